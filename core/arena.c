@@ -1,0 +1,155 @@
+#include "core/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_BLOCK_BYTES = 1 << 16, BIG_ALIGN = 64, SMALL_ALIGN = 16 };
+
+/* Blocks form a list; those after `current` are empty and kept for reuse after a release. */
+struct block {
+    struct block *next;
+    size_t capacity, used;
+    unsigned char *data;
+};
+
+struct pp_arena {
+    struct block *first, *current;
+    size_t total;
+};
+
+static void die(size_t bytes)
+{
+    fprintf(stderr, "pipesim: error: out of memory (asked for %zu bytes)\n", bytes);
+    exit(1);
+}
+
+static struct block *new_block(size_t capacity)
+{
+    struct block *b = malloc(sizeof(*b));
+
+    if (!b || !(b->data = aligned_alloc(BIG_ALIGN, capacity)))
+        die(capacity);
+    b->next = NULL;
+    b->capacity = capacity;
+    b->used = 0;
+    return b;
+}
+
+struct pp_arena *pp_arena_create(void)
+{
+    struct pp_arena *arena = calloc(1, sizeof(*arena));
+
+    if (!arena)
+        die(sizeof(*arena));
+    arena->first = arena->current = new_block(FIRST_BLOCK_BYTES);
+    return arena;
+}
+
+void pp_arena_destroy(struct pp_arena *arena)
+{
+    if (!arena)
+        return;
+    for (struct block *b = arena->first, *next; b; b = next) {
+        next = b->next;
+        free(b->data);
+        free(b);
+    }
+    free(arena);
+}
+
+static size_t align_up(size_t value, size_t align)
+{
+    return (value + align - 1) / align * align;
+}
+
+/* Step to the next kept block that is big enough, or chain a new one behind the current. */
+static void next_block(struct pp_arena *arena, size_t bytes)
+{
+    struct block *b = arena->current;
+
+    while (b->next && b->next->capacity < bytes) {
+        struct block *small = b->next;
+        b->next = small->next;
+        free(small->data);
+        free(small);
+    }
+    if (!b->next) {
+        size_t capacity = 2 * b->capacity;
+        if (capacity < bytes)
+            capacity = align_up(bytes, BIG_ALIGN);
+        b->next = new_block(capacity);
+    }
+    arena->current = b->next;
+    arena->current->used = 0;
+}
+
+void *pp_arena_alloc_raw(struct pp_arena *arena, size_t bytes)
+{
+    const size_t align = bytes >= BIG_ALIGN ? BIG_ALIGN : SMALL_ALIGN;
+
+    if (bytes > SIZE_MAX / 4)
+        die(bytes);
+    if (align_up(arena->current->used, align) + bytes > arena->current->capacity)
+        next_block(arena, bytes + BIG_ALIGN);
+    struct block *b = arena->current;
+    const size_t at = align_up(b->used, align);
+    b->used = at + bytes;
+    arena->total += bytes;
+    return b->data + at;
+}
+
+void *pp_arena_alloc(struct pp_arena *arena, size_t bytes)
+{
+    return memset(pp_arena_alloc_raw(arena, bytes), 0, bytes);
+}
+
+void *pp_arena_grow(struct pp_arena *arena, const void *old, size_t old_bytes, size_t new_bytes)
+{
+    unsigned char *block = pp_arena_alloc_raw(arena, new_bytes);
+
+    if (old_bytes)
+        memcpy(block, old, old_bytes);
+    memset(block + old_bytes, 0, new_bytes - old_bytes);
+    return block;
+}
+
+char *pp_arena_strdup(struct pp_arena *arena, const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+
+    return memcpy(pp_arena_alloc_raw(arena, bytes), text, bytes);
+}
+
+char *pp_arena_printf(struct pp_arena *arena, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    const int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = pp_arena_alloc_raw(arena, (size_t)length + 1);
+    va_start(args, format);
+    vsnprintf(text, (size_t)length + 1, format, args);
+    va_end(args);
+    return text;
+}
+
+size_t pp_arena_bytes(const struct pp_arena *arena)
+{
+    return arena->total;
+}
+
+struct pp_arena_mark pp_arena_mark(struct pp_arena *arena)
+{
+    return (struct pp_arena_mark){arena->current, arena->current->used, arena->total};
+}
+
+void pp_arena_release(struct pp_arena *arena, struct pp_arena_mark mark)
+{
+    arena->current = mark.block;
+    arena->current->used = mark.used;
+    arena->total = mark.total;
+}

@@ -1,0 +1,52 @@
+/* core/cluster.h — devices and links. Numbers are per device and direction, SI, with sources.
+ * Devices are numbered node by node; --map order is tp, cp, dp, pp from inside out. */
+#ifndef PP_CORE_CLUSTER_H
+#define PP_CORE_CLUSTER_H
+
+#include "core/arena.h"
+#include "core/error.h"
+
+struct pp_device {
+    const char *name;        /* "h100" */
+    const char *title;       /* "H100-SXM 80GB" */
+    const char *dtype;       /* training precision assumed: "bf16", "fp16", "fp32" */
+    double peak_flops_per_s; /* dense, of that dtype */
+    double memory_bytes;     /* usable by a program */
+    double memory_bytes_per_s;
+    double launch_s;             /* per kernel */
+    double gemm_eta, memory_eta; /* reached share of the two peaks, large kernels */
+    const char *source;
+};
+
+struct pp_link {
+    double alpha_s;     /* latency of one message */
+    double bytes_per_s; /* per device and direction */
+};
+
+struct pp_cluster {
+    const char *name;  /* preset, or the text given */
+    const char *title; /* "8x400 Gb/s rails, fat tree" */
+    struct pp_device device;
+    int gpus_per_node;
+    int nodes; /* 0 = as many as needed */
+    struct pp_link intra,
+        inter;          /* inside a node (NVLink, PCIe), between nodes (a device's NIC share) */
+    double eta_link;    /* reached share of bytes_per_s for large messages */
+    double other_bytes; /* context, libraries, communication buffers per device */
+    const char *source;
+};
+
+extern const struct pp_cluster pp_cluster_presets[]; /* alphabetical, terminated by name NULL */
+extern const struct pp_device pp_device_presets[];
+/* A preset or a text: "node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps memory:40GB peak:312TF
+ * latency:5us"; without a device name h100. Keys not given come from the device's preset cluster.
+ * PP_EINVAL with the key, what is expected and a suggestion. */
+enum pp_status pp_cluster_load(struct pp_arena *arena, const char *text, struct pp_cluster *cluster,
+                               struct pp_error *err);
+/* 1 when two devices (global numbers) are in one node. */
+static inline int pp_cluster_same_node(const struct pp_cluster *c, int a, int b)
+{
+    return a / c->gpus_per_node == b / c->gpus_per_node;
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* core/cost.h — what an instruction costs: tables filled once, then only indexed.
+ *
+ * Times are int64 picoseconds, rounded once here, so that engines are exact to the bit.
+ * In unit mode one unit of time is one second. Owned by the arena of the run; read-only afterwards.
+ */
+#ifndef PP_CORE_COST_H
+#define PP_CORE_COST_H
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/op.h"
+
+struct pp_cost {
+    int64_t ps;    /* duration */
+    int64_t tp_ps; /* share of ps spent in exposed tensor-parallel collectives */
+    int64_t cp_ps; /* ... context-parallel */
+    int64_t ep_ps; /* ... expert-parallel */
+    double flops;  /* executed by the tp*cp devices of the program rank together */
+    double bytes;  /* p2p, collective: payload per device. Compute: HBM traffic per device */
+};
+
+/* Memory of one stage per device of the program rank, bytes. */
+struct pp_stage_memory {
+    double params_bytes, grads_bytes,
+        optimizer_bytes;     /* of ONE copy of the stage, after sharding */
+    double saved_bytes;      /* saved from F to B/W for one whole micro-batch */
+    double checkpoint_bytes; /* the part of saved_bytes kept between F and R when recomputing
+                              * (= saved_bytes without recomputation) */
+    double weight_grad_frac; /* share of saved_bytes that I does not free (held until W) */
+    double boundary_bytes;   /* activation leaving the stage towards stage+1, one micro-batch
+                              * (0 for the last stage); the gradient coming back is as large */
+};
+
+enum pp_direction { PP_DIR_F, PP_DIR_B };
+
+struct pp_costs {
+    int stages, splits; /* dimensions of the tables; splits >= 1 */
+    int granules;       /* granules per micro-batch: an op covers op.granules / granules of one */
+    int ranks;          /* pipeline ranks */
+    bool is_unit;       /* unit mode: nothing costs time but compute and C */
+
+    /* Duration for ONE WHOLE micro-batch-split: index [stage * splits + split]. A granule takes its
+     * share. NULL where the kind does not occur. U, AG, RS, AR, BC: index [stage]. */
+    struct pp_cost *op[PP_OP_KINDS];
+    struct pp_cost *overlap; /* an OVERLAP_F_B pair, by [stage of F * stages + stage of B]; NULL =
+                              * the sum of F and B */
+    /* p2p of one whole micro-batch from `stage` (F: to stage+1, B: to stage-1), by link class.
+     * Latency is charged once per message, bandwidth by share. */
+    int links;                 /* number of link classes, >= 1 */
+    const unsigned char *link; /* class of (source, destination) rank: [source * ranks + dest] */
+    const char *const *link_names;
+    int64_t *alpha_ps;  /* [link] */
+    double *s_per_byte; /* [link] */
+
+    /* Collectives: ring steps of an all-reduce for --collectives flows; [stage] */
+    int sync_ranks;         /* members per stage group: dp * pipelines */
+    int64_t *ring_alpha_ps; /* one ring step: latency + bytes/(n*bandwidth), [stage] */
+    struct pp_cost *tied;   /* AR of a tied embedding, one entry, or NULL when untied or local */
+
+    struct pp_stage_memory *memory; /* [stage]; NULL in unit mode */
+    double other_bytes;             /* per device: context, libraries, workspace */
+
+    const char *origin; /* "analytic" | "table" | "measured" | "unit" */
+    const char *source; /* where the constants come from, one line */
+    bool is_calibrated;
+};
+
+/* Duration and shares of one compute or collective op: the share of granules and splits applied.
+ * `fused` is the B of an OVERLAP_F_B pair whose F is `op`, or NULL. Zero for control and posts. */
+struct pp_cost pp_costs_op(const struct pp_costs *costs, const struct pp_op *op,
+                           const struct pp_op *fused);
+/* Time on the wire of a SEND issued by rank `source` to rank op->peer. In unit mode C. */
+struct pp_cost pp_costs_p2p(const struct pp_costs *costs, const struct pp_op *send, int source);
+/* Bytes of a message per device. */
+double pp_costs_message_bytes(const struct pp_costs *costs, const struct pp_op *op);
+
+/* Unit mode, `--unit F=1,B=2` or `F=1,I=1,W=1[,C=0.1][,FB=…]`. B = I + W; with only B given
+ * I = W = B/2; with F alone B = 2F; FB = F + B unless given. Unknown, repeated or negative keys are
+ * PP_EINVAL. */
+struct pp_unit_costs {
+    double f, b, i, w, c, fb;
+};
+enum pp_status pp_unit_costs_parse(const char *text, struct pp_unit_costs *unit,
+                                   struct pp_error *err);
+struct pp_costs *pp_costs_unit(struct pp_arena *arena, const struct pp_unit_costs *unit, int ranks,
+                               int stages, int splits, int granules);
+
+#endif

@@ -1,0 +1,99 @@
+/* core/op.h — the vocabulary: one instruction and its text, both ways.
+ *
+ * Text (PyTorch pipelining cells plus ours): "<stage><KIND><micro-batch>", e.g. 0F3, 2RECV_B7.
+ *   0F3s1        sequence split 1 of micro-batch 3        0F0-1    granules 0 and 1 in one op
+ *   (1RECV_F0)WAIT   blocks until that posted instruction has finished
+ *   (0F3;3B5)OVERLAP_F_B   forward and full backward as one overlapped op: two pp_ops, see `aux`
+ *   0AR  0U  0AR@1   no micro-batch; @p names the pipeline, printed when there are several
+ *   (0;7)AR      gradient sum of a tied embedding over the first and the last stage
+ *   1RECV_F0[2]  uses buffer slot 2 of its class */
+#ifndef PP_CORE_OP_H
+#define PP_CORE_OP_H
+
+#include "core/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pp_op_kind {
+#define PP_OP(name, text, stream, has_mb) PP_##name,
+#include "core/op_kinds.h"
+#undef PP_OP
+    PP_OP_KINDS
+};
+
+enum pp_stream {
+    PP_STREAM_COMPUTE,
+    PP_STREAM_CHANNEL,
+    PP_STREAM_REDUCE,
+    PP_STREAM_COPY,
+    PP_STREAM_CONTROL
+};
+
+struct pp_op_kind_info {
+    const char *text;
+    enum pp_stream stream;
+    bool has_mb;
+};
+extern const struct pp_op_kind_info pp_op_kinds[PP_OP_KINDS];
+
+static inline bool pp_op_is_send(int kind)
+{
+    return kind == PP_SEND_F || kind == PP_SEND_B;
+}
+static inline bool pp_op_is_recv(int kind)
+{
+    return kind == PP_RECV_F || kind == PP_RECV_B;
+}
+static inline bool pp_op_is_compute(int kind)
+{
+    return pp_op_kinds[kind].stream == PP_STREAM_COMPUTE;
+}
+static inline bool pp_op_is_collective(int kind)
+{
+    return pp_op_kinds[kind].stream == PP_STREAM_REDUCE;
+}
+
+enum { PP_FUSED_FIRST = 1, PP_FUSED_SECOND = 2, PP_TIED = 1 };
+
+/* One instruction, 24 bytes. Programs keep it as a structure of arrays (schedules/program.h); this
+ * form is for building, passing and printing single instructions. */
+struct pp_op {
+    uint8_t kind;     /* enum pp_op_kind */
+    uint8_t aux;      /* WAIT: the kind waited for. Compute: PP_FUSED_FIRST on the F and
+                       * PP_FUSED_SECOND on the B of an OVERLAP_F_B pair, which are neighbours.
+                       * AR: PP_TIED for the tied embedding's group. Else 0 */
+    uint8_t split;    /* sequence split, 0 without splits */
+    uint8_t granules; /* granules covered, normally 1 (0 where has_mb is false) */
+    uint16_t stage;   /* position in the model of this micro-batch's pipeline */
+    uint16_t pipe;    /* pipeline of a bidirectional program, else 0 */
+    int32_t mb;       /* first granule; -1 where the kind has none */
+    int32_t arg;      /* SEND/RECV: message id. Collective: collective id. WAIT: index in its own
+                       * list of the instruction waited for. Else -1. Set when a program is frozen */
+    int32_t slot;     /* buffer slot of its class, -1 = none or not assigned */
+    uint16_t peer;    /* SEND/RECV: the other rank, else 0 */
+    uint8_t version;  /* weight version named by F, B, I, W (asynchronous schedules), else 0 */
+    uint8_t job;      /* 0; room for several jobs on one machine */
+};
+_Static_assert(sizeof(struct pp_op) == 24, "an instruction is 24 bytes");
+
+enum { PP_OP_TEXT_BYTES = 96 };
+struct pp_op_style {
+    bool splits;    /* print sN */
+    bool pipelines; /* print @p where there is no micro-batch */
+    bool slots;     /* print [k] */
+};
+
+/* Print one cell (a fused pair prints as two cells here; the program printer joins them).
+ * Returns the length. `text` has PP_OP_TEXT_BYTES. Never fails. */
+size_t pp_op_print(const struct pp_op *op, struct pp_op_style style, char *text);
+
+/* Parse one cell strictly: trailing text, unknown kinds, numbers that overflow are errors
+ * (PP_EPROGRAM; the message names the text and what was expected). A composite cell yields two ops,
+ * so `ops` has room for 2; `*count` is set. Fields that the text lacks are 0, or -1 for mb, arg,
+ * slot; `pipe` is 0 unless @p was given. REDUCE_GRAD parses as AR, UNSHARD as AG, RESHARD as DROP.
+ */
+enum pp_status pp_op_parse(const char *text, struct pp_op ops[2], int *count, struct pp_error *err);
+
+#endif

@@ -1,0 +1,96 @@
+/* core/options.h — one table of options yields parsing, --help, the man page, shell completions and
+ * "did you mean". A program has commands; each option says in which of them it exists. */
+#ifndef PP_CORE_OPTIONS_H
+#define PP_CORE_OPTIONS_H
+
+#include "core/arena.h"
+#include "core/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum pp_option_type {
+    PP_OPTION_FLAG, /* no argument */
+    PP_OPTION_STRING,
+    PP_OPTION_CHOICE, /* one of `choices`, "a|b|c" */
+    PP_OPTION_INT,    /* 32-bit, [min, max] */
+    PP_OPTION_LONG,   /* 64-bit, [min, max] */
+    PP_OPTION_COUNT,  /* double with unit prefixes: 7.5e9, 175B */
+    PP_OPTION_FRAC,   /* 5% or 0.05 */
+};
+
+struct pp_option {
+    const char *name; /* canonical long name without dashes: "micro-batches" */
+    const char *const
+        *aliases; /* other long names (Megatron, torchtitan), NULL-terminated or NULL */
+    enum pp_option_type type;
+    const char *argument;     /* name in help: "N", "FILE" */
+    const char *choices;      /* CHOICE: "end|eager|eager-opt" */
+    int64_t min, max;         /* INT, LONG */
+    const char *default_text; /* shown in help; NULL = none */
+    const char *group;        /* heading in help */
+    const char *help;         /* one or two sentences */
+    unsigned commands;        /* bit mask of enum of the program */
+    bool is_repeatable;       /* may be given several times (values are collected) */
+};
+
+struct pp_command {
+    const char *name;  /* "program"; the first command is the default one */
+    const char *usage; /* "pipesim program --schedule S --pp D --micro-batches N [-o FILE]" */
+    const char *summary;
+    int min_operands, max_operands; /* file arguments; max -1 = any */
+};
+
+struct pp_example { /* for -h, help and the man page; a test runs each */
+    const char *command, *comment;
+};
+
+struct pp_cli {
+    const char *program, *summary;
+    const struct pp_command *commands;
+    int command_count;
+    const struct pp_option *options;
+    int option_count;
+    const struct pp_example *examples;
+    int example_count;
+};
+
+/* What was typed. Indexed like cli->options. */
+struct pp_option_value {
+    int count;         /* times given, 0 = not */
+    const char *text;  /* last argument as typed */
+    const char **all;  /* all arguments when repeatable, else just the last one */
+    const char *typed; /* the spelling used, with dashes, for messages */
+    int64_t integer;   /* INT, LONG; CHOICE: index; FLAG: 1 */
+    double number;     /* COUNT, FRAC */
+};
+struct pp_parsed {
+    int command; /* index into cli->commands */
+    struct pp_option_value *values;
+    const char **operands;
+    int operand_count;
+    bool wants_short_help, wants_help, wants_version; /* -h, --help, --version */
+};
+
+/* Parse argv[1..]. "--name value", "--name=value", one or two dashes, -o FILE as --output FILE,
+ * "--" ends options. An option of another command, an unknown one (with suggestion), a missing or
+ * bad argument, a non-repeatable option given twice with different values: PP_EINVAL. */
+enum pp_status pp_options_parse(struct pp_arena *arena, const struct pp_cli *cli, int argc,
+                                char *const *argv, struct pp_parsed *parsed, struct pp_error *err);
+/* The value of an option by canonical name; asserts that it exists. */
+const struct pp_option_value *pp_options_get(const struct pp_cli *cli,
+                                             const struct pp_parsed *parsed, const char *name);
+
+/* `width` columns, 80 when unknown. command -1: all of them. */
+void pp_options_short_help(const struct pp_cli *cli, FILE *out, int width);
+void pp_options_help(const struct pp_cli *cli, int command, FILE *out, int width);
+void pp_options_man(const struct pp_cli *cli, const char *version, FILE *out); /* roff, man(7) */
+enum pp_shell { PP_SHELL_BASH, PP_SHELL_ZSH, PP_SHELL_FISH };
+void pp_options_completion(const struct pp_cli *cli, enum pp_shell shell, FILE *out);
+
+/* The entry of a NULL-terminated list that is nearest to `word` (small edit distance, dashes and
+ * case ignored), or NULL when nothing is near. */
+const char *pp_suggest(const char *word, const char *const *names);
+
+#endif

@@ -1,0 +1,50 @@
+/* core/roofline.h — analytic costs and memory sizes of the stages of a model on a cluster: a
+ * roofline per layer, alpha-beta for messages and collectives. Simple, honest, labelled analytic.
+ */
+#ifndef PP_CORE_ROOFLINE_H
+#define PP_CORE_ROOFLINE_H
+
+#include "core/cluster.h"
+#include "core/cost.h"
+#include "core/layout.h"
+#include "core/model.h"
+
+#include <stdio.h>
+
+enum pp_recompute {
+    PP_RECOMPUTE_NONE,
+    PP_RECOMPUTE_SELECTIVE,
+    PP_RECOMPUTE_FULL,
+    PP_RECOMPUTE_STAGE
+};
+extern const char *const pp_recompute_names[];
+
+struct pp_cost_inputs {
+    const struct pp_model *model;
+    const struct pp_cluster *cluster;
+    struct pp_layout layout;
+    int stages, pipelines, splits, granules;
+    const uint16_t *rank_of;     /* [pipeline * stages + stage] */
+    const int *blocks_per_stage; /* [stage]; embedding is in stage 0, head in the last */
+    enum pp_recompute recompute;
+    double first_stage_ratio; /* PP_RECOMPUTE_STAGE: rho_1 (Merak's rule, docs/numbers.md) */
+    int zero;
+    double intra_factor, inter_factor; /* --link-bw, 1 = as given */
+};
+
+/* Blocks per stage: `first`/`last` fixed when > 0; the rest as even as possible, extra blocks to
+ * the inner stages first (the ends hold embedding and head). Every block is placed. PP_EINVAL when
+ * there are fewer blocks than stages that must have one (nearest legal pp in the message). */
+enum pp_status pp_partition_blocks(struct pp_arena *arena, int blocks, int stages, int first,
+                                   int last, int **blocks_per_stage, struct pp_error *err);
+/* Share of a stage's blocks that is recomputed, [stage] (all 0 without, all 1 for full). */
+double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *in);
+
+enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                                 struct pp_costs **costs, struct pp_error *err);
+
+/* One line per term for --explain: "forward of one block: 24 b s h^2 ... = 1.23 ms (compute
+ * bound)". */
+void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out);
+
+#endif

@@ -1,0 +1,1 @@
+#include "schedules/schedule.h"

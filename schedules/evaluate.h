@@ -1,0 +1,59 @@
+/* schedules/evaluate.h — the exact contention-free evaluator: a longest path in integer
+ * picoseconds.
+ *
+ * Plan once, run many: pp_plan_create() turns a lowered program into a topologically sorted list of
+ * max-plus nodes; pp_plan_run() evaluates it for any number of replicas at once (replicas are lanes
+ * of a vector). Every value is a max/plus of final values, so neither folding nor lane width nor
+ * order can change a bit of the result.
+ *
+ * Semantics (docs/architecture.md): SEND and RECV post at the rank's compute clock and never block;
+ * WAIT blocks; transfers of one channel follow one another. A transfer starts when both sides have
+ * posted (rendezvous), or when the sender has posted and fewer than K messages of the channel are
+ * arrived but not yet received (buffered:K, 0 = without bound). A collective starts when all its
+ * members of all replicas have posted it and their reduce streams are free. */
+#ifndef PP_SCHEDULES_EVALUATE_H
+#define PP_SCHEDULES_EVALUATE_H
+
+#include "core/cost.h"
+#include "schedules/program.h"
+
+struct pp_plan_options {
+    bool is_buffered;
+    int buffered;    /* K of buffered:K, 0 = without bound */
+    bool nic_fifo;   /* one send at a time per rank, in post order (an approximation) */
+    bool ring_flows; /* all-reduces as 2(n-1) ring steps over replicas instead of one analytic cost
+                      */
+};
+
+struct pp_plan;
+/* PP_EPROGRAM with the cycle (see verify) when the program deadlocks under these options. The
+ * program may be compute-only: then messages are implied by the data dependencies, buffered without
+ * bound. */
+enum pp_status pp_plan_create(struct pp_arena *arena, const struct pp_program *program,
+                              const struct pp_costs *costs, const struct pp_plan_options *options,
+                              struct pp_plan **plan, struct pp_error *err);
+
+struct pp_perturbation {
+    double jitter_frac; /* durations of compute ops times 1 + jitter * u, u uniform in [-1, 1] */
+    uint64_t seed;
+    const double *slow; /* [rank * replicas + replica] factor on SPEED, NULL = all 1 */
+};
+
+struct pp_times {
+    int replicas;
+    int64_t makespan_ps; /* latest end over ranks and replicas */
+    /* Filled when asked for: [instruction * replicas + replica]. Compute: start and end. WAIT: the
+     * blocked interval. SEND, RECV: the transfer (equal on both sides); posted = this side's post;
+     * matched = when both sides had posted. Collectives: posted, start, end. */
+    int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
+};
+enum pp_times_wanted { PP_TIMES_MAKESPAN, PP_TIMES_ALL };
+
+/* Evaluate for `replicas` lanes (1 = folded). `perturbation` may be NULL. */
+struct pp_times *pp_plan_run(struct pp_arena *arena, const struct pp_plan *plan, int replicas,
+                             const struct pp_perturbation *perturbation,
+                             enum pp_times_wanted wanted);
+/* Number of program instructions one run of one replica stands for (for rates). */
+int pp_plan_instructions(const struct pp_plan *plan);
+
+#endif

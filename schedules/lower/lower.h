@@ -1,0 +1,52 @@
+/* schedules/lower/lower.h — passes that turn a compute-only program into a complete one.
+ *
+ * Order: schedule -> recompute -> (gathers, moves: later) -> send/recv -> sync -> optimizer ->
+ * slots. Each pass is one file, lists in, lists out; none knows a schedule. */
+#ifndef PP_SCHEDULES_LOWER_H
+#define PP_SCHEDULES_LOWER_H
+
+#include "schedules/program.h"
+
+enum pp_post { PP_POST_EARLY, PP_POST_JIT, PP_POST_BATCHED, PP_POST_SENDER };
+enum pp_grad_sync { PP_SYNC_END, PP_SYNC_EAGER, PP_SYNC_EAGER_OPT };
+extern const char *const pp_post_names[], *const pp_grad_sync_names[]; /* NULL-terminated */
+
+struct pp_lower_options {
+    enum pp_post post;
+    int recv_slots; /* R per channel, 0 = unlimited (unit mode) */
+    enum pp_grad_sync grad_sync;
+    bool has_sync;      /* replicas exist (dp * pipelines > 1): insert gradient collectives */
+    bool has_optimizer; /* insert U (not in unit mode, not for infer) */
+    int zero;           /* 0: AR. 1: RS, U on the shard, AG */
+    bool has_tied; /* embedding and head share weights on different ranks: insert the tied AR */
+    const double
+        *recompute_frac; /* [stage]; > 0: insert R before the stage's backward; NULL = none */
+};
+
+/* One pass: edit `lists` (owned by `arena`) in place. */
+typedef enum pp_status (*pp_pass)(struct pp_arena *arena, const struct pp_program_head *head,
+                                  const struct pp_lower_options *options, struct pp_orders *lists,
+                                  struct pp_error *err);
+enum pp_status pp_lower_recompute(struct pp_arena *, const struct pp_program_head *,
+                                  const struct pp_lower_options *, struct pp_orders *,
+                                  struct pp_error *);
+enum pp_status pp_lower_sendrecv(struct pp_arena *, const struct pp_program_head *,
+                                 const struct pp_lower_options *, struct pp_orders *,
+                                 struct pp_error *);
+enum pp_status pp_lower_sync(struct pp_arena *, const struct pp_program_head *,
+                             const struct pp_lower_options *, struct pp_orders *,
+                             struct pp_error *);
+enum pp_status pp_lower_optimizer(struct pp_arena *, const struct pp_program_head *,
+                                  const struct pp_lower_options *, struct pp_orders *,
+                                  struct pp_error *);
+enum pp_status pp_lower_slots(struct pp_arena *, const struct pp_program_head *,
+                              const struct pp_lower_options *, struct pp_orders *,
+                              struct pp_error *);
+
+/* All passes in order, then freeze. A program that is already lowered only gets what it lacks
+ * (sync, U and slots when it has none). */
+enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute,
+                        const struct pp_lower_options *options, struct pp_program **lowered,
+                        struct pp_error *err);
+
+#endif

@@ -1,0 +1,1 @@
+#include "schedules/lower/lower.h"

@@ -1,0 +1,24 @@
+/* schedules/memory.h — memory as lifetimes over the program, in program order. */
+#ifndef PP_SCHEDULES_MEMORY_H
+#define PP_SCHEDULES_MEMORY_H
+
+#include "core/cost.h"
+#include "schedules/program.h"
+
+struct pp_rank_memory {
+    double params_bytes, grads_bytes, optimizer_bytes; /* all chunks of the rank, all pipelines */
+    double activations_bytes, buffers_bytes, other_bytes; /* at the peak instruction */
+    double peak_bytes;                                    /* sum of the above */
+    double peak_activations; /* chunk activations, split counts 1/q, granule its share */
+    int peak_at;             /* global index of the instruction at which the peak is reached */
+};
+
+/* Walk every rank's list once. `costs->memory` NULL (unit mode): only peak_activations.
+ * Works on compute-only programs too (no buffers). [ranks] in the arena. Never fails. */
+struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_program *program,
+                                       const struct pp_costs *costs);
+/* Bytes alive on `rank` after each of its instructions (for plots): [count of the rank]. */
+double *pp_memory_timeline(struct pp_arena *arena, const struct pp_program *program,
+                           const struct pp_costs *costs, int rank);
+
+#endif

@@ -1,0 +1,149 @@
+/* schedules/program.h — the central noun: what every rank executes, in order.
+ *
+ * One list of instructions per pipeline rank; the data-parallel replicas of a rank share it and
+ * differ only in clocks. Instructions are a structure of arrays, 24 bytes each. Immutable once
+ * frozen; lives in an arena. Two levels: compute only (F B I W R, as PyTorch writes it) and lowered
+ * (everything). */
+#ifndef PP_SCHEDULES_PROGRAM_H
+#define PP_SCHEDULES_PROGRAM_H
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/op.h"
+#include "schedules/schedule.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum pp_program_level { PP_LEVEL_COMPUTE, PP_LEVEL_LOWERED };
+enum pp_program_mode { PP_MODE_TRAIN, PP_MODE_INFER }; /* infer: forward only */
+
+/* FIFO from one rank to another: (source, destination, pipeline, kind). Its messages are numbered
+ * first .. first+count-1 in the order in which the source sends them. */
+struct pp_channel {
+    uint16_t source, dest, pipe;
+    uint8_t kind; /* PP_SEND_F or PP_SEND_B */
+    int32_t first, count;
+};
+
+enum pp_group_kind { PP_GROUP_STAGE, PP_GROUP_TIED };
+/* Members of a collective inside one program; every replica has the same, and all replicas of the
+ * members take part. STAGE: the ranks that hold `stage` in any pipeline. TIED: those that hold the
+ * first or the last stage. */
+struct pp_group {
+    enum pp_group_kind kind;
+    int stage;
+    int first, count; /* in program->members: ranks */
+};
+struct pp_collective { /* one collective operation: every member posts it once */
+    uint8_t kind;      /* PP_AR, PP_RS, PP_AG, ... */
+    uint8_t tied;
+    uint16_t stage;
+    int32_t group;
+};
+
+struct pp_program {
+    const char *name; /* schedule or file */
+    enum pp_program_level level;
+    enum pp_program_mode mode;
+    int ranks;         /* D */
+    int stages;        /* S, per pipeline */
+    int pipelines;     /* 1, or 2f */
+    int micro_batches; /* N */
+    int granules;      /* per micro-batch */
+    int splits;
+    int versions;            /* weight versions alive, 1 for synchronous schedules */
+    const uint16_t *rank_of; /* [pipeline * stages + stage] */
+    const uint16_t *pipe_of; /* [granule id], micro_batches * granules entries */
+
+    /* instructions of rank r: begin[r] .. begin[r+1]-1 in each array */
+    int32_t *begin; /* [ranks + 1] */
+    uint8_t *kind, *aux, *split, *granule_count, *version;
+    uint16_t *stage, *pipe, *peer;
+    int32_t *mb, *arg, *slot;
+    int32_t *line, *column; /* where a file gave it (1-based), NULL for generated programs */
+
+    struct pp_channel *channels;
+    int channel_count, message_count;
+    struct pp_group *groups;
+    uint16_t *members;
+    int group_count;
+    struct pp_collective *collectives;
+    int collective_count;
+    uint64_t hash; /* FNV-1a of the text form: names a program in traces and messages */
+};
+
+static inline int pp_program_size(const struct pp_program *p)
+{
+    return p->begin[p->ranks];
+}
+/* Instruction i (global index) as a value. */
+static inline struct pp_op pp_program_op(const struct pp_program *p, int i)
+{
+    return (struct pp_op){.kind = p->kind[i],
+                          .aux = p->aux[i],
+                          .split = p->split[i],
+                          .granules = p->granule_count[i],
+                          .stage = p->stage[i],
+                          .pipe = p->pipe[i],
+                          .mb = p->mb[i],
+                          .arg = p->arg[i],
+                          .slot = p->slot[i],
+                          .peer = p->peer[i],
+                          .version = p->version[i]};
+}
+static inline int pp_program_rank_of(const struct pp_program *p, int pipe, int stage)
+{
+    return p->rank_of[pipe * p->stages + stage];
+}
+struct pp_op_style pp_program_style(const struct pp_program *p);
+/* A shape-like description of a program: ranks, chunks, micro-batches, splits, ... */
+struct pp_shape pp_program_shape(const struct pp_program *p);
+
+/* Header fields of a program to be frozen; rank_of and pipe_of are kept by reference. */
+struct pp_program_head {
+    const char *name;
+    enum pp_program_level level;
+    enum pp_program_mode mode;
+    int ranks, stages, pipelines, micro_batches, granules, splits, versions;
+    const uint16_t *rank_of, *pipe_of;
+};
+struct pp_program_head pp_program_head_of(const struct pp_program *p);
+/* The lists of a program, to be changed by a pass and frozen again. */
+struct pp_orders *pp_program_thaw(struct pp_arena *arena, const struct pp_program *p);
+/* Build a program from lists: fills peer, builds channels (the k-th SEND meets the k-th RECV of its
+ * channel), groups and collectives, resolves WAIT targets to list indices. Structural nonsense (a
+ * SEND without a partner stage, a WAIT for something never posted before it, unequal numbers of
+ * SENDs and RECVs) is PP_EPROGRAM with rank and op. Legality is verify's business. `line`/`column`
+ * may be NULL; else parallel to the lists, [rank][position]. */
+enum pp_status pp_program_freeze(struct pp_arena *arena, const struct pp_program_head *head,
+                                 const struct pp_orders *lists, struct pp_program **program,
+                                 struct pp_error *err);
+
+/* ---- text ------------------------------------------------------------------------------------
+ * Compute level: exactly PyTorch's compute-only CSV, one row per rank (extensions: s<split>,
+ * granules). Lowered: the same cells plus ours, metadata in leading "# key: value" lines. */
+enum pp_dialect {
+    PP_DIALECT_2025,
+    PP_DIALECT_2024
+}; /* 2024: B = input gradient, BW = full backward */
+
+void pp_program_print(const struct pp_program *p, FILE *out);
+char *pp_program_text(struct pp_arena *arena, const struct pp_program *p);
+
+/* Read either level strictly. Errors are PP_EPROGRAM as "file:line:cell: what, expected"; a file
+ * that cannot be opened is PP_EFAIL. Placement, pipelines, N, splits are inferred from the cells
+ * (and checked against metadata where given). Files with SEND/RECV but without WAIT (PyTorch's
+ * compute_comms) get a WAIT before each consumer and at the end of a list for sends. */
+enum pp_status pp_program_read(struct pp_arena *arena, const char *path, enum pp_dialect dialect,
+                               struct pp_program **program, struct pp_error *err);
+enum pp_status pp_program_parse(struct pp_arena *arena, const char *name, const char *text,
+                                size_t length, enum pp_dialect dialect, struct pp_program **program,
+                                struct pp_error *err);
+
+/* The lists as a grid for error messages: at most `rows` ranks and `columns` cells around
+ * (mark_rank, mark_position), the marked cell in [brackets]. */
+char *pp_program_grid(struct pp_arena *arena, const struct pp_program *p, int mark_rank,
+                      int mark_position);
+
+#endif

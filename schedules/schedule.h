@@ -1,0 +1,135 @@
+/* schedules/schedule.h — what a schedule is: a placement plus exactly one order rule.
+ *
+ * A schedule is a pure function of its shape. It knows nothing of communication or memory; passes
+ * in schedules/lower add those. To add one: write one file, add one row to registry.c, one line to
+ * schedules/meson.build (docs/architecture.md shows an example that a test builds). */
+#ifndef PP_SCHEDULES_SCHEDULE_H
+#define PP_SCHEDULES_SCHEDULE_H
+
+#include "core/arena.h"
+#include "core/cost.h"
+#include "core/error.h"
+#include "core/op.h"
+#include "schedules/placement.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Everything an order may depend on. */
+struct pp_shape {
+    int ranks;         /* D, pipeline ranks */
+    int chunks;        /* V, chunks per rank and pipeline */
+    int micro_batches; /* N of one replica, over all pipelines */
+    int splits;        /* q, sequence splits per micro-batch, >= 1 */
+    int granules;      /* granules per micro-batch, 1 except for backward halving */
+    int pipelines;     /* 2f for two-way placements, else 1 */
+    int group;         /* G of interleaved, 0 = the default */
+    int extra_warmup;  /* 0 or 1 */
+    int depth_first;   /* DF of bfs, >= 1 */
+    bool backward_descending;
+    enum { PP_CONCAT_DIRECT, PP_CONCAT_DOUBLING, PP_CONCAT_HALVING, PP_CONCAT_AUTO } concat;
+};
+static inline int pp_shape_stages(const struct pp_shape *shape)
+{
+    return shape->ranks * shape->chunks;
+}
+
+/* Options beyond pp and micro-batches that change a schedule's order. An option that a schedule
+ * does not name is refused (or dropped when it comes from a preset or applies to a list). */
+enum pp_shape_option {
+    PP_OPT_CHUNKS = 1 << 0,    /* --vp */
+    PP_OPT_GROUP = 1 << 1,     /* --group */
+    PP_OPT_WARMUP = 1 << 2,    /* --extra-warmup */
+    PP_OPT_SPLITS = 1 << 3,    /* --splits */
+    PP_OPT_DEPTH = 1 << 4,     /* --depth-first */
+    PP_OPT_BACKWARD = 1 << 5,  /* --bfs-backward */
+    PP_OPT_PIPELINES = 1 << 6, /* --pipelines */
+    PP_OPT_CONCAT = 1 << 7,    /* --concat */
+};
+
+/* .phases: append `times` repetitions of `pattern` to the rank's list. A pattern is read left to
+ * right: "F" next forward, "B" full backward, "I" input gradient, "W" oldest pending weight
+ * gradient, with a chunk number for one chunk ("F1", "W0"), "F+B" one overlapped op. "Next" follows
+ * the expander's order of (chunk, micro-batch): groups of shape->group through all chunks. */
+struct pp_phases;
+void pp_phase(struct pp_phases *out, int times, const char *pattern);
+
+/* .key: a rank runs its ops by ascending key. Called for F and B of every (pipeline, stage, j-th
+ * micro-batch of that pipeline). */
+struct pp_key_op {
+    int kind; /* PP_F or PP_B */
+    int stage, pipeline;
+    int index; /* j: 0, 1, ... within its pipeline */
+    int mb;
+};
+
+/* Per-rank lists of compute ops: the result of any order rule. */
+struct pp_orders {
+    int ranks;
+    struct pp_op **ops; /* [rank][position] */
+    int *count;         /* [rank] */
+    int *capacity;      /* [rank] */
+};
+struct pp_orders *pp_orders_create(struct pp_arena *arena, int ranks);
+void pp_orders_add(struct pp_arena *arena, struct pp_orders *orders, int rank, struct pp_op op);
+
+/* A figure by formula. `value` returns NAN where the formula does not hold. */
+struct pp_closed_form {
+    const char *text; /* "(D-1)/(N+D-1)" */
+    bool is_exact;    /* equals the evaluator wherever `value` is not NAN; else approximate */
+    double (*value)(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank);
+};
+
+struct pp_schedule {
+    const char *name;
+    const char *summary;        /* half a line */
+    const char *rule;           /* the order in at most two lines */
+    const char *when;           /* when to use it, one line */
+    const char *source;         /* paper and section */
+    const char *const *aliases; /* NULL-terminated, or NULL */
+    enum pp_placement_kind placement;
+    int chunks;       /* fixed V, or 0 when --vp chooses (default 2) */
+    unsigned options; /* PP_OPT_* */
+    bool is_simulated_only;
+
+    const char *limits; /* in words: "D even, N a multiple of D or less than D" */
+    /* Refuse a shape: PP_EINVAL with what is wrong and the nearest legal values. May be NULL.
+     * pp_schedule_check() has already refused what is illegal for every schedule. */
+    enum pp_status (*accepts)(const struct pp_shape *shape, struct pp_error *err);
+    /* Fill options left at 0 (group, ...). May be NULL. */
+    void (*defaults)(struct pp_shape *shape);
+
+    /* exactly one of the three */
+    void (*phases)(const struct pp_shape *shape, int rank, struct pp_phases *out);
+    int64_t (*key)(const struct pp_shape *shape, const struct pp_key_op *op);
+    enum pp_status (*generate)(struct pp_arena *arena, const struct pp_shape *shape,
+                               const struct pp_costs *costs, struct pp_orders *out,
+                               struct pp_error *err);
+
+    /* Pipeline of a micro-batch; NULL = all in pipeline 0. */
+    int (*pipeline_of)(const struct pp_shape *shape, int mb);
+    /* For a .phases schedule: map the expander's k-th (chunk, mb) of one direction; NULL = groups.
+     */
+    struct pp_closed_form bubble_frac; /* of the makespan, equal stages, no communication */
+    struct pp_closed_form peak;        /* peak chunk activations of a rank */
+};
+
+extern const struct pp_schedule *const pp_schedules[]; /* alphabetical, NULL-terminated */
+/* Case, dashes and underscores do not matter; aliases count. NULL when unknown. */
+const struct pp_schedule *pp_schedule_find(const char *name);
+/* The nearest name for "did you mean", or NULL. */
+const char *pp_schedule_suggest(const char *name);
+
+/* Fill defaults, then refuse what does not fit (sizes below 1 or beyond 65,535 stages or 2^24 ops
+ * per rank, pipelines that do not divide, then .accepts). */
+enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_shape *shape,
+                                 struct pp_error *err);
+
+struct pp_program;
+/* The compute-only program of a schedule: check, order rule, program. `costs` may be NULL for
+ * schedules that do not search. */
+enum pp_status pp_schedule_program(struct pp_arena *arena, const struct pp_schedule *schedule,
+                                   const struct pp_shape *shape, const struct pp_costs *costs,
+                                   struct pp_program **program, struct pp_error *err);
+
+#endif

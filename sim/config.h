@@ -1,0 +1,86 @@
+/* sim/config.h — a run as resolved from flags, presets, defaults and the quick planner. */
+#ifndef PP_SIM_CONFIG_H
+#define PP_SIM_CONFIG_H
+
+#include "core/cluster.h"
+#include "core/cost.h"
+#include "core/layout.h"
+#include "core/model.h"
+#include "core/options.h"
+#include "core/roofline.h"
+#include "schedules/lower/lower.h"
+#include "schedules/memory.h"
+#include "schedules/program.h"
+#include "sim/engine.h"
+#include "traces/metrics.h"
+
+/* What the tool chose by itself: printed with a '*'. */
+enum pp_chosen {
+    PP_CHOSE_MODEL = 1 << 0,
+    PP_CHOSE_CLUSTER = 1 << 1,
+    PP_CHOSE_TP = 1 << 2,
+    PP_CHOSE_PP = 1 << 3,
+    PP_CHOSE_DP = 1 << 4,
+    PP_CHOSE_MBS = 1 << 5,
+    PP_CHOSE_GBS = 1 << 6,
+    PP_CHOSE_MICRO_BATCHES = 1 << 7,
+    PP_CHOSE_SEQ = 1 << 8,
+    PP_CHOSE_VP = 1 << 9,
+    PP_CHOSE_ZERO = 1 << 10,
+    PP_CHOSE_RECOMPUTE = 1 << 11,
+    PP_CHOSE_GROUP = 1 << 12,
+    PP_CHOSE_SPLITS = 1 << 13,
+    PP_CHOSE_GPUS = 1 << 14,
+    PP_CHOSE_CP = 1 << 15,
+    PP_CHOSE_EP = 1 << 16,
+};
+
+struct pp_config {
+    /* what to run */
+    const struct pp_schedule *schedule; /* NULL when a program file is run */
+    const struct pp_program *file_program;
+    const char *schedule_name; /* registry name or file */
+    struct pp_shape shape;
+    bool is_unit;
+    struct pp_unit_costs unit;
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_layout layout;
+    int *blocks_per_stage;
+    int first_stage_layers, last_stage_layers;
+    enum pp_recompute recompute;
+    double first_stage_ratio;
+    int zero;
+    enum pp_flops_rule flops;
+    struct pp_lower_options lower;
+    struct pp_engine_options engine_options;
+    const struct pp_engine *engine;
+    bool no_fold;
+    double jitter_frac;
+    const char **slow;
+    int slow_count;
+    double intra_factor, inter_factor;
+    unsigned chosen; /* enum pp_chosen */
+};
+
+/* Everything a report may say about one run. */
+struct pp_result {
+    struct pp_config config;
+    struct pp_program *program; /* lowered */
+    struct pp_costs *costs;
+    struct pp_cost_inputs cost_inputs;
+    struct pp_trace *trace;
+    struct pp_metrics metrics;
+    struct pp_rank_memory *memory; /* [rank] */
+    int peak_rank;
+    double model_flops_per_step, hardware_flops_per_step; /* all GPUs; 0 in unit mode */
+    double mfu, hfu, tokens_per_s, tokens_per_s_per_gpu, model_flops_per_s_per_gpu;
+    bool fits;
+    int replicas_simulated; /* 1 when folded */
+    const char *fold_note;
+    double wall_s;         /* of the whole command, for meta only */
+    enum pp_status status; /* of this run when several were asked for */
+    struct pp_error error; /* why it was refused, when status is not PP_OK */
+};
+
+#endif

@@ -1,0 +1,31 @@
+/* sim/report.h — results for people and for programs. stdout only; every printed figure has a unit.
+ */
+#ifndef PP_SIM_REPORT_H
+#define PP_SIM_REPORT_H
+
+#include "sim/config.h"
+
+struct pp_terminal {
+    int width; /* columns, 80 when unknown */
+    bool has_color, has_utf8;
+};
+struct pp_terminal pp_terminal_detect(const char *color_option, FILE *out); /* auto|always|never */
+
+/* The report of one run. `others`: the same layout under other schedules (may be empty). */
+void pp_report_print(const struct pp_result *result, const struct pp_result *others,
+                     int other_count, struct pp_terminal terminal, FILE *out);
+/* Several schedules, ranked (by bubble_frac in unit mode, else by iteration time; refused last,
+ * with the reason). Ties are called ties: within the model's error when costs are not calibrated.
+ */
+void pp_report_table(const struct pp_result *results, int count, struct pp_terminal terminal,
+                     FILE *out);
+/* One JSON object "pipesim.report/1", or "pipesim.comparison/1" for several. */
+void pp_report_json(const struct pp_result *result, FILE *out);
+void pp_report_json_table(const struct pp_result *results, int count, FILE *out);
+/* Text Gantt from the trace: a row per rank, a column per time unit; wide charts are cropped with a
+ * "… N more" marker. */
+void pp_gantt_print(const struct pp_result *result, struct pp_terminal terminal, FILE *out);
+/* Where each number comes from. */
+void pp_explain_print(const struct pp_result *result, FILE *out);
+
+#endif

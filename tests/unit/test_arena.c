@@ -1,0 +1,50 @@
+#include "core/arena.h"
+
+#include <criterion/criterion.h>
+#include <stdint.h>
+#include <string.h>
+
+Test(arena, blocks_are_zeroed_aligned_and_disjoint)
+{
+    struct pp_arena *arena = pp_arena_create();
+    unsigned char *previous = NULL;
+
+    for (size_t bytes = 1; bytes < 300000; bytes = bytes * 3 + 1) {
+        unsigned char *block = pp_arena_alloc(arena, bytes);
+        cr_assert_eq((uintptr_t)block % (bytes >= 64 ? 64 : 16), 0);
+        for (size_t i = 0; i < bytes; i++)
+            cr_assert_eq(block[i], 0);
+        memset(block, 0xff, bytes);
+        cr_assert_neq(block, previous);
+        previous = block;
+    }
+    pp_arena_destroy(arena);
+}
+
+Test(arena, released_memory_is_reused_and_zeroed_again)
+{
+    struct pp_arena *arena = pp_arena_create();
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    unsigned char *first = pp_arena_alloc(arena, 1000);
+
+    memset(first, 0xff, 1000);
+    for (int i = 0; i < 100; i++)
+        pp_arena_alloc(arena, 100000);
+    pp_arena_release(arena, mark);
+    unsigned char *second = pp_arena_alloc(arena, 1000);
+    cr_assert_eq(first, second);
+    cr_assert_eq(second[999], 0);
+    pp_arena_destroy(arena);
+}
+
+Test(arena, push_grows_a_vector)
+{
+    struct pp_arena *arena = pp_arena_create();
+    int *data = NULL, count = 0, capacity = 0;
+
+    for (int i = 0; i < 1000; i++)
+        *PP_PUSH(arena, data, count, capacity) = i;
+    for (int i = 0; i < 1000; i++)
+        cr_assert_eq(data[i], i);
+    pp_arena_destroy(arena);
+}

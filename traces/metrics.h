@@ -1,0 +1,46 @@
+/* traces/metrics.h — the numbers of a report from a trace; docs/numbers.md explains each.
+ * Denominator of every fraction: the step, averaged over ranks (worst replica's step is the step).
+ * Idle = compute stream not computing. Cause: what the next op waits for: a message in flight ->
+ * p2p, a collective -> dp_sync, a COPY -> moves, otherwise bubble; so is idle before the first op
+ * and at the final barrier. */
+#ifndef PP_TRACES_METRICS_H
+#define PP_TRACES_METRICS_H
+
+#include "traces/trace.h"
+
+enum pp_time_part {
+    PP_TIME_FORWARD,
+    PP_TIME_BACKWARD,
+    PP_TIME_RECOMPUTE,
+    PP_TIME_TP_COMM,
+    PP_TIME_CP_COMM,
+    PP_TIME_EP_COMM,
+    PP_TIME_P2P,
+    PP_TIME_DP_SYNC,
+    PP_TIME_OPTIMIZER,
+    PP_TIME_MOVES,
+    PP_TIME_BUBBLE,
+    PP_TIME_PARTS
+};
+extern const char *const pp_time_part_names[PP_TIME_PARTS]; /* as in the JSON report */
+
+struct pp_rank_times {
+    double busy_s, idle_s,
+        span_s; /* of the replica with the longest span; busy + idle = iteration */
+    double part_s[PP_TIME_PARTS];
+};
+struct pp_metrics {
+    double iteration_s;
+    double time_frac[PP_TIME_PARTS]; /* sums to 1 */
+    double bubble_frac;              /* bubble + p2p */
+    double span_bubble_frac; /* 1 - max over ranks(busy) / max over ranks(last end - first start) */
+    double exposed_comm_frac;    /* p2p + dp_sync + moves + tp + cp + ep */
+    struct pp_rank_times *ranks; /* [ranks] */
+};
+
+/* PP_EFAIL when an invariant does not hold (sum of fractions, busy + idle): a number that is wrong
+ * is an error, not a number. */
+enum pp_status pp_metrics_compute(struct pp_arena *arena, const struct pp_trace *trace,
+                                  struct pp_metrics *metrics, struct pp_error *err);
+
+#endif

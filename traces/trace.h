@@ -1,0 +1,51 @@
+/* traces/trace.h — what happened when: the same table from every engine and every backend.
+ * traces know ops, not schedules. Lives in an arena. Times are seconds. */
+#ifndef PP_TRACES_TRACE_H
+#define PP_TRACES_TRACE_H
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/op.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct pp_trace_event {
+    int step, rank, replica;
+    uint8_t kind;   /* enum pp_op_kind; a fused pair is one event of kind PP_F with fused set */
+    uint8_t target; /* WAIT: kind waited for */
+    uint8_t is_fused;
+    uint8_t stream;             /* enum pp_stream */
+    const char *cell;           /* "0F3", "(0F3;3B5)OVERLAP_F_B", "(1RECV_F0)WAIT" */
+    double posted_s, matched_s; /* NAN where they mean nothing */
+    double start_s, end_s;
+    double bytes;
+    double tp_s, cp_s, ep_s; /* shares of a compute event (not written to CSV) */
+    int waits_for; /* WAIT: index of the event waited for in the trace, else -1 (not written to CSV)
+                    */
+};
+
+struct pp_trace {
+    const char *program; /* name */
+    uint64_t program_hash;
+    const char *engine; /* "dag", "simgrid", "cpu", ... */
+    int ranks, replicas, steps;
+    struct pp_trace_event *events; /* by replica, rank, list order */
+    int count;
+};
+
+/* CSV (libcsv): step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,
+ * program_hash; numbers %.17g, empty where they mean nothing, control ops have duration 0.
+ * A ".gz" suffix compresses. On failure no file is left behind (PP_EFAIL). */
+enum pp_status pp_trace_write_csv(const struct pp_trace *trace, const char *path,
+                                  struct pp_error *err);
+/* Chrome/Perfetto JSON, names "PP:<cell>", one process per rank and replica, one thread per stream.
+ */
+enum pp_status pp_trace_write_chrome(const struct pp_trace *trace, const char *path,
+                                     struct pp_error *err);
+/* By suffix: .csv[.gz] or .json[.gz]; anything else is PP_EINVAL. */
+enum pp_status pp_trace_write(const struct pp_trace *trace, const char *path, struct pp_error *err);
+enum pp_status pp_trace_read_csv(struct pp_arena *arena, const char *path, struct pp_trace **trace,
+                                 struct pp_error *err);
+
+#endif
