@@ -6,7 +6,7 @@
  *   (0F3;3B5)OVERLAP_F_B   forward and full backward as one overlapped op: two pp_ops, see `aux`
  *   0AR  0U  0AR@1   no micro-batch; @p names the pipeline, printed when there are several
  *   (0;7)AR      gradient sum of a tied embedding over the first and the last stage
- *   1RECV_F0[2]  uses buffer slot 2 of its class */
+ *   1RECV_F0[2]  uses buffer slot 2 of its class   0F3v1   weight version 1 (printed when not 0) */
 #ifndef PP_CORE_OP_H
 #define PP_CORE_OP_H
 
@@ -72,7 +72,8 @@ struct pp_op {
     int32_t arg;      /* SEND/RECV: message id. Collective: collective id. WAIT: index in its own
                        * list of the instruction waited for. Else -1. Set when a program is frozen */
     int32_t slot;     /* buffer slot of its class, -1 = none or not assigned */
-    uint16_t peer;    /* SEND/RECV: the other rank, else 0 */
+    uint16_t peer;    /* SEND/RECV: the other rank. AR with PP_TIED and its WAIT: the last stage
+                       * (`stage` is the first; a WAIT(AR) with peer != 0 is tied). Else 0 */
     uint8_t version;  /* weight version named by F, B, I, W (asynchronous schedules), else 0 */
     uint8_t job;      /* 0; room for several jobs on one machine */
 };
@@ -83,6 +84,7 @@ struct pp_op_style {
     bool splits;    /* print sN */
     bool pipelines; /* print @p where there is no micro-batch */
     bool slots;     /* print [k] */
+    bool versions;  /* print vK where it is not 0 */
 };
 
 /* Print one cell (a fused pair prints as two cells here; the program printer joins them).

@@ -44,6 +44,7 @@ struct pp_collective { /* one collective operation: every member posts it once *
 
 struct pp_program {
     const char *name; /* schedule or file */
+    const char *file; /* for messages with line and column; NULL for generated programs */
     enum pp_program_level level;
     enum pp_program_mode mode;
     int ranks;         /* D */
@@ -100,13 +101,16 @@ struct pp_op_style pp_program_style(const struct pp_program *p);
 /* A shape-like description of a program: ranks, chunks, micro-batches, splits, ... */
 struct pp_shape pp_program_shape(const struct pp_program *p);
 
-/* Header fields of a program to be frozen; rank_of and pipe_of are kept by reference. */
+/* Header fields of a program to be frozen; rank_of and pipe_of are kept by reference. pipe_of may
+ * be NULL for a single pipeline. */
 struct pp_program_head {
     const char *name;
     enum pp_program_level level;
     enum pp_program_mode mode;
     int ranks, stages, pipelines, micro_batches, granules, splits, versions;
     const uint16_t *rank_of, *pipe_of;
+    const char *file;                           /* NULL for generated programs */
+    const int32_t *const *line, *const *column; /* [rank][position], copied; or NULL */
 };
 struct pp_program_head pp_program_head_of(const struct pp_program *p);
 /* The lists of a program, to be changed by a pass and frozen again. */
@@ -114,8 +118,9 @@ struct pp_orders *pp_program_thaw(struct pp_arena *arena, const struct pp_progra
 /* Build a program from lists: fills peer, builds channels (the k-th SEND meets the k-th RECV of its
  * channel), groups and collectives, resolves WAIT targets to list indices. Structural nonsense (a
  * SEND without a partner stage, a WAIT for something never posted before it, unequal numbers of
- * SENDs and RECVs) is PP_EPROGRAM with rank and op. Legality is verify's business. `line`/`column`
- * may be NULL; else parallel to the lists, [rank][position]. */
+ * SENDs and RECVs) is PP_EPROGRAM with rank and op, or file:line:cell where the head has them.
+ * Legality is verify's business. A collective is the k-th of its kind and stage on every member of
+ * its group. */
 enum pp_status pp_program_freeze(struct pp_arena *arena, const struct pp_program_head *head,
                                  const struct pp_orders *lists, struct pp_program **program,
                                  struct pp_error *err);
