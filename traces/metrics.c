@@ -1,1 +1,274 @@
 #include "traces/metrics.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+const char *const pp_time_part_names[PP_TIME_PARTS] = {
+    [PP_TIME_FORWARD] = "forward",
+    [PP_TIME_BACKWARD] = "backward",
+    [PP_TIME_RECOMPUTE] = "recompute",
+    [PP_TIME_TP_COMM] = "tp_comm",
+    [PP_TIME_CP_COMM] = "cp_comm",
+    [PP_TIME_EP_COMM] = "ep_comm",
+    [PP_TIME_P2P] = "p2p",
+    [PP_TIME_DP_SYNC] = "dp_sync",
+    [PP_TIME_OPTIMIZER] = "optimizer",
+    [PP_TIME_MOVES] = "moves",
+    [PP_TIME_BUBBLE] = "bubble",
+};
+
+/* Where the time of a compute op goes; quantising counts with the op it serves. */
+static const enum pp_time_part part_of_compute[PP_OP_KINDS] = {
+    [PP_F] = PP_TIME_FORWARD,  [PP_B] = PP_TIME_BACKWARD,  [PP_I] = PP_TIME_BACKWARD,
+    [PP_W] = PP_TIME_BACKWARD, [PP_R] = PP_TIME_RECOMPUTE, [PP_U] = PP_TIME_OPTIMIZER,
+    [PP_Q] = PP_TIME_FORWARD,  [PP_DQ] = PP_TIME_BACKWARD,
+};
+
+/* Why compute idles while it waits for an op of this kind; a bubble where nothing is named. A
+ * message explains a wait only while it is on the wire, the others from the moment of the wait. */
+static const struct {
+    bool is_named, is_wire_only;
+    enum pp_time_part part;
+} cause_of_wait[PP_OP_KINDS] = {
+    [PP_AG] = {true, false, PP_TIME_DP_SYNC},  [PP_RS] = {true, false, PP_TIME_DP_SYNC},
+    [PP_AR] = {true, false, PP_TIME_DP_SYNC},  [PP_BC] = {true, false, PP_TIME_DP_SYNC},
+    [PP_A2A] = {true, false, PP_TIME_EP_COMM}, [PP_COPY] = {true, false, PP_TIME_MOVES},
+    [PP_SEND_F] = {true, true, PP_TIME_P2P},   [PP_RECV_F] = {true, true, PP_TIME_P2P},
+    [PP_SEND_B] = {true, true, PP_TIME_P2P},   [PP_RECV_B] = {true, true, PP_TIME_P2P},
+};
+
+/* Part of the time that figures are taken over: T_1 to T_K, or 0 to T_1 with one step. */
+struct window {
+    double start_s, end_s;
+    int steps;
+};
+
+/* One rank of one replica while its events are walked in list order. */
+struct walk {
+    const struct pp_trace *trace;
+    struct window window;
+    int rank, replica;
+    double clock_s; /* everything before is accounted for */
+    struct pp_rank_times times;
+    double first_s, last_s, last_busy_s; /* compute of the last step */
+    double slack_s;                      /* rounding that is forgiven */
+};
+
+static double overlap(double a_start, double a_end, double b_start, double b_end)
+{
+    return fmax(0, fmin(a_end, b_end) - fmax(a_start, b_start));
+}
+
+static struct window find_window(const struct pp_trace *trace)
+{
+    struct window window = {.steps = trace->steps > 1 ? trace->steps - 1 : 1};
+
+    for (int i = 0; i < trace->count; i++) {
+        const struct pp_trace_event *event = &trace->events[i];
+        window.end_s = fmax(window.end_s, event->end_s);
+        if (trace->steps > 1 && event->step == 0)
+            window.start_s = fmax(window.start_s, event->end_s);
+    }
+    return window;
+}
+
+static void add_compute(struct walk *walk, const struct pp_trace_event *event)
+{
+    const double duration_s = event->end_s - event->start_s;
+    const double inside_s =
+        overlap(event->start_s, event->end_s, walk->window.start_s, walk->window.end_s);
+    double *part_s = walk->times.part_s;
+
+    if (event->step == walk->trace->steps - 1) {
+        walk->first_s = fmin(walk->first_s, event->start_s);
+        walk->last_s = fmax(walk->last_s, event->end_s);
+        walk->last_busy_s += duration_s;
+    }
+    if (inside_s <= 0)
+        return;
+    const double share = inside_s / duration_s;
+    const double pure_s = duration_s - event->tp_s - event->cp_s - event->ep_s;
+    /* A trace that does not say how a fused pair divides gets the usual one to two. */
+    const double forward_frac = isnan(event->forward_frac) ? 1.0 / 3 : event->forward_frac;
+
+    walk->times.busy_s += inside_s;
+    part_s[PP_TIME_TP_COMM] += share * event->tp_s;
+    part_s[PP_TIME_CP_COMM] += share * event->cp_s;
+    part_s[PP_TIME_EP_COMM] += share * event->ep_s;
+    if (event->is_fused) {
+        part_s[PP_TIME_FORWARD] += share * pure_s * forward_frac;
+        part_s[PP_TIME_BACKWARD] += share * pure_s * (1 - forward_frac);
+    } else {
+        part_s[part_of_compute[event->kind]] += share * pure_s;
+    }
+}
+
+/* Seconds of an interval during which message `index` is under way; 0 when it is not known. */
+static double time_on_wire(const struct pp_trace *trace, int index, double from_s, double to_s)
+{
+    return index < 0
+               ? 0
+               : overlap(from_s, to_s, trace->events[index].start_s, trace->events[index].end_s);
+}
+
+/* Idle time from `start_s` to `end_s`, ended by `event` when that is a WAIT. */
+static void add_idle(struct walk *walk, double start_s, double end_s,
+                     const struct pp_trace_event *event)
+{
+    const double from_s = fmax(start_s, walk->window.start_s),
+                 to_s = fmin(end_s, walk->window.end_s);
+
+    if (to_s <= from_s)
+        return;
+    double explained_s = 0;
+    enum pp_time_part part = PP_TIME_BUBBLE;
+    if (event != NULL && event->kind == PP_WAIT && cause_of_wait[event->target].is_named) {
+        part = cause_of_wait[event->target].part;
+        explained_s = to_s - from_s;
+        if (cause_of_wait[event->target].is_wire_only)
+            explained_s = time_on_wire(walk->trace, event->waits_for, from_s, to_s);
+    }
+    walk->times.idle_s += to_s - from_s;
+    walk->times.part_s[part] += explained_s;
+    walk->times.part_s[PP_TIME_BUBBLE] += to_s - from_s - explained_s;
+}
+
+static enum pp_status check_event(const struct walk *walk, const struct pp_trace_event *event,
+                                  struct pp_error *err)
+{
+    const struct pp_trace *trace = walk->trace;
+
+    if (event->rank < 0 || event->rank >= trace->ranks || event->replica < 0 ||
+        event->replica >= trace->replicas || event->step < 0 || event->step >= trace->steps ||
+        event->kind >= PP_OP_KINDS || event->target >= PP_OP_KINDS ||
+        event->waits_for >= trace->count)
+        return pp_error_set(err, PP_EFAIL, "trace: event %s lies outside of the trace's %d ranks",
+                            event->cell, trace->ranks);
+    if (!(isfinite(event->start_s) && isfinite(event->end_s)) || event->start_s < 0 ||
+        event->end_s < event->start_s)
+        return pp_error_set(err, PP_EFAIL, "trace: rank %d: %s runs from %g s to %g s", event->rank,
+                            event->cell, event->start_s, event->end_s);
+    if (event->tp_s < 0 || event->cp_s < 0 || event->ep_s < 0 ||
+        event->tp_s + event->cp_s + event->ep_s > event->end_s - event->start_s + walk->slack_s)
+        return pp_error_set(err, PP_EFAIL,
+                            "trace: rank %d: %s communicates longer than it takes (%g of %g s)",
+                            event->rank, event->cell, event->tp_s + event->cp_s + event->ep_s,
+                            event->end_s - event->start_s);
+    return PP_OK;
+}
+
+static enum pp_status add_event(struct walk *walk, const struct pp_trace_event *event,
+                                struct pp_error *err)
+{
+    PP_TRY(check_event(walk, event, err));
+    const bool is_compute = event->stream == PP_STREAM_COMPUTE;
+    if (!is_compute && event->stream != PP_STREAM_CONTROL)
+        return PP_OK;
+    if (event->start_s < walk->clock_s - walk->slack_s)
+        return pp_error_set(err, PP_EFAIL,
+                            "trace: rank %d replica %d: %s starts at %.12g s while compute is "
+                            "taken until %.12g s",
+                            event->rank, event->replica, event->cell, event->start_s,
+                            walk->clock_s);
+    add_idle(walk, walk->clock_s, event->start_s, NULL);
+    if (is_compute)
+        add_compute(walk, event);
+    else
+        add_idle(walk, fmax(walk->clock_s, event->start_s), event->end_s, event);
+    walk->clock_s = fmax(walk->clock_s, event->end_s);
+    return PP_OK;
+}
+
+static enum pp_status finish_rank(struct walk *walk, struct pp_error *err)
+{
+    struct pp_rank_times *times = &walk->times;
+    const double window_s = walk->window.end_s - walk->window.start_s;
+    double sum_s = 0;
+
+    add_idle(walk, walk->clock_s, walk->window.end_s, NULL);
+    for (int part = 0; part < PP_TIME_PARTS; part++)
+        sum_s += times->part_s[part];
+    if (fabs(times->busy_s + times->idle_s - window_s) > 1e-9 * window_s ||
+        fabs(sum_s - window_s) > 1e-9 * window_s)
+        return pp_error_set(err, PP_EFAIL,
+                            "trace: rank %d: busy %.12g s + idle %.12g s (parts %.12g s) is not "
+                            "the step of %.12g s",
+                            walk->rank, times->busy_s, times->idle_s, sum_s, window_s);
+    times->span_s = walk->last_s > walk->first_s ? walk->last_s - walk->first_s : 0;
+    times->busy_s /= walk->window.steps;
+    times->idle_s /= walk->window.steps;
+    for (int part = 0; part < PP_TIME_PARTS; part++)
+        times->part_s[part] /= walk->window.steps;
+    return PP_OK;
+}
+
+static enum pp_status finish_fractions(struct pp_metrics *metrics, struct pp_error *err)
+{
+    double sum = 0;
+
+    for (int part = 0; part < PP_TIME_PARTS; part++) {
+        metrics->time_frac[part] /= metrics->iteration_s;
+        sum += metrics->time_frac[part];
+    }
+    if (!(fabs(sum - 1) <= 1e-9))
+        return pp_error_set(err, PP_EFAIL, "trace: the parts of the step add up to %.12g, not to 1",
+                            sum);
+    const double *frac = metrics->time_frac;
+    metrics->bubble_frac = frac[PP_TIME_BUBBLE] + frac[PP_TIME_P2P];
+    metrics->exposed_comm_frac = frac[PP_TIME_P2P] + frac[PP_TIME_DP_SYNC] + frac[PP_TIME_MOVES] +
+                                 frac[PP_TIME_TP_COMM] + frac[PP_TIME_CP_COMM] +
+                                 frac[PP_TIME_EP_COMM];
+    return PP_OK;
+}
+
+/* Walk the list of one rank of one replica, which begins at event `from`; `*to` is its end. */
+static enum pp_status walk_list(struct walk *walk, int from, int *to, struct pp_error *err)
+{
+    const struct pp_trace *trace = walk->trace;
+    int i = from;
+
+    for (; i < trace->count && trace->events[i].rank == walk->rank &&
+           trace->events[i].replica == walk->replica;
+         i++)
+        PP_TRY(add_event(walk, &trace->events[i], err));
+    *to = i;
+    return finish_rank(walk, err);
+}
+
+enum pp_status pp_metrics_compute(struct pp_arena *arena, const struct pp_trace *trace,
+                                  struct pp_metrics *metrics, struct pp_error *err)
+{
+    const struct window window = find_window(trace);
+    const double window_s = window.end_s - window.start_s;
+    const int64_t lists = (int64_t)trace->ranks * trace->replicas;
+    double busiest_s = 0, longest_s = 0;
+    int from = 0;
+
+    *metrics = (struct pp_metrics){.iteration_s = window_s / window.steps};
+    if (!(window_s > 0) || !isfinite(window_s))
+        return pp_error_set(err, PP_EFAIL, "trace: the step takes %g s, nothing can be measured",
+                            window_s);
+    metrics->ranks = PP_ARRAY(arena, struct pp_rank_times, trace->ranks);
+    for (int64_t list = 0; list < lists; list++) {
+        struct walk walk = {.trace = trace,
+                            .window = window,
+                            .rank = (int)(list % trace->ranks),
+                            .replica = (int)(list / trace->ranks),
+                            .first_s = INFINITY,
+                            .slack_s = 1e-9 * window.end_s};
+        PP_TRY(walk_list(&walk, from, &from, err));
+        for (int part = 0; part < PP_TIME_PARTS; part++)
+            metrics->time_frac[part] += walk.times.part_s[part] / (double)lists;
+        busiest_s = fmax(busiest_s, walk.last_busy_s);
+        longest_s = fmax(longest_s, walk.times.span_s);
+        if (walk.replica == 0 || walk.times.span_s > metrics->ranks[walk.rank].span_s)
+            metrics->ranks[walk.rank] = walk.times;
+    }
+    if (from != trace->count)
+        return pp_error_set(err, PP_EFAIL,
+                            "trace: event %d (%s) is out of place: events are ordered by replica "
+                            "and rank",
+                            from, trace->events[from].cell);
+    metrics->span_bubble_frac = longest_s > 0 ? 1 - busiest_s / longest_s : 0;
+    return finish_fractions(metrics, err);
+}
