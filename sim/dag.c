@@ -1,1 +1,29 @@
 #include "sim/engine.h"
+
+#include <limits.h>
+
+static enum pp_status run(struct pp_arena *arena, const struct pp_program *program,
+                          const struct pp_costs *costs, const struct pp_engine_options *options,
+                          struct pp_trace **trace, struct pp_error *err)
+{
+    const int64_t replicas = options->replicas > 0 ? options->replicas : 1;
+    const int64_t events = replicas * pp_program_size(program);
+    struct pp_plan *plan;
+
+    if (events > INT_MAX / 2)
+        return pp_error_set(err, PP_EINVAL,
+                            "%lld events (%d instructions in each of %lld replicas) are too many "
+                            "for a trace: run without --no-fold, or with fewer micro-batches",
+                            (long long)events, pp_program_size(program), (long long)replicas);
+    PP_TRY(pp_plan_create(arena, program, costs, &options->plan, &plan, err));
+    const struct pp_times *times =
+        pp_plan_run(arena, plan, (int)replicas, &options->perturbation, PP_TIMES_ALL);
+    *trace = pp_trace_from_times(arena, program, costs, times, "dag");
+    return PP_OK;
+}
+
+const struct pp_engine pp_engine_dag = {
+    .name = "dag",
+    .summary = "exact and free of contention: a longest path over the program",
+    .run = run,
+};

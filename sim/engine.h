@@ -17,6 +17,7 @@ struct pp_engine {
                           const struct pp_costs *costs, const struct pp_engine_options *options,
                           struct pp_trace **trace, struct pp_error *err);
 };
+extern const struct pp_engine pp_engine_dag;
 extern const struct pp_engine *const pp_engines[]; /* NULL-terminated; the first is the default */
 
 /* Trace of a program from the times of the evaluator (or of any engine with the same arrays). */
