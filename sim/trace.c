@@ -89,7 +89,7 @@ static struct pp_trace_event describe(const struct builder *b, int rank, int i)
 
 static double seconds_or_nan(const int64_t *ps, size_t at)
 {
-    return ps != NULL ? pp_units_s(ps[at]) : NAN;
+    return ps != NULL ? pp_units_s(ps[at]) : (double)NAN;
 }
 
 /* The event of instruction `i` in one replica: the description plus this replica's clock. */

@@ -1,5 +1,6 @@
 #include "traces/trace.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static int has_suffix(const char *path, const char *suffix)
@@ -18,4 +19,100 @@ enum pp_status pp_trace_write(const struct pp_trace *trace, const char *path, st
     return pp_error_set(err, PP_EINVAL,
                         "trace file '%s': the name must end in .csv, .csv.gz, .json or .json.gz",
                         path);
+}
+
+/* ---- what a WAIT waits for ------------------------------------------------------------------- */
+
+/* Hash table over the cells of one list: the latest event of each text. */
+struct index {
+    const struct pp_trace *trace;
+    int *slots; /* event + 1, 0 = free */
+    size_t mask;
+};
+struct text {
+    const char *start;
+    size_t length;
+};
+
+/* The cell without its buffer slot "[k]"; of a WAIT that of the op waited for. */
+static struct text subject(const struct pp_trace_event *event)
+{
+    struct text text = {event->cell, strlen(event->cell)};
+
+    if (event->kind == PP_WAIT) {
+        const char *end = strrchr(event->cell, ')');
+        if (text.start[0] == '(' && end != NULL)
+            text = (struct text){event->cell + 1, (size_t)(end - event->cell - 1)};
+    }
+    const char *bracket = memchr(text.start, '[', text.length);
+    if (bracket != NULL)
+        text.length = (size_t)(bracket - text.start);
+    return text;
+}
+
+/* The slot that holds an event of this step and text, or the free one where it belongs. */
+static int *find(const struct index *index, int step, struct text text)
+{
+    uint64_t hash = 1469598103934665603u + (uint64_t)step; /* FNV-1a */
+
+    for (size_t i = 0; i < text.length; i++)
+        hash = (hash ^ (unsigned char)text.start[i]) * 1099511628211u;
+    for (size_t at = (hash ^ hash >> 32) & index->mask;; at = (at + 1) & index->mask) {
+        int *slot = &index->slots[at];
+        if (*slot == 0)
+            return slot;
+        const struct pp_trace_event *event = &index->trace->events[*slot - 1];
+        const struct text other = subject(event);
+        if (event->step == step && other.length == text.length &&
+            memcmp(other.start, text.start, text.length) == 0)
+            return slot;
+    }
+}
+
+static int end_of_list(const struct pp_trace *trace, int from)
+{
+    int to = from;
+
+    while (to < trace->count && trace->events[to].rank == trace->events[from].rank &&
+           trace->events[to].replica == trace->events[from].replica)
+        to++;
+    return to;
+}
+
+static enum pp_status link_list(struct pp_arena *arena, struct pp_trace *trace, int from, int to,
+                                struct pp_error *err)
+{
+    struct index index = {.trace = trace, .mask = 15};
+
+    while (index.mask < 2 * (size_t)(to - from))
+        index.mask = 2 * index.mask + 1;
+    index.slots = PP_ARRAY(arena, int, index.mask + 1);
+    for (int i = from; i < to; i++) {
+        struct pp_trace_event *event = &trace->events[i];
+        int *slot = find(&index, event->step, subject(event));
+        if (event->kind != PP_WAIT) {
+            *slot = i + 1;
+        } else if (*slot == 0) {
+            return pp_error_set(err, PP_EINVAL,
+                                "rank %d of replica %d: %s waits for what was not posted before it",
+                                event->rank, event->replica, event->cell);
+        } else {
+            event->waits_for = *slot - 1;
+        }
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_trace_link_waits(struct pp_arena *arena, struct pp_trace *trace,
+                                   struct pp_error *err)
+{
+    for (int from = 0, to; from < trace->count; from = to) {
+        const struct pp_arena_mark mark = pp_arena_mark(arena);
+        to = end_of_list(trace, from);
+        const enum pp_status status = link_list(arena, trace, from, to, err);
+        pp_arena_release(arena, mark);
+        if (status != PP_OK)
+            return status;
+    }
+    return PP_OK;
 }

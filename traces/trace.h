@@ -37,7 +37,8 @@ struct pp_trace {
 };
 
 /* CSV (libcsv): step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,
- * program_hash; numbers %.17g, empty where they mean nothing, control ops have duration 0.
+ * program_hash; numbers %.17g, empty where they mean nothing. A control op is a point in time:
+ * posted_s when the rank arrives, start_s = end_s when it goes on, duration 0.
  * A ".gz" suffix compresses. On failure no file is left behind (PP_EFAIL). */
 enum pp_status pp_trace_write_csv(const struct pp_trace *trace, const char *path,
                                   struct pp_error *err);
@@ -47,7 +48,12 @@ enum pp_status pp_trace_write_chrome(const struct pp_trace *trace, const char *p
                                      struct pp_error *err);
 /* By suffix: .csv[.gz] or .json[.gz]; anything else is PP_EINVAL. */
 enum pp_status pp_trace_write(const struct pp_trace *trace, const char *path, struct pp_error *err);
+/* Strict: a wrong header, number, cell, stream, order or hash is PP_EINVAL with file:line. */
 enum pp_status pp_trace_read_csv(struct pp_arena *arena, const char *path, struct pp_trace **trace,
                                  struct pp_error *err);
+/* Set `waits_for` of every WAIT from the cells of its list; PP_EINVAL when it waits for what was
+ * not posted before it. */
+enum pp_status pp_trace_link_waits(struct pp_arena *arena, struct pp_trace *trace,
+                                   struct pp_error *err);
 
 #endif
