@@ -1,1 +1,270 @@
+/* schedules/program.c — lists to program and back. The linking of messages, collectives and waits
+ * is in program_link.c. */
 #include "schedules/program.h"
+#include "schedules/program_private.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <string.h>
+
+struct pp_op_style pp_program_style(const struct pp_program *p)
+{
+    const bool is_lowered = p->level == PP_LEVEL_LOWERED;
+
+    return (struct pp_op_style){.splits = p->splits > 1,
+                                .pipelines = p->pipelines > 1,
+                                .slots = is_lowered,
+                                .versions = is_lowered};
+}
+
+struct pp_shape pp_program_shape(const struct pp_program *p)
+{
+    return (struct pp_shape){.ranks = p->ranks,
+                             .chunks = (p->stages + p->ranks - 1) / p->ranks,
+                             .micro_batches = p->micro_batches,
+                             .splits = p->splits,
+                             .granules = p->granules,
+                             .pipelines = p->pipelines,
+                             .depth_first = 1};
+}
+
+struct pp_program_head pp_program_head_of(const struct pp_program *p)
+{
+    return (struct pp_program_head){.name = p->name,
+                                    .level = p->level,
+                                    .mode = p->mode,
+                                    .ranks = p->ranks,
+                                    .stages = p->stages,
+                                    .pipelines = p->pipelines,
+                                    .micro_batches = p->micro_batches,
+                                    .granules = p->granules,
+                                    .splits = p->splits,
+                                    .versions = p->versions,
+                                    .rank_of = p->rank_of,
+                                    .pipe_of = p->pipe_of,
+                                    .file = p->file};
+}
+
+struct pp_orders *pp_program_thaw(struct pp_arena *arena, const struct pp_program *p)
+{
+    struct pp_orders *orders = PP_NEW(arena, struct pp_orders);
+
+    orders->ranks = p->ranks;
+    orders->ops = PP_ARRAY(arena, struct pp_op *, p->ranks);
+    orders->count = PP_ARRAY(arena, int, p->ranks);
+    orders->capacity = PP_ARRAY(arena, int, p->ranks);
+    for (int r = 0; r < p->ranks; r++) {
+        const int count = p->begin[r + 1] - p->begin[r];
+        orders->ops[r] = pp_arena_alloc_raw(arena, sizeof(struct pp_op) * (size_t)count);
+        orders->count[r] = orders->capacity[r] = count;
+        for (int i = 0; i < count; i++)
+            orders->ops[r][i] = pp_program_op(p, p->begin[r] + i);
+    }
+    return orders;
+}
+
+/* ---- freeze ---------------------------------------------------------------------------------- */
+
+enum pp_status pp_freeze_error(const struct pp_freeze *f, int rank, int position,
+                               const char *format, ...)
+{
+    const struct pp_program_head *head = f->head;
+    char cell[PP_OP_TEXT_BYTES], what[512];
+    va_list args;
+
+    pp_op_print(&f->lists->ops[rank][position], pp_program_style(f->p), cell);
+    va_start(args, format);
+    vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
+    if (head->line && head->line[rank][position] > 0)
+        return pp_error_set(f->err, PP_EPROGRAM, "%s:%d:%d: %s: %s",
+                            head->file ? head->file : head->name, head->line[rank][position],
+                            head->column[rank][position], cell, what);
+    return pp_error_set(f->err, PP_EPROGRAM, "rank %d, instruction %d (%s): %s", rank, position,
+                        cell, what);
+}
+
+static enum pp_status check_head(const struct pp_program_head *head, const struct pp_orders *lists,
+                                 struct pp_error *err)
+{
+    const struct {
+        const char *name;
+        int64_t value, max;
+    } sizes[] = {
+        {"ranks", head->ranks, PP_MAX_RANKS},
+        {"stages", head->stages, PP_MAX_STAGES},
+        {"pipelines", head->pipelines, PP_MAX_PIPELINES},
+        {"micro-batches", head->micro_batches, PP_MAX_GRANULES},
+        {"granules", head->granules, UINT8_MAX - 1},
+        {"splits", head->splits, UINT8_MAX},
+        {"weight versions", head->versions, UINT8_MAX},
+        {"micro-batches * granules", (int64_t)head->micro_batches * head->granules,
+         PP_MAX_GRANULES},
+        {"pipelines * stages", (int64_t)head->pipelines * head->stages, PP_MAX_PATHS},
+    };
+    int64_t total = 0;
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        if (sizes[i].value < 1 || sizes[i].value > sizes[i].max)
+            return pp_error_set(err, PP_EPROGRAM, "a program of %lld %s: 1 to %lld are possible",
+                                (long long)sizes[i].value, sizes[i].name, (long long)sizes[i].max);
+    assert(head->rank_of && lists->ranks == head->ranks);
+    for (int r = 0; r < lists->ranks; r++)
+        total += lists->count[r];
+    if (total > PP_MAX_PROGRAM_OPS)
+        return pp_error_set(err, PP_EPROGRAM, "a program of %lld instructions: at most %d",
+                            (long long)total, PP_MAX_PROGRAM_OPS);
+    return PP_OK;
+}
+
+static void allocate_arrays(const struct pp_freeze *f)
+{
+    struct pp_program *p = f->p;
+    size_t n = 0;
+
+    p->begin = PP_ARRAY(f->arena, int32_t, p->ranks + 1);
+    for (int r = 0; r < p->ranks; r++) {
+        n += (size_t)f->lists->count[r];
+        p->begin[r + 1] = (int32_t)n;
+    }
+    uint8_t **const bytes[] = {&p->kind, &p->aux, &p->split, &p->granule_count, &p->version};
+    uint16_t **const halves[] = {&p->stage, &p->pipe, &p->peer};
+    int32_t **const words[] = {&p->mb, &p->arg, &p->slot, &p->line, &p->column};
+    const size_t word_arrays = f->head->line ? 5 : 3;
+
+    for (size_t i = 0; i < sizeof(bytes) / sizeof(*bytes); i++)
+        *bytes[i] = pp_arena_alloc_raw(f->arena, n + 1);
+    for (size_t i = 0; i < sizeof(halves) / sizeof(*halves); i++)
+        *halves[i] = pp_arena_alloc_raw(f->arena, (n + 1) * sizeof(uint16_t));
+    for (size_t i = 0; i < word_arrays; i++)
+        *words[i] = pp_arena_alloc_raw(f->arena, (n + 1) * sizeof(int32_t));
+}
+
+static bool op_has_mb(const struct pp_op *op)
+{
+    return pp_op_kinds[op->kind == PP_WAIT ? op->aux : op->kind].has_mb;
+}
+
+static bool is_waitable(int kind)
+{
+    const enum pp_stream stream = pp_op_kinds[kind].stream;
+
+    return stream == PP_STREAM_CHANNEL || stream == PP_STREAM_REDUCE || stream == PP_STREAM_COPY;
+}
+
+static enum pp_status check_micro_batch(const struct pp_freeze *f, int rank, int at)
+{
+    const struct pp_op *op = &f->lists->ops[rank][at];
+    const struct pp_program *p = f->p;
+    const int ids = p->micro_batches * p->granules, granules = op->granules ? op->granules : 1;
+
+    if (op->mb < 0 || op->mb > ids - granules)
+        return pp_freeze_error(f, rank, at, "micro-batch ids are 0 to %d", ids - 1);
+    if (op->mb / p->granules != (op->mb + granules - 1) / p->granules)
+        return pp_freeze_error(f, rank, at, "granules of different micro-batches (%d each)",
+                               p->granules);
+    if (op->split >= p->splits)
+        return pp_freeze_error(f, rank, at, "sequence splits are 0 to %d", p->splits - 1);
+    if (p->pipe_of[op->mb] != p->pipe_of[op->mb + granules - 1])
+        return pp_freeze_error(f, rank, at, "granules of different pipelines");
+    return PP_OK;
+}
+
+/* A forward marked first and a backward marked second are neighbours; nothing else is marked. */
+static bool is_fused_badly(const struct pp_freeze *f, int rank, int at)
+{
+    const struct pp_op *list = f->lists->ops[rank], *op = &list[at];
+
+    if (!pp_op_is_compute(op->kind) || op->aux == 0)
+        return false;
+    if (op->aux == PP_FUSED_FIRST)
+        return op->kind != PP_F || at + 1 >= f->lists->count[rank] || list[at + 1].kind != PP_B ||
+               list[at + 1].aux != PP_FUSED_SECOND;
+    return op->aux != PP_FUSED_SECOND || op->kind != PP_B || at == 0 || list[at - 1].kind != PP_F ||
+           list[at - 1].aux != PP_FUSED_FIRST;
+}
+
+static enum pp_status check_op(const struct pp_freeze *f, int rank, int at)
+{
+    const struct pp_op *op = &f->lists->ops[rank][at];
+
+    if (op->kind >= PP_OP_KINDS)
+        return pp_freeze_error(f, rank, at, "unknown kind %d", op->kind);
+    if (op->kind == PP_WAIT && (op->aux >= PP_OP_KINDS || !is_waitable(op->aux)))
+        return pp_freeze_error(f, rank, at, "nothing to wait for");
+    if (op->stage >= f->p->stages)
+        return pp_freeze_error(f, rank, at, "stages are 0 to %d", f->p->stages - 1);
+    if (op_has_mb(op))
+        PP_TRY(check_micro_batch(f, rank, at));
+    else if (op->pipe >= f->p->pipelines)
+        return pp_freeze_error(f, rank, at, "pipelines are 0 to %d", f->p->pipelines - 1);
+    if (is_fused_badly(f, rank, at))
+        return pp_freeze_error(f, rank, at,
+                               "an overlapped pair is a forward directly before a full backward");
+    return PP_OK;
+}
+
+static void store_op(const struct pp_freeze *f, int rank, int at)
+{
+    const struct pp_op *op = &f->lists->ops[rank][at];
+    struct pp_program *p = f->p;
+    const int i = p->begin[rank] + at;
+    const bool has_mb = op_has_mb(op);
+    const bool has_aux = op->kind == PP_WAIT || op->kind == PP_AR || pp_op_is_compute(op->kind);
+
+    p->kind[i] = op->kind;
+    p->aux[i] = has_aux ? op->aux : 0;
+    p->split[i] = has_mb ? op->split : 0;
+    p->granule_count[i] = has_mb ? (op->granules ? op->granules : 1) : 0;
+    p->version[i] = op->version;
+    p->stage[i] = op->stage;
+    p->pipe[i] = has_mb ? p->pipe_of[op->mb] : op->pipe;
+    p->peer[i] = 0;
+    p->mb[i] = has_mb ? op->mb : -1;
+    p->arg[i] = -1;
+    p->slot[i] = op->slot;
+    if (p->line) {
+        p->line[i] = f->head->line[rank][at];
+        p->column[i] = f->head->column[rank][at];
+    }
+}
+
+enum pp_status pp_program_freeze(struct pp_arena *arena, const struct pp_program_head *head,
+                                 const struct pp_orders *lists, struct pp_program **program,
+                                 struct pp_error *err)
+{
+    PP_TRY(check_head(head, lists, err));
+    struct pp_program *p = PP_NEW(arena, struct pp_program);
+    *p = (struct pp_program){.name = head->name ? head->name : "",
+                             .file = head->file,
+                             .level = head->level,
+                             .mode = head->mode,
+                             .ranks = head->ranks,
+                             .stages = head->stages,
+                             .pipelines = head->pipelines,
+                             .micro_batches = head->micro_batches,
+                             .granules = head->granules,
+                             .splits = head->splits,
+                             .versions = head->versions,
+                             .rank_of = head->rank_of,
+                             .pipe_of = head->pipe_of};
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const struct pp_freeze f = {arena, scratch, head, lists, p, err};
+
+    if (!p->pipe_of) {
+        assert(p->pipelines == 1);
+        p->pipe_of = PP_ARRAY(arena, uint16_t, head->micro_batches * head->granules);
+    }
+    allocate_arrays(&f);
+    for (int r = 0; r < p->ranks; r++)
+        for (int at = 0; at < lists->count[r]; at++) {
+            PP_TRY(check_op(&f, r, at));
+            store_op(&f, r, at);
+        }
+    PP_TRY(pp_freeze_channels(&f));
+    PP_TRY(pp_freeze_collectives(&f));
+    PP_TRY(pp_freeze_waits(&f));
+    p->hash = pp_program_text_hash(p);
+    *program = p;
+    return PP_OK;
+}

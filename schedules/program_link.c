@@ -1,0 +1,396 @@
+/* schedules/program_link.c — the part of freezing that ties instructions of different lists
+ * together: messages and channels, collectives and groups, and the targets of WAITs. Linear in the
+ * number of instructions, apart from sorting the channels. */
+#include "schedules/map64.h"
+#include "schedules/program_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- channels -------------------------------------------------------------------------------- */
+
+/* An edge is (pipeline, sending stage, direction): many edges may share one channel. */
+static int64_t edge_count(const struct pp_program *p)
+{
+    return 2 * (int64_t)p->pipelines * p->stages;
+}
+
+static int64_t edge_of(const struct pp_program *p, int i)
+{
+    const int kind = p->kind[i];
+    const bool is_forward = kind == PP_SEND_F || kind == PP_RECV_F;
+    const int sender = kind == PP_RECV_F   ? p->stage[i] - 1
+                       : kind == PP_RECV_B ? p->stage[i] + 1
+                                           : p->stage[i];
+
+    return 2 * ((int64_t)p->pipe[i] * p->stages + sender) + !is_forward;
+}
+
+static enum pp_status find_peer(const struct pp_freeze *f, int rank, int i)
+{
+    struct pp_program *p = f->p;
+    const int at = i - p->begin[rank], kind = p->kind[i];
+    const bool is_up = kind == PP_SEND_F || kind == PP_RECV_B; /* the partner is stage + 1 */
+    const int partner = p->stage[i] + (is_up ? 1 : -1);
+    const int home = pp_program_rank_of(p, p->pipe[i], p->stage[i]);
+
+    if (partner < 0 || partner >= p->stages)
+        return pp_freeze_error(f, rank, at, "stage %d has no %s stage", p->stage[i],
+                               is_up ? "next" : "previous");
+    if (home != rank)
+        return pp_freeze_error(f, rank, at, "stage %d of this micro-batch is on rank %d, not here",
+                               p->stage[i], home);
+    const int peer = pp_program_rank_of(p, p->pipe[i], partner);
+    if (peer == rank)
+        return pp_freeze_error(f, rank, at, "stage %d is on the same rank: no message is needed",
+                               partner);
+    p->peer[i] = (uint16_t)peer;
+    return PP_OK;
+}
+
+struct edge_key {
+    uint64_t channel; /* source, dest, pipe, kind: sorts channels */
+    int64_t edge;
+};
+
+static int compare_edges(const void *a, const void *b)
+{
+    const struct edge_key *x = a, *y = b;
+
+    return (x->channel > y->channel) - (x->channel < y->channel);
+}
+
+/* The channel of every edge that is used (-1: unused), and the channels themselves. */
+static int32_t *number_channels(const struct pp_freeze *f)
+{
+    struct pp_program *p = f->p;
+    const int64_t edges = edge_count(p);
+    int32_t *channel_of = pp_arena_alloc(f->scratch, (size_t)edges * sizeof(int32_t));
+    struct edge_key *keys = NULL;
+    int used = 0, capacity = 0;
+
+    for (int r = 0; r < p->ranks; r++)
+        for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
+            const bool is_send = pp_op_is_send(p->kind[i]);
+            if (!is_send && !pp_op_is_recv(p->kind[i]))
+                continue;
+            const int64_t edge = edge_of(p, i);
+            if (channel_of[edge]++)
+                continue;
+            const uint64_t source = is_send ? r : p->peer[i], dest = is_send ? p->peer[i] : r;
+            *PP_PUSH(f->scratch, keys, used, capacity) = (struct edge_key){
+                source << 48 | dest << 32 | (uint64_t)p->pipe[i] << 8 | (uint64_t)(edge & 1), edge};
+        }
+    memset(channel_of, -1, (size_t)edges * sizeof(int32_t));
+    qsort(keys, (size_t)used, sizeof(*keys), compare_edges);
+    p->channels = PP_ARRAY(f->arena, struct pp_channel, used);
+    for (int k = 0; k < used; k++) {
+        if (k == 0 || keys[k].channel != keys[k - 1].channel)
+            p->channels[p->channel_count++] =
+                (struct pp_channel){.source = (uint16_t)(keys[k].channel >> 48),
+                                    .dest = (uint16_t)(keys[k].channel >> 32),
+                                    .pipe = (uint16_t)(keys[k].channel >> 8),
+                                    .kind = keys[k].edge & 1 ? PP_SEND_B : PP_SEND_F};
+        channel_of[keys[k].edge] = p->channel_count - 1;
+    }
+    return channel_of;
+}
+
+/* Give `arg` to all SENDs (or all RECVs): first + the running number within the channel. */
+static void number_messages(struct pp_program *p, const int32_t *channel_of, bool sends,
+                            int32_t *next)
+{
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (sends ? pp_op_is_send(p->kind[i]) : pp_op_is_recv(p->kind[i])) {
+            const int32_t channel = channel_of[edge_of(p, i)];
+            p->arg[i] = p->channels[channel].first + next[channel]++;
+        }
+}
+
+/* The first message that only one side has. */
+static enum pp_status unequal(const struct pp_freeze *f, const int32_t *channel_of, int channel,
+                              const int32_t counts[2])
+{
+    const struct pp_program *p = f->p;
+    const struct pp_channel *c = &p->channels[channel];
+    const bool more_sends = counts[0] > counts[1];
+    const int rank = more_sends ? c->source : c->dest;
+    int32_t left = more_sends ? counts[1] : counts[0];
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        const bool is_mine = more_sends ? pp_op_is_send(p->kind[i]) : pp_op_is_recv(p->kind[i]);
+        if (is_mine && channel_of[edge_of(p, i)] == channel && left-- == 0)
+            return pp_freeze_error(
+                f, rank, i - p->begin[rank],
+                "rank %d sends %d %s messages to rank %d, which receives %d: no %s for this one",
+                c->source, counts[0], pp_op_kinds[c->kind].text + 5, c->dest, counts[1],
+                more_sends ? "RECV" : "SEND");
+    }
+    return pp_error_set(f->err, PP_EPROGRAM, "unequal numbers of SEND and RECV");
+}
+
+enum pp_status pp_freeze_channels(const struct pp_freeze *f)
+{
+    struct pp_program *p = f->p;
+    bool has_messages = false;
+
+    for (int r = 0; r < p->ranks; r++)
+        for (int i = p->begin[r]; i < p->begin[r + 1]; i++)
+            if (pp_op_is_send(p->kind[i]) || pp_op_is_recv(p->kind[i])) {
+                PP_TRY(find_peer(f, r, i));
+                has_messages = true;
+            }
+    if (!has_messages)
+        return PP_OK;
+
+    const int32_t *channel_of = number_channels(f);
+    int32_t *sends = PP_ARRAY(f->scratch, int32_t, p->channel_count + 1);
+    int32_t *recvs = PP_ARRAY(f->scratch, int32_t, p->channel_count + 1);
+    number_messages(p, channel_of, true, sends);
+    number_messages(p, channel_of, false, recvs);
+    for (int c = 0; c < p->channel_count; c++) {
+        if (sends[c] != recvs[c])
+            return unequal(f, channel_of, c, (int32_t[2]){sends[c], recvs[c]});
+        p->channels[c].first = p->message_count;
+        p->channels[c].count = sends[c];
+        p->message_count += sends[c];
+    }
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (pp_op_is_send(p->kind[i]) || pp_op_is_recv(p->kind[i]))
+            p->arg[i] += p->channels[channel_of[edge_of(p, i)]].first;
+    return PP_OK;
+}
+
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+/* The last one is the tied sum. A2A belongs to a micro-batch and stays inside a program rank. */
+static const uint8_t family_kind[] = {PP_AG, PP_RS, PP_AR, PP_BC, PP_AR};
+enum { FAMILIES = 5, TIED_FAMILY = 4 };
+
+static int family_of(const struct pp_program *p, int i)
+{
+    if (p->kind[i] == PP_AR && p->aux[i] == PP_TIED)
+        return TIED_FAMILY;
+    for (int k = 0; k < TIED_FAMILY; k++)
+        if (family_kind[k] == p->kind[i])
+            return k;
+    return -1;
+}
+
+struct tally {       /* one (stage, family) */
+    int32_t count;   /* posts of one member, 0 = never seen */
+    int32_t base;    /* first collective id */
+    int32_t members; /* ranks that post */
+    int32_t running; /* posts seen on the rank at hand */
+    uint16_t first_rank;
+};
+
+static bool is_member(const struct pp_program *p, int rank, int i, bool tied)
+{
+    const int stage = p->stage[i];
+
+    if (pp_program_rank_of(p, p->pipe[i], stage) == rank) /* nearly always: keeps this linear */
+        return true;
+    for (int pipe = 0; pipe < p->pipelines; pipe++)
+        if (pp_program_rank_of(p, pipe, stage) == rank ||
+            (tied && pp_program_rank_of(p, pipe, p->stages - 1) == rank))
+            return true;
+    return false;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
+static int make_group(const struct pp_freeze *f, int stage, bool tied, int *member_count)
+{
+    struct pp_program *p = f->p;
+    struct pp_group *group = &p->groups[p->group_count];
+    uint16_t *members = p->members + *member_count;
+    int count = 0, unique = 0;
+
+    for (int pipe = 0; pipe < p->pipelines; pipe++) {
+        members[count++] = (uint16_t)pp_program_rank_of(p, pipe, stage);
+        if (tied)
+            members[count++] = (uint16_t)pp_program_rank_of(p, pipe, p->stages - 1);
+    }
+    qsort(members, (size_t)count, sizeof(*members), compare_ranks);
+    for (int k = 0; k < count; k++)
+        if (k == 0 || members[k] != members[unique - 1])
+            members[unique++] = members[k];
+    *group = (struct pp_group){.kind = tied ? PP_GROUP_TIED : PP_GROUP_STAGE,
+                               .stage = stage,
+                               .first = *member_count,
+                               .count = unique};
+    *member_count += unique;
+    return p->group_count++;
+}
+
+static struct tally *tally_at(const struct pp_program *p, struct tally *tallies, int i)
+{
+    const int family = family_of(p, i);
+
+    return family < 0 ? NULL : &tallies[(int64_t)p->stage[i] * FAMILIES + family];
+}
+
+/* Count the posts of one rank; every member must post as many as the others. */
+static enum pp_status count_posts(const struct pp_freeze *f, struct tally *tallies, int rank)
+{
+    struct pp_program *p = f->p;
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        struct tally *t = tally_at(p, tallies, i);
+        if (!t)
+            continue;
+        if (p->kind[i] == PP_AR && p->aux[i] == PP_TIED)
+            p->peer[i] = (uint16_t)(p->stages - 1);
+        if (t->running == 0 && !is_member(p, rank, i, t - tallies == TIED_FAMILY))
+            return pp_freeze_error(f, rank, i - p->begin[rank], "this rank does not hold stage %d",
+                                   p->stage[i]);
+        p->arg[i] = t->running++;
+    }
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        struct tally *t = tally_at(p, tallies, i);
+        if (!t || t->running == 0)
+            continue;
+        if (t->count != 0 && t->count != t->running)
+            return pp_freeze_error(f, rank, i - p->begin[rank],
+                                   "rank %d posts %d of these, rank %d posts %d", rank, t->running,
+                                   t->first_rank, t->count);
+        if (t->members++ == 0)
+            t->first_rank = (uint16_t)rank;
+        t->count = t->running;
+        t->running = 0;
+    }
+    return PP_OK;
+}
+
+/* Some member of the group posts nothing: name one that does and one that does not. */
+static enum pp_status missing_member(const struct pp_freeze *f, const struct tally *t,
+                                     const struct tally *tallies, const struct pp_group *group)
+{
+    const struct pp_program *p = f->p;
+
+    for (int k = 0; k < group->count; k++) {
+        const int rank = p->members[group->first + k];
+        bool is_posting = false;
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+            is_posting |= tally_at(p, (struct tally *)tallies, i) == t;
+        if (is_posting)
+            continue;
+        for (int i = p->begin[t->first_rank]; i < p->begin[t->first_rank + 1]; i++)
+            if (tally_at(p, (struct tally *)tallies, i) == t)
+                return pp_freeze_error(f, t->first_rank, i - p->begin[t->first_rank],
+                                       "rank %d belongs to this collective but never posts it",
+                                       rank);
+    }
+    return pp_error_set(f->err, PP_EPROGRAM, "a member of a collective never posts it");
+}
+
+/* Groups and collectives of one stage, in the order of family_kind. */
+static enum pp_status make_collectives(const struct pp_freeze *f, struct tally *tallies, int stage,
+                                       int *member_count)
+{
+    struct pp_program *p = f->p;
+    int stage_group = -1;
+
+    for (int family = 0; family < FAMILIES; family++) {
+        struct tally *t = &tallies[(int64_t)stage * FAMILIES + family];
+        const bool tied = family == TIED_FAMILY;
+        if (t->count == 0)
+            continue;
+        if (tied || stage_group < 0)
+            stage_group = make_group(f, stage, tied, member_count);
+        if (t->members != p->groups[stage_group].count)
+            return missing_member(f, t, tallies, &p->groups[stage_group]);
+        t->base = p->collective_count;
+        for (int k = 0; k < t->count; k++)
+            p->collectives[p->collective_count++] =
+                (struct pp_collective){.kind = family_kind[family],
+                                       .tied = tied,
+                                       .stage = (uint16_t)stage,
+                                       .group = stage_group};
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_freeze_collectives(const struct pp_freeze *f)
+{
+    struct pp_program *p = f->p;
+    int64_t total = 0, stages = 0;
+    int member_count = 0;
+
+    for (int r = 0; r < p->ranks; r++)
+        for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
+            total += family_of(p, i) >= 0;
+            if (family_of(p, i) == TIED_FAMILY && p->stage[i] != 0)
+                return pp_freeze_error(f, r, i - p->begin[r], "a tied sum is named by stage 0");
+        }
+    if (total == 0)
+        return PP_OK;
+    struct tally *tallies = PP_ARRAY(f->scratch, struct tally, p->stages * FAMILIES);
+    for (int r = 0; r < p->ranks; r++)
+        PP_TRY(count_posts(f, tallies, r));
+    for (int s = 0; s < p->stages * FAMILIES; s++)
+        stages += tallies[s].count != 0;
+    p->groups = PP_ARRAY(f->arena, struct pp_group, stages);
+    p->members = PP_ARRAY(f->arena, uint16_t, (stages + 1) * p->pipelines + p->pipelines);
+    p->collectives = PP_ARRAY(f->arena, struct pp_collective, total);
+    for (int s = 0; s < p->stages; s++)
+        PP_TRY(make_collectives(f, tallies, s, &member_count));
+    for (int i = 0; i < pp_program_size(p); i++) {
+        const struct tally *t = tally_at(p, tallies, i);
+        if (t)
+            p->arg[i] += t->base;
+    }
+    return PP_OK;
+}
+
+/* ---- waits ----------------------------------------------------------------------------------- */
+
+static uint64_t wait_key(const struct pp_program *p, int i, int kind, bool tied)
+{
+    /* kind 5 bits, tied 1, split 8, stage 16, micro-batch or pipeline 31 */
+    const uint64_t which = p->mb[i] >= 0 ? (uint64_t)p->mb[i] : tied ? 0 : p->pipe[i];
+
+    return (uint64_t)kind << 56 | (uint64_t)tied << 55 | (uint64_t)p->split[i] << 47 |
+           (uint64_t)p->stage[i] << 31 | which;
+}
+
+enum pp_status pp_freeze_waits(const struct pp_freeze *f)
+{
+    struct pp_program *p = f->p;
+    int longest = 0, waits = 0;
+
+    for (int r = 0; r < p->ranks; r++)
+        if (p->begin[r + 1] - p->begin[r] > longest)
+            longest = p->begin[r + 1] - p->begin[r];
+    for (int i = 0; i < pp_program_size(p); i++)
+        waits += p->kind[i] == PP_WAIT;
+    if (waits == 0)
+        return PP_OK;
+    struct pp_map64 latest = pp_map64_create(f->scratch, longest);
+    for (int r = 0; r < p->ranks; r++) {
+        const int begin = p->begin[r], end = p->begin[r + 1];
+        pp_map64_clear(&latest, end - begin);
+        for (int i = begin; i < end; i++) {
+            const int kind = p->kind[i];
+            if (kind != PP_WAIT) {
+                if (pp_op_kinds[kind].stream == PP_STREAM_CHANNEL ||
+                    pp_op_kinds[kind].stream == PP_STREAM_REDUCE ||
+                    pp_op_kinds[kind].stream == PP_STREAM_COPY)
+                    *pp_map64_at(&latest, wait_key(p, i, kind, p->aux[i] == PP_TIED), 0) = i;
+                continue;
+            }
+            const bool tied = p->aux[i] == PP_AR && f->lists->ops[r][i - begin].peer != 0;
+            const int32_t *target = pp_map64_find(&latest, wait_key(p, i, p->aux[i], tied));
+            if (!target)
+                return pp_freeze_error(f, r, i - begin, "nothing of this name is posted before");
+            p->arg[i] = *target - begin;
+            p->granule_count[i] = p->granule_count[*target];
+            p->peer[i] = tied ? p->peer[*target] : 0;
+        }
+    }
+    return PP_OK;
+}
