@@ -1,1 +1,73 @@
-#include "schedules/schedule.h"
+/* schedules/bfs.c — breadth-first (looped): all micro-batches through one chunk, then the next. */
+#include "schedules/closed_form.h"
+
+/* Sweep df of DF takes micro-batches df, df + DF, ...: all forwards, then all backwards. */
+static struct pp_work next(const struct pp_shape *shape, int direction, int k)
+{
+    const int per_chunk = shape->micro_batches / shape->depth_first * shape->splits;
+    const int per_sweep = per_chunk * shape->chunks;
+    const int chunk = k % per_sweep / per_chunk;
+    int i = k % per_chunk;
+
+    if (direction == PP_DIR_B) /* splits always run back; micro-batches only when asked for */
+        i = shape->backward_descending
+                ? per_chunk - 1 - i
+                : i - i % shape->splits + shape->splits - 1 - i % shape->splits;
+    return (struct pp_work){.chunk = direction == PP_DIR_F ? chunk : shape->chunks - 1 - chunk,
+                            .mb = i / shape->splits * shape->depth_first + k / per_sweep,
+                            .split = i % shape->splits};
+}
+
+static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
+{
+    const int per_sweep = shape->micro_batches / shape->depth_first * shape->splits * shape->chunks;
+
+    (void)rank;
+    for (int sweep = 0; sweep < shape->depth_first; sweep++) {
+        pp_phase(out, per_sweep, "F");
+        pp_phase(out, per_sweep, "B");
+    }
+}
+
+static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
+{
+    if (shape->micro_batches % shape->depth_first != 0)
+        return pp_refuse_multiple("--micro-batches", shape->micro_batches, shape->depth_first,
+                                  "bfs needs a multiple of --depth-first", err);
+    return PP_OK;
+}
+
+/* The sweeps follow one another without overlap: rank 0 ends a sweep and starts the next. */
+static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
+{
+    struct pp_shape sweep = *shape;
+
+    sweep.micro_batches /= shape->depth_first;
+    return pp_bubble_flush(&sweep, unit, rank);
+}
+
+static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
+{
+    (void)unit, (void)rank;
+    return (double)(shape->micro_batches / shape->depth_first) * shape->chunks;
+}
+
+static const char *const aliases[] = {"breadth-first", "LoopedBFS", "ScheduleLoopedBFS", NULL};
+
+const struct pp_schedule pp_schedule_bfs = {
+    .name = "bfs",
+    .summary = "breadth-first: all micro-batches through one chunk, then the next",
+    .rule = "chunks ascending: F of all micro-batches; then chunks descending: B of all; "
+            "--depth-first DF repeats that for every DF-th micro-batch",
+    .when = "sharded weights and few micro-batches: each chunk is gathered once per direction",
+    .source = "Lamy-Poirier, MLSys'23, section 4; Fast-LLM schedule.py",
+    .aliases = aliases,
+    .placement = PP_PLACE_LOOP,
+    .options = PP_OPT_CHUNKS | PP_OPT_SPLITS | PP_OPT_DEPTH | PP_OPT_BACKWARD,
+    .limits = "N a multiple of --depth-first",
+    .accepts = accepts,
+    .next = next,
+    .phases = phases,
+    .bubble_frac = {"(D-1)/(nqV+D-1), n = N/DF", true, bubble},
+    .peak = {"NV/DF", true, peak},
+};

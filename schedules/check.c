@@ -1,1 +1,165 @@
-#include "schedules/schedule.h"
+#include "schedules/order.h"
+#include "schedules/program.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stddef.h>
+
+enum { STAGES_MAX = 65535, RANK_OPS_MAX = 1 << 24, ALL_OPS_MAX = 1 << 26, SPLITS_MAX = 255 };
+
+/* Integer fields of a shape: where 0 means "not given", what it becomes, and which option a
+ * schedule must have to take another value than that (0 = none, any value goes). */
+static const struct field {
+    const char *flag;
+    size_t offset;
+    int neutral, max;
+    unsigned option;
+} fields[] = {
+    {"--splits", offsetof(struct pp_shape, splits), 1, SPLITS_MAX, PP_OPT_SPLITS},
+    {"--pipelines", offsetof(struct pp_shape, pipelines), 1, STAGES_MAX, PP_OPT_PIPELINES},
+    {"--group", offsetof(struct pp_shape, group), 0, INT_MAX, PP_OPT_GROUP},
+    {"--extra-warmup", offsetof(struct pp_shape, extra_warmup), 0, 1, PP_OPT_WARMUP},
+    {"--depth-first", offsetof(struct pp_shape, depth_first), 1, INT_MAX, PP_OPT_DEPTH},
+    {"granules", offsetof(struct pp_shape, granules), 1, 2, PP_OPT_CONCAT},
+};
+
+static enum pp_status check_fields(const struct pp_schedule *schedule, struct pp_shape *shape,
+                                   struct pp_error *err)
+{
+    const bool is_two_way = schedule->placement == PP_PLACE_TWO_WAY;
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        const struct field *field = &fields[i];
+        int *value = (int *)((char *)shape + field->offset);
+        const int neutral = field->option == PP_OPT_PIPELINES && is_two_way ? 2 : field->neutral;
+        if (*value < 0 || *value > field->max)
+            return pp_error_set(err, PP_EINVAL, "%s %d: must be between %d and %d", field->flag,
+                                *value, field->neutral, field->max);
+        if (*value == 0)
+            *value = neutral;
+        if (*value != neutral && !(schedule->options & field->option))
+            return pp_error_set(err, PP_EINVAL, "%s %d: %s does not have this option", field->flag,
+                                *value, schedule->name);
+    }
+    if (shape->backward_descending && !(schedule->options & PP_OPT_BACKWARD))
+        return pp_error_set(err, PP_EINVAL, "--bfs-backward: %s does not have this option",
+                            schedule->name);
+    if (shape->concat != PP_CONCAT_DIRECT && !(schedule->options & PP_OPT_CONCAT))
+        return pp_error_set(err, PP_EINVAL, "--concat: %s does not have this option",
+                            schedule->name);
+    return PP_OK;
+}
+
+static enum pp_status check_chunks(const struct pp_schedule *schedule, struct pp_shape *shape,
+                                   struct pp_error *err)
+{
+    if (shape->chunks == 0)
+        shape->chunks = schedule->chunks ? schedule->chunks : 2;
+    if (shape->chunks < 1)
+        return pp_error_set(err, PP_EINVAL, "--vp %d: must be at least 1", shape->chunks);
+    if (schedule->chunks && shape->chunks != schedule->chunks)
+        return pp_error_set(err, PP_EINVAL, "--vp %d: %s has %d chunk%s per rank; use --vp %d",
+                            shape->chunks, schedule->name, schedule->chunks,
+                            schedule->chunks == 1 ? "" : "s", schedule->chunks);
+    if ((int64_t)shape->ranks * shape->chunks > STAGES_MAX)
+        return pp_error_set(err, PP_EINVAL,
+                            "--pp %d times --vp %d is more than %d stages; at most --vp %d",
+                            shape->ranks, shape->chunks, STAGES_MAX, STAGES_MAX / shape->ranks);
+    return PP_OK;
+}
+
+static enum pp_status check_size(const struct pp_shape *shape, struct pp_error *err)
+{
+    const int64_t per_mb = 2LL * shape->chunks * shape->splits * shape->granules;
+    const int64_t all = ALL_OPS_MAX / (per_mb * shape->ranks);
+    const int64_t most = RANK_OPS_MAX / per_mb < all ? RANK_OPS_MAX / per_mb : all;
+
+    if (shape->micro_batches > most)
+        return pp_error_set(err, PP_EINVAL,
+                            "--micro-batches %d with --pp %d, --vp %d and %d splits is more than "
+                            "%d ops on a rank or %d in all; at most %lld",
+                            shape->micro_batches, shape->ranks, shape->chunks, shape->splits,
+                            RANK_OPS_MAX, ALL_OPS_MAX, (long long)most);
+    return PP_OK;
+}
+
+enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_shape *shape,
+                                 struct pp_error *err)
+{
+    if (shape->ranks < 1 || shape->ranks > STAGES_MAX)
+        return pp_error_set(err, PP_EINVAL, "--pp %d: must be between 1 and %d", shape->ranks,
+                            STAGES_MAX);
+    if (shape->micro_batches < 1 || shape->micro_batches > RANK_OPS_MAX)
+        return pp_error_set(err, PP_EINVAL, "--micro-batches %d: must be between 1 and %d",
+                            shape->micro_batches, RANK_OPS_MAX);
+    PP_TRY(check_chunks(schedule, shape, err));
+    if (schedule->defaults)
+        schedule->defaults(shape);
+    PP_TRY(check_fields(schedule, shape, err));
+    PP_TRY(check_size(shape, err));
+    if (schedule->placement == PP_PLACE_TWO_WAY && shape->pipelines % 2 != 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "--pipelines %d: half of them run down, half up, so the number is "
+                            "even; nearest: %d or %d",
+                            shape->pipelines, shape->pipelines > 1 ? shape->pipelines - 1 : 2,
+                            shape->pipelines + 1);
+    if (schedule->placement == PP_PLACE_TWO_WAY && shape->ranks % (shape->pipelines / 2) != 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "--pipelines %d: half of them must divide --pp %d; nearest: 2",
+                            shape->pipelines, shape->ranks);
+    return schedule->accepts ? schedule->accepts(shape, err) : PP_OK;
+}
+
+static void make_maps(struct pp_arena *arena, const struct pp_schedule *schedule,
+                      const struct pp_shape *shape, struct pp_order_maps *maps)
+{
+    const int granules = shape->micro_batches * shape->granules;
+
+    maps->rank_of = pp_placement_make(arena, schedule->placement, shape->ranks, shape->chunks,
+                                      shape->pipelines);
+    maps->pipe_of = PP_ARRAY(arena, uint16_t, granules);
+    for (int i = 0; schedule->pipeline_of && i < granules; i++)
+        maps->pipe_of[i] = (uint16_t)schedule->pipeline_of(shape, i / shape->granules);
+}
+
+enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedule *schedule,
+                                  const struct pp_shape *shape, const struct pp_costs *costs,
+                                  struct pp_orders **orders, struct pp_order_maps *maps,
+                                  struct pp_error *err)
+{
+    make_maps(arena, schedule, shape, maps);
+    *orders = pp_orders_create(arena, shape->ranks);
+    if (schedule->generate)
+        return schedule->generate(arena, shape, costs, *orders, err);
+    const struct pp_places places = pp_places_make(arena, shape, maps);
+    if (schedule->phases)
+        pp_phases_expand(arena, schedule, &places, *orders);
+    else
+        pp_key_expand(arena, schedule, &places, *orders);
+    return PP_OK;
+}
+
+enum pp_status pp_schedule_program(struct pp_arena *arena, const struct pp_schedule *schedule,
+                                   const struct pp_shape *shape, const struct pp_costs *costs,
+                                   struct pp_program **program, struct pp_error *err)
+{
+    struct pp_shape checked = *shape;
+    struct pp_orders *orders;
+    struct pp_order_maps maps;
+
+    PP_TRY(pp_schedule_check(schedule, &checked, err));
+    PP_TRY(pp_schedule_orders(arena, schedule, &checked, costs, &orders, &maps, err));
+    const struct pp_program_head head = {.name = schedule->name,
+                                         .level = PP_LEVEL_COMPUTE,
+                                         .mode = PP_MODE_TRAIN,
+                                         .ranks = checked.ranks,
+                                         .stages = pp_shape_stages(&checked),
+                                         .pipelines = checked.pipelines,
+                                         .micro_batches = checked.micro_batches,
+                                         .granules = checked.granules,
+                                         .splits = checked.splits,
+                                         .versions = 1,
+                                         .rank_of = maps.rank_of,
+                                         .pipe_of = maps.pipe_of};
+    return pp_program_freeze(arena, &head, orders, program, err);
+}

@@ -1,1 +1,185 @@
-#include "schedules/schedule.h"
+#include "schedules/order.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdbool.h>
+
+/* Pending weight gradients: I puts an op in, W takes the oldest out (of one chunk or of all). */
+struct pending {
+    struct pp_op *ops;
+    int head, count, capacity;
+};
+
+struct pp_phases {
+    struct pp_arena *arena;
+    const struct pp_schedule *schedule;
+    const struct pp_places *places;
+    struct pp_orders *orders;
+    int rank;
+    const struct pp_slot *slots; /* of the rank */
+    int slot_count;
+    int total[2]; /* F and B without a chunk number: how many there are, and how many are done */
+    int done[2];
+    int *slot_done[2]; /* with a chunk number: [slot] */
+    struct pending pending;
+};
+
+static int granules_of(const struct pp_places *places, int pipe)
+{
+    return places->mb_begin[pipe + 1] - places->mb_begin[pipe];
+}
+
+static struct pp_work group_unit(const struct pp_shape *shape, int direction, int k)
+{
+    const int n = shape->micro_batches, splits = shape->splits, chunks = shape->chunks;
+    const int group = shape->group > 0 && shape->group < n ? shape->group : n;
+    const int unit = k / splits, split = k % splits;
+    const int first = unit / (group * chunks) * group;
+    const int size = first + group <= n ? group : n - first;
+    const int rest = unit - first * chunks;
+    const int chunk = rest / size;
+
+    return (struct pp_work){.chunk = direction == PP_DIR_F ? chunk : chunks - 1 - chunk,
+                            .mb = first + rest % size,
+                            .split = direction == PP_DIR_F ? split : splits - 1 - split};
+}
+
+/* The next F (direction 0) or B without a chunk number; false when there is none left. */
+static bool next_any(struct pp_phases *out, int kind, int direction, struct pp_op *op)
+{
+    const struct pp_shape *shape = out->places->shape;
+    const int k = out->done[direction];
+
+    if (k >= out->total[direction])
+        return false;
+    out->done[direction]++;
+    const struct pp_work unit = out->schedule->next ? out->schedule->next(shape, direction, k)
+                                                    : group_unit(shape, direction, k);
+    *op = pp_compute_op(kind, out->slots[unit.chunk], unit.mb, unit.split);
+    return true;
+}
+
+static bool next_of_chunk(struct pp_phases *out, int kind, int direction, int chunk,
+                          struct pp_op *op)
+{
+    const int splits = out->places->shape->splits;
+    const int k = out->slot_done[direction][chunk];
+    const struct pp_slot slot = out->slots[chunk];
+
+    if (k >= granules_of(out->places, slot.pipe) * splits)
+        return false;
+    out->slot_done[direction][chunk]++;
+    const int split = direction == PP_DIR_F ? k % splits : splits - 1 - k % splits;
+    *op = pp_compute_op(kind, slot, out->places->mbs[out->places->mb_begin[slot.pipe] + k / splits],
+                        split);
+    return true;
+}
+
+static bool next_weight_gradient(struct pp_phases *out, int chunk, struct pp_op *op)
+{
+    struct pending *pending = &out->pending;
+
+    for (int i = pending->head; i < pending->count; i++) {
+        struct pp_op *waiting = &pending->ops[i];
+        if (waiting->kind != PP_I || (chunk >= 0 && (waiting->stage != out->slots[chunk].stage ||
+                                                     waiting->pipe != out->slots[chunk].pipe)))
+            continue;
+        *op = *waiting;
+        op->kind = PP_W;
+        waiting->kind = PP_W; /* taken */
+        while (pending->head < pending->count && pending->ops[pending->head].kind == PP_W)
+            pending->head++;
+        return true;
+    }
+    return false;
+}
+
+static bool next_op(struct pp_phases *out, char letter, int chunk, struct pp_op *op)
+{
+    const int kind = letter == 'F' ? PP_F : letter == 'B' ? PP_B : letter == 'I' ? PP_I : PP_W;
+    const int direction = kind == PP_F ? PP_DIR_F : PP_DIR_B;
+
+    assert(letter == 'F' || letter == 'B' || letter == 'I' || letter == 'W');
+    assert(chunk < out->slot_count);
+    if (kind == PP_W)
+        return next_weight_gradient(out, chunk, op);
+    if (chunk < 0 ? !next_any(out, kind, direction, op)
+                  : !next_of_chunk(out, kind, direction, chunk, op))
+        return false;
+    if (kind == PP_I)
+        *PP_PUSH(out->arena, out->pending.ops, out->pending.count, out->pending.capacity) = *op;
+    return true;
+}
+
+/* Read one letter and its optional chunk number; chunk -1 = no number. */
+static const char *read_letter(const char *text, char *letter, int *chunk)
+{
+    *letter = *text++;
+    *chunk = -1;
+    for (; isdigit((unsigned char)*text); text++)
+        *chunk = (*chunk < 0 ? 0 : *chunk) * 10 + (*text - '0');
+    return text;
+}
+
+/* Append what one pattern stands for; false when nothing was left for any of its ops. */
+static bool append_pattern(struct pp_phases *out, const char *pattern)
+{
+    bool any = false;
+
+    for (const char *text = pattern; *text != '\0';) {
+        char letter;
+        int chunk;
+        struct pp_op ops[2];
+        bool have[2] = {false, false};
+        if (*text == ' ') {
+            text++;
+            continue;
+        }
+        text = read_letter(text, &letter, &chunk);
+        have[0] = next_op(out, letter, chunk, &ops[0]);
+        if (*text == '+') {
+            text = read_letter(text + 1, &letter, &chunk);
+            have[1] = next_op(out, letter, chunk, &ops[1]);
+        }
+        if (have[0] && have[1]) {
+            ops[0].aux = PP_FUSED_FIRST;
+            ops[1].aux = PP_FUSED_SECOND;
+        }
+        for (int i = 0; i < 2; i++)
+            if (have[i])
+                pp_orders_add(out->arena, out->orders, out->rank, ops[i]);
+        any = any || have[0] || have[1];
+    }
+    return any;
+}
+
+void pp_phase(struct pp_phases *out, int times, const char *pattern)
+{
+    for (int i = 0; i < times; i++)
+        if (!append_pattern(out, pattern))
+            return;
+}
+
+void pp_phases_expand(struct pp_arena *arena, const struct pp_schedule *schedule,
+                      const struct pp_places *places, struct pp_orders *orders)
+{
+    const struct pp_shape *shape = places->shape;
+
+    for (int rank = 0; rank < shape->ranks; rank++) {
+        const int begin = places->slot_begin[rank], end = places->slot_begin[rank + 1];
+        struct pp_phases out = {
+            .arena = arena,
+            .schedule = schedule,
+            .places = places,
+            .orders = orders,
+            .rank = rank,
+            .slots = places->slots + begin,
+            .slot_count = end - begin,
+            .slot_done = {PP_ARRAY(arena, int, end - begin), PP_ARRAY(arena, int, end - begin)}};
+        for (int i = begin; i < end; i++)
+            out.total[0] += granules_of(places, places->slots[i].pipe) * shape->splits;
+        out.total[1] = out.total[0];
+        pp_orders_reserve(arena, orders, rank, 2 * out.total[0]);
+        schedule->phases(shape, rank, &out);
+    }
+}

@@ -1,1 +1,46 @@
 #include "schedules/schedule.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+
+extern const struct pp_schedule pp_schedule_1f1b;
+extern const struct pp_schedule pp_schedule_bfs;
+extern const struct pp_schedule pp_schedule_chimera;
+extern const struct pp_schedule pp_schedule_gpipe;
+extern const struct pp_schedule pp_schedule_interleaved;
+
+/* Alphabetical. */
+const struct pp_schedule *const pp_schedules[] = {
+    &pp_schedule_1f1b,        //
+    &pp_schedule_bfs,         //
+    &pp_schedule_chimera,     //
+    &pp_schedule_gpipe,       //
+    &pp_schedule_interleaved, //
+    NULL,
+};
+
+static bool same_name(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (*a == '-' || *a == '_')
+            a++;
+        while (*b == '-' || *b == '_')
+            b++;
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (*a == '\0')
+            return true;
+    }
+}
+
+const struct pp_schedule *pp_schedule_find(const char *name)
+{
+    for (int i = 0; pp_schedules[i] != NULL; i++) {
+        if (same_name(name, pp_schedules[i]->name))
+            return pp_schedules[i];
+        for (const char *const *alias = pp_schedules[i]->aliases; alias && *alias; alias++)
+            if (same_name(name, *alias))
+                return pp_schedules[i];
+    }
+    return NULL;
+}

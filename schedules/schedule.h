@@ -47,12 +47,20 @@ enum pp_shape_option {
     PP_OPT_CONCAT = 1 << 7,    /* --concat */
 };
 
-/* .phases: append `times` repetitions of `pattern` to the rank's list. A pattern is read left to
- * right: "F" next forward, "B" full backward, "I" input gradient, "W" oldest pending weight
- * gradient, with a chunk number for one chunk ("F1", "W0"), "F+B" one overlapped op. "Next" follows
- * the expander's order of (chunk, micro-batch): groups of shape->group through all chunks. */
+/* .phases: append `times` (below 1: none) repetitions of `pattern` to the rank's list. A pattern is
+ * read left to right: "F" next forward, "B" full backward, "I" input gradient, "W" oldest pending
+ * weight gradient, with a chunk number for one chunk ("F1", "W0"), "F+B" one overlapped op (the
+ * other one alone when one of the two has run out). An op with nothing left is left out. On a
+ * two-way placement the number counts pipelines first: pipeline * chunks + chunk.
+ * "Next" of one chunk is its next micro-batch, splits ascending in F and descending in B. Without a
+ * number it follows .next, or else groups of shape->group micro-batches (0 = all) through all
+ * chunks, B from the last chunk to the first. A rank's list uses numbers or not, never both for
+ * one kind. */
 struct pp_phases;
 void pp_phase(struct pp_phases *out, int times, const char *pattern);
+struct pp_work { /* what one F or B works on */
+    int chunk, mb, split;
+};
 
 /* .key: a rank runs its ops by ascending key. Called for F and B of every (pipeline, stage, j-th
  * micro-batch of that pipeline). */
@@ -72,6 +80,8 @@ struct pp_orders {
 };
 struct pp_orders *pp_orders_create(struct pp_arena *arena, int ranks);
 void pp_orders_add(struct pp_arena *arena, struct pp_orders *orders, int rank, struct pp_op op);
+/* Make room for `count` ops on a rank, so that adding them copies nothing. */
+void pp_orders_reserve(struct pp_arena *arena, struct pp_orders *orders, int rank, int count);
 
 /* A figure by formula. `value` returns NAN where the formula does not hold. */
 struct pp_closed_form {
@@ -108,8 +118,9 @@ struct pp_schedule {
 
     /* Pipeline of a micro-batch; NULL = all in pipeline 0. */
     int (*pipeline_of)(const struct pp_shape *shape, int mb);
-    /* For a .phases schedule: map the expander's k-th (chunk, mb) of one direction; NULL = groups.
-     */
+    /* For a .phases schedule: what the k-th F or B (enum pp_direction) of every rank works on;
+     * NULL = groups. */
+    struct pp_work (*next)(const struct pp_shape *shape, int direction, int k);
     struct pp_closed_form bubble_frac; /* of the makespan, equal stages, no communication */
     struct pp_closed_form peak;        /* peak chunk activations of a rank */
 };
@@ -120,10 +131,21 @@ const struct pp_schedule *pp_schedule_find(const char *name);
 /* The nearest name for "did you mean", or NULL. */
 const char *pp_schedule_suggest(const char *name);
 
-/* Fill defaults, then refuse what does not fit (sizes below 1 or beyond 65,535 stages or 2^24 ops
- * per rank, pipelines that do not divide, then .accepts). */
+/* Fill what is 0 (chunks, splits, granules, pipelines, depth_first and .defaults), then refuse what
+ * does not fit (sizes below 1 or beyond 65,535 stages, 2^24 ops per rank or 2^26 in all, options
+ * that the schedule does not have, pipelines that do not divide, then .accepts). */
 enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_shape *shape,
                                  struct pp_error *err);
+
+/* The lists of a shape that pp_schedule_check() has accepted, with its maps for a program:
+ * rank_of[pipeline * stages + stage], pipe_of[granule]. */
+struct pp_order_maps {
+    uint16_t *rank_of, *pipe_of;
+};
+enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedule *schedule,
+                                  const struct pp_shape *shape, const struct pp_costs *costs,
+                                  struct pp_orders **orders, struct pp_order_maps *maps,
+                                  struct pp_error *err);
 
 struct pp_program;
 /* The compute-only program of a schedule: check, order rule, program. `costs` may be NULL for
