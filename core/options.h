@@ -27,12 +27,13 @@ struct pp_option {
     enum pp_option_type type;
     const char *argument;     /* name in help: "N", "FILE" */
     const char *choices;      /* CHOICE: "end|eager|eager-opt" */
-    int64_t min, max;         /* INT, LONG */
+    int64_t min, max;         /* INT, LONG; 0, 0 = all values of the type */
     const char *default_text; /* shown in help; NULL = none */
     const char *group;        /* heading in help */
     const char *help;         /* one or two sentences */
     unsigned commands;        /* bit mask of enum of the program */
     bool is_repeatable;       /* may be given several times (values are collected) */
+    bool is_common;           /* shown by -h; when no option is marked, the first ones are */
 };
 
 struct pp_command {
@@ -40,6 +41,8 @@ struct pp_command {
     const char *usage; /* "pipesim program --schedule S --pp D --micro-batches N [-o FILE]" */
     const char *summary;
     int min_operands, max_operands; /* file arguments; max -1 = any */
+    bool takes_lists; /* arguments may be lists or ranges: kept as text, any option may be repeated;
+                         the caller splits them and reads the parts with pp_option_read() */
 };
 
 struct pp_example { /* for -h, help and the man page; a test runs each */
@@ -54,6 +57,7 @@ struct pp_cli {
     int option_count;
     const struct pp_example *examples;
     int example_count;
+    const char *date; /* of the man page, ISO; may be NULL */
 };
 
 /* What was typed. Indexed like cli->options. */
@@ -66,7 +70,8 @@ struct pp_option_value {
     double number;     /* COUNT, FRAC */
 };
 struct pp_parsed {
-    int command; /* index into cli->commands */
+    int command;      /* index into cli->commands */
+    bool has_command; /* it was typed, not defaulted */
     struct pp_option_value *values;
     const char **operands;
     int operand_count;
@@ -75,10 +80,16 @@ struct pp_parsed {
 
 /* Parse argv[1..]. "--name value", "--name=value", one or two dashes, -o FILE as --output FILE,
  * "--" ends options. An option of another command, an unknown one (with suggestion), a missing or
- * bad argument, a non-repeatable option given twice with different values: PP_EINVAL. */
+ * bad argument, a non-repeatable option given twice with different values: PP_EINVAL. Behind -h,
+ * --help or --version nothing is an error any more. */
 enum pp_status pp_options_parse(struct pp_arena *arena, const struct pp_cli *cli, int argc,
                                 char *const *argv, struct pp_parsed *parsed, struct pp_error *err);
-/* The value of an option by canonical name; asserts that it exists. */
+/* Read one argument by the option's type into text, integer and number of `value` (the rest is left
+ * alone). The message does not name the option. */
+enum pp_status pp_option_read(const struct pp_option *option, const char *text,
+                              struct pp_option_value *value, struct pp_error *err);
+/* The value of an option by canonical name; asserts that it exists. Where the table has the name
+ * several times, the entry of the parsed command. */
 const struct pp_option_value *pp_options_get(const struct pp_cli *cli,
                                              const struct pp_parsed *parsed, const char *name);
 
