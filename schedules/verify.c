@@ -1,1 +1,53 @@
-#include "schedules/verify.h"
+/* schedules/verify.c — the order of the checks, and the memory bound. */
+#include "schedules/verify_internal.h"
+
+enum pp_status verify_memory(struct verify *v, int max_activations)
+{
+    const struct pp_program *p = v->p;
+    const int64_t whole = (int64_t)p->granules * p->splits; /* one chunk activation, in units */
+    char text[VERIFY_TEXT_BYTES];
+
+    for (int rank = 0; rank < p->ranks; rank++) {
+        int64_t held = 0;
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+            if (p->kind[i] == PP_F && p->mode == PP_MODE_TRAIN)
+                held += p->granule_count[i];
+            else if (p->kind[i] == PP_B || p->kind[i] == PP_W)
+                held -= p->granule_count[i];
+            if (p->kind[i] == PP_F && held > max_activations * whole)
+                return verify_fail(v, i, "%s is activation %.4g on this rank, the limit is %d",
+                                   verify_op_text(p, i, text), (double)held / (double)whole,
+                                   max_activations);
+        }
+    }
+    return PP_OK;
+}
+
+static enum pp_status check(struct verify *v, const struct pp_verify_options *options)
+{
+    const bool is_lowered = v->p->level == PP_LEVEL_LOWERED;
+
+    PP_TRY(verify_units(v));
+    if (is_lowered) {
+        PP_TRY(verify_comm(v));
+        PP_TRY(verify_order(v));
+
+        PP_TRY(verify_slots(v));
+    }
+    PP_TRY(verify_run(v));
+    return options && options->max_activations > 0 ? verify_memory(v, options->max_activations)
+                                                   : PP_OK;
+}
+
+enum pp_status pp_verify(const struct pp_program *program, const struct pp_verify_options *options,
+                         struct pp_error *err)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct pp_error unused;
+    struct verify v = {.p = program,
+                       .arena = arena,
+                       .err = err ? err : &unused,
+                       .granules = program->micro_batches * program->granules};
+
+    return check(&v, options);
+}
