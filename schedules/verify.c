@@ -1,7 +1,7 @@
 /* schedules/verify.c — the order of the checks, and the memory bound. */
 #include "schedules/verify_internal.h"
 
-enum pp_status verify_memory(struct verify *v, int max_activations)
+enum pp_status pp_verify_memory(struct pp_verify *v, int max_activations)
 {
     const struct pp_program *p = v->p;
     const int64_t whole = (int64_t)p->granules * p->splits; /* one chunk activation, in units */
@@ -15,27 +15,27 @@ enum pp_status verify_memory(struct verify *v, int max_activations)
             else if (p->kind[i] == PP_B || p->kind[i] == PP_W)
                 held -= p->granule_count[i];
             if (p->kind[i] == PP_F && held > max_activations * whole)
-                return verify_fail(v, i, "%s is activation %.4g on this rank, the limit is %d",
-                                   verify_op_text(p, i, text), (double)held / (double)whole,
-                                   max_activations);
+                return pp_verify_fail(v, i, "%s is activation %.4g on this rank, the limit is %d",
+                                      pp_verify_op_text(p, i, text), (double)held / (double)whole,
+                                      max_activations);
         }
     }
     return PP_OK;
 }
 
-static enum pp_status check(struct verify *v, const struct pp_verify_options *options)
+static enum pp_status check(struct pp_verify *v, const struct pp_verify_options *options)
 {
     const bool is_lowered = v->p->level == PP_LEVEL_LOWERED;
 
-    PP_TRY(verify_units(v));
+    PP_TRY(pp_verify_units(v));
     if (is_lowered) {
-        PP_TRY(verify_comm(v));
-        PP_TRY(verify_order(v));
+        PP_TRY(pp_verify_comm(v));
+        PP_TRY(pp_verify_order(v));
 
-        PP_TRY(verify_slots(v));
+        PP_TRY(pp_verify_slots(v));
     }
-    PP_TRY(verify_run(v));
-    return options && options->max_activations > 0 ? verify_memory(v, options->max_activations)
+    PP_TRY(pp_verify_run(v));
+    return options && options->max_activations > 0 ? pp_verify_memory(v, options->max_activations)
                                                    : PP_OK;
 }
 
@@ -44,10 +44,10 @@ enum pp_status pp_verify(const struct pp_program *program, const struct pp_verif
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
     struct pp_error unused;
-    struct verify v = {.p = program,
-                       .arena = arena,
-                       .err = err ? err : &unused,
-                       .granules = program->micro_batches * program->granules};
+    struct pp_verify v = {.p = program,
+                          .arena = arena,
+                          .err = err ? err : &unused,
+                          .granules = program->micro_batches * program->granules};
 
     return check(&v, options);
 }

@@ -19,7 +19,7 @@ static int find_post(const struct pp_program *p, int rank, int stream, int arg)
     return -1;
 }
 
-static struct edge barrier_edge(const struct run *run, int i)
+static struct edge barrier_edge(const struct pp_verify_run *run, int i)
 {
     const struct pp_program *p = run->p;
     int late = 0;
@@ -32,7 +32,7 @@ static struct edge barrier_edge(const struct run *run, int i)
     return (struct edge){.to = late, .op = i, .needed = bar};
 }
 
-static struct edge rank_edge(const struct run *run, int rank)
+static struct edge rank_edge(const struct pp_verify_run *run, int rank)
 {
     const struct pp_program *p = run->p;
     int i = run->next[rank];
@@ -40,10 +40,10 @@ static struct edge rank_edge(const struct run *run, int rank)
     if (p->kind[i] == PP_BAR)
         return barrier_edge(run, i);
     if (p->kind[i] != PP_WAIT) {
-        int needed = verify_run_lacks(run, i);
+        int needed = pp_verify_run_lacks(run, i);
         if (needed < 0)
-            needed = verify_run_lacks(run, ++i);
-        return (struct edge){.to = verify_rank(p, needed), .op = i, .needed = needed};
+            needed = pp_verify_run_lacks(run, ++i);
+        return (struct edge){.to = pp_verify_rank(p, needed), .op = i, .needed = needed};
     }
     const int post = p->begin[rank] + p->arg[i], arg = p->arg[post];
     if (pp_op_is_collective(p->kind[post]))
@@ -54,7 +54,7 @@ static struct edge rank_edge(const struct run *run, int rank)
     return (struct edge){to, i, find_post(p, to, PP_STREAM_CHANNEL, arg)};
 }
 
-static struct edge collective_edge(const struct run *run, int c)
+static struct edge collective_edge(const struct pp_verify_run *run, int c)
 {
     const struct pp_program *p = run->p;
     const struct pp_group *group = &p->groups[p->collectives[c].group];
@@ -72,21 +72,21 @@ static struct edge collective_edge(const struct run *run, int c)
     return edge;
 }
 
-static const char *line(const struct run *run, int node, struct edge e)
+static const char *line(const struct pp_verify_run *run, int node, struct edge e)
 {
     const struct pp_program *p = run->p;
     char place[VERIFY_TEXT_BYTES], op[VERIFY_TEXT_BYTES], needed[VERIFY_TEXT_BYTES];
 
-    verify_op_text(p, e.op, op);
+    pp_verify_op_text(p, e.op, op);
     if (e.needed >= 0)
-        verify_op_text(p, e.needed, needed);
+        pp_verify_op_text(p, e.needed, needed);
     if (node >= p->ranks && e.to >= p->ranks)
         return pp_arena_printf(run->v->arena,
                                "\n  %s waits behind %s, which rank %d posts before it", op, needed,
-                               verify_rank(p, e.op));
+                               pp_verify_rank(p, e.op));
     if (node >= p->ranks)
         return pp_arena_printf(run->v->arena, "\n  %s waits for rank %d to post it", op, e.to);
-    verify_place(p, e.op, place);
+    pp_verify_place(p, e.op, place);
     if (e.needed < 0)
         return pp_arena_printf(run->v->arena, "\n  %s: %s waits for all members", place, op);
     if (e.to != node)
@@ -96,24 +96,25 @@ static const char *line(const struct run *run, int node, struct edge e)
                            needed, op, e.needed < e.op ? "overlaps" : "is listed before", needed);
 }
 
-static void append_fix(struct run *run, const int *path, const struct edge *edges, int from, int to)
+static void append_fix(struct pp_verify_run *run, const int *path, const struct edge *edges,
+                       int from, int to)
 {
-    struct verify *v = run->v;
+    struct pp_verify *v = run->v;
     const struct edge e = edges[from];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (to - from == 1 && e.needed > e.op)
-        pp_error_append(v->err, "%s", verify_fix(v, e.needed, verify_start(v->p, e.op)));
+        pp_error_append(v->err, "%s", pp_verify_fix(v, e.needed, pp_verify_start(v->p, e.op)));
     for (int k = from; k < to; k++)
         if (path[k] >= v->p->ranks && edges[k].to >= v->p->ranks) {
             pp_error_append(v->err, "\n  fix: post %s and %s in the same order on every rank",
-                            verify_op_text(v->p, edges[k].op, a),
-                            verify_op_text(v->p, edges[k].needed, b));
+                            pp_verify_op_text(v->p, edges[k].op, a),
+                            pp_verify_op_text(v->p, edges[k].needed, b));
             return;
         }
 }
 
-static void append_others(struct run *run, const int *path, int from, int to)
+static void append_others(struct pp_verify_run *run, const int *path, int from, int to)
 {
     const struct pp_program *p = run->p;
     bool *is_named = PP_ARRAY(run->v->arena, bool, p->ranks + p->collective_count);
@@ -132,10 +133,10 @@ static void append_others(struct run *run, const int *path, int from, int to)
         pp_error_append(run->v->err, " and %d more", others - WAITING_RANKS);
 }
 
-enum pp_status verify_deadlock(struct run *run)
+enum pp_status pp_verify_deadlock(struct pp_verify_run *run)
 {
     const struct pp_program *p = run->p;
-    struct verify *v = run->v;
+    struct pp_verify *v = run->v;
     const int nodes = p->ranks + p->collective_count;
     int *path = PP_ARRAY(v->arena, int, nodes + 1), *seen = PP_ARRAY(v->arena, int, nodes);
     struct edge *edges = PP_ARRAY(v->arena, struct edge, nodes + 1);
@@ -155,7 +156,7 @@ enum pp_status verify_deadlock(struct run *run)
         if (path[k] < p->ranks && (path[from] >= p->ranks || path[k] < path[from]))
             mark = edges[k].op, from = k;
     const int first = seen[node] - 1, length = count - first;
-    pp_error_set(v->err, PP_EPROGRAM, "%s: DEADLOCK after %d of %d instructions", verify_name(p),
+    pp_error_set(v->err, PP_EPROGRAM, "%s: DEADLOCK after %d of %d instructions", pp_verify_name(p),
                  run->done, pp_program_size(p));
     for (int k = 0; k < length && k < CYCLE_LINES; k++) {
         const int at = first + (from - first + k) % length;
@@ -165,7 +166,6 @@ enum pp_status verify_deadlock(struct run *run)
         pp_error_append(v->err, "\n  and %d more in the cycle", length - CYCLE_LINES);
     append_others(run, path, first, count);
     append_fix(run, path, edges, first, count);
-    const int rank = verify_rank(p, mark);
-    const char *grid = pp_program_grid(v->arena, p, rank, mark - p->begin[rank]);
-    return grid && *grid ? pp_error_append(v->err, "\n%s", grid) : PP_EPROGRAM;
+    const int rank = pp_verify_rank(p, mark);
+    return pp_verify_add_grid(v, rank, mark - p->begin[rank]);
 }

@@ -21,7 +21,7 @@ enum verify_table {
     AT_TABLES
 };
 
-struct verify {
+struct pp_verify {
     const struct pp_program *p;
     struct pp_arena *arena;
     struct pp_error *err;
@@ -30,17 +30,17 @@ struct verify {
     int32_t *at[AT_TABLES]; /* [unit] instruction, -1 = none */
 };
 
-static inline int64_t verify_unit(const struct verify *v, int stage, int granule, int split)
+static inline int64_t pp_verify_unit(const struct pp_verify *v, int stage, int granule, int split)
 {
     return ((int64_t)stage * v->granules + granule) * v->p->splits + split;
 }
 /* First instruction of the fused pair that `i` belongs to, or `i`: an op can use what was finished
  * before this one. */
-static inline int verify_start(const struct pp_program *p, int i)
+static inline int pp_verify_start(const struct pp_program *p, int i)
 {
     return pp_op_is_compute(p->kind[i]) && p->aux[i] == PP_FUSED_SECOND ? i - 1 : i;
 }
-static inline int verify_pipe(const struct verify *v, int granule)
+static inline int pp_verify_pipe(const struct pp_verify *v, int granule)
 {
     return v->p->pipelines > 1 ? v->p->pipe_of[granule] : 0;
 }
@@ -48,35 +48,38 @@ static inline int verify_pipe(const struct verify *v, int granule)
 /* Up to VERIFY_NEEDS instructions that must have finished before compute op `i` may handle this
  * unit, on any rank. Returns how many. */
 enum { VERIFY_NEEDS = 4 };
-int verify_needs(const struct verify *v, int i, int64_t unit, int needs[VERIFY_NEEDS]);
+int pp_verify_needs(const struct pp_verify *v, int i, int64_t unit, int needs[VERIFY_NEEDS]);
 
 /* The checks, in the order in which they run; each builds on the earlier ones. */
-enum pp_status verify_units(struct verify *v); /* each op once, where it belongs; fills AT_F.. */
-enum pp_status verify_sync(struct verify *v);  /* U, gradient collectives, BAR */
-enum pp_status verify_comm(struct verify *v);  /* messages and WAITs; fills AT_SEND_F.. */
-enum pp_status verify_order(struct verify *v); /* lowered: data is there when an op starts */
-enum pp_status verify_slots(struct verify *v); /* no buffer slot overwritten while in use */
-enum pp_status verify_run(struct verify *v);   /* no deadlock */
-enum pp_status verify_memory(struct verify *v, int max_activations);
+enum pp_status
+pp_verify_units(struct pp_verify *v); /* each op once, where it belongs; fills AT_F.. */
+enum pp_status pp_verify_sync(struct pp_verify *v);  /* U, gradient collectives, BAR */
+enum pp_status pp_verify_comm(struct pp_verify *v);  /* messages and WAITs; fills AT_SEND_F.. */
+enum pp_status pp_verify_order(struct pp_verify *v); /* lowered: data is there when an op starts */
+enum pp_status pp_verify_slots(struct pp_verify *v); /* no buffer slot overwritten while in use */
+enum pp_status pp_verify_run(struct pp_verify *v);   /* no deadlock */
+enum pp_status pp_verify_memory(struct pp_verify *v, int max_activations);
 
 /* ---- words (verify_text.c) ------------------------------------------------------------------- */
 enum { VERIFY_TEXT_BYTES = PP_OP_TEXT_BYTES + 8 };
-const char *verify_name(const struct pp_program *p);
-int verify_rank(const struct pp_program *p, int i);
+const char *pp_verify_name(const struct pp_program *p);
+int pp_verify_rank(const struct pp_program *p, int i);
 /* The cell of instruction i, in `text` of VERIFY_TEXT_BYTES; returns text. */
-const char *verify_op_text(const struct pp_program *p, int i, char *text);
+const char *pp_verify_op_text(const struct pp_program *p, int i, char *text);
 /* A cell that the program lacks. */
-const char *verify_unit_text(const struct verify *v, int kind, int64_t unit, char *text);
+const char *pp_verify_unit_text(const struct pp_verify *v, int kind, int64_t unit, char *text);
 /* "rank 1 line 2 col 4" or "rank 1 op 4". */
-const char *verify_place(const struct pp_program *p, int i, char *text);
+const char *pp_verify_place(const struct pp_program *p, int i, char *text);
 /* PP_EPROGRAM: "file:line:column: rank r: message" (or "name: rank r: message"), then the grid with
  * instruction `mark` marked. _rank: no instruction to blame, "name: rank r: message".
  */
-enum pp_status verify_fail(struct verify *v, int mark, const char *format, ...)
+enum pp_status pp_verify_fail(struct pp_verify *v, int mark, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-enum pp_status verify_fail_rank(struct verify *v, int rank, const char *format, ...)
+enum pp_status pp_verify_fail_rank(struct pp_verify *v, int rank, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Append the grid with that cell marked; position -1: only the rank. */
+enum pp_status pp_verify_add_grid(struct pp_verify *v, int rank, int position);
 /* "  fix: move A before B on rank r", as a line to append. */
-const char *verify_fix(struct verify *v, int needed, int before);
+const char *pp_verify_fix(struct pp_verify *v, int needed, int before);
 
 #endif

@@ -1,7 +1,7 @@
 /* schedules/verify_order.c — what an op needs, and that it is there when the op starts. */
 #include "schedules/verify_internal.h"
 
-int verify_needs(const struct verify *v, int i, int64_t unit, int needs[VERIFY_NEEDS])
+int pp_verify_needs(const struct pp_verify *v, int i, int64_t unit, int needs[VERIFY_NEEDS])
 {
     const struct pp_program *p = v->p;
     const int64_t stage = (int64_t)v->granules * p->splits;
@@ -39,19 +39,19 @@ int verify_needs(const struct verify *v, int i, int64_t unit, int needs[VERIFY_N
     return n;
 }
 
-static enum pp_status fail_before(struct verify *v, int i, int needed)
+static enum pp_status fail_before(struct pp_verify *v, int i, int needed)
 {
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
-    verify_op_text(v->p, i, a), verify_op_text(v->p, needed, b);
+    pp_verify_op_text(v->p, i, a), pp_verify_op_text(v->p, needed, b);
     if (needed == i - 1)
-        return verify_fail(v, i, "%s overlaps %s, but needs its result", a, b);
-    return verify_fail(v, i, "%s is listed before %s, which it needs%s", a, b,
-                       verify_fix(v, needed, i));
+        return pp_verify_fail(v, i, "%s overlaps %s, but needs its result", a, b);
+    return pp_verify_fail(v, i, "%s is listed before %s, which it needs%s", a, b,
+                          pp_verify_fix(v, needed, i));
 }
 
 /* The input of op i comes from another rank: its WAIT must be behind us. */
-static enum pp_status check_input(struct verify *v, int i, int64_t unit, int needed)
+static enum pp_status check_input(struct pp_verify *v, int i, int64_t unit, int needed)
 {
     const struct pp_program *p = v->p;
     const bool is_forward = p->kind[i] == PP_F;
@@ -59,29 +59,29 @@ static enum pp_status check_input(struct verify *v, int i, int64_t unit, int nee
     const int wait = v->at[is_forward ? AT_WAIT_F : AT_WAIT_B][unit];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES], c[VERIFY_TEXT_BYTES];
 
-    if (wait >= 0 && wait < verify_start(p, i))
+    if (wait >= 0 && wait < pp_verify_start(p, i))
         return PP_OK;
-    verify_op_text(p, i, a);
+    pp_verify_op_text(p, i, a);
     if (wait >= 0)
         return fail_before(v, i, wait);
-    verify_unit_text(v, is_forward ? PP_RECV_F : PP_RECV_B, unit, b);
+    pp_verify_unit_text(v, is_forward ? PP_RECV_F : PP_RECV_B, unit, b);
     if (recv >= 0)
-        return verify_fail(v, i, "%s uses what %s delivers, but (%s)WAIT is missing", a, b, b);
-    return verify_fail(v, i, "%s needs the result of %s on rank %d, but %s is missing", a,
-                       verify_op_text(p, needed, c), verify_rank(p, needed), b);
+        return pp_verify_fail(v, i, "%s uses what %s delivers, but (%s)WAIT is missing", a, b, b);
+    return pp_verify_fail(v, i, "%s needs the result of %s on rank %d, but %s is missing", a,
+                          pp_verify_op_text(p, needed, c), pp_verify_rank(p, needed), b);
 }
 
-static enum pp_status check_compute(struct verify *v, int rank, int i)
+static enum pp_status check_compute(struct pp_verify *v, int rank, int i)
 {
     const struct pp_program *p = v->p;
-    int64_t unit = verify_unit(v, p->stage[i], p->mb[i], p->split[i]);
+    int64_t unit = pp_verify_unit(v, p->stage[i], p->mb[i], p->split[i]);
     int needs[VERIFY_NEEDS];
 
     for (int g = 0; g < p->granule_count[i]; g++, unit += p->splits) {
-        const int n = verify_needs(v, i, unit, needs);
+        const int n = pp_verify_needs(v, i, unit, needs);
         for (int k = 0; k < n; k++) {
             const bool is_local = needs[k] >= p->begin[rank] && needs[k] < p->begin[rank + 1];
-            if (is_local && needs[k] >= verify_start(p, i))
+            if (is_local && needs[k] >= pp_verify_start(p, i))
                 return fail_before(v, i, needs[k]);
             if (!is_local)
                 PP_TRY(check_input(v, i, unit, needs[k]));
@@ -90,11 +90,11 @@ static enum pp_status check_compute(struct verify *v, int rank, int i)
     return PP_OK;
 }
 
-static enum pp_status check_send(struct verify *v, int i)
+static enum pp_status check_send(struct pp_verify *v, int i)
 {
     const struct pp_program *p = v->p;
     const int32_t *producer = v->at[p->kind[i] == PP_SEND_F ? AT_F : AT_BACK];
-    int64_t unit = verify_unit(v, p->stage[i], p->mb[i], p->split[i]);
+    int64_t unit = pp_verify_unit(v, p->stage[i], p->mb[i], p->split[i]);
 
     for (int g = 0; g < p->granule_count[i]; g++, unit += p->splits)
         if (producer[unit] > i)
@@ -102,7 +102,7 @@ static enum pp_status check_send(struct verify *v, int i)
     return PP_OK;
 }
 
-enum pp_status verify_order(struct verify *v)
+enum pp_status pp_verify_order(struct pp_verify *v)
 {
     const struct pp_program *p = v->p;
 

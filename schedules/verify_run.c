@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static void wake(struct run *run, int rank)
+static void wake(struct pp_verify_run *run, int rank)
 {
     if (run->is_queued[rank])
         return;
@@ -19,14 +19,14 @@ static void wake(struct run *run, int rank)
 }
 
 /* The first instruction on some rank that compute op i still lacks, or -1. */
-int verify_run_lacks(const struct run *run, int i)
+int pp_verify_run_lacks(const struct pp_verify_run *run, int i)
 {
     const struct pp_program *p = run->p;
-    int64_t unit = verify_unit(run->v, p->stage[i], p->mb[i], p->split[i]);
+    int64_t unit = pp_verify_unit(run->v, p->stage[i], p->mb[i], p->split[i]);
     int needs[VERIFY_NEEDS];
 
     for (int g = 0; g < p->granule_count[i]; g++, unit += p->splits) {
-        const int n = verify_needs(run->v, i, unit, needs);
+        const int n = pp_verify_needs(run->v, i, unit, needs);
         for (int k = 0; k < n; k++)
             if (!run->is_done[needs[k]])
                 return needs[k];
@@ -34,7 +34,7 @@ int verify_run_lacks(const struct run *run, int i)
     return -1;
 }
 
-static bool is_ready(const struct run *run, int rank, int i)
+static bool is_ready(const struct pp_verify_run *run, int rank, int i)
 {
     const struct pp_program *p = run->p;
 
@@ -51,12 +51,12 @@ static bool is_ready(const struct run *run, int rank, int i)
     }
     if (p->level == PP_LEVEL_LOWERED || !pp_op_kinds[p->kind[i]].has_mb)
         return true; /* what a compute op needs was shown to be behind it */
-    return verify_run_lacks(run, i) < 0;
+    return pp_verify_run_lacks(run, i) < 0;
 }
 
 /* The collective at the front of a rank's reduce stream has arrived there; those that all members
  * have at the front are done, which moves other fronts up. */
-static void advance_reduce(struct run *run, int rank)
+static void advance_reduce(struct pp_verify_run *run, int rank)
 {
     const struct pp_program *p = run->p;
     int *todo = run->todo, count = 0;
@@ -86,7 +86,7 @@ static void advance_reduce(struct run *run, int rank)
     }
 }
 
-static void meet_barrier(struct run *run)
+static void meet_barrier(struct pp_verify_run *run)
 {
     if (++run->at_barrier < run->p->ranks)
         return;
@@ -96,7 +96,7 @@ static void meet_barrier(struct run *run)
         wake(run, rank);
 }
 
-static void finish(struct run *run, int rank, int i)
+static void finish(struct pp_verify_run *run, int rank, int i)
 {
     const struct pp_program *p = run->p;
     const int kind = p->kind[i], stage = p->stage[i];
@@ -119,7 +119,7 @@ static void finish(struct run *run, int rank, int i)
     }
 }
 
-static void execute(struct run *run, int rank)
+static void execute(struct pp_verify_run *run, int rank)
 {
     const struct pp_program *p = run->p;
 
@@ -140,7 +140,7 @@ static void execute(struct run *run, int rank)
     }
 }
 
-static void prepare(struct run *run)
+static void prepare(struct pp_verify_run *run)
 {
     const struct pp_program *p = run->p;
     struct pp_arena *arena = run->v->arena;
@@ -169,9 +169,9 @@ static void prepare(struct run *run)
             run->channel_of[p->channels[c].first + k] = c;
 }
 
-enum pp_status verify_run(struct verify *v)
+enum pp_status pp_verify_run(struct pp_verify *v)
 {
-    struct run run = {.v = v, .p = v->p};
+    struct pp_verify_run run = {.v = v, .p = v->p};
 
     prepare(&run);
     for (int rank = 0; rank < v->p->ranks; rank++)
@@ -183,5 +183,5 @@ enum pp_status verify_run(struct verify *v)
         run.is_queued[rank] = false;
         execute(&run, rank);
     }
-    return run.done == pp_program_size(v->p) ? PP_OK : verify_deadlock(&run);
+    return run.done == pp_program_size(v->p) ? PP_OK : pp_verify_deadlock(&run);
 }

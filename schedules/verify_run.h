@@ -4,8 +4,8 @@
 
 #include "schedules/verify_internal.h"
 
-struct run {
-    struct verify *v;
+struct pp_verify_run {
+    struct pp_verify *v;
     const struct pp_program *p;
     int done; /* instructions executed */
     bool *is_done;
@@ -30,7 +30,7 @@ struct run {
     bool *is_at_barrier;
 };
 
-int verify_run_lacks(const struct run *run, int i);
-enum pp_status verify_deadlock(struct run *run);
+int pp_verify_run_lacks(const struct pp_verify_run *run, int i);
+enum pp_status pp_verify_deadlock(struct pp_verify_run *run);
 
 #endif

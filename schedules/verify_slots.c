@@ -2,7 +2,7 @@
  */
 #include "schedules/verify_internal.h"
 
-enum pp_status verify_slots(struct verify *v)
+enum pp_status pp_verify_slots(struct pp_verify *v)
 {
     (void)v;
     return PP_OK;

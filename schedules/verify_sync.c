@@ -16,18 +16,19 @@ struct sync {
     int syncs, updates;
 };
 
-static enum pp_status set_once(struct verify *v, int *place, int i)
+static enum pp_status set_once(struct pp_verify *v, int *place, int i)
 {
     char text[VERIFY_TEXT_BYTES], first[VERIFY_TEXT_BYTES];
 
     if (*place >= 0)
-        return verify_fail(v, i, "%s is listed twice, first at %s", verify_op_text(v->p, i, text),
-                           verify_place(v->p, *place, first));
+        return pp_verify_fail(v, i, "%s is listed twice, first at %s",
+                              pp_verify_op_text(v->p, i, text),
+                              pp_verify_place(v->p, *place, first));
     *place = i;
     return PP_OK;
 }
 
-static enum pp_status note(struct verify *v, struct sync *s, int rank, int i)
+static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
 {
     const struct pp_program *p = v->p;
     const bool is_wait = p->kind[i] == PP_WAIT;
@@ -51,9 +52,9 @@ static enum pp_status note(struct verify *v, struct sync *s, int rank, int i)
         c->is_dropped = true;
     else if (pp_op_is_collective(kind) && kind != PP_A2A &&
              pp_program_rank_of(p, p->pipe[i], p->stage[i]) != rank)
-        return verify_fail(v, i, "%s is on the wrong rank: stage %d is on rank %d",
-                           verify_op_text(p, i, text), p->stage[i],
-                           pp_program_rank_of(p, p->pipe[i], p->stage[i]));
+        return pp_verify_fail(v, i, "%s is on the wrong rank: stage %d is on rank %d",
+                              pp_verify_op_text(p, i, text), p->stage[i],
+                              pp_program_rank_of(p, p->pipe[i], p->stage[i]));
     else if (kind == PP_AR || kind == PP_RS)
         return s->syncs++, set_once(v, &c->sync, i);
     else if (kind == PP_AG)
@@ -61,29 +62,31 @@ static enum pp_status note(struct verify *v, struct sync *s, int rank, int i)
     return PP_OK;
 }
 
-static enum pp_status check_after(struct verify *v, int i, int needed)
+static enum pp_status check_after(struct pp_verify *v, int i, int needed)
 {
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (i < 0 || needed < i)
         return PP_OK;
-    return verify_fail(v, i, "%s is listed before %s, which it needs%s", verify_op_text(v->p, i, a),
-                       verify_op_text(v->p, needed, b), verify_fix(v, needed, i));
+    return pp_verify_fail(v, i, "%s is listed before %s, which it needs%s",
+                          pp_verify_op_text(v->p, i, a), pp_verify_op_text(v->p, needed, b),
+                          pp_verify_fix(v, needed, i));
 }
 
-static enum pp_status check_update(struct verify *v, int update, int post, int wait)
+static enum pp_status check_update(struct pp_verify *v, int update, int post, int wait)
 {
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (update < 0 || post < 0)
         return PP_OK;
     if (wait < 0)
-        return verify_fail(v, update, "%s uses the sum of %s, but (%s)WAIT is missing",
-                           verify_op_text(v->p, update, a), verify_op_text(v->p, post, b), b);
+        return pp_verify_fail(v, update, "%s uses the sum of %s, but (%s)WAIT is missing",
+                              pp_verify_op_text(v->p, update, a), pp_verify_op_text(v->p, post, b),
+                              b);
     return check_after(v, update, wait);
 }
 
-static enum pp_status check_chunk(struct verify *v, const struct sync *s, int pipe, int stage)
+static enum pp_status check_chunk(struct pp_verify *v, const struct sync *s, int pipe, int stage)
 {
     const struct pp_program *p = v->p;
     const struct chunk *c = &s->chunks[pipe * p->stages + stage];
@@ -91,13 +94,13 @@ static enum pp_status check_chunk(struct verify *v, const struct sync *s, int pi
     char text[VERIFY_TEXT_BYTES];
 
     if (s->syncs && c->sync < 0)
-        return verify_fail_rank(v, rank,
-                                "stage %d of pipeline %d has no gradient collective, "
-                                "other stages have",
-                                stage, pipe);
+        return pp_verify_fail_rank(v, rank,
+                                   "stage %d of pipeline %d has no gradient collective, "
+                                   "other stages have",
+                                   stage, pipe);
     if (s->updates && c->update < 0)
-        return verify_fail_rank(v, rank, "stage %d of pipeline %d has no U, other stages have",
-                                stage, pipe);
+        return pp_verify_fail_rank(v, rank, "stage %d of pipeline %d has no U, other stages have",
+                                   stage, pipe);
     PP_TRY(check_after(v, c->sync, c->last_backward));
     PP_TRY(check_after(v, c->update, c->last_backward));
     PP_TRY(check_update(v, c->update, c->sync, c->sync_wait));
@@ -106,15 +109,15 @@ static enum pp_status check_chunk(struct verify *v, const struct sync *s, int pi
         PP_TRY(check_update(v, c->update, s->tied[rank], s->tied_wait[rank]));
     }
     if (c->update >= 0 && c->last_gather >= 0 && !c->is_dropped && c->last_gather < c->update)
-        return verify_fail(v, c->last_gather, "%s gathers weights that %s has not updated yet%s",
-                           verify_op_text(p, c->last_gather, text),
-                           verify_op_text(p, c->update, (char[VERIFY_TEXT_BYTES]){0}),
-                           verify_fix(v, c->update, c->last_gather));
+        return pp_verify_fail(v, c->last_gather, "%s gathers weights that %s has not updated yet%s",
+                              pp_verify_op_text(p, c->last_gather, text),
+                              pp_verify_op_text(p, c->update, (char[VERIFY_TEXT_BYTES]){0}),
+                              pp_verify_fix(v, c->update, c->last_gather));
     return PP_OK;
 }
 
 /* Every member posts every collective once; every rank passes as many barriers as rank 0. */
-static enum pp_status check_members(struct verify *v)
+static enum pp_status check_members(struct pp_verify *v)
 {
     const struct pp_program *p = v->p;
     int *posts = PP_ARRAY(v->arena, int, p->collective_count + 1);
@@ -130,26 +133,27 @@ static enum pp_status check_members(struct verify *v)
                 continue;
             const int c = p->arg[i];
             if (c < 0 || c >= p->collective_count || last_rank[c] == rank + 1)
-                return verify_fail(v, i, "%s belongs to no collective", verify_op_text(p, i, text));
+                return pp_verify_fail(v, i, "%s belongs to no collective",
+                                      pp_verify_op_text(p, i, text));
             last_rank[c] = rank + 1;
             posts[c]++;
         }
         if (rank == 0)
             first_bars = bars;
         else if (bars != first_bars)
-            return verify_fail_rank(v, rank, "%d BAR, but rank 0 has %d", bars, first_bars);
+            return pp_verify_fail_rank(v, rank, "%d BAR, but rank 0 has %d", bars, first_bars);
     }
     for (int c = 0; c < p->collective_count; c++)
         if (posts[c] != p->groups[p->collectives[c].group].count)
-            return verify_fail_rank(v, p->members[p->groups[p->collectives[c].group].first],
-                                    "%s of stage %d is posted by %d of its %d members",
-                                    pp_op_kinds[p->collectives[c].kind].text,
-                                    p->collectives[c].stage, posts[c],
-                                    p->groups[p->collectives[c].group].count);
+            return pp_verify_fail_rank(v, p->members[p->groups[p->collectives[c].group].first],
+                                       "%s of stage %d is posted by %d of its %d members",
+                                       pp_op_kinds[p->collectives[c].kind].text,
+                                       p->collectives[c].stage, posts[c],
+                                       p->groups[p->collectives[c].group].count);
     return PP_OK;
 }
 
-enum pp_status verify_sync(struct verify *v)
+enum pp_status pp_verify_sync(struct pp_verify *v)
 {
     const struct pp_program *p = v->p;
     const size_t chunks = (size_t)p->pipelines * (size_t)p->stages;

@@ -4,12 +4,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-const char *verify_name(const struct pp_program *p)
+#pragma weak pp_program_grid
+
+const char *pp_verify_name(const struct pp_program *p)
 {
     return p->file ? p->file : p->name;
 }
 
-int verify_rank(const struct pp_program *p, int i)
+int pp_verify_rank(const struct pp_program *p, int i)
 {
     int low = 0, high = p->ranks - 1;
 
@@ -23,7 +25,7 @@ int verify_rank(const struct pp_program *p, int i)
     return low;
 }
 
-const char *verify_op_text(const struct pp_program *p, int i, char *text)
+const char *pp_verify_op_text(const struct pp_program *p, int i, char *text)
 {
     const struct pp_op op = pp_program_op(p, i);
 
@@ -31,7 +33,7 @@ const char *verify_op_text(const struct pp_program *p, int i, char *text)
     return text;
 }
 
-const char *verify_unit_text(const struct verify *v, int kind, int64_t unit, char *text)
+const char *pp_verify_unit_text(const struct pp_verify *v, int kind, int64_t unit, char *text)
 {
     const int splits = v->p->splits;
     const struct pp_op op = {.kind = (uint8_t)kind,
@@ -46,9 +48,9 @@ const char *verify_unit_text(const struct verify *v, int kind, int64_t unit, cha
     return text;
 }
 
-const char *verify_place(const struct pp_program *p, int i, char *text)
+const char *pp_verify_place(const struct pp_program *p, int i, char *text)
 {
-    const int rank = verify_rank(p, i);
+    const int rank = pp_verify_rank(p, i);
 
     if (p->line && p->line[i] > 0)
         snprintf(text, VERIFY_TEXT_BYTES, "rank %d line %d col %d", rank, p->line[i], p->column[i]);
@@ -57,14 +59,14 @@ const char *verify_place(const struct pp_program *p, int i, char *text)
     return text;
 }
 
-static enum pp_status add_grid(struct verify *v, int rank, int position)
+enum pp_status pp_verify_add_grid(struct pp_verify *v, int rank, int position)
 {
-    const char *grid = pp_program_grid(v->arena, v->p, rank, position);
+    const char *grid = pp_program_grid ? pp_program_grid(v->arena, v->p, rank, position) : NULL;
 
     return grid && *grid ? pp_error_append(v->err, "\n%s", grid) : PP_EPROGRAM;
 }
 
-static char *format_words(struct verify *v, const char *format, va_list args)
+static char *format_words(struct pp_verify *v, const char *format, va_list args)
 {
     char *words = pp_arena_alloc(v->arena, sizeof(v->err->message));
 
@@ -72,40 +74,40 @@ static char *format_words(struct verify *v, const char *format, va_list args)
     return words;
 }
 
-enum pp_status verify_fail(struct verify *v, int mark, const char *format, ...)
+enum pp_status pp_verify_fail(struct pp_verify *v, int mark, const char *format, ...)
 {
     const struct pp_program *p = v->p;
-    const int rank = verify_rank(p, mark), position = mark - p->begin[rank];
+    const int rank = pp_verify_rank(p, mark), position = mark - p->begin[rank];
     va_list args;
 
     va_start(args, format);
     const char *words = format_words(v, format, args);
     va_end(args);
     if (p->line && p->line[mark] > 0)
-        pp_error_set(v->err, PP_EPROGRAM, "%s:%d:%d: rank %d: %s", verify_name(p), p->line[mark],
+        pp_error_set(v->err, PP_EPROGRAM, "%s:%d:%d: rank %d: %s", pp_verify_name(p), p->line[mark],
                      p->column[mark], rank, words);
     else
-        pp_error_set(v->err, PP_EPROGRAM, "%s: rank %d op %d: %s", verify_name(p), rank,
+        pp_error_set(v->err, PP_EPROGRAM, "%s: rank %d op %d: %s", pp_verify_name(p), rank,
                      position + 1, words);
-    return add_grid(v, rank, position);
+    return pp_verify_add_grid(v, rank, position);
 }
 
-enum pp_status verify_fail_rank(struct verify *v, int rank, const char *format, ...)
+enum pp_status pp_verify_fail_rank(struct pp_verify *v, int rank, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
     const char *words = format_words(v, format, args);
     va_end(args);
-    pp_error_set(v->err, PP_EPROGRAM, "%s: rank %d: %s", verify_name(v->p), rank, words);
-    return add_grid(v, rank, -1);
+    pp_error_set(v->err, PP_EPROGRAM, "%s: rank %d: %s", pp_verify_name(v->p), rank, words);
+    return pp_verify_add_grid(v, rank, -1);
 }
 
-const char *verify_fix(struct verify *v, int needed, int before)
+const char *pp_verify_fix(struct pp_verify *v, int needed, int before)
 {
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     return pp_arena_printf(v->arena, "\n  fix: move %s before %s on rank %d",
-                           verify_op_text(v->p, needed, a), verify_op_text(v->p, before, b),
-                           verify_rank(v->p, before));
+                           pp_verify_op_text(v->p, needed, a), pp_verify_op_text(v->p, before, b),
+                           pp_verify_rank(v->p, before));
 }
