@@ -55,6 +55,9 @@ enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
 /* Hugging Face config.json of the GPT-2, LLaMA, Mistral, Qwen2, BERT, OPT, GPT-NeoX families. */
 enum pp_status pp_model_from_json(struct pp_arena *arena, const char *name, const char *text,
                                   size_t length, struct pp_model *model, struct pp_error *err);
+/* The same from a file; a file that cannot be opened is PP_EFAIL. */
+enum pp_status pp_model_from_file(struct pp_arena *arena, const char *path, struct pp_model *model,
+                                  struct pp_error *err);
 /* A model known only by its size: dimensions of the GPT family scaled to it, total exact. */
 enum pp_status pp_model_from_params(struct pp_arena *arena, double params, struct pp_model *model,
                                     struct pp_error *err);

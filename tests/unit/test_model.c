@@ -1,0 +1,171 @@
+#include "core/model.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+/* Totals published with the models or counted by their authors' code. */
+static const struct {
+    const char *name;
+    double params;
+} totals[] = {
+    {"bert-48", 669790012},      {"gpt2-64", 1389327360},       {"gpt2", 124439808},
+    {"gpt2-medium", 354823168},  {"gpt2-large", 774030080},     {"gpt2-xl", 1557611200},
+    {"bert-base", 109482240},    {"bert-large", 335141888},     {"llama2-7b", 6738415616},
+    {"llama2-13b", 13015864320}, {"llama2-70b", 68976648192},   {"llama3-8b", 8030261248},
+    {"llama3-70b", 70553706496}, {"llama3-405b", 405853388800}, {"gpt3-175b", 174615846912},
+};
+
+Test(model, presets_have_the_published_parameters)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+
+    for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
+        struct pp_model model;
+        cr_assert_eq(pp_model_load(arena, totals[i].name, &model, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(pp_model_params(&model), totals[i].params, "%s has %.0f", totals[i].name,
+                     pp_model_params(&model));
+    }
+}
+
+/* Narayanan et al. SC'21, table 1 and Lamy-Poirier 2022: sizes as printed, in billions. */
+Test(model, large_presets_have_the_printed_size)
+{
+    static const struct {
+        const char *name;
+        double billions;
+    } sizes[] = {{"gpt-1.7b", 1.7},   {"gpt-3.6b", 3.6},  {"gpt-7.5b", 7.5},   {"gpt-18b", 18.4},
+                 {"gpt-39b", 39.1},   {"gpt-76b", 76.1},  {"gpt-145b", 145.6}, {"gpt-310b", 310.1},
+                 {"gpt-530b", 529.6}, {"gpt-1t", 1008.0}, {"52b", 51.8},       {"6.6b", 6.6}};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct pp_model model;
+        cr_assert_eq(pp_model_load(arena, sizes[i].name, &model, &err), PP_OK, "%s", err.message);
+        cr_assert_float_eq(pp_model_params(&model) / 1e9, sizes[i].billions,
+                           0.051 + 0.001 * sizes[i].billions, "%s has %.0f", sizes[i].name,
+                           pp_model_params(&model));
+    }
+}
+
+Test(model, presets_are_sorted_checked_and_sourced)
+{
+    struct pp_error err = {0};
+
+    for (const struct pp_model *m = pp_model_presets; m->name != NULL; m++) {
+        cr_assert_eq(pp_model_check(m, &err), PP_OK, "%s: %s", m->name, err.message);
+        cr_assert_not_null(m->source);
+        cr_assert_not_null(m->notes);
+        cr_assert(m[1].name == NULL || strcmp(m->name, m[1].name) < 0, "%s", m->name);
+    }
+}
+
+Test(model, the_total_is_the_sum_of_the_layers)
+{
+    for (const struct pp_model *m = pp_model_presets; m->name != NULL; m++)
+        cr_assert_eq(pp_model_params(m), m->layers * pp_model_layer_params(m, PP_LAYER_BLOCK) +
+                                             pp_model_layer_params(m, PP_LAYER_EMBEDDING) +
+                                             pp_model_layer_params(m, PP_LAYER_HEAD));
+}
+
+/* Narayanan et al. SC'21, appendix: 96 B s l h^2 (1 + s/6h + V/16lh) with a second forward of the
+ * blocks; without it three quarters of the block part. */
+Test(model, megatron_flops_are_the_closed_form_of_the_paper)
+{
+    static const char *const names[] = {"gpt3-175b", "gpt-22b", "gpt-1t", "gpt-7.5b"};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct pp_model m;
+        cr_assert_eq(pp_model_load(arena, names[i], &m, &err), PP_OK);
+        const double s = 2048, h = m.hidden, l = m.layers, v = m.vocab;
+        const double expected = 72 * s * l * h * h * (1 + s / (6 * h) + v / (12 * l * h));
+        cr_assert_float_eq(pp_model_flops_per_sample(&m, 2048, PP_FLOPS_MEGATRON) / expected, 1,
+                           1e-12);
+        const double attention = 12 * s * s * h * l;
+        cr_assert_float_eq((pp_model_flops_per_sample(&m, 2048, PP_FLOPS_MEGATRON) -
+                            pp_model_flops_per_sample(&m, 2048, PP_FLOPS_CAUSAL)) /
+                               (attention / 2),
+                           1, 1e-9);
+    }
+}
+
+/* Chowdhery et al. 2022, appendix B: 6 N + 12 L H Q T per token. */
+Test(model, palm_flops_are_six_per_parameter)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_model m;
+
+    cr_assert_eq(pp_model_load(arena, "llama3-8b", &m, &err), PP_OK);
+    const double n = pp_model_params(&m) - (double)m.vocab * m.hidden, t = 4096;
+    const double expected = t * (6 * n + 12.0 * m.layers * m.hidden * t);
+    cr_assert_float_eq(pp_model_flops_per_sample(&m, 4096, PP_FLOPS_PALM) / expected, 1, 1e-12);
+}
+
+Test(model, a_size_alone_gives_exactly_that_size)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+
+    for (double params = 1e6; params < 2e14; params *= 1.37) {
+        struct pp_model m;
+        cr_assert_eq(pp_model_from_params(arena, params, &m, &err), PP_OK, "%g: %s", params,
+                     err.message);
+        cr_assert_eq(pp_model_params(&m), params);
+        cr_assert_float_eq((m.layers * pp_model_layer_params(&m, PP_LAYER_BLOCK) +
+                            pp_model_layer_params(&m, PP_LAYER_EMBEDDING) +
+                            pp_model_layer_params(&m, PP_LAYER_HEAD)) /
+                               params,
+                           1, 1e-9);
+        /* the dimensions are near the size, and the flops follow the size, not the rounding */
+        struct pp_model plain = m;
+        plain.params_override = 0;
+        cr_assert_float_eq(pp_model_params(&plain) / params, 1, params > 1e8 ? 0.1 : 0.6, "%g: %g",
+                           params, pp_model_params(&plain));
+        cr_assert(m.layers >= 2);
+    }
+    struct pp_model m;
+    cr_assert_eq(pp_model_from_params(arena, 175e9, &m, &err), PP_OK);
+    cr_assert_eq(m.layers, 96);
+    const double bad[] = {0, -1, NAN, INFINITY, 10, 1e300};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        cr_assert_eq(pp_model_from_params(arena, bad[i], &m, &err), PP_EINVAL);
+}
+
+Test(model, names_are_forgiving_and_unknown_ones_get_a_suggestion)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_model m;
+
+    cr_assert_eq(pp_model_load(arena, "Llama-3-8B", &m, &err), PP_OK, "%s", err.message);
+    cr_assert_str_eq(m.name, "llama3-8b");
+    cr_assert_eq(pp_model_load(arena, "gpt3-157b", &m, &err), PP_EINVAL);
+    cr_assert_not_null(strstr(err.message, "gpt3-175b"), "%s", err.message);
+    cr_assert_eq(pp_model_load(arena, "./no-such-file.json", &m, &err), PP_EFAIL);
+}
+
+Test(model, inconsistent_dimensions_name_the_nearest_legal_ones)
+{
+    struct pp_error err = {0};
+    struct pp_model m = pp_model_presets[0];
+
+    m.hidden = 1000;
+    m.heads = 24;
+    m.head_dim = 0;
+    cr_assert_eq(pp_model_check(&m, &err), PP_EINVAL);
+    cr_assert_not_null(strstr(err.message, "20 and 25"), "%s", err.message);
+    m = pp_model_presets[0];
+    m.kv_heads = 3;
+    cr_assert_eq(pp_model_check(&m, &err), PP_EINVAL);
+    m = pp_model_presets[0];
+    m.layers = 0;
+    cr_assert_eq(pp_model_check(&m, &err), PP_EINVAL);
+    m = pp_model_presets[0];
+    m.params_override = 1000;
+    cr_assert_eq(pp_model_check(&m, &err), PP_EINVAL);
+}
