@@ -6,6 +6,8 @@
 #include "core/arena.h"
 #include "core/error.h"
 
+#include <stdbool.h>
+
 struct pp_device {
     const char *name;        /* "h100" */
     const char *title;       /* "H100-SXM 80GB" */
@@ -16,6 +18,7 @@ struct pp_device {
     double launch_s;             /* per kernel */
     double gemm_eta, memory_eta; /* reached share of the two peaks, large kernels */
     const char *source;
+    bool is_attention_unfused; /* no FlashAttention for it: scores are stored in memory */
 };
 
 struct pp_link {
@@ -38,9 +41,12 @@ struct pp_cluster {
 
 extern const struct pp_cluster pp_cluster_presets[]; /* alphabetical, terminated by name NULL */
 extern const struct pp_device pp_device_presets[];
-/* A preset or a text: "node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps memory:40GB peak:312TF
- * latency:5us"; without a device name h100. Keys not given come from the device's preset cluster.
- * PP_EINVAL with the key, what is expected and a suggestion. */
+/* A preset (aliases such as "piz-daint" included; case and dashes ignored) or a text: "node:2 gpu:8
+ * device:a100 nvlink:300GBps nic:8x200Gbps memory:40GB peak:312TF latency:5us"; without a device
+ * name h100. Keys not given come from the device's preset cluster; a preset may stand first ("a100
+ * nic:4x200Gbps"). `nic:` counts the network cards of a node, which its devices share; "nvlink:" or
+ * "pcie:" is per device and direction. `latency` is the network's. PP_EINVAL with the key, what is
+ * expected and a suggestion. */
 enum pp_status pp_cluster_load(struct pp_arena *arena, const char *text, struct pp_cluster *cluster,
                                struct pp_error *err);
 /* 1 when two devices (global numbers) are in one node. */
