@@ -1,1 +1,330 @@
-#include "core/roofline.h"
+#include "core/roofline_parts.h"
+#include "core/units.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const pp_recompute_names[] = {"none", "selective", "full", "stage-aware", NULL};
+
+enum { LINK_NODE, LINK_NETWORK, LINKS };
+static const char *const link_names[] = {"node", "network"};
+static const double longest_s = 1e5; /* of one instruction: more is a mistake in the input */
+
+double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *in)
+{
+    double *fracs = PP_ARRAY(arena, double, in->stages);
+
+    for (int s = 0; s < in->stages; s++) {
+        if (in->recompute == PP_RECOMPUTE_FULL || in->recompute == PP_RECOMPUTE_SELECTIVE)
+            fracs[s] = 1;
+        if (in->recompute != PP_RECOMPUTE_STAGE)
+            continue;
+        /* Merak: stage s of P (from 1) has the in-flight room of P - s later micro-batches:
+         * rho_s = 1 - (1 - rho_1) (P - 1) / (P - s), and nothing on the last. */
+        const double later = in->stages - 1 - s;
+        if (later > 0)
+            fracs[s] = fmin(1, fmax(0, 1 - (1 - in->first_stage_ratio) * (in->stages - 1) / later));
+    }
+    return fracs;
+}
+
+/* ---- what cannot be priced ----------------------------------------------------------------- */
+
+static enum pp_status check_heads(const struct pp_cost_inputs *in, struct pp_error *err)
+{
+    const int heads = in->model->heads, tp = in->layout.tp;
+    int below = tp < heads ? tp : heads, above = tp;
+
+    if (heads % tp == 0)
+        return PP_OK;
+    while (heads % below != 0)
+        below--;
+    while (above < heads && heads % above != 0)
+        above++;
+    if (above > heads || heads % above != 0)
+        above = heads;
+    return pp_error_set(err, PP_EINVAL,
+                        "--tp %d does not divide the %d attention heads of %s: legal near it are "
+                        "%d and %d",
+                        tp, heads, in->model->name, below, above);
+}
+
+static enum pp_status check_inputs(const struct pp_cost_inputs *in, struct pp_error *err)
+{
+    const struct pp_layout *l = &in->layout;
+    const struct {
+        const char *name;
+        int64_t value, high;
+    } sizes[] = {
+        {"--tp", l->tp, 1 << 20},
+        {"--pp", l->pp, UINT16_MAX},
+        {"--dp", l->dp, 1 << 24},
+        {"--cp", l->cp, 1 << 20},
+        {"--ep", l->ep, 1},
+        {"--mbs", l->mbs, 1 << 24},
+        {"--seq", l->seq, 1 << 26},
+        {"number of stages", in->stages, UINT16_MAX},
+        {"--splits", in->splits, 256},
+        {"number of pipelines", in->pipelines, UINT16_MAX},
+        {"number of granules", in->granules, 256},
+    };
+    int64_t blocks = 0;
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i].value < 1 || sizes[i].value > sizes[i].high)
+            return pp_error_set(err, PP_EINVAL, "%s is %lld: expected 1 to %lld%s", sizes[i].name,
+                                (long long)sizes[i].value, (long long)sizes[i].high,
+                                strcmp(sizes[i].name, "--ep") == 0 ? " (the model has no experts)"
+                                                                   : "");
+    if ((int64_t)l->tp * l->pp * l->dp * l->cp > INT32_MAX)
+        return pp_error_set(err, PP_EINVAL, "tp %d x pp %d x dp %d x cp %d is too many devices",
+                            l->tp, l->pp, l->dp, l->cp);
+    if (l->seq % l->cp != 0)
+        return pp_error_set(err, PP_EINVAL, "--seq %d is not a multiple of --cp %d", l->seq, l->cp);
+    for (int s = 0; s < in->stages; s++)
+        blocks += in->blocks_per_stage[s];
+    if (blocks != in->model->layers)
+        return pp_error_set(err, PP_EINVAL,
+                            "the stages hold %lld blocks together, %s has %d layers",
+                            (long long)blocks, in->model->name, in->model->layers);
+    return check_heads(in, err);
+}
+
+/* ---- compute ------------------------------------------------------------------------------- */
+
+/* Seconds before they are rounded, to be summed over the layers of a stage. */
+struct sum {
+    double s, tp_s, cp_s, flops, bytes;
+};
+
+static void add_layers(struct sum *sum, const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                       double count, const struct pp_work *work, enum pp_pass pass)
+{
+    const struct pp_layout *l = &in->layout;
+    const struct pp_compute compute = pp_roofline_layer(in, kind, *work, pass);
+    const double tp_s = pp_roofline_tp_s(in, kind, *work, pass);
+    const double cp_s = kind == PP_LAYER_BLOCK ? pp_roofline_cp_s(in, *work, pass) : 0;
+
+    if (count <= 0)
+        return;
+    sum->s += count * (compute.s + tp_s + cp_s);
+    sum->tp_s += count * tp_s;
+    sum->cp_s += count * cp_s;
+    sum->bytes += count * compute.bytes;
+    const double forward =
+        pp_model_layer_flops(in->model, kind, l->mbs, l->seq, PP_FLOPS_MEGATRON) / in->splits;
+    /* The weight gradient is the part of the backward that belongs to the matrices. */
+    const double attention = kind == PP_LAYER_BLOCK ? 4.0 * l->mbs * l->seq * l->seq / in->splits *
+                                                          in->model->heads * in->model->head_dim
+                                                    : 0;
+    const double by_pass[] = {[PP_PASS_F] = forward,
+                              [PP_PASS_I] = forward + attention,
+                              [PP_PASS_W] = forward - attention};
+    sum->flops += count * by_pass[pass];
+}
+
+static struct sum stage_sum(const struct pp_cost_inputs *in, int stage, int split,
+                            enum pp_pass pass)
+{
+    const struct pp_work work = pp_roofline_work(in, split);
+    struct sum sum = {0};
+
+    add_layers(&sum, in, PP_LAYER_BLOCK, in->blocks_per_stage[stage], &work, pass);
+    if (stage == 0)
+        add_layers(&sum, in, PP_LAYER_EMBEDDING, 1, &work, pass);
+    if (stage == in->stages - 1)
+        add_layers(&sum, in, PP_LAYER_HEAD, 1, &work, pass);
+    return sum;
+}
+
+static struct sum recompute_sum(const struct pp_cost_inputs *in, int stage, int split, double frac)
+{
+    const struct pp_work work = pp_roofline_work(in, split);
+    const double count = frac * in->blocks_per_stage[stage];
+    struct sum sum = {0};
+
+    if (in->recompute != PP_RECOMPUTE_SELECTIVE) {
+        add_layers(&sum, in, PP_LAYER_BLOCK, count, &work, PP_PASS_F);
+        return sum;
+    }
+    const struct pp_compute core = pp_roofline_attention(in, work);
+    const struct pp_layout *l = &in->layout;
+    sum.s = count * core.s;
+    sum.bytes = count * core.bytes;
+    sum.flops = count * 4.0 * l->mbs * l->seq * l->seq / in->splits * in->model->heads *
+                in->model->head_dim;
+    return sum;
+}
+
+static struct pp_cost cost_of(struct sum sum)
+{
+    return (struct pp_cost){
+        .ps = pp_units_ps(sum.s),
+        .tp_ps = pp_units_ps(sum.tp_s),
+        .cp_ps = pp_units_ps(sum.cp_s),
+        .flops = sum.flops,
+        .bytes = sum.bytes,
+    };
+}
+
+/* B is the sum of its rounded parts, so that splitting a backward neither gains nor loses time. */
+static struct pp_cost both(struct pp_cost i, struct pp_cost w)
+{
+    return (struct pp_cost){
+        .ps = i.ps + w.ps,
+        .tp_ps = i.tp_ps + w.tp_ps,
+        .cp_ps = i.cp_ps + w.cp_ps,
+        .flops = i.flops + w.flops,
+        .bytes = i.bytes + w.bytes,
+    };
+}
+
+static void fill_compute(const struct pp_cost_inputs *in, const double *recompute,
+                         struct pp_costs *costs)
+{
+    for (int s = 0; s < in->stages; s++)
+        for (int q = 0; q < in->splits; q++) {
+            const int at = s * in->splits + q;
+            costs->op[PP_F][at] = cost_of(stage_sum(in, s, q, PP_PASS_F));
+            costs->op[PP_I][at] = cost_of(stage_sum(in, s, q, PP_PASS_I));
+            costs->op[PP_W][at] = cost_of(stage_sum(in, s, q, PP_PASS_W));
+            costs->op[PP_B][at] = both(costs->op[PP_I][at], costs->op[PP_W][at]);
+            costs->op[PP_R][at] = cost_of(recompute_sum(in, s, q, recompute[s]));
+        }
+}
+
+/* ---- collectives, messages ------------------------------------------------------------------ */
+
+static struct pp_cost transfer(double seconds, double bytes)
+{
+    return (struct pp_cost){.ps = pp_units_ps(seconds), .bytes = bytes};
+}
+
+static void fill_sync(const struct pp_cost_inputs *in, struct pp_costs *costs)
+{
+    const struct pp_device *device = &in->cluster->device;
+    const struct pp_state_bytes state = pp_roofline_state_bytes(device);
+
+    for (int s = 0; s < in->stages; s++) {
+        const double params = pp_roofline_stage_params(in, s), grads_bytes = params * state.grads,
+                     params_bytes = params * state.params;
+        const struct pp_group group = pp_roofline_stage_group(in, s);
+        const double update_bytes = pp_roofline_update_bytes(in, s);
+        costs->op[PP_AR][s] = transfer(pp_roofline_reduce_s(in, group, grads_bytes), grads_bytes);
+        costs->op[PP_RS][s] = transfer(pp_roofline_gather_s(in, group, grads_bytes), grads_bytes);
+        costs->op[PP_AG][s] = transfer(pp_roofline_gather_s(in, group, params_bytes), params_bytes);
+        costs->op[PP_BC][s] = costs->op[PP_AG][s];
+        costs->op[PP_U][s] =
+            transfer((in->blocks_per_stage[s] + 1) * device->launch_s +
+                         update_bytes / (device->memory_bytes_per_s * device->memory_eta),
+                     update_bytes);
+        costs->ring_alpha_ps[s] = pp_units_ps(pp_roofline_ring_step_s(in, group, grads_bytes));
+    }
+}
+
+static void fill_tied(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                      struct pp_costs *costs)
+{
+    const struct pp_model *m = in->model;
+    struct pp_group group = {.members = 2, .per_node = 2, .nodes = 1};
+
+    if (!pp_roofline_has_tied_copy(in))
+        return;
+    if (pp_roofline_crosses(in, in->rank_of[0], in->rank_of[in->stages - 1]))
+        group = (struct pp_group){.members = 2, .per_node = 1, .nodes = 2};
+    const double bytes = (double)m->vocab * m->hidden / in->layout.tp *
+                         pp_roofline_state_bytes(&in->cluster->device).grads;
+    costs->tied = PP_NEW(arena, struct pp_cost);
+    *costs->tied = transfer(pp_roofline_reduce_s(in, group, bytes), bytes);
+}
+
+static void fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                       struct pp_costs *costs)
+{
+    const struct pp_link links[LINKS] = {
+        [LINK_NODE] = pp_roofline_intra(in),
+        [LINK_NETWORK] = pp_roofline_inter(in),
+    };
+    const int ranks = in->layout.pp;
+    unsigned char *class = pp_arena_alloc(arena, (size_t)ranks * (size_t)ranks);
+
+    for (int a = 0; a < ranks; a++)
+        for (int b = 0; b < ranks; b++)
+            class[(size_t)a * (size_t)ranks + (size_t)b] =
+                pp_roofline_crosses(in, a, b) ? LINK_NETWORK : LINK_NODE;
+    costs->links = LINKS;
+    costs->link = class;
+    costs->link_names = link_names;
+    costs->alpha_ps = PP_ARRAY(arena, int64_t, LINKS);
+    costs->s_per_byte = PP_ARRAY(arena, double, LINKS);
+    for (int i = 0; i < LINKS; i++) {
+        costs->alpha_ps[i] = pp_units_ps(links[i].alpha_s);
+        costs->s_per_byte[i] = 1 / links[i].bytes_per_s;
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static enum pp_status check_times(const struct pp_costs *costs, const struct pp_cost_inputs *in,
+                                  struct pp_error *err)
+{
+    for (int kind = 0; kind < PP_OP_KINDS; kind++) {
+        const int count = costs->op[kind] == NULL                  ? 0
+                          : pp_op_is_compute(kind) && kind != PP_U ? in->stages * in->splits
+                                                                   : in->stages;
+        for (int i = 0; i < count; i++)
+            if (!isfinite(costs->op[kind][i].bytes) || !isfinite(costs->op[kind][i].flops) ||
+                costs->op[kind][i].ps < 0 || costs->op[kind][i].ps > pp_units_ps(longest_s))
+                return pp_error_set(err, PP_EINVAL,
+                                    "one %s of stage %d would take more than %g s on a %s: check "
+                                    "the sizes of model, --mbs and --seq",
+                                    pp_op_kinds[kind].text,
+                                    costs->splits > 0 ? i / (count / in->stages) : i, longest_s,
+                                    in->cluster->device.name);
+    }
+    return PP_OK;
+}
+
+static struct pp_costs *allocate(struct pp_arena *arena, const struct pp_cost_inputs *in)
+{
+    static const enum pp_op_kind per_split[] = {PP_F, PP_B, PP_I, PP_W, PP_R},
+                                 per_stage[] = {PP_U, PP_AG, PP_RS, PP_AR, PP_BC};
+    struct pp_costs *costs = PP_NEW(arena, struct pp_costs);
+
+    *costs = (struct pp_costs){
+        .stages = in->stages,
+        .splits = in->splits,
+        .granules = in->granules,
+        .ranks = in->layout.pp,
+        .sync_ranks = in->layout.dp * in->pipelines,
+        .other_bytes = in->cluster->other_bytes,
+        .origin = "analytic",
+        .source = pp_arena_printf(arena, "roofline of %s; %s", in->cluster->device.title,
+                                  in->cluster->device.source),
+    };
+    for (size_t i = 0; i < sizeof per_split / sizeof *per_split; i++)
+        costs->op[per_split[i]] = PP_ARRAY(arena, struct pp_cost, in->stages * in->splits);
+    for (size_t i = 0; i < sizeof per_stage / sizeof *per_stage; i++)
+        costs->op[per_stage[i]] = PP_ARRAY(arena, struct pp_cost, in->stages);
+    costs->ring_alpha_ps = PP_ARRAY(arena, int64_t, in->stages);
+    costs->memory = PP_ARRAY(arena, struct pp_stage_memory, in->stages);
+    return costs;
+}
+
+enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                                 struct pp_costs **costs, struct pp_error *err)
+{
+    PP_TRY(check_inputs(in, err));
+    struct pp_costs *c = allocate(arena, in);
+    const double *recompute = pp_recompute_fracs(arena, in);
+
+    fill_compute(in, recompute, c);
+    fill_sync(in, c);
+    fill_tied(arena, in, c);
+    fill_links(arena, in, c);
+    for (int s = 0; s < in->stages; s++)
+        pp_roofline_memory(in, recompute, s, &c->memory[s]);
+    PP_TRY(check_times(c, in, err));
+    *costs = c;
+    return PP_OK;
+}

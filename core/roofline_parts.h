@@ -1,0 +1,103 @@
+/* core/roofline_parts.h — the pieces of the analytic costs, private to core/roofline*.c.
+ * Formulas and constants with their sources: docs/costs.md. */
+#ifndef PP_CORE_ROOFLINE_PARTS_H
+#define PP_CORE_ROOFLINE_PARTS_H
+
+#include "core/roofline.h"
+
+/* ---- compute ----------------------------------------------------------------------------- */
+
+/* What one device works on in one op. */
+struct pp_work {
+    double tokens;  /* of all samples of the micro-batch: batch * seq / (cp * splits) */
+    double context; /* keys each query multiplies with, on average */
+};
+
+/* MATRIX has a weight gradient, ATTENTION multiplies activations only, MEMORY has no flops. */
+enum pp_term_kind { PP_TERM_MATRIX, PP_TERM_ATTENTION, PP_TERM_MEMORY };
+
+/* A group of kernels on one device: time = kernels * launch + max(flops, bytes). */
+struct pp_term {
+    const char *name;    /* "qkv" */
+    const char *formula; /* of the flops or bytes, for people */
+    enum pp_term_kind kind;
+    int kernels;
+    double flops, bytes;
+};
+enum { PP_TERMS_MAX = 16 };
+struct pp_terms {
+    struct pp_term term[PP_TERMS_MAX];
+    int count;
+};
+
+/* Compute of one op of one layer or stage on one device: [F] forward, [I] input gradient,
+ * [W] weight gradient. */
+enum pp_pass { PP_PASS_F, PP_PASS_I, PP_PASS_W, PP_PASSES };
+struct pp_compute {
+    double s, bytes;
+};
+
+double pp_dtype_bytes(const struct pp_device *device); /* of parameters and activations */
+/* Work of sequence split `split`; later splits of a causal model see more keys. */
+struct pp_work pp_roofline_work(const struct pp_cost_inputs *in, int split);
+/* Forward terms of one layer on one device of the tp group. */
+struct pp_terms pp_roofline_terms(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                  struct pp_work work);
+/* Seconds and bytes of one term in one pass. */
+struct pp_compute pp_roofline_term_cost(const struct pp_device *device, const struct pp_term *term,
+                                        enum pp_pass pass);
+/* All terms of one layer in one pass. */
+struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                    struct pp_work work, enum pp_pass pass);
+/* What selective recomputation does again: the attention terms of a block's forward. */
+struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_work work);
+
+/* ---- communication ----------------------------------------------------------------------- */
+
+/* Members of a collective: `per_node` in each of `nodes` nodes. */
+struct pp_group {
+    int members, per_node, nodes;
+};
+
+/* Links of the cluster with efficiency and --link-bw applied. */
+struct pp_link pp_roofline_intra(const struct pp_cost_inputs *in);
+struct pp_link pp_roofline_inter(const struct pp_cost_inputs *in);
+/* `members` devices, `stride` apart, starting at a multiple of members * stride. */
+struct pp_group pp_roofline_group(const struct pp_cost_inputs *in, int members, int stride);
+/* All replicas of a stage: dp * cp * pipelines devices. */
+struct pp_group pp_roofline_stage_group(const struct pp_cost_inputs *in, int stage);
+/* 1 when some replica's pair of the two ranks is in different nodes. */
+bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b);
+/* Seconds of an all-gather or reduce-scatter (`bytes` = the gathered size), an all-reduce. */
+double pp_roofline_gather_s(const struct pp_cost_inputs *in, struct pp_group group, double bytes);
+double pp_roofline_reduce_s(const struct pp_cost_inputs *in, struct pp_group group, double bytes);
+/* One ring step of an all-reduce over a flat ring. */
+double pp_roofline_ring_step_s(const struct pp_cost_inputs *in, struct pp_group group,
+                               double bytes);
+/* Exposed tensor-parallel seconds of one layer, context-parallel seconds of one block. */
+double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                        struct pp_work work, enum pp_pass pass);
+double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_work work, enum pp_pass pass);
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+/* Parameters of a stage on one device of the tp group. */
+double pp_roofline_stage_params(const struct pp_cost_inputs *in, int stage);
+/* Bytes saved by a layer for its backward, one micro-batch, one device. */
+double pp_roofline_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
+double pp_roofline_boundary_bytes(const struct pp_cost_inputs *in);
+void pp_roofline_memory(const struct pp_cost_inputs *in, const double *recompute, int stage,
+                        struct pp_stage_memory *memory);
+/* Bytes that an update of a stage's parameters moves. */
+double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage);
+/* 1 when embedding and head of a tied model lie on different ranks. */
+bool pp_roofline_has_tied_copy(const struct pp_cost_inputs *in);
+
+/* State bytes per parameter: the default is mixed precision with Adam (Rajbhandari et al. 2020,
+ * section 3.1: 2 + 2 + 12); with fp32 training 4 + 4 + 8. */
+struct pp_state_bytes {
+    double params, grads, optimizer;
+};
+struct pp_state_bytes pp_roofline_state_bytes(const struct pp_device *device);
+
+#endif
