@@ -1,1 +1,137 @@
+/* schedules/program_comms.c — files that post messages or collectives but never wait, as PyTorch's
+ * compute_comms format does: its runtime waits for a RECV (or an UNSHARD) before the computation
+ * that needs it, and for a SEND (or a gradient sum) at the end of the list. */
+#include "schedules/map64.h"
 #include "schedules/program_private.h"
+
+static bool is_posted(int kind)
+{
+    return pp_op_is_send(kind) || pp_op_is_recv(kind) || pp_op_is_collective(kind) ||
+           kind == PP_COPY;
+}
+
+static bool lacks_waits(const struct pp_orders *lists)
+{
+    bool has_posts = false;
+
+    for (int r = 0; r < lists->ranks; r++)
+        for (int at = 0; at < lists->count[r]; at++) {
+            if (lists->ops[r][at].kind == PP_WAIT)
+                return false;
+            has_posts |= is_posted(lists->ops[r][at].kind);
+        }
+    return has_posts;
+}
+
+/* What a computation needs: its message by (kind, stage, micro-batch, split), its weights by stage.
+ * The same key for the RECV or AG that provides it. */
+static uint64_t need_key(int kind, const struct pp_op *op)
+{
+    const uint64_t name = (uint64_t)kind << 56 | (uint64_t)op->stage << 31;
+
+    return kind == PP_AG ? name | (uint64_t)op->pipe
+                         : name | (uint64_t)op->split << 47 | (uint32_t)op->mb;
+}
+
+struct rewrite { /* one list being copied with waits */
+    const struct pp_op *from;
+    struct pp_op *ops;
+    int32_t *line, *column;
+    const int32_t *from_line, *from_column;
+    int count;
+    struct pp_map64 open; /* RECVs and AGs posted and not waited for: position in `from`, or -1 */
+};
+
+static void copy_op(struct rewrite *w, int at)
+{
+    w->ops[w->count] = w->from[at];
+    w->line[w->count] = w->from_line[at];
+    w->column[w->count++] = w->from_column[at];
+}
+
+static void add_wait(struct rewrite *w, int target, int at)
+{
+    struct pp_op op = w->from[target];
+
+    op.aux = op.kind;
+    op.kind = PP_WAIT;
+    op.slot = -1;
+    w->ops[w->count] = op;
+    w->line[w->count] = w->from_line[at];
+    w->column[w->count++] = w->from_column[at];
+}
+
+static void wait_for(struct rewrite *w, int kind, int at)
+{
+    int32_t *target = pp_map64_find(&w->open, need_key(kind, &w->from[at]));
+
+    if (!target || *target < 0)
+        return;
+    add_wait(w, *target, at);
+    *target = -1;
+}
+
+static void wait_for_needs(struct rewrite *w, int at)
+{
+    const int kind = w->from[at].kind;
+
+    if (!pp_op_is_compute(kind))
+        return;
+    wait_for(w, PP_AG, at);
+    if (kind == PP_F)
+        wait_for(w, PP_RECV_F, at);
+    if (kind == PP_B || kind == PP_I)
+        wait_for(w, PP_RECV_B, at);
+}
+
+static void rewrite_list(struct rewrite *w, int count)
+{
+    for (int at = 0; at < count; at++) {
+        const struct pp_op *op = &w->from[at];
+        if (op->aux != PP_FUSED_SECOND || !pp_op_is_compute(op->kind))
+            wait_for_needs(w, at);
+        if (op->aux == PP_FUSED_FIRST && op->kind == PP_F)
+            wait_for_needs(w, at + 1); /* the pair starts together */
+        copy_op(w, at);
+        if (pp_op_is_recv(op->kind) || op->kind == PP_AG)
+            *pp_map64_at(&w->open, need_key(op->kind, op), at) = at;
+    }
+    for (int at = 0; at < count; at++) {
+        const int kind = w->from[at].kind;
+        if (!is_posted(kind))
+            continue;
+        if (pp_op_is_recv(kind) || kind == PP_AG) {
+            int32_t *target = pp_map64_find(&w->open, need_key(kind, &w->from[at]));
+            if (!target || *target != at)
+                continue;
+            *target = -1;
+        }
+        add_wait(w, at, at);
+    }
+}
+
+void pp_reading_add_waits(struct pp_reading *reading)
+{
+    struct pp_arena *scratch = reading->scratch;
+    struct pp_orders *lists = reading->lists;
+
+    if (!lacks_waits(lists))
+        return;
+    for (int r = 0; r < lists->ranks; r++) {
+        int room = lists->count[r];
+        for (int at = 0; at < lists->count[r]; at++)
+            room += is_posted(lists->ops[r][at].kind);
+        struct rewrite w = {.from = lists->ops[r],
+                            .ops = pp_arena_alloc_raw(scratch, (size_t)room * sizeof(struct pp_op)),
+                            .line = pp_arena_alloc_raw(scratch, (size_t)room * sizeof(int32_t)),
+                            .column = pp_arena_alloc_raw(scratch, (size_t)room * sizeof(int32_t)),
+                            .from_line = reading->line[r],
+                            .from_column = reading->column[r],
+                            .open = pp_map64_create(scratch, lists->count[r])};
+        rewrite_list(&w, lists->count[r]);
+        lists->ops[r] = w.ops;
+        lists->count[r] = lists->capacity[r] = w.count;
+        reading->line[r] = w.line;
+        reading->column[r] = w.column;
+    }
+}
