@@ -29,12 +29,20 @@ static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out
     }
 }
 
+static bool is_legal_depth(const struct pp_shape *shape, int depth_first)
+{
+    return shape->micro_batches % depth_first == 0;
+}
+
 static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
 {
-    if (shape->micro_batches % shape->depth_first != 0)
-        return pp_refuse_multiple("--micro-batches", shape->micro_batches, shape->depth_first,
-                                  "bfs needs a multiple of --depth-first", err);
-    return PP_OK;
+    const int depth_first = shape->depth_first, n = shape->micro_batches;
+
+    if (is_legal_depth(shape, depth_first))
+        return PP_OK;
+    pp_error_set(err, PP_EINVAL, "--depth-first %d does not divide --micro-batches %d", depth_first,
+                 n);
+    return pp_suggest_nearest(shape, (struct pp_refused){depth_first, 1, n, is_legal_depth}, err);
 }
 
 /* The sweeps follow one another without overlap: rank 0 ends a sweep and starts the next. */
@@ -68,6 +76,6 @@ const struct pp_schedule pp_schedule_bfs = {
     .accepts = accepts,
     .next = next,
     .phases = phases,
-    .bubble_frac = {"(D-1)/(nqV+D-1), n = N/DF", true, bubble},
+    .bubble_frac = {"w/(nqV+w), w = D-1 + (V-1)max(0,D-nq), n = N/DF", true, bubble},
     .peak = {"NV/DF", true, peak},
 };

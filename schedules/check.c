@@ -97,17 +97,15 @@ enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_s
         schedule->defaults(shape);
     PP_TRY(check_fields(schedule, shape, err));
     PP_TRY(check_size(shape, err));
-    if (schedule->placement == PP_PLACE_TWO_WAY && shape->pipelines % 2 != 0)
+    if (schedule->accepts)
+        PP_TRY(schedule->accepts(shape, err));
+    if (schedule->placement == PP_PLACE_TWO_WAY &&
+        (shape->pipelines % 2 != 0 || shape->ranks % (shape->pipelines / 2) != 0))
         return pp_error_set(err, PP_EINVAL,
-                            "--pipelines %d: half of them run down, half up, so the number is "
-                            "even; nearest: %d or %d",
-                            shape->pipelines, shape->pipelines > 1 ? shape->pipelines - 1 : 2,
-                            shape->pipelines + 1);
-    if (schedule->placement == PP_PLACE_TWO_WAY && shape->ranks % (shape->pipelines / 2) != 0)
-        return pp_error_set(err, PP_EINVAL,
-                            "--pipelines %d: half of them must divide --pp %d; nearest: 2",
+                            "--pipelines %d: half of them run down, half up, and that half divides "
+                            "--pp %d; nearest: 2",
                             shape->pipelines, shape->ranks);
-    return schedule->accepts ? schedule->accepts(shape, err) : PP_OK;
+    return PP_OK;
 }
 
 static void make_maps(struct pp_arena *arena, const struct pp_schedule *schedule,

@@ -24,58 +24,60 @@ static int pipeline_of(const struct pp_shape *shape, int mb)
     return mb % shape->ranks / per_pipeline(shape);
 }
 
+static bool divides_ranks(const struct pp_shape *shape, int pipelines)
+{
+    return pipelines % 2 == 0 && shape->ranks % pipelines == 0;
+}
+
+static bool fills_pipelines(const struct pp_shape *shape, int micro_batches)
+{
+    return micro_batches % per_pipeline(shape) == 0;
+}
+
 static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
 {
-    if (shape->ranks % 2 != 0)
-        return pp_refuse_multiple("--pp", shape->ranks, 2, "chimera needs an even number", err);
-    if (shape->ranks % shape->pipelines != 0) {
-        int below = shape->pipelines, above = shape->pipelines;
-        while (below > 2 && (shape->ranks % below != 0 || below % 2 != 0))
-            below--;
-        while (above < shape->ranks && (shape->ranks % above != 0 || above % 2 != 0))
-            above++;
-        return pp_error_set(err, PP_EINVAL,
-                            "--pipelines %d does not divide --pp %d; nearest: %d or %d",
-                            shape->pipelines, shape->ranks, PP_MIN(below, shape->ranks),
-                            PP_MIN(above, shape->ranks));
+    const int ranks = shape->ranks, pipelines = shape->pipelines, n = shape->micro_batches;
+
+    if (ranks % 2 != 0)
+        return pp_error_set(err, PP_EINVAL, "--pp %d: chimera needs an even number; nearest: %d",
+                            ranks, ranks + 1);
+    if (!divides_ranks(shape, pipelines)) {
+        pp_error_set(err, PP_EINVAL, "--pipelines %d does not divide --pp %d", pipelines, ranks);
+        return pp_suggest_nearest(shape, (struct pp_refused){pipelines, 2, ranks, divides_ranks},
+                                  err);
+    }
+    if (!fills_pipelines(shape, n)) {
+        pp_error_set(err, PP_EINVAL, "--micro-batches %d: chimera fills pipelines of %d each", n,
+                     per_pipeline(shape));
+        return pp_suggest_nearest(shape, (struct pp_refused){n, 1, n + ranks, fills_pipelines},
+                                  err);
     }
     if (shape->concat != PP_CONCAT_DIRECT)
         return pp_error_set(err, PP_EINVAL,
-                            "--concat: chimera has only direct concatenation so far; use "
-                            "--concat direct");
-    if (shape->micro_batches % per_pipeline(shape) != 0)
-        return pp_refuse_multiple("--micro-batches", shape->micro_batches, per_pipeline(shape),
-                                  "chimera fills whole pipelines of pp / pipelines micro-batches",
-                                  err);
+                            "--concat: only direct is there so far; nearest: direct");
     return PP_OK;
 }
 
-/* Whole units only. F = B: the slots above, 2N + D/f - 2 of them. B = 2F, f = 1: D-2 units of idle
- * between and around the K = N/D units, K(4D-2) + D-2 in all. 2f = D: the unit has no idle slot. */
+/* Whole units only (K = N/D). With g = D/f a unit idles (g-2) max(F,B), and each further one adds
+ * (g-2)|B-F|: the intermediate bubbles of section 3.5. F = B gives the paper's table. */
 static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
-    const double d = shape->ranks, n = shape->micro_batches, f = shape->pipelines / 2;
+    const double units = shape->micro_batches / shape->ranks, gap = 2 * per_pipeline(shape) - 2;
+    const double idle = gap * (fmax(unit->f, unit->b) + (units - 1) * fabs(unit->b - unit->f));
 
     (void)rank;
-    if (shape->micro_batches % shape->ranks != 0)
-        return NAN;
-    if (shape->pipelines == shape->ranks)
-        return 0;
-    if (unit->b == unit->f)
-        return (d / f - 2) / (2 * n + d / f - 2);
-    if (shape->pipelines == 2 && unit->b == 2 * unit->f)
-        return 1 - 3 * n / (n / d * (4 * d - 2) + d - 2);
-    return NAN;
+    return shape->micro_batches % shape->ranks != 0
+               ? (double)NAN
+               : idle / (idle + shape->micro_batches * (unit->f + unit->b));
 }
 
 static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
-    const int group = 2 * per_pipeline(shape), place = rank % group;
+    const int each = per_pipeline(shape), place = rank % (2 * each);
+    const bool whole = shape->micro_batches % shape->ranks == 0;
 
     (void)unit;
-    if (shape->micro_batches % shape->ranks != 0)
-        return NAN;
-    return shape->ranks - per_pipeline(shape) + 1 + PP_MIN(place, group - 1 - place);
+    return whole ? shape->ranks - each + 1 + PP_MIN(place, 2 * each - 1 - place) : (double)NAN;
 }
 
 const struct pp_schedule pp_schedule_chimera = {
@@ -92,8 +94,6 @@ const struct pp_schedule pp_schedule_chimera = {
     .accepts = accepts,
     .key = key,
     .pipeline_of = pipeline_of,
-    .bubble_frac = {"(D/f-2)/(2N+D/f-2) if F=B; 1-3N/(K(4D-2)+D-2), K = N/D, if B=2F and f=1; "
-                    "0 if 2f=D",
-                    true, bubble},
+    .bubble_frac = {"w/(N(F+B)+w), w = (D/f-2)(max(F,B) + (N/D-1)|B-F|)", true, bubble},
     .peak = {"D - D/(2f) + 1 + min(i, D/f-1-i), i = r mod D/f", true, peak},
 };

@@ -10,14 +10,18 @@ double pp_bubble_flush(const struct pp_shape *shape, const struct pp_unit_costs 
     return (ranks - 1 + wait) / (n * chunks + ranks - 1 + wait);
 }
 
-enum pp_status pp_refuse_multiple(const char *option, int value, int step, const char *why,
+enum pp_status pp_suggest_nearest(const struct pp_shape *shape, struct pp_refused refused,
                                   struct pp_error *err)
 {
-    const int below = value / step * step;
+    int below = PP_MIN(PP_MAX(refused.value, refused.min), refused.max), above = below;
 
-    if (below == 0 || below > INT32_MAX - step)
-        return pp_error_set(err, PP_EINVAL, "%s %d: %s; nearest: %d", option, value, why,
-                            below == 0 ? step : below);
-    return pp_error_set(err, PP_EINVAL, "%s %d: %s; nearest: %d or %d", option, value, why, below,
-                        below + step);
+    while (below >= refused.min && !refused.is_legal(shape, below))
+        below--;
+    while (above <= refused.max && !refused.is_legal(shape, above))
+        above++;
+    if (below >= refused.min && above <= refused.max && below != above)
+        pp_error_append(err, "; nearest: %d or %d", below, above);
+    else if (below >= refused.min || above <= refused.max)
+        pp_error_append(err, "; nearest: %d", below >= refused.min ? below : above);
+    return PP_EINVAL;
 }

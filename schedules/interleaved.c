@@ -21,15 +21,15 @@ static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out
 }
 
 /* PyTorch: N div D rounds of equal groups. */
-static int rounds_of(const struct pp_shape *shape)
+static bool has_default(const struct pp_shape *shape, int micro_batches)
 {
-    return PP_MAX(1, shape->micro_batches / shape->ranks);
+    return micro_batches % PP_MAX(1, micro_batches / shape->ranks) == 0;
 }
 
 static void defaults(struct pp_shape *shape)
 {
-    if (shape->group == 0 && shape->micro_batches % rounds_of(shape) == 0)
-        shape->group = shape->micro_batches / rounds_of(shape);
+    if (shape->group == 0 && has_default(shape, shape->micro_batches))
+        shape->group = shape->micro_batches / PP_MAX(1, shape->micro_batches / shape->ranks);
 }
 
 /* Megatron: D <= G <= N, and a last group that is smaller must still fill the ranks. */
@@ -40,46 +40,25 @@ static bool is_legal_group(const struct pp_shape *shape, int group)
     return group >= PP_MIN(ranks, n) && group <= n && (n % group == 0 || n % group >= ranks);
 }
 
-static bool has_default(const struct pp_shape *shape, int micro_batches)
-{
-    return micro_batches >= 1 && micro_batches % PP_MAX(1, micro_batches / shape->ranks) == 0;
-}
-
 static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
 {
-    const int n = shape->micro_batches;
-    int below = shape->group ? shape->group : PP_MIN(shape->ranks, n), above = below;
+    const int n = shape->micro_batches, ranks = shape->ranks;
 
     if (shape->group > 0 && is_legal_group(shape, shape->group))
         return PP_OK;
-    while (below > 1 && !is_legal_group(shape, below))
-        below--;
-    while (above < n && !is_legal_group(shape, above))
-        above++;
-    if (!is_legal_group(shape, below)) /* n itself is always legal, so one of the two is */
-        below = is_legal_group(shape, above) ? above : n;
-    if (!is_legal_group(shape, above))
-        above = below;
-    if (shape->group > 0)
-        return pp_error_set(err, PP_EINVAL,
-                            "--group %d: interleaved needs %d <= G <= %d and a last group that is "
-                            "full or has at least --pp %d micro-batches; nearest: %d or %d",
-                            shape->group, PP_MIN(shape->ranks, n), n, shape->ranks, below, above);
-
-    int fewer = n, more = n;
-    while (!has_default(shape, fewer))
-        fewer--;
-    while (!has_default(shape, more))
-        more++;
-    return pp_error_set(err, PP_EINVAL,
-                        "--micro-batches %d does not split into %d equal groups (N div --pp %d): "
-                        "interleaved takes --micro-batches %d or %d, or --group %d with this N",
-                        n, rounds_of(shape), shape->ranks, fewer, more, above);
-}
-
-static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
-{
-    return pp_bubble_flush(shape, unit, rank);
+    if (shape->group > 0) {
+        pp_error_set(err, PP_EINVAL,
+                     "--group %d: no group, not even the last, may be below the lesser of --pp %d "
+                     "and --micro-batches %d",
+                     shape->group, ranks, n);
+        return pp_suggest_nearest(shape, (struct pp_refused){shape->group, 1, n, is_legal_group},
+                                  err);
+    }
+    pp_error_set(err, PP_EINVAL,
+                 "--micro-batches %d does not split into %d equal groups for "
+                 "--pp %d without a --group",
+                 n, n / ranks, ranks);
+    return pp_suggest_nearest(shape, (struct pp_refused){n, 1, 2 * n, has_default}, err);
 }
 
 static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
@@ -88,13 +67,8 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return PP_MIN(warmup_of(shape, rank) + 1, shape->micro_batches * shape->chunks);
 }
 
-static const char *const aliases[] = {"depth-first",
-                                      "Interleaved1F1B",
-                                      "ScheduleInterleaved1F1B",
-                                      "1f1b-interleaved",
-                                      "interleaved-1f1b",
-                                      "vpp",
-                                      NULL};
+static const char *const aliases[] = {"depth-first", "Interleaved1F1B", "1f1b-interleaved",
+                                      "ScheduleInterleaved1F1B", NULL};
 
 const struct pp_schedule pp_schedule_interleaved = {
     .name = "interleaved",
@@ -111,6 +85,6 @@ const struct pp_schedule pp_schedule_interleaved = {
     .accepts = accepts,
     .defaults = defaults,
     .phases = phases,
-    .bubble_frac = {"(D-1)/(NV+D-1)", true, bubble},
+    .bubble_frac = {"w/(NV+w), w = D-1 + (V-1)max(0,D-N)", true, pp_bubble_flush},
     .peak = {"min((V-1)G + 2(D-1-r) + 1, NV), one more with --extra-warmup", true, peak},
 };
