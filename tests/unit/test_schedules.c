@@ -1,0 +1,331 @@
+/* Laws that hold for every schedule of the registry at every size it accepts. */
+#include "order_oracle.h"
+#include "schedules/program.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+static const struct pp_unit_costs costs[] = {
+    {.f = 1, .b = 2}, {.f = 1, .b = 1}, {.f = 3, .b = 2}, {.f = 2, .b = 7}};
+enum { COSTS = sizeof(costs) / sizeof(costs[0]) };
+
+struct visit {
+    struct pp_arena *arena;
+    const struct pp_schedule *schedule;
+    struct pp_shape shape; /* as checked */
+    struct pp_orders *orders;
+    struct pp_order_maps maps;
+    const char *where;
+};
+typedef void (*visit_function)(struct visit *visit);
+
+static bool visit_shape(const struct pp_schedule *schedule, struct pp_shape shape,
+                        visit_function visit)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct visit v = {.arena = arena, .schedule = schedule};
+    struct pp_error err;
+    const enum pp_status status = pp_schedule_check(schedule, &shape, &err);
+
+    if (status != PP_OK) {
+        cr_assert_eq(status, PP_EINVAL);
+        return false;
+    }
+    v.shape = shape;
+    v.where = pp_arena_printf(arena, "%s D=%d V=%d N=%d q=%d P=%d G=%d x=%d DF=%d desc=%d",
+                              schedule->name, shape.ranks, shape.chunks, shape.micro_batches,
+                              shape.splits, shape.pipelines, shape.group, shape.extra_warmup,
+                              shape.depth_first, shape.backward_descending);
+    cr_assert_eq(pp_schedule_orders(arena, schedule, &shape, NULL, &v.orders, &v.maps, &err), PP_OK,
+                 "%s", v.where);
+    visit(&v);
+    return true;
+}
+
+/* Every option the schedule has takes a few values, beside its default. */
+static int visit_options(const struct pp_schedule *schedule, struct pp_shape shape,
+                         visit_function visit)
+{
+    const unsigned options = schedule->options;
+    int visited = visit_shape(schedule, shape, visit);
+    struct pp_shape other = shape;
+
+    for (int group = 1; options & PP_OPT_GROUP && group <= shape.micro_batches + 1; group++)
+        other.group = group, visited += visit_shape(schedule, other, visit);
+    other = shape;
+    for (other.extra_warmup = 1; options & PP_OPT_WARMUP && other.group <= shape.micro_batches;
+         other.group++)
+        visited += visit_shape(schedule, other, visit);
+    other = shape;
+    for (int i = 1; i <= 8; i++) {
+        other.splits = options & PP_OPT_SPLITS ? 1 + i % 3 : 0;
+        other.depth_first = options & PP_OPT_DEPTH ? 1 + i / 3 : 0;
+        other.backward_descending = options & PP_OPT_BACKWARD && i % 2;
+        other.pipelines = options & PP_OPT_PIPELINES ? i : 0;
+        if (options & (PP_OPT_SPLITS | PP_OPT_DEPTH | PP_OPT_BACKWARD | PP_OPT_PIPELINES))
+            visited += visit_shape(schedule, other, visit);
+    }
+    return visited;
+}
+
+static void visit_all(visit_function visit)
+{
+    for (int i = 0; pp_schedules[i] != NULL; i++) {
+        const struct pp_schedule *schedule = pp_schedules[i];
+        const int chunks = schedule->chunks ? schedule->chunks : 4;
+        int visited = 0;
+        for (int ranks = 1; ranks <= 8; ranks++)
+            for (int v = schedule->chunks ? chunks : 1; v <= chunks; v++)
+                for (int n = 1; n <= 17; n++)
+                    visited += visit_options(
+                        schedule,
+                        (struct pp_shape){.ranks = ranks, .chunks = v, .micro_batches = n}, visit);
+        cr_assert_gt(visited, 20, "%s accepts hardly anything", schedule->name);
+    }
+}
+
+static struct oracle judge(const struct visit *v, const struct pp_unit_costs *unit)
+{
+    struct oracle o = {.shape = &v->shape, .orders = v->orders, .maps = &v->maps};
+
+    o.cost[PP_F] = (int64_t)(2 * unit->f), o.cost[PP_B] = (int64_t)(2 * unit->b);
+    o.cost[PP_I] = o.cost[PP_W] = (int64_t)unit->b;
+    oracle_run(v->arena, &o);
+    return o;
+}
+
+static void check_order(struct visit *v)
+{
+    struct oracle o = judge(v, &costs[0]);
+
+    cr_assert_null(o.fault, "%s: %s", v->where, o.fault);
+    cr_assert_geq(o.makespan, 0, "%s: deadlock", v->where);
+    cr_assert_geq(o.makespan, o.busiest, "%s", v->where);
+}
+
+Test(schedules, every_op_once_where_it_belongs_and_no_deadlock)
+{
+    visit_all(check_order);
+}
+
+static int compared;
+
+static void check_bubble(struct visit *v)
+{
+    const struct pp_closed_form *form = &v->schedule->bubble_frac;
+
+    for (int i = 0; form->value && i < COSTS; i++) {
+        const struct oracle o = judge(v, &costs[i]);
+        const double work = (double)v->shape.micro_batches * v->shape.splits *
+                            pp_shape_stages(&v->shape) * 2 * (costs[i].f + costs[i].b);
+        const double simulated = 1 - work / ((double)o.makespan * v->shape.ranks);
+        const double formula = form->value(&v->shape, &costs[i], 0);
+        compared += !isnan(formula);
+        if (form->is_exact && !isnan(formula))
+            cr_expect_float_eq(formula, simulated, 1e-12, "%s F=%g B=%g: %.6f is %.6f", v->where,
+                               costs[i].f, costs[i].b, formula, simulated);
+    }
+}
+
+Test(schedules, bubble_formulas_equal_the_simulation)
+{
+    visit_all(check_bubble);
+    cr_assert_gt(compared, 1000);
+}
+
+static void check_peak(struct visit *v)
+{
+    const struct pp_closed_form *form = &v->schedule->peak;
+    const struct oracle o = judge(v, &costs[0]);
+
+    for (int rank = 0; form->value && rank < v->shape.ranks; rank++) {
+        const double formula = form->value(&v->shape, &costs[0], rank);
+        compared += !isnan(formula);
+        if (form->is_exact && !isnan(formula))
+            cr_expect_float_eq(formula, o.peak[rank], 1e-9, "%s rank %d: %g is %g", v->where, rank,
+                               formula, o.peak[rank]);
+    }
+}
+
+Test(schedules, peak_formulas_equal_the_simulation)
+{
+    visit_all(check_peak);
+    cr_assert_gt(compared, 1000);
+}
+
+/* Only whole units of Chimera have a formula; everything else has one everywhere. */
+static void check_formula_is_there(struct visit *v)
+{
+    const bool partial =
+        v->schedule->placement == PP_PLACE_TWO_WAY && v->shape.micro_batches % v->shape.ranks != 0;
+
+    if (v->schedule->bubble_frac.is_exact && !partial)
+        cr_assert(!isnan(v->schedule->bubble_frac.value(&v->shape, &costs[3], 0)), "%s", v->where);
+}
+
+Test(schedules, exact_formulas_cover_what_they_promise)
+{
+    visit_all(check_formula_is_there);
+}
+
+/* Printed forms of the papers, against the general ones of the schedules. */
+Test(schedules, formulas_agree_with_the_papers)
+{
+    const struct pp_schedule *chimera = pp_schedule_find("chimera");
+    for (int ranks = 4; ranks <= 32; ranks *= 2) {
+        for (int units = 1; units <= 4; units++) {
+            const double d = ranks, k = units, n = ranks * units;
+            const struct pp_shape shape = {
+                .ranks = ranks, .chunks = 1, .micro_batches = ranks * units, .pipelines = 2};
+            cr_expect_float_eq(chimera->bubble_frac.value(&shape, &costs[1], 0),
+                               (d - 2) / (2 * n + d - 2), 1e-12);
+            cr_expect_float_eq(chimera->bubble_frac.value(&shape, &costs[0], 0),
+                               1 - 3 * n / (k * (4 * d - 2) + d - 2), 1e-12);
+        }
+    }
+}
+
+Test(schedules, names_are_found_and_complete)
+{
+    const char *const pairs[][2] = {{"1F1B", "1f1b"},
+                                    {"dapple", "1f1b"},
+                                    {"PipeDream_Flush", "1f1b"},
+                                    {"Schedule1F1B", "1f1b"},
+                                    {"breadth-first", "bfs"},
+                                    {"LoopedBFS", "bfs"},
+                                    {"ScheduleLoopedBFS", "bfs"},
+                                    {"depth-first", "interleaved"},
+                                    {"Interleaved1F1B", "interleaved"},
+                                    {"Schedule_Interleaved-1F1B", "interleaved"},
+                                    {"GPipe", "gpipe"},
+                                    {"ScheduleGPipe", "gpipe"},
+                                    {"CHIMERA", "chimera"}};
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        const struct pp_schedule *schedule = pp_schedule_find(pairs[i][0]);
+        cr_assert_not_null(schedule, "%s", pairs[i][0]);
+        cr_expect_str_eq(schedule->name, pairs[i][1]);
+    }
+    cr_expect_null(pp_schedule_find(""));
+    cr_expect_null(pp_schedule_find("1f1"));
+    for (int i = 0; pp_schedules[i] != NULL; i++) {
+        const struct pp_schedule *s = pp_schedules[i];
+        cr_assert(s->name && s->summary && s->rule && s->when && s->source && s->limits);
+        cr_expect_eq((s->phases != NULL) + (s->key != NULL) + (s->generate != NULL), 1,
+                     "%s has not exactly one order rule", s->name);
+        cr_expect(i == 0 || strcmp(pp_schedules[i - 1]->name, s->name) < 0, "%s", s->name);
+        cr_expect_eq(pp_schedule_find(s->name), s, "%s is the name of two", s->name);
+        for (const char *const *alias = s->aliases; alias && *alias; alias++)
+            cr_expect_eq(pp_schedule_find(*alias), s, "%s is the name of two", *alias);
+    }
+}
+
+struct refusal {
+    const char *schedule;
+    struct pp_shape shape;
+    const char *says;
+};
+
+Test(schedules, refusals_name_the_nearest_legal_values)
+{
+    const int most = 2147483647;
+    const struct refusal refusals[] = {
+        {"1f1b", {.ranks = 0, .micro_batches = 4}, "--pp 0"},
+        {"1f1b", {.ranks = 65536, .micro_batches = 1}, "--pp 65536"},
+        {"1f1b", {.ranks = 4, .micro_batches = -1}, "--micro-batches -1"},
+        {"1f1b", {.ranks = 4, .micro_batches = most}, "--micro-batches 2147483647"},
+        {"1f1b", {.ranks = 65535, .micro_batches = 1 << 16}, "at most 512"},
+        {"1f1b", {.ranks = 4, .micro_batches = 4, .chunks = 2}, "use --vp 1"},
+        {"1f1b", {.ranks = 4, .micro_batches = 4, .splits = 2}, "--splits 2"},
+        {"gpipe", {.ranks = 4, .micro_batches = 4, .pipelines = 2}, "--pipelines 2"},
+        {"gpipe", {.ranks = 4, .micro_batches = 4, .concat = PP_CONCAT_AUTO}, "--concat"},
+        {"gpipe", {.ranks = 4, .micro_batches = 4, .backward_descending = true}, "--bfs-backward"},
+        {"bfs", {.ranks = 4, .micro_batches = 8, .splits = 256}, "--splits 256"},
+        {"bfs", {.ranks = 65535, .micro_batches = 1, .chunks = 2}, "at most --vp 1"},
+        {"bfs", {.ranks = 4, .micro_batches = 8, .depth_first = 3}, "nearest: 2 or 4"},
+        {"bfs", {.ranks = 4, .micro_batches = 8, .depth_first = most}, "nearest: 8"},
+        {"bfs", {.ranks = 4, .micro_batches = 8, .depth_first = -1}, "--depth-first -1"},
+        {"interleaved", {.ranks = 4, .micro_batches = 11}, "nearest: 10 or 12"},
+        {"interleaved", {.ranks = 4, .micro_batches = 8, .group = 6}, "nearest: 4 or 8"},
+        {"interleaved", {.ranks = 4, .micro_batches = 8, .group = 1}, "nearest: 4"},
+        {"interleaved", {.ranks = 4, .micro_batches = 2, .group = most}, "nearest: 2"},
+        {"interleaved", {.ranks = 4, .micro_batches = 8, .extra_warmup = 2}, "--extra-warmup 2"},
+        {"chimera", {.ranks = 5, .micro_batches = 5}, "nearest: 6"},
+        {"chimera", {.ranks = 8, .micro_batches = 8, .pipelines = 6}, "nearest: 4 or 8"},
+        {"chimera", {.ranks = 8, .micro_batches = 8, .pipelines = 3}, "nearest: 2 or 4"},
+        {"chimera", {.ranks = 8, .micro_batches = 8, .pipelines = most}, "--pipelines"},
+        {"chimera", {.ranks = 8, .micro_batches = 10}, "nearest: 8 or 12"},
+        {"chimera", {.ranks = 8, .micro_batches = 3}, "nearest: 4"},
+        {"chimera", {.ranks = 8, .micro_batches = 8, .concat = PP_CONCAT_HALVING}, "direct"},
+    };
+
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        struct pp_shape shape = refusals[i].shape;
+        struct pp_error err = {0};
+        const struct pp_schedule *schedule = pp_schedule_find(refusals[i].schedule);
+        cr_expect_eq(pp_schedule_check(schedule, &shape, &err), PP_EINVAL, "row %zu", i);
+        cr_expect(strstr(err.message, refusals[i].says), "row %zu: %s", i, err.message);
+        shape = refusals[i].shape;
+        cr_expect_eq(pp_schedule_check(schedule, &shape, NULL), PP_EINVAL);
+    }
+}
+
+Test(schedules, absurd_but_legal_sizes_work)
+{
+    for (int i = 0; pp_schedules[i] != NULL; i++) {
+        const struct pp_shape shapes[] = {{.ranks = 1024, .micro_batches = 1024},
+                                          {.ranks = 2, .micro_batches = 100000},
+                                          {.ranks = 1, .micro_batches = 1}};
+        for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            struct pp_shape shape = shapes[k];
+            struct pp_orders *orders;
+            struct pp_order_maps maps;
+            if (pp_schedule_check(pp_schedules[i], &shape, NULL) != PP_OK)
+                continue;
+            cr_assert_eq(
+                pp_schedule_orders(arena, pp_schedules[i], &shape, NULL, &orders, &maps, NULL),
+                PP_OK);
+            cr_assert_geq(orders->count[shape.ranks - 1], 2 * shape.micro_batches * shape.chunks);
+        }
+    }
+}
+
+/* Checking what was checked changes nothing: callers may do both. */
+static void check_again(struct visit *v)
+{
+    struct pp_shape again = v->shape;
+
+    cr_assert_eq(pp_schedule_check(v->schedule, &again, NULL), PP_OK, "%s", v->where);
+    cr_assert_eq(memcmp(&again, &v->shape, sizeof(again)), 0, "%s", v->where);
+}
+
+Test(schedules, checking_twice_changes_nothing)
+{
+    visit_all(check_again);
+}
+
+static void check_program(struct visit *v)
+{
+    struct pp_program *program;
+    struct pp_error err;
+
+    cr_assert_eq(pp_schedule_program(v->arena, v->schedule, &v->shape, NULL, &program, &err), PP_OK,
+                 "%s: %s", v->where, err.message);
+    cr_assert_eq(program->ranks, v->shape.ranks);
+    for (int rank = 0; rank < program->ranks; rank++) {
+        const int begin = program->begin[rank], count = program->begin[rank + 1] - begin;
+        cr_assert_eq(count, v->orders->count[rank], "%s", v->where);
+        for (int i = 0; i < count; i++) {
+            const struct pp_op a = pp_program_op(program, begin + i), b = v->orders->ops[rank][i];
+            cr_assert(a.kind == b.kind && a.stage == b.stage && a.mb == b.mb &&
+                          a.split == b.split && a.aux == b.aux && a.pipe == b.pipe,
+                      "%s", v->where);
+        }
+    }
+}
+
+Test(schedules, a_program_keeps_the_order)
+{
+    visit_all(check_program);
+}
