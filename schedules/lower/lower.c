@@ -1,1 +1,53 @@
 #include "schedules/lower/lower.h"
+
+const char *const pp_post_names[] = {
+    [PP_POST_EARLY] = "early",
+    [PP_POST_JIT] = "jit",
+    [PP_POST_BATCHED] = "batched",
+    [PP_POST_SENDER] = "sender",
+    NULL,
+};
+const char *const pp_grad_sync_names[] = {
+    [PP_SYNC_END] = "end",
+    [PP_SYNC_EAGER] = "eager",
+    [PP_SYNC_EAGER_OPT] = "eager-opt",
+    NULL,
+};
+
+static const pp_pass passes[] = {pp_lower_recompute, pp_lower_sendrecv, pp_lower_sync,
+                                 pp_lower_optimizer, pp_lower_slots};
+
+/* Places in a file hold as long as no pass has added an instruction. */
+static void keep_places(struct pp_arena *arena, const struct pp_program *p,
+                        const struct pp_orders *lists, struct pp_program_head *head)
+{
+    const int32_t **line, **column;
+
+    head->line = head->column = NULL;
+    for (int rank = 0; rank < p->ranks; rank++)
+        if (!p->line || lists->count[rank] != p->begin[rank + 1] - p->begin[rank])
+            return;
+    line = PP_ARRAY(arena, const int32_t *, p->ranks);
+    column = PP_ARRAY(arena, const int32_t *, p->ranks);
+    for (int rank = 0; rank < p->ranks; rank++) {
+        line[rank] = p->line + p->begin[rank];
+        column[rank] = p->column + p->begin[rank];
+    }
+    head->line = line;
+    head->column = column;
+}
+
+enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute,
+                        const struct pp_lower_options *options, struct pp_program **lowered,
+                        struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct pp_program_head head = pp_program_head_of(compute);
+    struct pp_orders *lists = pp_program_thaw(scratch, compute);
+
+    for (size_t i = 0; i < sizeof(passes) / sizeof(*passes); i++)
+        PP_TRY(passes[i](scratch, &head, options, lists, err));
+    head.level = PP_LEVEL_LOWERED;
+    keep_places(scratch, compute, lists, &head);
+    return pp_program_freeze(arena, &head, lists, lowered, err);
+}

@@ -1,1 +1,50 @@
+/* The optimizer: one U per chunk of a rank, behind the WAITs for the sums of its gradients and
+ * before the AG that returns its weights; at the end of the list where nothing is summed. */
+#include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
+
+/* A WAIT for a sum that the weights of `stage` need. */
+static bool is_sum_of(const struct pp_op *op, int stage)
+{
+    if (op->kind != PP_WAIT || (op->aux != PP_AR && op->aux != PP_RS))
+        return false;
+    return op->stage == stage || (op->peer != 0 && op->peer == stage);
+}
+
+static int place_of(const struct pp_orders *lists, int rank, int stage)
+{
+    int place = lists->count[rank];
+
+    for (int i = place - 1; i >= 0; i--) {
+        if (is_sum_of(&lists->ops[rank][i], stage))
+            return i + 1;
+        if (pp_op_is_compute(lists->ops[rank][i].kind))
+            break;
+    }
+    return place;
+}
+
+enum pp_status pp_lower_optimizer(struct pp_arena *arena, const struct pp_program_head *head,
+                                  const struct pp_lower_options *options, struct pp_orders *lists,
+                                  struct pp_error *err)
+{
+    (void)err;
+    if (!options->has_optimizer || head->mode == PP_MODE_INFER || pp_lists_have(lists, PP_U))
+        return PP_OK;
+    struct pp_inserts *inserts = PP_ARRAY(arena, struct pp_inserts, head->ranks);
+    for (int pipe = 0; pipe < head->pipelines; pipe++)
+        for (int stage = head->stages - 1; stage >= 0; stage--) {
+            const int rank = head->rank_of[pipe * head->stages + stage];
+
+            pp_inserts_add(arena, &inserts[rank], place_of(lists, rank, stage),
+                           (struct pp_op){.kind = PP_U,
+                                          .stage = (uint16_t)stage,
+                                          .pipe = (uint16_t)pipe,
+                                          .mb = -1,
+                                          .arg = -1,
+                                          .slot = -1});
+        }
+    for (int rank = 0; rank < head->ranks; rank++)
+        pp_inserts_apply(arena, lists, rank, &inserts[rank]);
+    return PP_OK;
+}

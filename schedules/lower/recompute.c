@@ -1,1 +1,46 @@
+/* Recomputation: R directly before the backward of every stage that keeps less than it needs, even
+ * where the backward directly follows its own forward: the cost table says what R takes. In a
+ * lowered list R stands before the WAITs of the backward, so that it runs while the gradient is
+ * under way. Before an overlapped pair it stands outside the pair. */
+#include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
+
+static bool is_recomputed(const struct pp_lower_options *options, const struct pp_op *op)
+{
+    return (op->kind == PP_B || op->kind == PP_I) && options->recompute_frac[op->stage] > 0;
+}
+
+/* Index before which the R of the backward at `at` belongs. */
+static int place_of(const struct pp_op *ops, int at)
+{
+    if (ops[at].aux == PP_FUSED_SECOND && at > 0)
+        at--;
+    while (at > 0 && ops[at - 1].kind == PP_WAIT && pp_op_is_recv(ops[at - 1].aux))
+        at--;
+    return at;
+}
+
+enum pp_status pp_lower_recompute(struct pp_arena *arena, const struct pp_program_head *head,
+                                  const struct pp_lower_options *options, struct pp_orders *lists,
+                                  struct pp_error *err)
+{
+    (void)err;
+    if (!options->recompute_frac || head->mode == PP_MODE_INFER || pp_lists_have(lists, PP_R))
+        return PP_OK;
+    for (int rank = 0; rank < lists->ranks; rank++) {
+        const struct pp_op *ops = lists->ops[rank];
+        struct pp_inserts inserts = {0};
+
+        for (int i = 0; i < lists->count[rank]; i++) {
+            if (ops[i].stage >= head->stages || !is_recomputed(options, &ops[i]))
+                continue;
+            struct pp_op op = ops[i];
+            op.kind = PP_R;
+            op.aux = 0;
+            op.arg = op.slot = -1;
+            pp_inserts_add(arena, &inserts, place_of(ops, i), op);
+        }
+        pp_inserts_apply(arena, lists, rank, &inserts);
+    }
+    return PP_OK;
+}

@@ -1,1 +1,331 @@
-#include "schedules/lower/lower.h"
+/* Sends and receives: messages of the compute order, posted by a policy, written into the lists.
+ *
+ * Between two units stand, in this order: the SENDs of the unit before, RECVs, WAITs for received
+ * messages, WAITs for SENDs. A pair's WAITs stand before both of its ops, its SENDs behind both. */
+#include "schedules/lower/messages.h"
+#include "schedules/lower/posting.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* ---- when a SEND is known to be over ---------------------------------------------------------
+ * The source has passed a WAIT for a message that the destination sent behind its own WAIT for this
+ * one. `seen` lists, per peer of one rank, the WAITs of the rank for messages from it and the
+ * latest unit of the peer that they prove to be past its WAITs. */
+
+struct seen {
+    int32_t unit;  /* of this rank: the WAIT stands before it */
+    int32_t until; /* the peer has sent behind this unit of its own, so it had passed its WAITs */
+};
+struct seen_peers {
+    struct seen *seen;       /* [messages to the rank] */
+    int32_t *begin, *filled; /* [ranks] part of a peer in `seen`; valid where `owner` is the rank */
+    int32_t *owner;          /* [ranks] 1 + rank for which begin and filled were set */
+};
+
+static void gather_seen(const struct pp_messages *m, int rank, struct seen_peers *peers)
+{
+    const int32_t *in = m->in + m->in_begin[rank];
+    const int32_t count = m->in_begin[rank + 1] - m->in_begin[rank];
+    int32_t begin = 0;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t i = 0; i < count; i++) {
+            const struct pp_message *message = &m->messages[in[i]];
+            const int peer = m->channels[message->channel].source;
+
+            if (pass == 0) { /* sizes first; `filled` counts down to the begin later */
+                if (peers->owner[peer] != rank + 1)
+                    peers->filled[peer] = 0;
+                peers->owner[peer] = rank + 1;
+                peers->filled[peer]++;
+                continue;
+            }
+            if (peers->owner[peer] == rank + 1) { /* first message of the peer: make its part */
+                peers->owner[peer] = -(rank + 1);
+                peers->begin[peer] = begin;
+                begin += peers->filled[peer];
+                peers->filled[peer] = peers->begin[peer];
+            }
+            const int32_t at = peers->filled[peer]++;
+            const int32_t before = at > peers->begin[peer] ? peers->seen[at - 1].until : -1;
+            peers->seen[at] =
+                (struct seen){.unit = message->wait,
+                              .until = message->produced > before ? message->produced : before};
+        }
+}
+
+/* First WAIT in `seen` that proves `consumed`, from `hint` on when that is consistent. */
+static int32_t find_seen(const struct seen *seen, int32_t count, int32_t hint, int32_t consumed)
+{
+    int32_t low = 0, high = count;
+
+    if (hint < count && seen[hint].until >= consumed &&
+        (hint == 0 || seen[hint - 1].until < consumed))
+        return hint;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+
+        if (seen[middle].until >= consumed)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static void settle_channel(struct pp_messages *m, const struct pp_channel *channel,
+                           const struct seen_peers *peers)
+{
+    const int peer = channel->dest, rank = channel->source;
+    const bool is_heard = peers->owner[peer] == -(rank + 1);
+    const struct seen *seen = peers->seen + (is_heard ? peers->begin[peer] : 0);
+    const int32_t count = is_heard ? peers->filled[peer] - peers->begin[peer] : 0;
+    const int32_t units = m->units[rank].count;
+    int32_t at = 0;
+
+    for (int32_t id = channel->first; id < channel->first + channel->count; id++) {
+        struct pp_message *message = &m->messages[id];
+
+        at = find_seen(seen, count, at, message->consumed);
+        message->done = at < count ? seen[at].unit : units;
+        if (message->done <= message->produced) /* an impossible order: verify says why */
+            message->done = units;
+        at++;
+    }
+}
+
+static void settle_sends(struct pp_arena *arena, struct pp_messages *m)
+{
+    const int ranks = m->head->ranks;
+    struct seen_peers peers = {
+        .seen = pp_arena_alloc_raw(arena, sizeof(struct seen) * (size_t)m->message_count),
+        .begin = PP_ARRAY(arena, int32_t, ranks),
+        .filled = PP_ARRAY(arena, int32_t, ranks),
+        .owner = PP_ARRAY(arena, int32_t, ranks)};
+    int32_t *first = PP_ARRAY(arena, int32_t, ranks), *next = NULL;
+
+    next = PP_ARRAY(arena, int32_t, m->channel_count);
+    for (int32_t c = 0; c < m->channel_count; c++) {
+        next[c] = first[m->channels[c].source];
+        first[m->channels[c].source] = c + 1;
+    }
+    for (int rank = 0; rank < ranks; rank++) {
+        gather_seen(m, rank, &peers);
+        for (int32_t c = first[rank]; c > 0; c = next[c - 1])
+            settle_channel(m, &m->channels[c - 1], &peers);
+    }
+}
+
+/* Nothing comes back in inference. On a placement where activations only move to higher ranks, at
+ * most `window` SENDs of a channel are left open: the next F waits for the oldest. */
+static void settle_sends_infer(struct pp_messages *m, int window)
+{
+    const struct pp_program_head *head = m->head;
+    bool is_linear = head->pipelines == 1 && window > 0;
+
+    for (int stage = 0; stage + 1 < head->stages; stage++)
+        is_linear = is_linear && head->rank_of[stage] <= head->rank_of[stage + 1];
+    for (int32_t c = 0; c < m->channel_count; c++)
+        for (int32_t k = 0; k < m->channels[c].count; k++) {
+            struct pp_message *message = &m->messages[m->channels[c].first + k];
+            const bool is_followed = is_linear && k + window < m->channels[c].count;
+
+            message->done =
+                is_followed ? message[window].produced : m->units[m->channels[c].source].count;
+        }
+}
+
+/* ---- writing ---------------------------------------------------------------------------------*/
+
+struct writer {
+    const struct pp_messages *m;
+    int rank;
+    struct pp_op *ops;
+    int32_t count;
+    const int32_t *posts, *waits; /* of the rank, ascending `post` and `wait` */
+    int32_t post, wait, in_count;
+    const int32_t *open, *open_begin; /* [unit] SENDs whose WAIT stands before it */
+};
+
+static struct pp_op message_op(const struct pp_messages *m, int32_t id, bool is_recv)
+{
+    const struct pp_message *message = &m->messages[id];
+    const struct pp_channel *channel = &m->channels[message->channel];
+    const bool is_forward = channel->kind == PP_SEND_F;
+    const int step = is_forward ? 1 : -1;
+
+    return (struct pp_op){.kind = is_recv ? (is_forward ? PP_RECV_F : PP_RECV_B) : channel->kind,
+                          .stage = (uint16_t)(message->stage + (is_recv ? step : 0)),
+                          .pipe = channel->pipe,
+                          .mb = message->mb,
+                          .split = message->split,
+                          .granules = message->granules,
+                          .peer = is_recv ? channel->source : channel->dest,
+                          .arg = id,
+                          .slot = -1};
+}
+
+static struct pp_op wait_for(struct pp_op post)
+{
+    post.aux = post.kind;
+    post.kind = PP_WAIT;
+    post.peer = 0;
+    post.arg = -1;
+    return post;
+}
+
+static void write_before(struct writer *w, int32_t unit)
+{
+    const struct pp_message *messages = w->m->messages;
+
+    for (; w->post < w->in_count && messages[w->posts[w->post]].post == unit; w->post++)
+        w->ops[w->count++] = message_op(w->m, w->posts[w->post], true);
+    for (; w->wait < w->in_count && messages[w->waits[w->wait]].wait == unit; w->wait++)
+        w->ops[w->count++] = wait_for(message_op(w->m, w->waits[w->wait], true));
+    for (int32_t i = w->open_begin[unit]; i < w->open_begin[unit + 1]; i++)
+        w->ops[w->count++] = wait_for(message_op(w->m, w->open[i], false));
+}
+
+static void write_unit(struct writer *w, int32_t unit)
+{
+    const int32_t at = w->m->units[w->rank].first[unit];
+    const struct pp_op *op = &w->m->lists->ops[w->rank][at];
+    const int left = w->m->lists->count[w->rank] - at;
+    const int length = pp_unit_length(op) < left ? pp_unit_length(op) : left;
+
+    for (int i = 0; i < length; i++)
+        w->ops[w->count++] = op[i];
+    for (int i = 0; i < length; i++) {
+        const int32_t id = pp_message_output(w->m, &op[i]);
+
+        if (id >= 0)
+            w->ops[w->count++] = message_op(w->m, id, false);
+    }
+}
+
+/* Messages from a rank by the unit before which they are waited for: a counting sort. */
+struct open_sends {
+    int32_t *begin, *ids;
+};
+static void sort_open_sends(const struct pp_messages *m, int rank, const int32_t *channels,
+                            int32_t count, struct open_sends *open)
+{
+    const int32_t units = m->units[rank].count;
+
+    memset(open->begin, 0, sizeof(int32_t) * ((size_t)units + 3));
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t c = 0; c < count; c++) {
+            const struct pp_channel *channel = &m->channels[channels[c]];
+
+            for (int32_t id = channel->first; id < channel->first + channel->count; id++) {
+                int32_t *place = &open->begin[m->messages[id].done + (pass ? 1 : 2)];
+
+                if (pass)
+                    open->ids[*place] = id;
+                ++*place;
+            }
+        }
+        for (int32_t u = 0; !pass && u <= units + 1; u++)
+            open->begin[u + 1] += open->begin[u];
+    }
+}
+
+/* Instructions at the end that belong behind the last WAIT: updates and gradient collectives. */
+static int32_t tail_of(const struct pp_messages *m, int rank)
+{
+    int32_t unit = m->units[rank].count;
+
+    while (unit > 0) {
+        const int kind = m->lists->ops[rank][m->units[rank].first[unit - 1]].kind;
+
+        if (kind != PP_U && !pp_op_is_collective(kind))
+            break;
+        unit--;
+    }
+    return unit;
+}
+
+static void write_rank(struct pp_arena *arena, struct pp_messages *m, struct writer *w,
+                       struct pp_orders *lists)
+{
+    const int32_t units = m->units[w->rank].count, tail = tail_of(m, w->rank);
+    const int32_t out_count = w->open_begin[units + 1];
+    const size_t capacity =
+        (size_t)lists->count[w->rank] + 2 * (size_t)w->in_count + 2 * (size_t)out_count;
+
+    w->ops = pp_arena_alloc_raw(arena, sizeof(struct pp_op) * (capacity ? capacity : 1));
+    w->count = w->post = w->wait = 0;
+    for (int32_t unit = 0; unit < units; unit++) {
+        write_before(w, unit);
+        if (unit == tail)
+            write_before(w, units);
+        write_unit(w, unit);
+    }
+    if (tail == units)
+        write_before(w, units);
+    lists->ops[w->rank] = w->ops;
+    lists->count[w->rank] = w->count;
+    lists->capacity[w->rank] = (int)capacity;
+}
+
+static void write_lists(struct pp_arena *arena, struct pp_messages *m, bool is_batched,
+                        struct pp_orders *lists)
+{
+    const int ranks = m->head->ranks;
+    int32_t *channels = PP_ARRAY(arena, int32_t, m->channel_count), longest = 0;
+    int32_t *of_rank = PP_ARRAY(arena, int32_t, ranks + 2);
+    struct open_sends open;
+
+    for (int32_t c = 0; c < m->channel_count; c++)
+        of_rank[m->channels[c].source + 2]++;
+    for (int rank = 0; rank < ranks; rank++) {
+        of_rank[rank + 2] += of_rank[rank + 1];
+        longest = m->units[rank].count > longest ? m->units[rank].count : longest;
+    }
+    for (int32_t c = 0; c < m->channel_count; c++)
+        channels[of_rank[m->channels[c].source + 1]++] = c;
+    open.begin = PP_ARRAY(arena, int32_t, longest + 3);
+    open.ids = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)m->message_count);
+    for (int rank = 0; rank < ranks; rank++) {
+        sort_open_sends(m, rank, channels + of_rank[rank], of_rank[rank + 1] - of_rank[rank],
+                        &open);
+        struct writer w = {.m = m,
+                           .rank = rank,
+                           .posts = m->posts + m->in_begin[rank],
+                           .waits = (is_batched ? m->posts : m->in) + m->in_begin[rank],
+                           .in_count = m->in_begin[rank + 1] - m->in_begin[rank],
+                           .open = open.ids,
+                           .open_begin = open.begin};
+        write_rank(arena, m, &w, lists);
+    }
+}
+
+static bool has_posts(const struct pp_orders *lists)
+{
+    for (int rank = 0; rank < lists->ranks; rank++)
+        for (int i = 0; i < lists->count[rank]; i++)
+            if (pp_op_is_send(lists->ops[rank][i].kind) || pp_op_is_recv(lists->ops[rank][i].kind))
+                return true;
+    return false;
+}
+
+enum pp_status pp_lower_sendrecv(struct pp_arena *arena, const struct pp_program_head *head,
+                                 const struct pp_lower_options *options, struct pp_orders *lists,
+                                 struct pp_error *err)
+{
+    struct pp_messages *m;
+
+    if (has_posts(lists))
+        return PP_OK;
+    PP_TRY(pp_messages_build(arena, head, lists, &m, err));
+    PP_TRY(pp_postings[options->post](arena, m, options->recv_slots, err));
+    if (options->post != PP_POST_BATCHED) {
+        if (head->mode == PP_MODE_INFER)
+            settle_sends_infer(m, options->recv_slots);
+        else
+            settle_sends(arena, m);
+    }
+    write_lists(arena, m, options->post == PP_POST_BATCHED, lists);
+    return PP_OK;
+}

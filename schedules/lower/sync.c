@@ -1,1 +1,332 @@
+/* Gradient sums. Every stage has one sum over the ranks (and replicas) that hold it, posted once by
+ * each: AR, or RS and, behind the update, AG for ZeRO 1. A tied embedding adds one AR over the
+ * ranks of the first and the last stage. A rank runs its collectives in the order of its posts, so
+ * all ranks post in one common order and nobody waits in a circle: a post stands behind the last
+ * backward of its chunk AND behind the rank's posts that come earlier in that order.
+ *
+ *   end        all posts behind the rank's last backward: tied, then stages from last to first
+ *              (as DeepSpeed does)
+ *   eager      behind the chunk's last backward. Common order: by the slot (one per compute
+ *              instruction, messages free) in which the last member is done, then from the last
+ *              stage to the first; tied directly before stage 0
+ *   eager-opt  Chimera (Li & Hoefler, SC'21, section 3.2): eager where idle follows, else end. Idle
+ *              follows when, on every rank of the group, fewer compute instructions than slots are
+ *              left behind the chunk's last backward. For Chimera with direct concatenation these
+ *              are the stages s > D/2; every other stage ends the list of its ranks or is followed
+ *              without a gap
+ *
+ * WAITs stand at the end of the list, in the order of the posts. */
+#include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
+#include "schedules/lower/messages.h"
+
+#include <stdlib.h>
+
+/* One sum, in the common order. */
+struct sum {
+    int stage; /* 0 for the tied one */
+    bool is_tied, is_late;
+    int32_t slot;
+};
+
+struct sync {
+    struct pp_arena *arena;
+    const struct pp_program_head *head;
+    const struct pp_lower_options *options;
+    struct pp_orders *lists;
+    int32_t *last_unit, *last_at; /* [pipe * stages + stage] last backward, -1 = none */
+    int *end;                     /* [rank] behind the last compute instruction */
+    struct sum *sums;
+    int sum_count;
+    struct pp_inserts *posts; /* [rank] */
+};
+
+static bool is_backward(int kind)
+{
+    return kind == PP_B || kind == PP_I || kind == PP_W;
+}
+
+static int held_by(const struct sync *s, int pipe, int stage)
+{
+    return s->head->rank_of[pipe * s->head->stages + stage];
+}
+
+static void find_last(struct sync *s)
+{
+    const struct pp_program_head *head = s->head;
+    const int places = head->pipelines * head->stages;
+
+    s->last_at = PP_ARRAY(s->arena, int32_t, places);
+    s->end = PP_ARRAY(s->arena, int, head->ranks);
+    for (int i = 0; i < places; i++)
+        s->last_at[i] = -1;
+    for (int rank = 0; rank < head->ranks; rank++) {
+        s->end[rank] = pp_lists_compute_end(s->lists, rank);
+        for (int i = 0; i < s->lists->count[rank]; i++) {
+            const struct pp_op *op = &s->lists->ops[rank][i];
+
+            if (is_backward(op->kind) && op->stage < head->stages && op->pipe < head->pipelines)
+                s->last_at[op->pipe * head->stages + op->stage] = i;
+        }
+    }
+}
+
+/* Index behind the last backward of a chunk and its SENDs. */
+static int ready_at(const struct sync *s, int pipe, int stage)
+{
+    const int rank = held_by(s, pipe, stage);
+    int at = s->last_at[pipe * s->head->stages + stage] + 1;
+
+    if (at == 0) /* no micro-batch takes this way: its sum of nothing can wait */
+        return s->end[rank];
+    while (at < s->lists->count[rank] && pp_op_is_send(s->lists->ops[rank][at].kind))
+        at++;
+    return at;
+}
+
+/* ---- the common order ------------------------------------------------------------------------*/
+
+static bool is_sum_tied(const struct sync *s)
+{
+    bool is_apart = false;
+
+    for (int pipe = 0; pipe < s->head->pipelines; pipe++)
+        is_apart |= held_by(s, pipe, 0) != held_by(s, pipe, s->head->stages - 1);
+    return s->options->has_tied && is_apart;
+}
+
+/* The unit that contains index `at` of a list: the last one that begins there or before. */
+static int32_t unit_at(const struct pp_unit_list *units, int32_t at)
+{
+    int32_t low = 0, high = units->count;
+
+    while (high - low > 1) {
+        const int32_t middle = low + (high - low) / 2;
+
+        if (units->first[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Work of a rank up to the end of each of its units, in slots. */
+static int32_t *work_of(struct pp_arena *arena, const struct pp_messages *m, int rank)
+{
+    int32_t *work = PP_ARRAY(arena, int32_t, m->units[rank].count + 1), sum = 0;
+
+    for (int32_t u = 0; u < m->units[rank].count; u++)
+        work[u] = sum += pp_messages_weight(m, rank, u);
+    return work;
+}
+
+static enum pp_status find_slots(struct sync *s, struct pp_error *err)
+{
+    int32_t **work = PP_ARRAY(s->arena, int32_t *, s->head->ranks);
+    struct pp_messages *m;
+
+    PP_TRY(pp_messages_build(s->arena, s->head, s->lists, &m, err));
+    int32_t *const *slots = pp_messages_slots(s->arena, m);
+    for (int rank = 0; rank < s->head->ranks; rank++)
+        work[rank] = work_of(s->arena, m, rank);
+    for (int i = 0; i < s->sum_count; i++)
+        for (int pipe = 0; pipe < s->head->pipelines; pipe++) {
+            struct sum *sum = &s->sums[i];
+            const int32_t at = s->last_at[pipe * s->head->stages + sum->stage];
+            const int rank = held_by(s, pipe, sum->stage);
+
+            if (at < 0) {
+                sum->is_late = true;
+                continue;
+            }
+            const int32_t unit = unit_at(&m->units[rank], at), last = m->units[rank].count - 1;
+            const int32_t left = slots[rank][last] - slots[rank][unit];
+            if (slots[rank][unit] > sum->slot)
+                sum->slot = slots[rank][unit];
+            if (s->options->grad_sync == PP_SYNC_EAGER_OPT &&
+                left <= work[rank][last] - work[rank][unit])
+                sum->is_late = true;
+        }
+    return PP_OK;
+}
+
+static int compare_sums(const void *a, const void *b)
+{
+    const struct sum *x = a, *y = b;
+
+    if (x->is_late != y->is_late)
+        return x->is_late - y->is_late;
+    if (x->slot != y->slot)
+        return (x->slot > y->slot) - (x->slot < y->slot);
+    if (x->stage != y->stage)
+        return y->stage - x->stage;
+    return y->is_tied - x->is_tied;
+}
+
+static enum pp_status order_sums(struct sync *s, struct pp_error *err)
+{
+    const bool is_tied = is_sum_tied(s), is_end = s->options->grad_sync == PP_SYNC_END;
+
+    s->sums = PP_ARRAY(s->arena, struct sum, s->head->stages + 1);
+    if (is_tied)
+        s->sums[s->sum_count++] = (struct sum){.is_tied = true, .is_late = is_end};
+    for (int stage = s->head->stages - 1; stage >= 0 && s->options->has_sync; stage--)
+        s->sums[s->sum_count++] = (struct sum){.stage = stage, .is_late = is_end};
+    if (is_end)
+        return PP_OK;
+    PP_TRY(find_slots(s, err));
+    qsort(s->sums, (size_t)s->sum_count, sizeof(*s->sums), compare_sums);
+    return PP_OK;
+}
+
+/* ---- posts and waits -------------------------------------------------------------------------*/
+
+static struct pp_op sum_op(const struct sync *s, const struct sum *sum, int pipe)
+{
+    return (struct pp_op){.kind = !sum->is_tied && s->options->zero > 0 ? PP_RS : PP_AR,
+                          .aux = sum->is_tied ? PP_TIED : 0,
+                          .stage = (uint16_t)sum->stage,
+                          .pipe = (uint16_t)pipe,
+                          .peer = sum->is_tied ? (uint16_t)(s->head->stages - 1) : 0,
+                          .mb = -1,
+                          .arg = -1,
+                          .slot = -1};
+}
+
+/* The ranks that post one sum, with the place of the post. */
+struct members {
+    int *ranks, count;
+    int *at, *pipe, *owner; /* [rank]; valid where owner is 1 + index of the sum */
+};
+
+static void add_member(const struct sync *s, struct members *members, int sum, int pipe, int stage)
+{
+    const int rank = held_by(s, pipe, stage);
+    const int at = s->sums[sum].is_late ? s->end[rank] : ready_at(s, pipe, stage);
+
+    if (members->owner[rank] == sum + 1) {
+        members->at[rank] = at > members->at[rank] ? at : members->at[rank];
+        return;
+    }
+    members->owner[rank] = sum + 1;
+    members->ranks[members->count++] = rank;
+    members->at[rank] = at;
+    members->pipe[rank] = pipe;
+}
+
+static void post_sums(struct sync *s)
+{
+    const int ranks = s->head->ranks;
+    struct members members = {.ranks = PP_ARRAY(s->arena, int, ranks),
+                              .at = PP_ARRAY(s->arena, int, ranks),
+                              .pipe = PP_ARRAY(s->arena, int, ranks),
+                              .owner = PP_ARRAY(s->arena, int, ranks)};
+
+    for (int i = 0; i < s->sum_count; i++) {
+        members.count = 0;
+        for (int pipe = 0; pipe < s->head->pipelines; pipe++) {
+            add_member(s, &members, i, pipe, s->sums[i].stage);
+            if (s->sums[i].is_tied)
+                add_member(s, &members, i, pipe, s->head->stages - 1);
+        }
+        for (int k = 0; k < members.count; k++) {
+            const int rank = members.ranks[k];
+            struct pp_inserts *posts = &s->posts[rank];
+            const int before = posts->count ? posts->data[posts->count - 1].before : 0;
+
+            pp_inserts_add(s->arena, posts, members.at[rank] > before ? members.at[rank] : before,
+                           sum_op(s, &s->sums[i], members.pipe[rank]));
+        }
+    }
+}
+
+static struct pp_op wait_for(struct pp_op post)
+{
+    post.aux = post.kind;
+    post.kind = PP_WAIT;
+    return post;
+}
+
+/* WAITs for all posts of a rank, each followed by the gather of what the update will change. */
+static void add_waits(struct pp_arena *arena, struct pp_inserts *posts, int tail)
+{
+    const int count = posts->count;
+    int gathers = 0;
+
+    for (int i = 0; i < count; i++) {
+        struct pp_op gather = posts->data[i].op;
+
+        pp_inserts_add(arena, posts, tail, wait_for(posts->data[i].op));
+        if (gather.kind != PP_RS)
+            continue;
+        gather.kind = PP_AG;
+        pp_inserts_add(arena, posts, tail, gather);
+        gathers++;
+    }
+    for (int i = 0; i < count && gathers > 0; i++) {
+        struct pp_op gather = posts->data[i].op;
+
+        if (gather.kind != PP_RS)
+            continue;
+        gather.kind = PP_AG;
+        pp_inserts_add(arena, posts, tail, wait_for(gather));
+    }
+}
+
+/* ---- programs that bring their own collectives -----------------------------------------------*/
+
+static bool is_summed(const struct pp_orders *lists)
+{
+    return pp_lists_have(lists, PP_AR) || pp_lists_have(lists, PP_RS);
+}
+
+/* PyTorch's REDUCE_GRAD has no WAIT: the list then ends with them. */
+static void add_missing_waits(struct pp_arena *arena, const struct pp_program_head *head,
+                              struct pp_orders *lists)
+{
+    for (int rank = 0; rank < head->ranks; rank++) {
+        const struct pp_op *ops = lists->ops[rank];
+        struct pp_inserts waits = {0};
+        bool has_wait = false;
+
+        for (int i = 0; i < lists->count[rank]; i++) {
+            has_wait |= ops[i].kind == PP_WAIT && pp_op_is_collective(ops[i].aux);
+            if (ops[i].kind == PP_AR || ops[i].kind == PP_RS)
+                pp_inserts_add(arena, &waits, pp_lists_tail(lists, rank), wait_for(ops[i]));
+        }
+        if (has_wait)
+            continue;
+        for (int i = 0; i < waits.count; i++) {
+            struct pp_op *wait = &waits.data[i].op;
+            const bool is_tied = wait->aux == PP_AR && wait->peer != 0;
+
+            wait->peer = is_tied ? (uint16_t)(head->stages - 1) : 0;
+            wait->arg = -1;
+        }
+        pp_inserts_apply(arena, lists, rank, &waits);
+    }
+}
+
+enum pp_status pp_lower_sync(struct pp_arena *arena, const struct pp_program_head *head,
+                             const struct pp_lower_options *options, struct pp_orders *lists,
+                             struct pp_error *err)
+{
+    struct sync s = {.arena = arena, .head = head, .options = options, .lists = lists};
+
+    if (is_summed(lists)) {
+        add_missing_waits(arena, head, lists);
+        return PP_OK;
+    }
+    if (head->mode == PP_MODE_INFER || !(options->has_sync || options->has_tied))
+        return PP_OK;
+    find_last(&s);
+    PP_TRY(order_sums(&s, err));
+    s.posts = PP_ARRAY(arena, struct pp_inserts, head->ranks);
+    post_sums(&s);
+    for (int rank = 0; rank < head->ranks; rank++) {
+        add_waits(arena, &s.posts[rank], pp_lists_tail(lists, rank));
+        pp_inserts_apply(arena, lists, rank, &s.posts[rank]);
+    }
+    return PP_OK;
+}

@@ -1,0 +1,113 @@
+/* Slots: the order of compute instructions without times, each taking one slot. */
+#include "schedules/lower/messages.h"
+
+struct levels {
+    const struct pp_messages *m;
+    int32_t **slots;  /* [rank][unit] end of the unit */
+    int32_t *reached; /* [rank] units placed */
+    int32_t *next_in; /* [rank] in m->in: inputs of the units placed */
+    int32_t *queue;   /* ranks that may go on; a rank is in it at most once */
+    int head, count;
+    bool *is_queued;
+};
+
+int pp_messages_weight(const struct pp_messages *m, int rank, int32_t unit)
+{
+    const int32_t at = m->units[rank].first[unit];
+    const struct pp_op *op = &m->lists->ops[rank][at];
+
+    if (!pp_op_is_compute(op->kind) || op->kind == PP_U)
+        return 0;
+    return pp_unit_length(op);
+}
+
+static void enqueue(struct levels *l, int rank)
+{
+    const int ranks = l->m->head->ranks;
+
+    if (l->is_queued[rank])
+        return;
+    l->is_queued[rank] = true;
+    l->queue[(l->head + l->count++) % ranks] = rank;
+}
+
+/* Latest end of the units that feed the next unit of `rank`, or -1 when one has not been placed. */
+static int32_t inputs_end(struct levels *l, int rank)
+{
+    const struct pp_messages *m = l->m;
+    int32_t at = l->next_in[rank], end = 0;
+
+    for (; at < m->in_begin[rank + 1]; at++) {
+        const struct pp_message *message = &m->messages[m->in[at]];
+        const int source = m->channels[message->channel].source;
+
+        if (message->consumed != l->reached[rank])
+            break;
+        if (message->produced >= l->reached[source])
+            return -1;
+        if (l->slots[source][message->produced] > end)
+            end = l->slots[source][message->produced];
+    }
+    l->next_in[rank] = at;
+    return end;
+}
+
+static void wake_readers(struct levels *l, int rank, int32_t unit)
+{
+    const struct pp_messages *m = l->m;
+    const int32_t at = m->units[rank].first[unit];
+    const struct pp_op *op = &m->lists->ops[rank][at];
+
+    for (int i = 0; i < pp_unit_length(op) && at + i < m->lists->count[rank]; i++) {
+        const int32_t id = pp_op_kinds[op[i].kind].has_mb ? pp_message_output(m, &op[i]) : -1;
+
+        if (id >= 0)
+            enqueue(l, m->channels[m->messages[id].channel].dest);
+    }
+}
+
+static void run_rank(struct levels *l, int rank)
+{
+    const int32_t units = l->m->units[rank].count;
+
+    while (l->reached[rank] < units) {
+        const int32_t unit = l->reached[rank], inputs = inputs_end(l, rank);
+        const int32_t before = unit ? l->slots[rank][unit - 1] : 0;
+
+        if (inputs < 0)
+            return;
+        l->slots[rank][unit] =
+            (inputs > before ? inputs : before) + pp_messages_weight(l->m, rank, unit);
+        l->reached[rank]++;
+        wake_readers(l, rank, unit);
+    }
+}
+
+int32_t **pp_messages_slots(struct pp_arena *arena, const struct pp_messages *m)
+{
+    const int ranks = m->head->ranks;
+    struct levels l = {.m = m,
+                       .slots = PP_ARRAY(arena, int32_t *, ranks),
+                       .reached = PP_ARRAY(arena, int32_t, ranks),
+                       .next_in = PP_ARRAY(arena, int32_t, ranks),
+                       .queue = PP_ARRAY(arena, int32_t, ranks),
+                       .is_queued = PP_ARRAY(arena, bool, ranks)};
+
+    for (int rank = 0; rank < ranks; rank++) {
+        l.slots[rank] = PP_ARRAY(arena, int32_t, m->units[rank].count + 1);
+        l.next_in[rank] = m->in_begin[rank];
+        enqueue(&l, rank);
+    }
+    while (l.count > 0) {
+        const int rank = l.queue[l.head];
+
+        l.head = (l.head + 1) % ranks;
+        l.count--;
+        l.is_queued[rank] = false;
+        run_rank(&l, rank);
+    }
+    for (int rank = 0; rank < ranks; rank++)
+        for (int32_t u = l.reached[rank] ? l.reached[rank] : 1; u < m->units[rank].count; u++)
+            l.slots[rank][u] = l.slots[rank][u - 1];
+    return l.slots;
+}

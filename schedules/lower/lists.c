@@ -1,0 +1,78 @@
+#include "schedules/lower/lists.h"
+
+void pp_inserts_add(struct pp_arena *arena, struct pp_inserts *inserts, int before, struct pp_op op)
+{
+    *PP_PUSH(arena, inserts->data, inserts->count, inserts->capacity) =
+        (struct pp_insert){.before = before, .op = op};
+}
+
+/* Stable, and linear where the inserts are nearly in order, as those of every pass are. */
+static void sort_inserts(struct pp_arena *arena, struct pp_inserts *inserts, int places)
+{
+    bool is_sorted = true;
+
+    for (int i = 1; i < inserts->count; i++)
+        is_sorted = is_sorted && inserts->data[i - 1].before <= inserts->data[i].before;
+    if (is_sorted)
+        return;
+    int *begin = PP_ARRAY(arena, int, places + 2);
+    struct pp_insert *sorted = PP_ARRAY(arena, struct pp_insert, inserts->count);
+    for (int i = 0; i < inserts->count; i++)
+        begin[inserts->data[i].before + 1]++;
+    for (int p = 0; p <= places; p++)
+        begin[p + 1] += begin[p];
+    for (int i = 0; i < inserts->count; i++)
+        sorted[begin[inserts->data[i].before]++] = inserts->data[i];
+    inserts->data = sorted;
+}
+
+void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
+                      struct pp_inserts *inserts)
+{
+    const int old_count = lists->count[rank], count = old_count + inserts->count;
+    const struct pp_op *old = lists->ops[rank];
+    int next = 0, at = 0;
+
+    if (inserts->count == 0)
+        return;
+    sort_inserts(arena, inserts, old_count);
+    struct pp_op *ops = pp_arena_alloc_raw(arena, sizeof(*ops) * (size_t)count);
+    for (int i = 0; i <= old_count; i++) {
+        for (; next < inserts->count && inserts->data[next].before == i; next++)
+            ops[at++] = inserts->data[next].op;
+        if (i < old_count)
+            ops[at++] = old[i];
+    }
+    lists->ops[rank] = ops;
+    lists->count[rank] = lists->capacity[rank] = count;
+}
+
+bool pp_lists_have(const struct pp_orders *lists, int kind)
+{
+    for (int rank = 0; rank < lists->ranks; rank++)
+        for (int i = 0; i < lists->count[rank]; i++)
+            if (lists->ops[rank][i].kind == kind)
+                return true;
+    return false;
+}
+
+int pp_lists_compute_end(const struct pp_orders *lists, int rank)
+{
+    const struct pp_op *ops = lists->ops[rank];
+    int end = lists->count[rank];
+
+    while (end > 0 && (!pp_op_is_compute(ops[end - 1].kind) || ops[end - 1].kind == PP_U))
+        end--;
+    while (end < lists->count[rank] && pp_op_is_send(ops[end].kind))
+        end++;
+    return end;
+}
+
+int pp_lists_tail(const struct pp_orders *lists, int rank)
+{
+    int at = pp_lists_compute_end(lists, rank);
+
+    while (at < lists->count[rank] && lists->ops[rank][at].kind != PP_U)
+        at++;
+    return at;
+}

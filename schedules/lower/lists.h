@@ -1,0 +1,28 @@
+/* schedules/lower/lists.h — editing instruction lists: what the passes share. */
+#ifndef PP_SCHEDULES_LOWER_LISTS_H
+#define PP_SCHEDULES_LOWER_LISTS_H
+
+#include "schedules/program.h"
+
+/* Instructions to insert into one rank's list, each before an index of it (count = at the end).
+ * Several at one index keep the order in which they were added. Start from {0}. */
+struct pp_inserts {
+    int count, capacity;
+    struct pp_insert {
+        int before;
+        struct pp_op op;
+    } * data;
+};
+void pp_inserts_add(struct pp_arena *arena, struct pp_inserts *inserts, int before,
+                    struct pp_op op);
+/* Replace the list of `rank` by one with the inserts. */
+void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
+                      struct pp_inserts *inserts);
+
+bool pp_lists_have(const struct pp_orders *lists, int kind);
+/* Index behind the last F, B, I, W, R of a rank and the SENDs that follow it; 0 without any. */
+int pp_lists_compute_end(const struct pp_orders *lists, int rank);
+/* Index of the first U behind pp_lists_compute_end(), or the count. */
+int pp_lists_tail(const struct pp_orders *lists, int rank);
+
+#endif

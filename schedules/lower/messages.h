@@ -1,0 +1,70 @@
+/* schedules/lower/messages.h — which tensors cross ranks, derived from the compute order alone.
+ *
+ * A unit is what a rank starts at once: one instruction, or the two of an OVERLAP_F_B pair. Posts
+ * and WAITs are no units. A message is one F output (or B, I output) whose consumer stage lives on
+ * another rank. Messages are numbered by channel and, within a channel, in the order of sending,
+ * which is the order of producing. Everything lives in the arena given to pp_messages_build(). */
+#ifndef PP_SCHEDULES_LOWER_MESSAGES_H
+#define PP_SCHEDULES_LOWER_MESSAGES_H
+
+#include "schedules/program.h"
+
+struct pp_message {
+    int32_t mb;       /* first granule */
+    int32_t channel;  /* in pp_messages.channels */
+    int32_t produced; /* unit on the source rank; SEND stands right behind it */
+    int32_t consumed; /* first unit on the destination that reads it */
+    int32_t last;     /* last unit that reads it (differs when granules are cut finer there) */
+    int32_t post;     /* unit before which the destination posts its RECV */
+    int32_t wait;     /* unit before which the destination waits for it */
+    int32_t done;     /* unit before which the source waits for its SEND; units = at the end */
+    uint16_t stage;   /* of the sender */
+    uint8_t split, granules;
+};
+
+struct pp_unit_list {
+    int32_t count;
+    int32_t *first; /* [count] index in the rank's list; a pair's B follows its F */
+};
+
+struct pp_messages {
+    const struct pp_program_head *head;
+    const struct pp_orders *lists;
+    struct pp_unit_list *units; /* [ranks] */
+    struct pp_channel *channels;
+    int32_t channel_count, message_count;
+    struct pp_message *messages;
+
+    int32_t *in_begin; /* [ranks + 1] into `in` and `posts` */
+    int32_t *in;       /* messages to a rank in the order of their first use */
+    int32_t *posts;    /* messages to a rank in the order of their RECVs, set by a policy */
+
+    size_t cells;        /* granules * splits of all micro-batches: one row of `of` */
+    int32_t *of[2];      /* [direction][stage * cells + granule * splits + split]: message or -1 */
+    int32_t *channel_of; /* [(direction * pipelines + pipe) * stages + stage], -1 = same rank */
+};
+
+/* PP_EPROGRAM: an instruction outside the program's dimensions or on the wrong rank, a message
+ * produced twice, an input that nobody computes, an output that nobody reads. PP_EINVAL: too big.
+ */
+enum pp_status pp_messages_build(struct pp_arena *arena, const struct pp_program_head *head,
+                                 const struct pp_orders *lists, struct pp_messages **messages,
+                                 struct pp_error *err);
+
+/* The message that brings granule `granule` of the input of `op`, or -1: none, or same rank. */
+int32_t pp_message_input(const struct pp_messages *m, const struct pp_op *op, int granule);
+/* The message that carries the output of `op`, or -1. */
+int32_t pp_message_output(const struct pp_messages *m, const struct pp_op *op);
+
+static inline int pp_unit_length(const struct pp_op *first)
+{
+    return first->kind == PP_F && first->aux == PP_FUSED_FIRST ? 2 : 1;
+}
+
+/* Slot in which every unit ends, at the earliest, when each compute instruction takes one slot and
+ * messages none: [rank][unit]. Units that can never run end with their predecessor. */
+int32_t **pp_messages_slots(struct pp_arena *arena, const struct pp_messages *m);
+/* Slots that a unit takes: 2 for a pair, 0 for what is not computed per micro-batch. */
+int pp_messages_weight(const struct pp_messages *m, int rank, int32_t unit);
+
+#endif
