@@ -47,7 +47,8 @@ struct pp_costs {
     /* p2p of one whole micro-batch from `stage` (F: to stage+1, B: to stage-1), by link class.
      * Latency is charged once per message, bandwidth by share. */
     int links;                 /* number of link classes, >= 1 */
-    const unsigned char *link; /* class of (source, destination) rank: [source * ranks + dest] */
+    const unsigned char *link; /* class of (source, destination) rank: [source * ranks + dest];
+                                * NULL = all 0 */
     const char *const *link_names;
     int64_t *alpha_ps;  /* [link] */
     double *s_per_byte; /* [link] */

@@ -1,1 +1,47 @@
 #include "schedules/evaluate.h"
+
+#include "schedules/plan.h"
+
+enum { MAX_INSTRUCTIONS = 1 << 29 };
+
+enum pp_status pp_plan_create(struct pp_arena *arena, const struct pp_program *program,
+                              const struct pp_costs *costs, const struct pp_plan_options *options,
+                              struct pp_plan **plan, struct pp_error *err)
+{
+    const int size = pp_program_size(program);
+
+    if (size > MAX_INSTRUCTIONS)
+        return pp_error_set(err, PP_EFAIL, "%d instructions are too many to evaluate, at most %d",
+                            size, MAX_INSTRUCTIONS);
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct pp_graph g = {.arena = scratch,
+                         .program = program,
+                         .costs = costs,
+                         .options = options,
+                         .node_of = PP_ARRAY(scratch, int32_t, size)};
+    g.capacity = size + 16;
+    g.nodes = pp_arena_alloc_raw(scratch, sizeof(*g.nodes) * (size_t)g.capacity);
+    pp_graph_add(&g, (struct pp_node){.owner = PP_NO_OWNER});
+    PP_TRY(program->level == PP_LEVEL_LOWERED ? pp_graph_lowered(&g, err)
+                                              : pp_graph_compute_only(&g, err));
+    *plan = PP_NEW(arena, struct pp_plan);
+    (*plan)->program = program;
+    return pp_plan_order(arena, &g, *plan, err);
+}
+
+struct pp_times *pp_plan_run(struct pp_arena *arena, const struct pp_plan *plan, int replicas,
+                             const struct pp_perturbation *perturbation,
+                             enum pp_times_wanted wanted)
+{
+    const struct pp_kernel *kernel = pp_kernels;
+
+    /* A single replica runs through plain code, several run through the widest there is. */
+    while (kernel[1].name && ((kernel->lanes > 1) != (replicas > 1) || !kernel->is_usable()))
+        kernel++;
+    return pp_plan_run_with(arena, plan, replicas, perturbation, wanted, kernel);
+}
+
+int pp_plan_instructions(const struct pp_plan *plan)
+{
+    return pp_program_size(plan->program);
+}

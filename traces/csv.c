@@ -263,7 +263,8 @@ enum pp_status pp_trace_read_csv(struct pp_arena *arena, const char *path, struc
     PP_TRY(parse_rows(&reader, &csv, err));
     reader.trace->program = pp_arena_strdup(arena, path);
     reader.trace->engine = "file";
-    PP_TRY(pp_trace_link_waits(arena, reader.trace, err));
+    if (pp_trace_link_waits(arena, reader.trace, err) != PP_OK)
+        return pp_error_prefix(err, "%s: ", path);
     *trace = reader.trace;
     return PP_OK;
 }

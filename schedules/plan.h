@@ -1,0 +1,145 @@
+/* schedules/plan.h — inside of the evaluator: graph of a program, plan, kernels. Private to
+ * schedules/{evaluate,plan_*,run*}.c and their tests; everybody else includes evaluate.h.
+ *
+ * program -> graph (plan_graph.c, plan_compute.c): nodes t = max(inputs) + duration, in any order
+ * graph -> plan (plan_order.c): the nodes in topological order, values packed into few slots
+ * plan -> times (run.c, run_kernels.c): lanes of replicas, block by block */
+#ifndef PP_SCHEDULES_PLAN_H
+#define PP_SCHEDULES_PLAN_H
+
+#include "schedules/evaluate.h"
+
+/* ---- graph --------------------------------------------------------------------------------- */
+
+enum pp_node_type {
+    PP_NODE_STEP, /* one replica by itself: max of at most three inputs, plus a duration */
+    PP_NODE_MEET, /* all replicas together: max of any number of inputs over all lanes */
+};
+enum { PP_STEP_INPUTS = 3, PP_NO_OWNER = -1 };
+
+struct pp_node {
+    int32_t in[PP_STEP_INPUTS]; /* STEP: nodes, 0 = time zero. MEET: first input, inputs, ring steps
+                                 * (0 = one analytic duration) */
+    int32_t owner;              /* instruction it belongs to, or PP_NO_OWNER */
+    int64_t ps;                 /* duration; with ring steps that of one step */
+    uint8_t type;               /* enum pp_node_type */
+    bool is_compute;            /* jitter and slow devices apply */
+};
+
+/* Node 0 is time zero. */
+struct pp_graph {
+    struct pp_arena *arena;
+    const struct pp_program *program;
+    const struct pp_costs *costs;
+    const struct pp_plan_options *options;
+    struct pp_node *nodes;
+    int count, capacity;
+    int32_t *inputs; /* of meets */
+    int input_count, input_capacity;
+    int32_t *node_of;    /* [instruction]: whose end is the instruction's end; 0 = none */
+    int32_t (*posts)[2]; /* [message]: what the posts of SEND and RECV follow */
+};
+
+int32_t pp_graph_add(struct pp_graph *g, struct pp_node node);
+/* Room for `room` inputs of a new meet. */
+int32_t pp_graph_add_meet(struct pp_graph *g, int owner, int64_t ps, int room);
+/* Let `node` not end before `input` has; more than three inputs of a step are folded into a node of
+ * their own. Input 0 is ignored. */
+void pp_graph_input(struct pp_graph *g, int32_t node, int32_t input);
+
+/* The time up to which a rank has come: the latest of a few nodes. */
+struct pp_clock {
+    int32_t value[PP_STEP_INPUTS];
+    int count;
+};
+void pp_clock_wait(struct pp_graph *g, struct pp_clock *clock, int32_t node);
+/* One node that stands for the clock; 0 = time zero. */
+int32_t pp_clock_node(struct pp_graph *g, struct pp_clock *clock);
+/* A compute node after the clock, and the clock set to its end. `fused` as in pp_costs_op. */
+int32_t pp_graph_compute(struct pp_graph *g, struct pp_clock *clock, int i, bool is_fused);
+/* Is instruction i the first of a fused pair whose second follows on the same rank (`end` = behind
+ * the rank's last)? */
+bool pp_graph_is_fused(const struct pp_program *program, int i, int end);
+
+/* Fill the graph from a lowered and from a compute-only program. */
+enum pp_status pp_graph_lowered(struct pp_graph *g, struct pp_error *err);
+enum pp_status pp_graph_compute_only(struct pp_graph *g, struct pp_error *err);
+
+/* ---- plan ---------------------------------------------------------------------------------- */
+
+struct pp_step {
+    int32_t out, in[PP_STEP_INPUTS];
+};
+struct pp_meet {
+    int32_t out, first, count; /* value written; values read: inputs[first ..] */
+    int32_t ring_steps;
+    int64_t ps;
+};
+/* Steps of all lanes, block by block, then meets. */
+struct pp_segment {
+    int32_t steps_end, meets_end;
+};
+/* The same program twice: every value kept (for start and end of everything), or values packed into
+ * slots that are reused after their last reader (for the makespan: stays in the cache). */
+struct pp_code {
+    int values; /* value 0 is always time zero */
+    struct pp_step *steps;
+    struct pp_meet *meets;
+    int32_t *inputs;
+};
+
+struct pp_plan {
+    const struct pp_program *program;
+    struct pp_code full, packed;
+    int step_count, meet_count, segment_count;
+    struct pp_segment *segments;
+    int64_t *ps;         /* [step] */
+    int32_t *key;        /* [step]: instruction when it is compute, else PP_NO_OWNER */
+    uint16_t *rank;      /* [step]: rank of `key` */
+    int64_t sum_ps;      /* of all durations: no time can exceed it */
+    int32_t *value_of;   /* [instruction]: value of `full` that is its end; 0 = none */
+    int64_t *value_ps;   /* [value of full]: duration */
+    int32_t (*posts)[2]; /* [message]: values of the two posts */
+};
+
+/* PP_EPROGRAM with a cycle when nodes cannot be ordered, PP_EFAIL when times would overflow. */
+enum pp_status pp_plan_order(struct pp_arena *arena, const struct pp_graph *g, struct pp_plan *plan,
+                             struct pp_error *err);
+
+/* ---- kernels ------------------------------------------------------------------------------- */
+
+struct pp_jitter { /* of one block of lanes */
+    const struct pp_plan *plan;
+    const struct pp_perturbation *perturbation;
+    int replicas, first; /* of all; of this block. Lanes beyond the last repeat it */
+    int64_t limit_ps;    /* so that sums cannot overflow */
+};
+
+/* Where a block's times go: columns `first` .. `first + live - 1` of the arrays of pp_times. */
+struct pp_record {
+    const struct pp_plan *plan;
+    struct pp_times *times;
+    const int64_t *values; /* of the block */
+    int first, live;
+};
+
+struct pp_kernel {
+    const char *name;
+    int lanes; /* of one block */
+    bool (*is_usable)(void);
+    void (*steps)(const struct pp_step *steps, const int64_t *ps, int count, int64_t *values);
+    void (*jittered)(const struct pp_jitter *jitter, const struct pp_step *steps, int first,
+                     int count, int64_t *values);
+    void (*record)(const struct pp_record *record);
+    /* One step of a ring of `count` members: next[i] = max(now[i], now[i - 1]) + ps. */
+    void (*ring)(const int64_t *now, int64_t *next, int count, int64_t ps);
+};
+/* By preference, terminated by name NULL. The last one works everywhere. */
+extern const struct pp_kernel pp_kernels[];
+
+/* pp_plan_run with a given kernel. */
+struct pp_times *pp_plan_run_with(struct pp_arena *arena, const struct pp_plan *plan, int replicas,
+                                  const struct pp_perturbation *perturbation,
+                                  enum pp_times_wanted wanted, const struct pp_kernel *kernel);
+
+#endif

@@ -1,0 +1,285 @@
+#include "schedules/plan.h"
+
+#include <string.h>
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+int32_t pp_graph_add(struct pp_graph *g, struct pp_node node)
+{
+    *PP_PUSH(g->arena, g->nodes, g->count, g->capacity) = node;
+    return g->count - 1;
+}
+
+int32_t pp_graph_add_meet(struct pp_graph *g, int owner, int64_t ps, int room)
+{
+    const int32_t first = g->input_count;
+
+    for (int i = 0; i < room; i++)
+        *PP_PUSH(g->arena, g->inputs, g->input_count, g->input_capacity) = 0;
+    return pp_graph_add(
+        g, (struct pp_node){.type = PP_NODE_MEET, .in = {first, 0, 0}, .owner = owner, .ps = ps});
+}
+
+void pp_graph_input(struct pp_graph *g, int32_t node, int32_t input)
+{
+    struct pp_node *n = &g->nodes[node];
+
+    if (input == 0)
+        return;
+    if (n->type == PP_NODE_MEET) {
+        g->inputs[n->in[0] + n->in[1]++] = input;
+        return;
+    }
+    for (int k = 0; k < PP_STEP_INPUTS; k++)
+        if (n->in[k] == 0 || n->in[k] == input) {
+            n->in[k] = input;
+            return;
+        }
+    struct pp_node latest = {.owner = n->owner};
+    memcpy(latest.in, n->in, sizeof(latest.in));
+    const int32_t joined = pp_graph_add(g, latest);
+    n = &g->nodes[node]; /* may have moved */
+    memset(n->in, 0, sizeof(n->in));
+    n->in[0] = joined;
+    n->in[1] = input;
+}
+
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+int32_t pp_clock_node(struct pp_graph *g, struct pp_clock *clock)
+{
+    if (clock->count == 0)
+        return 0;
+    if (clock->count > 1) {
+        /* The owner is that of what the rank waits for: good enough for a message. */
+        struct pp_node latest = {.owner = g->nodes[clock->value[clock->count - 1]].owner};
+        memcpy(latest.in, clock->value, sizeof(int32_t) * (size_t)clock->count);
+        clock->value[0] = pp_graph_add(g, latest);
+        clock->count = 1;
+    }
+    return clock->value[0];
+}
+
+void pp_clock_wait(struct pp_graph *g, struct pp_clock *clock, int32_t node)
+{
+    if (node == 0)
+        return;
+    for (int k = 0; k < clock->count; k++)
+        if (clock->value[k] == node)
+            return;
+    if (clock->count == PP_STEP_INPUTS)
+        pp_clock_node(g, clock);
+    clock->value[clock->count++] = node;
+}
+
+static void set_clock(struct pp_clock *clock, int32_t node)
+{
+    clock->value[0] = node;
+    clock->count = 1;
+}
+
+bool pp_graph_is_fused(const struct pp_program *program, int i, int end)
+{
+    return program->aux[i] == PP_FUSED_FIRST && pp_op_is_compute(program->kind[i]) && i + 1 < end &&
+           program->aux[i + 1] == PP_FUSED_SECOND && pp_op_is_compute(program->kind[i + 1]);
+}
+
+int32_t pp_graph_compute(struct pp_graph *g, struct pp_clock *clock, int i, bool is_fused)
+{
+    const struct pp_op op = pp_program_op(g->program, i);
+    struct pp_op second = {0};
+
+    if (is_fused)
+        second = pp_program_op(g->program, i + 1);
+    struct pp_node node = {.owner = i,
+                           .ps = pp_costs_op(g->costs, &op, is_fused ? &second : NULL).ps,
+                           .is_compute = true};
+    memcpy(node.in, clock->value, sizeof(int32_t) * (size_t)clock->count);
+    const int32_t id = pp_graph_add(g, node);
+    g->node_of[i] = id;
+    if (is_fused)
+        g->node_of[i + 1] = id;
+    set_clock(clock, id);
+    return id;
+}
+
+/* ---- a lowered program ----------------------------------------------------------------------- */
+
+/* The walk over one rank. */
+struct walk {
+    struct pp_graph *g;
+    int rank;
+    struct pp_clock clock;
+    int32_t last_send, last_collective, last_copy;
+    int32_t message0, collective0; /* node of message 0, of collective 0 */
+    int32_t *barriers;             /* nodes; every rank meets the same ones in order */
+    int barrier_count, barrier_capacity, passed;
+};
+
+static void walk_send(struct walk *w, int i)
+{
+    struct pp_graph *g = w->g;
+    const struct pp_op op = pp_program_op(g->program, i);
+    const int32_t message = w->message0 + op.arg, post = pp_clock_node(g, &w->clock);
+
+    g->nodes[message].owner = i;
+    g->nodes[message].ps = pp_costs_p2p(g->costs, &op, w->rank).ps;
+    g->posts[op.arg][0] = post;
+    g->node_of[i] = message;
+    pp_graph_input(g, message, post);
+    if (g->options->nic_fifo)
+        pp_graph_input(g, message, w->last_send);
+    w->last_send = message;
+}
+
+static void walk_recv(struct walk *w, int i)
+{
+    struct pp_graph *g = w->g;
+    const int32_t arg = g->program->arg[i], message = w->message0 + arg;
+    const int32_t post = pp_clock_node(g, &w->clock);
+
+    g->posts[arg][1] = post;
+    g->node_of[i] = message;
+    if (!g->options->is_buffered)
+        pp_graph_input(g, message, post);
+}
+
+static void walk_collective(struct walk *w, int i)
+{
+    struct pp_graph *g = w->g;
+    const int32_t meet = w->collective0 + g->program->arg[i];
+    const int32_t post = pp_clock_node(g, &w->clock);
+
+    /* One input a member: a ring needs to know when each of them is ready. */
+    pp_graph_input(g, meet,
+                   pp_graph_add(g, (struct pp_node){.owner = i, .in = {post, w->last_collective}}));
+    w->last_collective = meet;
+    g->node_of[i] = meet;
+    g->nodes[meet].owner = i;
+}
+
+static void walk_copy(struct walk *w, int i)
+{
+    const struct pp_op op = pp_program_op(w->g->program, i);
+    const int32_t copy =
+        pp_graph_add(w->g, (struct pp_node){.owner = i,
+                                            .in = {pp_clock_node(w->g, &w->clock), w->last_copy},
+                                            .ps = pp_costs_op(w->g->costs, &op, NULL).ps});
+
+    w->g->node_of[i] = w->last_copy = copy;
+}
+
+static void walk_barrier(struct walk *w, int i)
+{
+    if (w->passed == w->barrier_count)
+        *PP_PUSH(w->g->arena, w->barriers, w->barrier_count, w->barrier_capacity) =
+            pp_graph_add_meet(w->g, i, 0, w->g->program->ranks);
+    const int32_t meet = w->barriers[w->passed++];
+    pp_graph_input(w->g, meet, pp_clock_node(w->g, &w->clock));
+    w->g->node_of[i] = meet;
+    set_clock(&w->clock, meet);
+}
+
+static void walk_control(struct walk *w, int i)
+{
+    const struct pp_program *p = w->g->program;
+
+    if (p->kind[i] == PP_BAR)
+        walk_barrier(w, i);
+    if (p->kind[i] != PP_WAIT || p->arg[i] < 0)
+        return;
+    const int32_t target = w->g->node_of[p->begin[w->rank] + p->arg[i]];
+    pp_clock_wait(w->g, &w->clock, target);
+    w->g->node_of[i] = target;
+}
+
+static void walk_compute(struct walk *w, int i)
+{
+    if (w->g->node_of[i] == 0) /* else the second of a fused pair */
+        pp_graph_compute(w->g, &w->clock, i,
+                         pp_graph_is_fused(w->g->program, i, w->g->program->begin[w->rank + 1]));
+}
+
+static void walk_channel(struct walk *w, int i)
+{
+    if (pp_op_is_send(w->g->program->kind[i]))
+        walk_send(w, i);
+    else
+        walk_recv(w, i);
+}
+
+static void (*const walk_stream[])(struct walk *w, int i) = {
+    [PP_STREAM_COMPUTE] = walk_compute,   [PP_STREAM_CHANNEL] = walk_channel,
+    [PP_STREAM_REDUCE] = walk_collective, [PP_STREAM_COPY] = walk_copy,
+    [PP_STREAM_CONTROL] = walk_control,
+};
+
+/* A collective costs what its table says, or ring steps: an all-reduce passes every share around
+ * twice, a reduce-scatter or an all-gather once. */
+static void add_collective(struct pp_graph *g, const struct pp_collective *c, int posts)
+{
+    const struct pp_op op = {.kind = c->kind, .aux = c->tied ? PP_TIED : 0, .stage = c->stage};
+    const int turns = c->kind == PP_AR ? 2 : c->kind == PP_RS || c->kind == PP_AG ? 1 : 0;
+    const int32_t meet =
+        pp_graph_add_meet(g, PP_NO_OWNER, pp_costs_op(g->costs, &op, NULL).ps, posts);
+
+    if (!g->options->ring_flows || c->tied || turns == 0 || g->costs->sync_ranks < 2 ||
+        !g->costs->ring_alpha_ps || c->stage >= g->costs->stages)
+        return;
+    g->nodes[meet].in[2] = turns * (g->costs->sync_ranks - 1);
+    g->nodes[meet].ps = g->costs->ring_alpha_ps[c->stage];
+}
+
+/* The transfers of a channel follow one another; a message waits for room in the receiver's buffer.
+ * In unit mode a message is under way for C, whatever else is. */
+static void chain_channel(struct pp_graph *g, const struct pp_channel *channel, int32_t message0)
+{
+    const struct pp_plan_options *o = g->options;
+
+    for (int m = channel->first; m < channel->first + channel->count; m++) {
+        if (m > channel->first && !g->costs->is_unit)
+            pp_graph_input(g, message0 + m, message0 + m - 1);
+        if (o->is_buffered && o->buffered > 0 && m - channel->first >= o->buffered) {
+            pp_graph_input(g, message0 + m, message0 + m - o->buffered);
+            pp_graph_input(g, message0 + m, g->posts[m - o->buffered][1]);
+        }
+    }
+}
+
+static void add_shared_nodes(struct pp_graph *g)
+{
+    const struct pp_program *p = g->program;
+    int *posts = PP_ARRAY(g->arena, int, p->collective_count);
+
+    g->posts = (int32_t(*)[2])PP_ARRAY(g->arena, int32_t, 2 * (size_t)p->message_count);
+    for (int m = 0; m < p->message_count; m++)
+        pp_graph_add(g, (struct pp_node){.owner = PP_NO_OWNER});
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (pp_op_is_collective(p->kind[i]))
+            posts[p->arg[i]]++;
+    for (int c = 0; c < p->collective_count; c++)
+        add_collective(g, &p->collectives[c], posts[c]);
+}
+
+enum pp_status pp_graph_lowered(struct pp_graph *g, struct pp_error *err)
+{
+    const struct pp_program *p = g->program;
+    struct walk w = {.g = g, .message0 = g->count, .collective0 = g->count + p->message_count};
+
+    add_shared_nodes(g);
+    for (int r = 0; r < p->ranks; r++) {
+        const int barriers = w.barrier_count;
+        w.rank = r;
+        w.clock.count = w.passed = 0;
+        w.last_send = w.last_collective = w.last_copy = 0;
+        for (int i = p->begin[r]; i < p->begin[r + 1]; i++)
+            walk_stream[pp_op_kinds[p->kind[i]].stream](&w, i);
+        if (r > 0 && w.passed != barriers)
+            return pp_error_set(err, PP_EPROGRAM,
+                                "rank %d has %d BAR, rank 0 has %d: all ranks must meet", r,
+                                w.passed, barriers);
+    }
+    for (int c = 0; c < p->channel_count; c++)
+        chain_channel(g, &p->channels[c], w.message0);
+    return PP_OK;
+}

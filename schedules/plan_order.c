@@ -1,0 +1,379 @@
+#include "schedules/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const int64_t TIME_LIMIT_PS = INT64_MAX / 4;
+
+/* ---- topological order ----------------------------------------------------------------------- */
+
+/* Who reads a node: consumers of n are reader[first[n]] .. reader[first[n + 1] - 1]. */
+struct order {
+    const struct pp_graph *g;
+    int32_t *first, *reader;
+    int32_t *missing;  /* [node]: inputs not ordered yet */
+    int32_t *sequence; /* the result; steps of a segment stand before its meets */
+    int count;
+    int32_t *meets; /* meets that are ready */
+    int meet_count;
+    struct pp_segment *segments; /* ends within `sequence` */
+    int segment_count, segment_capacity;
+};
+
+static const int32_t *inputs_of(const struct pp_graph *g, int32_t node, int *count)
+{
+    const struct pp_node *n = &g->nodes[node];
+
+    if (n->type == PP_NODE_STEP) {
+        *count = PP_STEP_INPUTS;
+        return n->in;
+    }
+    *count = n->in[1];
+    return g->inputs + n->in[0];
+}
+
+static void count_readers(struct order *o)
+{
+    const struct pp_graph *g = o->g;
+    int count;
+
+    for (int32_t n = 0; n < g->count; n++) {
+        const int32_t *in = inputs_of(g, n, &count);
+        for (int k = 0; k < count; k++)
+            if (in[k] != 0) {
+                o->first[in[k] + 1]++;
+                o->missing[n]++;
+            }
+    }
+    for (int32_t n = 0; n < g->count; n++)
+        o->first[n + 1] += o->first[n];
+}
+
+static void list_readers(struct pp_arena *arena, struct order *o)
+{
+    const struct pp_graph *g = o->g;
+    int32_t *at = pp_arena_alloc_raw(arena, sizeof(*at) * (size_t)(g->count + 1));
+    int count;
+
+    o->reader = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)(o->first[g->count] + 1));
+    memcpy(at, o->first, sizeof(*at) * (size_t)(g->count + 1));
+    for (int32_t n = 0; n < g->count; n++) {
+        const int32_t *in = inputs_of(g, n, &count);
+        for (int k = 0; k < count; k++)
+            if (in[k] != 0)
+                o->reader[at[in[k]]++] = n;
+    }
+}
+
+static void make_ready(struct order *o, int32_t node)
+{
+    if (o->g->nodes[node].type == PP_NODE_STEP)
+        o->sequence[o->count++] = node;
+    else
+        o->meets[o->meet_count++] = node;
+}
+
+static void release_readers(struct order *o, int32_t node)
+{
+    for (int32_t e = o->first[node]; e < o->first[node + 1]; e++)
+        if (--o->missing[o->reader[e]] == 0)
+            make_ready(o, o->reader[e]);
+}
+
+/* First in, first out: neighbours in the sequence rarely depend on each other, so that the machine
+ * can overlap them. Meets come as late as possible: each run of them is one pass over all lanes. */
+static void sort(struct pp_arena *arena, struct order *o)
+{
+    for (int32_t n = 1; n < o->g->count; n++)
+        if (o->missing[n] == 0)
+            make_ready(o, n);
+    for (int done = 0; done < o->count || o->meet_count > 0;) {
+        for (; done < o->count; done++)
+            release_readers(o, o->sequence[done]);
+        struct pp_segment segment = {.steps_end = o->count};
+        const int meets = o->meet_count;
+        o->meet_count = 0;
+        memcpy(o->sequence + o->count, o->meets, sizeof(int32_t) * (size_t)meets);
+        segment.meets_end = o->count += meets;
+        *PP_PUSH(arena, o->segments, o->segment_count, o->segment_capacity) = segment;
+    }
+}
+
+/* ---- deadlock -------------------------------------------------------------------------------- */
+
+static const char *describe(const struct pp_graph *g, int32_t node, int *rank, char *text)
+{
+    const struct pp_program *p = g->program;
+    const int i = g->nodes[node].owner;
+
+    *rank = -1;
+    if (i < 0)
+        return "a barrier";
+    for (*rank = 0; i >= p->begin[*rank + 1]; ++*rank)
+        ;
+    const struct pp_op op = pp_program_op(p, i);
+    pp_op_print(&op, pp_program_style(p), text);
+    return text;
+}
+
+static int32_t blocked_input(const struct order *o, int32_t node)
+{
+    int count;
+    const int32_t *in = inputs_of(o->g, node, &count);
+
+    for (int k = 0; k < count; k++)
+        if (in[k] != 0 && o->missing[in[k]] > 0)
+            return in[k];
+    return 0;
+}
+
+static enum pp_status deadlock(struct pp_arena *arena, const struct order *o, struct pp_error *err)
+{
+    enum { MAX_LINES = 40 };
+    const struct pp_graph *g = o->g;
+    unsigned char *seen = PP_ARRAY(arena, unsigned char, g->count);
+    int32_t node = 1;
+
+    while (o->missing[node] == 0)
+        node++;
+    /* Every blocked node has a blocked input: going back must run into a cycle. */
+    for (; !seen[node]; node = blocked_input(o, node))
+        seen[node] = 1;
+    const int32_t start = node;
+    pp_error_set(err, PP_EPROGRAM, "the program deadlocks:");
+    for (int line = 0; line < MAX_LINES; line++) {
+        char text[PP_OP_TEXT_BYTES], before[PP_OP_TEXT_BYTES];
+        const int32_t input = blocked_input(o, node);
+        int rank, other;
+        const char *what = describe(g, node, &rank, text);
+        const char *for_what = describe(g, input, &other, before);
+        if (g->nodes[node].owner != g->nodes[input].owner)
+            pp_error_append(err, "\n  rank %d waits for %s of rank %d before %s", rank, for_what,
+                            other, what);
+        node = input;
+        if (node == start)
+            return PP_EPROGRAM;
+    }
+    pp_error_append(err, "\n  ...");
+    return PP_EPROGRAM;
+}
+
+/* ---- code ------------------------------------------------------------------------------------ */
+
+struct emit {
+    const struct pp_graph *g;
+    const struct order *o;
+    struct pp_plan *plan;
+    int32_t *value; /* [node]: value in `full` */
+    int32_t *slot;  /* [node]: slot in `packed` while it is alive */
+    int32_t *uses;  /* [node]: readers to come */
+    int32_t *free_slots;
+    int free_count;
+    int steps, meets, inputs;
+};
+
+static void read_inputs(struct emit *e, int32_t node, int32_t *full, int32_t *packed)
+{
+    int count;
+    const int32_t *in = inputs_of(e->g, node, &count);
+
+    for (int k = 0; k < count; k++) {
+        full[k] = e->value[in[k]];
+        packed[k] = e->slot[in[k]];
+    }
+    for (int k = 0; k < count; k++)
+        if (in[k] != 0 && --e->uses[in[k]] == 0)
+            e->free_slots[e->free_count++] = e->slot[in[k]];
+}
+
+/* Most recently freed first: it is in the cache. May be one that the node itself reads last. */
+static int32_t take_slot(struct emit *e)
+{
+    return e->free_count > 0 ? e->free_slots[--e->free_count] : e->plan->packed.values++;
+}
+
+static void emit_step(struct emit *e, int32_t node)
+{
+    const struct pp_node *n = &e->g->nodes[node];
+    struct pp_plan *plan = e->plan;
+    struct pp_step *full = &plan->full.steps[e->steps], *packed = &plan->packed.steps[e->steps];
+
+    read_inputs(e, node, full->in, packed->in);
+    full->out = e->value[node];
+    packed->out = e->slot[node] = take_slot(e);
+    plan->ps[e->steps] = plan->value_ps[full->out] = n->ps;
+    plan->key[e->steps] = n->is_compute ? n->owner : PP_NO_OWNER;
+    e->steps++;
+}
+
+static void emit_meet(struct emit *e, int32_t node)
+{
+    const struct pp_node *n = &e->g->nodes[node];
+    struct pp_plan *plan = e->plan;
+    struct pp_meet meet = {.first = e->inputs,
+                           .count = n->in[1],
+                           .ring_steps = n->in[2],
+                           .ps = n->ps,
+                           .out = e->value[node]};
+
+    read_inputs(e, node, plan->full.inputs + e->inputs, plan->packed.inputs + e->inputs);
+    plan->full.meets[e->meets] = meet;
+    plan->value_ps[meet.out] = meet.ring_steps > 0 ? meet.ring_steps * n->ps : n->ps;
+    meet.out = e->slot[node] = take_slot(e);
+    plan->packed.meets[e->meets] = meet;
+    e->inputs += meet.count;
+    e->meets++;
+}
+
+static void allocate_code(struct pp_arena *arena, struct pp_code *code, const struct pp_plan *plan,
+                          int inputs)
+{
+    code->values = 1;
+    code->steps = pp_arena_alloc_raw(arena, sizeof(*code->steps) * (size_t)(plan->step_count + 1));
+    code->meets = pp_arena_alloc_raw(arena, sizeof(*code->meets) * (size_t)(plan->meet_count + 1));
+    code->inputs = pp_arena_alloc_raw(arena, sizeof(*code->inputs) * (size_t)(inputs + 1));
+}
+
+/* The last meet, over everything that nothing follows: the makespan. */
+static void emit_makespan(struct emit *e)
+{
+    struct pp_plan *plan = e->plan;
+    struct pp_meet meet = {.first = e->inputs};
+
+    for (int k = 0; k < e->o->count; k++) {
+        const int32_t node = e->o->sequence[k];
+        if (e->o->first[node] != e->o->first[node + 1])
+            continue;
+        plan->full.inputs[e->inputs] = e->value[node];
+        plan->packed.inputs[e->inputs++] = e->slot[node];
+        meet.count++;
+    }
+    meet.out = plan->full.values++;
+    plan->value_ps[meet.out] = 0;
+    plan->full.meets[e->meets] = meet;
+    meet.out = plan->packed.values++;
+    plan->packed.meets[e->meets++] = meet;
+}
+
+static void emit(struct pp_arena *arena, struct emit *e)
+{
+    const struct pp_graph *g = e->g;
+    const struct order *o = e->o;
+    struct pp_plan *plan = e->plan;
+
+    e->value = PP_ARRAY(arena, int32_t, g->count);
+    e->slot = PP_ARRAY(arena, int32_t, g->count);
+    e->uses = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)g->count);
+    e->free_slots = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)g->count);
+    for (int32_t n = 0; n < g->count; n++)
+        e->uses[n] = o->first[n + 1] - o->first[n];
+    for (int k = 0, s = 0; k < o->count; k++) {
+        const int32_t node = o->sequence[k];
+        e->value[node] = plan->full.values++;
+        while (k >= o->segments[s].meets_end)
+            s++;
+        if (k < o->segments[s].steps_end)
+            emit_step(e, node);
+        else
+            emit_meet(e, node);
+    }
+}
+
+static void fill_segments(struct pp_arena *arena, const struct order *o, struct pp_plan *plan)
+{
+    int steps = 0, meets = 0, before = 0;
+
+    plan->segment_count = o->segment_count + 1;
+    plan->segments = PP_ARRAY(arena, struct pp_segment, plan->segment_count);
+    for (int s = 0; s < o->segment_count; s++) {
+        steps += o->segments[s].steps_end - before;
+        meets += o->segments[s].meets_end - o->segments[s].steps_end;
+        before = o->segments[s].meets_end;
+        plan->segments[s] = (struct pp_segment){steps, meets};
+    }
+    plan->segments[o->segment_count] = (struct pp_segment){steps, meets + 1};
+}
+
+/* What the times of single instructions are made of. */
+static void fill_record(struct pp_arena *arena, const struct emit *e)
+{
+    const struct pp_graph *g = e->g;
+    const struct pp_program *p = g->program;
+    struct pp_plan *plan = e->plan;
+
+    plan->value_of = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)(pp_program_size(p) + 1));
+    for (int i = 0; i < pp_program_size(p); i++)
+        plan->value_of[i] = e->value[g->node_of[i]];
+    if (!g->posts)
+        return;
+    plan->posts = (int32_t(*)[2])PP_ARRAY(arena, int32_t, 2 * (size_t)p->message_count);
+    for (int m = 0; m < p->message_count; m++)
+        for (int side = 0; side < 2; side++)
+            plan->posts[m][side] = e->value[g->posts[m][side]];
+}
+
+static void fill_ranks(struct pp_plan *plan)
+{
+    const struct pp_program *p = plan->program;
+
+    for (int s = 0; s < plan->step_count; s++) {
+        int low = 0, high = p->ranks; /* begin[low] <= key < begin[high] */
+        while (high - low > 1) {
+            const int middle = (low + high) / 2;
+            if (p->begin[middle] <= plan->key[s])
+                low = middle;
+            else
+                high = middle;
+        }
+        plan->rank[s] = (uint16_t)low;
+    }
+}
+
+static enum pp_status check_overflow(struct pp_plan *plan, struct pp_error *err)
+{
+    double sum = 0;
+
+    for (int v = 0; v < plan->full.values; v++)
+        sum += (double)plan->value_ps[v];
+    if (!(sum < (double)TIME_LIMIT_PS))
+        return pp_error_set(err, PP_EFAIL,
+                            "the durations add up to %.3g s; times above %.3g s overflow",
+                            sum * 1e-12, (double)TIME_LIMIT_PS * 1e-12);
+    plan->sum_ps = (int64_t)sum;
+    return PP_OK;
+}
+
+enum pp_status pp_plan_order(struct pp_arena *arena, const struct pp_graph *g, struct pp_plan *plan,
+                             struct pp_error *err)
+{
+    struct order o = {.g = g,
+                      .first = PP_ARRAY(g->arena, int32_t, g->count + 1),
+                      .missing = PP_ARRAY(g->arena, int32_t, g->count),
+                      .sequence = PP_ARRAY(g->arena, int32_t, g->count),
+                      .meets = PP_ARRAY(g->arena, int32_t, g->count)};
+    struct emit e = {.g = g, .o = &o, .plan = plan};
+
+    count_readers(&o);
+    list_readers(g->arena, &o);
+    sort(g->arena, &o);
+    if (o.count < g->count - 1)
+        return deadlock(g->arena, &o, err);
+    for (int32_t n = 1; n < g->count; n++)
+        if (g->nodes[n].type == PP_NODE_STEP)
+            plan->step_count++;
+        else
+            plan->meet_count++;
+    plan->meet_count++; /* the makespan */
+    allocate_code(arena, &plan->full, plan, g->input_count + g->count);
+    allocate_code(arena, &plan->packed, plan, g->input_count + g->count);
+    plan->ps = pp_arena_alloc_raw(arena, sizeof(*plan->ps) * (size_t)(plan->step_count + 1));
+    plan->key = pp_arena_alloc_raw(arena, sizeof(*plan->key) * (size_t)(plan->step_count + 1));
+    plan->rank = pp_arena_alloc_raw(arena, sizeof(*plan->rank) * (size_t)(plan->step_count + 1));
+    plan->value_ps = PP_ARRAY(arena, int64_t, g->count + 2);
+    emit(g->arena, &e);
+    emit_makespan(&e);
+    fill_segments(arena, &o, plan);
+    fill_record(arena, &e);
+    fill_ranks(plan);
+    return check_overflow(plan, err);
+}

@@ -1,0 +1,187 @@
+#include "schedules/plan.h"
+
+#include <string.h>
+
+struct run {
+    const struct pp_plan *plan;
+    const struct pp_code *code;
+    const struct pp_kernel *kernel;
+    const struct pp_perturbation *perturbation; /* NULL when it changes nothing */
+    int replicas, blocks;
+    size_t block_values; /* of one block: values x lanes */
+    int64_t *values;     /* [block][value][lane] */
+    int64_t *ring;       /* two rows of ring members */
+};
+
+static bool changes_something(const struct pp_perturbation *p)
+{
+    return p && (p->jitter_frac != 0 || p->slow);
+}
+
+static void run_steps(const struct run *r, int first, int end)
+{
+    const struct pp_step *steps = r->code->steps + first;
+    struct pp_jitter jitter = {.plan = r->plan,
+                               .perturbation = r->perturbation,
+                               .replicas = r->replicas,
+                               .limit_ps = INT64_MAX / 2 / (r->plan->step_count + 1)};
+
+    if (first == end)
+        return;
+    for (int b = 0; b < r->blocks; b++) {
+        int64_t *values = r->values + (size_t)b * r->block_values;
+        jitter.first = b * r->kernel->lanes;
+        if (r->perturbation)
+            r->kernel->jittered(&jitter, steps, first, end - first, values);
+        else
+            r->kernel->steps(steps, r->plan->ps + first, end - first, values);
+    }
+}
+
+static int64_t latest_of(const struct run *r, int32_t value)
+{
+    const int lanes = r->kernel->lanes;
+    int64_t latest = 0;
+
+    for (int b = 0; b < r->blocks; b++) {
+        const int64_t *v = r->values + (size_t)b * r->block_values + (size_t)value * (size_t)lanes;
+        for (int j = 0; j < lanes; j++)
+            latest = v[j] > latest ? v[j] : latest;
+    }
+    return latest;
+}
+
+/* All-reduce by ring steps. Members stand around the ring replica by replica, so that one folded
+ * replica sees the same neighbors as many equal ones. */
+static int64_t run_ring(const struct run *r, const struct pp_meet *meet)
+{
+    const int lanes = r->kernel->lanes, members = meet->count * r->replicas;
+    int64_t *now = r->ring, *next = r->ring + members, latest = 0;
+
+    for (int i = 0; i < meet->count; i++) {
+        const int32_t value = r->code->inputs[meet->first + i];
+        for (int k = 0; k < r->replicas; k++)
+            now[k * meet->count + i] =
+                r->values[(size_t)(k / lanes) * r->block_values + (size_t)value * (size_t)lanes +
+                          (size_t)(k % lanes)];
+    }
+    for (int s = 0; s < meet->ring_steps; s++) {
+        r->kernel->ring(now, next, members, meet->ps);
+        int64_t *swap = now;
+        now = next;
+        next = swap;
+    }
+    for (int k = 0; k < members; k++)
+        latest = now[k] > latest ? now[k] : latest;
+    return latest;
+}
+
+static int64_t run_meet(const struct run *r, const struct pp_meet *meet)
+{
+    const int lanes = r->kernel->lanes;
+    int64_t end = 0;
+
+    if (meet->ring_steps > 0) {
+        end = run_ring(r, meet);
+    } else {
+        for (int i = 0; i < meet->count; i++) {
+            const int64_t input = latest_of(r, r->code->inputs[meet->first + i]);
+            end = input > end ? input : end;
+        }
+        end += meet->ps;
+    }
+    for (int b = 0; b < r->blocks; b++) {
+        int64_t *v = r->values + (size_t)b * r->block_values + (size_t)meet->out * (size_t)lanes;
+        for (int j = 0; j < lanes; j++)
+            v[j] = end;
+    }
+    return end;
+}
+
+static int ring_members(const struct run *r)
+{
+    int most = 0;
+
+    for (int m = 0; m < r->plan->meet_count; m++)
+        if (r->code->meets[m].ring_steps > 0 && r->code->meets[m].count > most)
+            most = r->code->meets[m].count;
+    return most * r->replicas;
+}
+
+static void allocate(struct pp_arena *arena, struct run *r)
+{
+    const size_t lanes = (size_t)r->kernel->lanes;
+
+    r->block_values = (size_t)r->code->values * lanes;
+    r->values =
+        pp_arena_alloc_raw(arena, sizeof(int64_t) * r->block_values * (size_t)r->blocks + 64);
+    for (int b = 0; b < r->blocks; b++) /* time zero */
+        memset(r->values + (size_t)b * r->block_values, 0, sizeof(int64_t) * lanes);
+    r->ring = pp_arena_alloc_raw(arena, sizeof(int64_t) * 2 * (size_t)ring_members(r) + 64);
+}
+
+static int64_t evaluate(const struct run *r)
+{
+    int steps = 0, meets = 0;
+    int64_t end = 0;
+
+    for (int s = 0; s < r->plan->segment_count; s++) {
+        const struct pp_segment segment = r->plan->segments[s];
+        run_steps(r, steps, segment.steps_end);
+        for (; meets < segment.meets_end; meets++)
+            end = run_meet(r, &r->code->meets[meets]);
+        steps = segment.steps_end;
+    }
+    return end; /* the last meet is the makespan */
+}
+
+static void allocate_columns(struct pp_arena *arena, const struct pp_plan *plan,
+                             struct pp_times *times)
+{
+    const size_t bytes =
+        sizeof(int64_t) * (size_t)pp_program_size(plan->program) * (size_t)times->replicas;
+
+    times->start_ps = pp_arena_alloc_raw(arena, bytes);
+    times->end_ps = pp_arena_alloc_raw(arena, bytes);
+    times->posted_ps = pp_arena_alloc_raw(arena, bytes);
+    times->matched_ps = pp_arena_alloc_raw(arena, bytes);
+}
+
+static void record(const struct run *r, struct pp_times *times)
+{
+    const int lanes = r->kernel->lanes;
+
+    for (int b = 0; b < r->blocks; b++) {
+        const int first = b * lanes, left = r->replicas - first;
+        const struct pp_record rec = {.plan = r->plan,
+                                      .times = times,
+                                      .values = r->values + (size_t)b * r->block_values,
+                                      .first = first,
+                                      .live = left < lanes ? left : lanes};
+        r->kernel->record(&rec);
+    }
+}
+
+struct pp_times *pp_plan_run_with(struct pp_arena *arena, const struct pp_plan *plan, int replicas,
+                                  const struct pp_perturbation *perturbation,
+                                  enum pp_times_wanted wanted, const struct pp_kernel *kernel)
+{
+    struct run r = {.plan = plan,
+                    .code = wanted == PP_TIMES_ALL ? &plan->full : &plan->packed,
+                    .kernel = kernel,
+                    .perturbation = changes_something(perturbation) ? perturbation : NULL,
+                    .replicas = replicas,
+                    .blocks = (replicas + kernel->lanes - 1) / kernel->lanes};
+    struct pp_times *times = PP_NEW(arena, struct pp_times);
+
+    times->replicas = replicas;
+    if (wanted == PP_TIMES_ALL)
+        allocate_columns(arena, plan, times);
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    allocate(arena, &r);
+    times->makespan_ps = evaluate(&r);
+    if (wanted == PP_TIMES_ALL)
+        record(&r, times);
+    pp_arena_release(arena, mark);
+    return times;
+}

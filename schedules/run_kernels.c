@@ -1,0 +1,210 @@
+/* The inner loops, once for each instruction set: the compiler turns the loops over lanes into
+ * vector code. All of it is integer arithmetic (jitter: IEEE doubles without contraction), so every
+ * kernel gives the same bits. */
+#include "schedules/plan.h"
+
+#include <string.h>
+
+#define ALWAYS static inline __attribute__((always_inline))
+
+ALWAYS int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* `wide` lanes fit into one register: r never leaves it. */
+ALWAYS void steps_body(const struct pp_step *steps, const int64_t *ps, int count, int64_t *values,
+                       const int lanes, const int wide)
+{
+    for (int s = 0; s < count; s++) {
+        const int64_t *a = values + (size_t)steps[s].in[0] * (size_t)lanes;
+        const int64_t *b = values + (size_t)steps[s].in[1] * (size_t)lanes;
+        const int64_t *c = values + (size_t)steps[s].in[2] * (size_t)lanes;
+        int64_t *out = values + (size_t)steps[s].out * (size_t)lanes;
+        for (int j = 0; j < lanes; j += wide) {
+            int64_t r[8];
+            for (int k = 0; k < wide; k++)
+                r[k] = later(later(a[j + k], b[j + k]), c[j + k]) + ps[s];
+            memcpy(out + j, r, sizeof(int64_t) * (size_t)wide);
+        }
+    }
+}
+
+/* ---- jitter ---------------------------------------------------------------------------------- */
+
+/* The finalizer of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+ * OOPSLA 2014) over a counter made of seed, instruction and replica: no state, any order. */
+ALWAYS uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+/* Uniform in [-1, 1), 53 bits. */
+ALWAYS double uniform(uint64_t stream, int replica)
+{
+    const uint64_t bits = mix(stream + ((uint64_t)replica + 1) * 0x9e3779b97f4a7c15u);
+
+    return (double)(int64_t)(bits >> 11) * 0x1p-52 - 1;
+}
+
+ALWAYS void durations(const struct pp_jitter *jitter, int s, int64_t *ps, const int lanes)
+{
+    const struct pp_plan *plan = jitter->plan;
+    const struct pp_perturbation *p = jitter->perturbation;
+    const double nominal = (double)plan->ps[s], limit = (double)jitter->limit_ps;
+    const uint64_t stream = mix(p->seed ^ mix((uint64_t)plan->key[s] + 1));
+    const double *slow = p->slow ? p->slow + (size_t)plan->rank[s] * (size_t)jitter->replicas : 0;
+
+    for (int j = 0; j < lanes; j++) {
+        const int last = jitter->replicas - 1, own = jitter->first + j;
+        const int replica = own < last ? own : last;
+        double factor = 1;
+        if (p->jitter_frac != 0)
+            factor += p->jitter_frac * uniform(stream, replica);
+        if (slow)
+            factor /= slow[replica];
+        const double stretched = nominal * factor + 0.5;
+        ps[j] = !(stretched > 0) ? 0 : stretched < limit ? (int64_t)stretched : jitter->limit_ps;
+    }
+}
+
+ALWAYS void jittered_body(const struct pp_jitter *jitter, const struct pp_step *steps, int first,
+                          int count, int64_t *values, const int lanes)
+{
+    for (int s = 0; s < count; s++) {
+        const int64_t *a = values + (size_t)steps[s].in[0] * (size_t)lanes;
+        const int64_t *b = values + (size_t)steps[s].in[1] * (size_t)lanes;
+        const int64_t *c = values + (size_t)steps[s].in[2] * (size_t)lanes;
+        int64_t ps[8];
+        if (jitter->plan->key[first + s] == PP_NO_OWNER)
+            for (int j = 0; j < lanes; j++)
+                ps[j] = jitter->plan->ps[first + s];
+        else
+            durations(jitter, first + s, ps, lanes);
+        for (int j = 0; j < lanes; j++)
+            ps[j] += later(later(a[j], b[j]), c[j]);
+        memcpy(values + (size_t)steps[s].out * (size_t)lanes, ps, sizeof(int64_t) * (size_t)lanes);
+    }
+}
+
+/* ---- times of every instruction -------------------------------------------------------------- */
+
+ALWAYS void put(int64_t *column, size_t row, const int64_t *v, const int lanes, int live)
+{
+    if (live == lanes)
+        memcpy(column + row, v, sizeof(int64_t) * (size_t)lanes);
+    else
+        memcpy(column + row, v, sizeof(int64_t) * (size_t)live);
+}
+
+/* Walk one rank's list with its clock in hand. */
+ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
+{
+    const struct pp_plan *plan = rec->plan;
+    const struct pp_program *p = plan->program;
+    struct pp_times *t = rec->times;
+    int64_t clock[8] = {0}, start[8], matched[8];
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        const size_t row = (size_t)i * (size_t)t->replicas + (size_t)rec->first;
+        const int stream = pp_op_kinds[p->kind[i]].stream;
+        const int32_t value = plan->value_of[i];
+        const int64_t *end = rec->values + (size_t)value * (size_t)lanes;
+
+        if (stream == PP_STREAM_COMPUTE || stream == PP_STREAM_CONTROL) {
+            /* The second of a fused pair ends when the first does and keeps its start. */
+            if (i == p->begin[rank] || stream == PP_STREAM_CONTROL ||
+                value != plan->value_of[i - 1])
+                memcpy(start, clock, sizeof(int64_t) * (size_t)lanes);
+            for (int j = 0; j < lanes; j++)
+                clock[j] = later(clock[j], end[j]);
+            put(t->start_ps, row, start, lanes, rec->live);
+            put(t->end_ps, row, clock, lanes, rec->live);
+            continue;
+        }
+        int64_t begin[8];
+        for (int j = 0; j < lanes; j++)
+            begin[j] = end[j] - plan->value_ps[value];
+        put(t->posted_ps, row, clock, lanes, rec->live);
+        put(t->start_ps, row, begin, lanes, rec->live);
+        put(t->end_ps, row, end, lanes, rec->live);
+        if (stream != PP_STREAM_CHANNEL)
+            continue;
+        const int64_t *a = rec->values + (size_t)plan->posts[p->arg[i]][0] * (size_t)lanes;
+        const int64_t *b = rec->values + (size_t)plan->posts[p->arg[i]][1] * (size_t)lanes;
+        for (int j = 0; j < lanes; j++)
+            matched[j] = later(a[j], b[j]);
+        put(t->matched_ps, row, matched, lanes, rec->live);
+    }
+}
+
+ALWAYS void record_ranks(const struct pp_record *rec, const int lanes)
+{
+    for (int r = 0; r < rec->plan->program->ranks; r++)
+        record_body(rec, r, lanes);
+}
+
+ALWAYS void ring_body(const int64_t *now, int64_t *restrict next, int count, int64_t ps)
+{
+    next[0] = later(now[0], now[count - 1]) + ps;
+    for (int i = 1; i < count; i++)
+        next[i] = later(now[i], now[i - 1]) + ps;
+}
+
+/* ---- instances ------------------------------------------------------------------------------- */
+
+#define KERNEL(name, isa, lanes, wide)                                                             \
+    isa static void name##_steps(const struct pp_step *steps, const int64_t *ps, int count,        \
+                                 int64_t *values)                                                  \
+    {                                                                                              \
+        steps_body(steps, ps, count, values, lanes, wide);                                         \
+    }                                                                                              \
+    isa static void name##_jittered(const struct pp_jitter *jitter, const struct pp_step *steps,   \
+                                    int first, int count, int64_t *values)                         \
+    {                                                                                              \
+        jittered_body(jitter, steps, first, count, values, lanes);                                 \
+    }                                                                                              \
+    isa static void name##_record(const struct pp_record *record)                                  \
+    {                                                                                              \
+        record_ranks(record, lanes);                                                               \
+    }                                                                                              \
+    isa static void name##_ring(const int64_t *now, int64_t *next, int count, int64_t ps)          \
+    {                                                                                              \
+        ring_body(now, next, count, ps);                                                           \
+    }
+#define ROW(name, lanes, usable)                                                                   \
+    {                                                                                              \
+#name, lanes, usable, name##_steps, name##_jittered, name##_record, name##_ring            \
+    }
+
+static bool always(void)
+{
+    return true;
+}
+
+KERNEL(scalar, , 1, 1)
+KERNEL(portable, , 8, 2)
+
+#if defined(__x86_64__)
+#define ISA(set) __attribute__((target(set)))
+KERNEL(avx2, ISA("avx2"), 8, 4)
+KERNEL(avx512, ISA("avx512f,avx512dq"), 8, 8)
+
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2");
+}
+static bool has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+}
+#endif
+
+const struct pp_kernel pp_kernels[] = {
+#if defined(__x86_64__)
+    ROW(avx512, 8, has_avx512), ROW(avx2, 8, has_avx2),
+#endif
+    ROW(scalar, 1, always),     ROW(portable, 8, always), {0},
+};

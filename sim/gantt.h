@@ -1,0 +1,34 @@
+/* sim/gantt.h — what the files of the text Gantt share. Only replica 0 is drawn. */
+#ifndef PP_SIM_GANTT_H
+#define PP_SIM_GANTT_H
+
+#include "sim/report.h"
+
+struct pp_gantt {
+    struct pp_arena *arena;
+    const struct pp_trace *trace;
+    const struct pp_program *program;
+    struct pp_terminal terminal;
+    FILE *out;
+    bool is_unit;
+    int events;         /* of replica 0 */
+    int64_t total_ps;   /* latest end */
+    int64_t quantum_ps; /* time of one column of the exact chart */
+    int columns;        /* of the whole exact chart */
+    int label_width;    /* "P12 |" */
+    int chunks;         /* most chunks of one pipeline on one rank */
+    int *chunk_of;      /* [pipeline * stages + stage]: its number on its rank */
+    int mb_digits, split_digits, cell_width;
+};
+
+int64_t pp_gantt_ps(double seconds);
+/* The bar that begins every row. */
+void pp_gantt_print_label(const struct pp_gantt *g, int rank);
+/* The whole step in the width of the terminal, one character for many ops. */
+void pp_gantt_print_overview(const struct pp_gantt *g);
+/* What the letters and numbers mean; only what occurs. */
+void pp_gantt_print_legend(const struct pp_gantt *g);
+/* "1 unit", "12.1 ms" */
+const char *pp_gantt_print_time(const struct pp_gantt *g, int64_t ps, char *text, size_t bytes);
+
+#endif
