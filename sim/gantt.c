@@ -1,3 +1,4 @@
+#include "sim/report.h"
 #include "sim/gantt.h"
 
 #include "core/units.h"
@@ -30,7 +31,7 @@ const char *pp_gantt_print_time(const struct pp_gantt *g, int64_t ps, char *text
     char seconds[PP_UNITS_TEXT_BYTES];
 
     if (g->is_unit)
-        snprintf(text, bytes, "%.6g unit%s", pp_units_s(ps), ps == 1000000000000 ? "" : "s");
+        snprintf(text, bytes, "%.4g unit%s", pp_units_s(ps), ps == 1000000000000 ? "" : "s");
     else
         snprintf(text, bytes, "%s", pp_units_print(pp_units_s(ps), PP_UNIT_SECONDS, seconds));
     return text;
@@ -56,7 +57,7 @@ static int compare_ps(const void *left, const void *right)
 }
 
 /* The common divisor of all times where that leaves the shortest op a few columns at most, else
- * the shortest op; ops much shorter than the usual one do not count. */
+ * the shortest op, but not less than a quarter of the usual one. */
 static int64_t choose_quantum(const struct pp_gantt *g)
 {
     int64_t *durations = PP_ARRAY(g->arena, int64_t, g->events + 1), divisor = 0;
@@ -75,10 +76,8 @@ static int64_t choose_quantum(const struct pp_gantt *g)
         return divisor > 0 ? divisor : g->total_ps;
     qsort(durations, (size_t)count, sizeof(*durations), compare_ps);
     const int64_t usual = durations[count / 2];
-    int shortest = 0;
-    while (durations[shortest] < usual / 4)
-        shortest++;
-    return durations[shortest] / 4 <= divisor ? divisor : durations[shortest];
+    const int64_t shortest = durations[0] < usual / 4 ? usual / 4 : durations[0];
+    return shortest / 4 <= divisor ? divisor : shortest;
 }
 
 static int column_at(const struct pp_gantt *g, int64_t ps)
@@ -292,26 +291,34 @@ static int chart_width(const struct pp_gantt *g, int columns, int gap)
     return width > INT32_MAX ? INT32_MAX : (int)width;
 }
 
+static void print_scale(const struct pp_gantt *g)
+{
+    char text[64];
+
+    fprintf(g->out, "one column = %s, %d columns in all\n",
+            pp_gantt_print_time(g, g->quantum_ps, text, sizeof(text)), g->columns);
+}
+
 /* Everything when it fits (if need be without gaps), else the beginning, unless not even the
  * warm-up would be seen, and the whole step in little. */
 static void print_chart(const struct pp_gantt *g)
 {
     const int width = g->terminal.width;
-    char text[64];
 
     for (int gap = 1; gap >= 0; gap--)
         if (chart_width(g, g->columns, gap) <= width) {
             print_rows(g, g->columns, gap);
-            fprintf(g->out, "one column = %s, %d columns\n",
-                    pp_gantt_print_time(g, g->quantum_ps, text, sizeof(text)), g->columns);
+            print_scale(g);
+            pp_gantt_print_legend(g);
             return;
         }
     const int columns = (width - g->label_width - MARKER_COLUMNS + 1) / (g->cell_width + 1);
     if (columns >= g->program->ranks) {
         print_rows(g, columns, 1);
         print_marker(g, columns);
-        fprintf(g->out, "one column = %s\n\nthe whole step\n",
-                pp_gantt_print_time(g, g->quantum_ps, text, sizeof(text)));
+        print_scale(g);
+        pp_gantt_print_legend(g);
+        fputs("\nthe whole step\n", g->out);
     }
     pp_gantt_print_overview(g);
 }
@@ -331,5 +338,4 @@ void pp_gantt_print(const struct pp_result *result, struct pp_terminal terminal,
         return;
     }
     print_chart(&g);
-    pp_gantt_print_legend(&g);
 }

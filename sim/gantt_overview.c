@@ -51,7 +51,8 @@ static char bin_letter(const struct bin *bin, double width_ps)
 void pp_gantt_print_overview(const struct pp_gantt *g)
 {
     const int room = g->terminal.width - g->label_width - 1, ranks = g->program->ranks;
-    const int bins = room < MIN_BINS ? MIN_BINS : room;
+    const int most = room < MIN_BINS ? MIN_BINS : room;
+    const int bins = g->columns < most ? g->columns : most;
     const int every = (ranks + MAX_ROWS - 1) / MAX_ROWS;
     struct bin *table = PP_ARRAY(g->arena, struct bin, (size_t)ranks * (size_t)bins);
     char text[64];
@@ -72,7 +73,7 @@ void pp_gantt_print_overview(const struct pp_gantt *g)
         fprintf(g->out, "... %d more ranks lie between those shown\n",
                 ranks - (ranks + every - 1) / every);
     fprintf(g->out,
-            "one character = %s: F forward, B backward, # both, f b + with idle parts, . mostly "
-            "idle\n",
+            "one character = %s; F forward, B backward, # both,\n"
+            "f b + with idle parts, . more than half idle\n",
             pp_gantt_print_time(g, g->total_ps / bins, text, sizeof(text)));
 }
