@@ -150,18 +150,30 @@ static enum pp_status set_latency(struct text *text, const char *key, const char
     return parse_quantity(key, value, PP_UNIT_SECONDS, &text->cluster.inter.alpha_s, err);
 }
 
+/* "unfused" prices software without FlashAttention. */
+static enum pp_status set_attention(struct text *text, const char *key, const char *value,
+                                    struct pp_error *err)
+{
+    text->cluster.device.is_attention_unfused = strcmp(value, "unfused") == 0;
+    if (text->cluster.device.is_attention_unfused || strcmp(value, "fused") == 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL, "--cluster: %s:%.40s: expected fused or unfused", key,
+                        value);
+}
+
 /* Keys with the same `field` exclude each other: the first spelling is the one suggested. */
 static const struct key {
     const char *name;
     int field;
     enum pp_status (*set)(struct text *, const char *, const char *, struct pp_error *);
 } keys[] = {
-    {"node", 0, set_nodes},    {"nodes", 0, set_nodes}, {"gpu", 1, set_gpus},
-    {"gpus", 1, set_gpus},     {"device", 2, NULL},     {"nvlink", 3, set_intra},
-    {"pcie", 3, set_intra},    {"nic", 4, set_nic},     {"memory", 5, set_memory},
-    {"hbm", 6, set_bandwidth}, {"peak", 7, set_peak},   {"latency", 8, set_latency},
+    {"node", 0, set_nodes},          {"nodes", 0, set_nodes}, {"gpu", 1, set_gpus},
+    {"gpus", 1, set_gpus},           {"device", 2, NULL},     {"nvlink", 3, set_intra},
+    {"pcie", 3, set_intra},          {"nic", 4, set_nic},     {"memory", 5, set_memory},
+    {"hbm", 6, set_bandwidth},       {"peak", 7, set_peak},   {"latency", 8, set_latency},
+    {"attention", 9, set_attention},
 };
-enum { KEYS = sizeof keys / sizeof *keys, DEVICE_FIELD = 2 };
+enum { KEYS = sizeof keys / sizeof *keys };
 
 static enum pp_status unknown_key(const char *word, struct pp_error *err)
 {
@@ -171,12 +183,13 @@ static enum pp_status unknown_key(const char *word, struct pp_error *err)
         names[i] = keys[i].name;
     names[KEYS] = NULL;
     const char *near = pp_suggest(word, names);
-    return pp_error_set(err, PP_EINVAL,
-                        "--cluster: unknown key '%.60s'%s%s%s; known are node gpu device nvlink "
-                        "pcie nic memory hbm peak latency, as in \"node:2 gpu:8 device:a100 "
-                        "nic:8x200Gbps\"",
-                        word, near != NULL ? ": did you mean '" : "", near != NULL ? near : "",
-                        near != NULL ? "'?" : "");
+    return pp_error_set(
+        err, PP_EINVAL,
+        "--cluster: unknown key '%.60s'%s%s%s; known are node gpu device nvlink "
+        "pcie nic memory hbm peak latency attention, as in \"node:2 gpu:8 device:a100 "
+        "nic:8x200Gbps\"",
+        word, near != NULL ? ": did you mean '" : "", near != NULL ? near : "",
+        near != NULL ? "'?" : "");
 }
 
 static enum pp_status unknown_name(const char *what, const char *word, struct pp_error *err)
@@ -263,7 +276,7 @@ static enum pp_status find_base(const char *text, const struct pp_cluster **base
                                     "--cluster: '%s' must stand first, before the keys",
                                     words.text);
             *base = named;
-        } else if (strcmp(words.text, keys[4].name) == 0) {
+        } else if (strcmp(words.text, "device") == 0) {
             if (named != NULL)
                 return pp_error_set(err, PP_EINVAL,
                                     "--cluster: device:%s after the preset %s: give one of them",

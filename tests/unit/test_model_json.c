@@ -1,0 +1,128 @@
+#include "core/model.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define CONFIGS PP_TESTS_DIR "/data/configs/"
+
+/* Parameters of the class named by the file ("architectures"), as the library that wrote the files
+ * counts them; tied matrices once. */
+static const struct {
+    const char *file;
+    double params;
+    int seq;
+    const char *note; /* must occur in the notes, "" = none at all */
+} configs[] = {
+    {"gpt2.json", 124439808, 1024, ""},
+    {"gpt2-xl.json", 1557611200, 1024, ""},
+    {"llama-2-7b.json", 6738415616, 4096, "torch_dtype"},
+    {"llama-3-8b.json", 8030261248, 8192, "torch_dtype"},
+    {"llama-3.1-405b.json", 405853388800, 8192, "sequence length 8192 of at most 131072"},
+    {"llama-3.2-1b.json", 1235814400, 8192, "sequence length"},
+    {"mistral-7b.json", 7241732096, 8192, "sliding_window"},
+    {"mistral-small-3.1-24b.json", 23572403200, 8192, "vision_config"},
+    {"qwen2.5-7b.json", 7615616512, 8192, "sequence length"},
+    {"qwen2.5-0.5b.json", 494032768, 8192, "sequence length"},
+    {"qwen-7b.json", 7721324544, 8192, "sequence length"},
+    {"bert-large-uncased.json", 335174458, 512, ""},
+    {"bert-base-pretraining.json", 110106428, 512, ""},
+    {"roberta-base.json", 124697433, 514, ""},
+    {"opt-125m.json", 125239296, 2048, "torch_dtype"},
+    {"opt-6.7b.json", 6658473984, 2048, "torch_dtype"},
+    {"gpt-neox-20b.json", 20554567680, 2048, "torch_dtype"},
+    {"pythia-160m.json", 162322944, 2048, "torch_dtype"},
+};
+
+Test(model_json, files_have_the_published_parameters)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        struct pp_model model;
+        const char *path = pp_arena_printf(arena, "%s%s", CONFIGS, configs[i].file);
+        cr_assert_eq(pp_model_load(arena, path, &model, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(pp_model_params(&model), configs[i].params, "%s: %.0f", configs[i].file,
+                     pp_model_params(&model));
+        cr_assert_eq(model.seq, configs[i].seq, "%s: %d", configs[i].file, model.seq);
+        if (configs[i].note[0] == '\0')
+            cr_assert_str_eq(model.notes, "", "%s: %s", configs[i].file, model.notes);
+        else
+            cr_assert_not_null(strstr(model.notes, configs[i].note), "%s: %s", configs[i].file,
+                               model.notes);
+    }
+}
+
+static const struct {
+    const char *text, *message;
+} refused[] = {
+    {"", ""},
+    {"[]", "object"},
+    {"{}", "model_type"},
+    {"{\"model_type\": \"phi\"}", "known are"},
+    {"{\"architectures\": [\"GemmaForCausalLM\"]}", "GemmaForCausalLM"},
+    {"{\"model_type\": 3}", "model_type"},
+    {"{\"model_type\": \"llama\"}", "num_hidden_layers"},
+    {"{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"hidden_size\": 64, "
+     "\"num_attention_heads\": 2, \"vocab_size\": 100}",
+     "intermediate_size"},
+    {"{\"model_type\": \"gpt2\", \"n_layer\": -1, \"n_embd\": 64, \"n_head\": 2, "
+     "\"vocab_size\": 100}",
+     "n_layer"},
+    {"{\"model_type\": \"gpt2\", \"n_layer\": 1e9, \"n_embd\": 64, \"n_head\": 2, "
+     "\"vocab_size\": 100}",
+     "n_layer"},
+    {"{\"model_type\": \"gpt2\", \"n_layer\": 2, \"n_embd\": 100, \"n_head\": 3, "
+     "\"vocab_size\": 100}",
+     "2 and 4"},
+    {"{\"model_type\": \"llama\", \"num_experts\": 8}", "experts"},
+    {"{\"model_type\": \"deepseek_v3\", \"n_routed_experts\": 256}", "256 experts"},
+    {"{\"model_type\": \"gpt2\", \"tie_word_embeddings\": 1, \"n_layer\": 2, \"n_embd\": 64, "
+     "\"n_head\": 2, \"vocab_size\": 9}",
+     "tie_word_embeddings"},
+};
+
+Test(model_json, what_cannot_be_read_is_refused_with_its_reason)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_error err;
+
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        err = (struct pp_error){0};
+        cr_assert_eq(pp_model_from_json(arena, "config.json", refused[i].text,
+                                        strlen(refused[i].text), &model, &err),
+                     PP_EINVAL, "%s", refused[i].text);
+        cr_assert_not_null(strstr(err.message, refused[i].message), "%s -> %s", refused[i].text,
+                           err.message);
+        cr_assert_not_null(strstr(err.message, "config.json"), "%s", err.message);
+    }
+    static const char *const files[][2] = {
+        {"mixtral-8x7b.json", "8 experts"}, {"phi-2.json", "'phi'"}, {"opt-350m.json", "512"}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        err = (struct pp_error){0};
+        const char *path = pp_arena_printf(arena, "%s%s", CONFIGS, files[i][0]);
+        cr_assert_eq(pp_model_load(arena, path, &model, &err), PP_EINVAL);
+        cr_assert_not_null(strstr(err.message, files[i][1]), "%s", err.message);
+    }
+}
+
+/* A class name alone is enough; nested text_config is followed. */
+Test(model_json, class_names_and_nested_text_are_understood)
+{
+    static const char *const texts[] = {
+        "{\"architectures\": [\"GPT2LMHeadModel\"], \"n_layer\": 12, \"n_embd\": 768, "
+        "\"n_head\": 12, \"vocab_size\": 50257, \"n_positions\": 1024}",
+        "{\"model_type\": \"wrapper\", \"text_config\": {\"model_type\": \"gpt2\", \"n_layer\": "
+        "12, \"n_embd\": 768, \"n_head\": 12, \"vocab_size\": 50257, \"n_positions\": 1024}}",
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_model model;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        cr_assert_eq(pp_model_from_json(arena, "c.json", texts[i], strlen(texts[i]), &model, &err),
+                     PP_OK, "%s", err.message);
+        cr_assert_eq(pp_model_params(&model), 124439808);
+    }
+}
