@@ -7,25 +7,45 @@
 const char *const pp_recompute_names[] = {"none", "selective", "full", "stage-aware", NULL};
 
 enum { LINK_NODE, LINK_NETWORK, LINKS };
+enum { MAX_RANKS = 8192, MAX_ENTRIES = 1 << 20 }; /* of the table of links, of costs */
 static const char *const link_names[] = {"node", "network"};
 static const double longest_s = 1e5; /* of one instruction: more is a mistake in the input */
+
+static double recompute_frac(const struct pp_cost_inputs *in, int stage)
+{
+    const double later = in->stages - 1 - stage;
+
+    if (in->recompute == PP_RECOMPUTE_FULL || in->recompute == PP_RECOMPUTE_SELECTIVE)
+        return 1;
+    if (in->recompute == PP_RECOMPUTE_NONE || later <= 0)
+        return 0;
+    /* Merak: stage s of P (from 1) keeps what fits where P - s later micro-batches are in flight:
+     * rho_s = 1 - (1 - rho_1) (P - 1) / (P - s), and nothing is recomputed on the last. */
+    const double frac = 1 - (1 - in->first_stage_ratio) * (in->stages - 1) / later;
+    return fmin(1, fmax(0, frac));
+}
 
 double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *in)
 {
     double *fracs = PP_ARRAY(arena, double, in->stages);
 
-    for (int s = 0; s < in->stages; s++) {
-        if (in->recompute == PP_RECOMPUTE_FULL || in->recompute == PP_RECOMPUTE_SELECTIVE)
-            fracs[s] = 1;
-        if (in->recompute != PP_RECOMPUTE_STAGE)
-            continue;
-        /* Merak: stage s of P (from 1) has the in-flight room of P - s later micro-batches:
-         * rho_s = 1 - (1 - rho_1) (P - 1) / (P - s), and nothing on the last. */
-        const double later = in->stages - 1 - s;
-        if (later > 0)
-            fracs[s] = fmin(1, fmax(0, 1 - (1 - in->first_stage_ratio) * (in->stages - 1) / later));
-    }
+    for (int s = 0; s < in->stages; s++)
+        fracs[s] = recompute_frac(in, s);
     return fracs;
+}
+
+double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule)
+{
+    const struct pp_model *m = in->model;
+    const double seq = in->layout.seq, causal = rule == PP_FLOPS_CAUSAL && m->is_causal ? 0.5 : 1;
+    const double block = in->recompute == PP_RECOMPUTE_SELECTIVE
+                             ? causal * 4 * seq * seq * m->heads * m->head_dim
+                             : pp_model_layer_flops(m, PP_LAYER_BLOCK, 1, seq, rule);
+    double flops = 0;
+
+    for (int s = 0; s < in->stages; s++)
+        flops += recompute_frac(in, s) * in->blocks_per_stage[s] * block;
+    return flops;
 }
 
 /* ---- what cannot be priced ----------------------------------------------------------------- */
@@ -57,7 +77,7 @@ static enum pp_status check_inputs(const struct pp_cost_inputs *in, struct pp_er
         int64_t value, high;
     } sizes[] = {
         {"--tp", l->tp, 1 << 20},
-        {"--pp", l->pp, UINT16_MAX},
+        {"--pp", l->pp, MAX_RANKS},
         {"--dp", l->dp, 1 << 24},
         {"--cp", l->cp, 1 << 20},
         {"--ep", l->ep, 1},
@@ -79,6 +99,9 @@ static enum pp_status check_inputs(const struct pp_cost_inputs *in, struct pp_er
     if ((int64_t)l->tp * l->pp * l->dp * l->cp > INT32_MAX)
         return pp_error_set(err, PP_EINVAL, "tp %d x pp %d x dp %d x cp %d is too many devices",
                             l->tp, l->pp, l->dp, l->cp);
+    if ((int64_t)in->stages * in->splits > MAX_ENTRIES)
+        return pp_error_set(err, PP_EINVAL, "%d stages with %d sequence splits are too many",
+                            in->stages, in->splits);
     if (l->seq % l->cp != 0)
         return pp_error_set(err, PP_EINVAL, "--seq %d is not a multiple of --cp %d", l->seq, l->cp);
     for (int s = 0; s < in->stages; s++)

@@ -43,6 +43,10 @@ double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *
 enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_inputs *in,
                                  struct pp_costs **costs, struct pp_error *err);
 
+/* Flops that recomputation executes again for one sample, by the counting rule of the model flops:
+ * HFU counts both. */
+double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule);
+
 /* One line per term for --explain: "forward of one block: 24 b s h^2 ... = 1.23 ms (compute
  * bound)". */
 void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out);
