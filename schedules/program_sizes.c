@@ -40,7 +40,8 @@ static void count_op(struct census *census, const struct pp_op *op, int rank, in
     census->has_other |= !(is_backward || op->kind == PP_F || op->kind == PP_R) || op->slot >= 0;
 }
 
-/* A size of the metadata replaces the one found if it is not smaller. */
+/* A size of the metadata replaces the one found if it is not smaller. Stages and micro-batches that
+ * never occur need a placement to be known. */
 static enum pp_status settle(const struct pp_reading *reading, enum pp_meta_size which, int *size)
 {
     const int given = reading->meta.sizes[which];
@@ -49,6 +50,11 @@ static enum pp_status settle(const struct pp_reading *reading, enum pp_meta_size
         return PP_OK;
     if (given < *size)
         return pp_error_set(reading->err, PP_EPROGRAM, "%s:%d: %s: %d, but the cells need %d",
+                            reading->file, reading->meta.lines[which], pp_meta_size_names[which],
+                            given, *size);
+    const bool needs_cells = which == PP_META_STAGES || which == PP_META_MICRO_BATCHES;
+    if (given > *size && needs_cells && !reading->meta.rank_of)
+        return pp_error_set(reading->err, PP_EPROGRAM, "%s:%d: %s: %d, but the cells have %d",
                             reading->file, reading->meta.lines[which], pp_meta_size_names[which],
                             given, *size);
     *size = given;
