@@ -207,3 +207,206 @@ Test(lower, every_schedule_runs_under_every_policy, .timeout = 100)
     cr_assert_gt(cases, 300);
     cr_log_info("%d cases", cases);
 }
+
+/* ---- PyTorch's placement of receives ---------------------------------------------------------*/
+
+/* The file of `name`, and the same without its communication. */
+static char *read_golden(struct pp_arena *arena, const char *name, char **compute)
+{
+    FILE *in = fopen(pp_arena_printf(arena, "%s/golden/%s", PP_TESTS_DIR, name), "r");
+    char *text = pp_arena_alloc(arena, 1 << 16);
+
+    cr_assert_not_null(in);
+    cr_assert_gt(fread(text, 1, (1 << 16) - 1, in), 100);
+    fclose(in);
+    *compute = pp_arena_alloc(arena, 1 << 16);
+    char *copy = pp_arena_strdup(arena, text);
+    for (char *rows = NULL, *row = strtok_r(copy, "\r\n", &rows); row;
+         row = strtok_r(NULL, "\r\n", &rows)) {
+        const char *separator = "";
+        for (char *rest = NULL, *cell = strtok_r(row, ",", &rest); cell;
+             cell = strtok_r(NULL, ",", &rest)) {
+            if (strstr(cell, "SEND") || strstr(cell, "RECV"))
+                continue;
+            strcat(strcat(*compute, separator), cell);
+            separator = ",";
+        }
+        strcat(*compute, "\n");
+    }
+    return text;
+}
+
+static void check_sender(const char *name, int messages)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const struct pp_lower_options options = {.post = PP_POST_SENDER, .recv_slots = 2};
+    char *compute_text, *want = read_golden(arena, name, &compute_text);
+    char *got = pp_arena_alloc(arena, 1 << 17), *end = got;
+    struct pp_program *compute, *p;
+    struct pp_error err;
+
+    cr_assert_eq(pp_program_parse(arena, name, compute_text, strlen(compute_text), PP_DIALECT_2025,
+                                  &compute, &err),
+                 PP_OK, "%s", err.message);
+    cr_assert_eq(pp_lower(arena, compute, &options, &p, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(p->message_count, messages);
+    for (int r = 0; r < p->ranks; r++) {
+        for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
+            const struct pp_op op = pp_program_op(p, i);
+            if (op.kind == PP_WAIT)
+                continue;
+            end += pp_op_print(&op, (struct pp_op_style){0}, end);
+            *end++ = ',';
+        }
+        end[-1] = '\n';
+    }
+    cr_assert_str_eq(got, want, "got\n%s\nwant\n%s", got, want);
+}
+
+Test(lower, sender_reproduces_pytorch)
+{
+    check_sender("pt_interleaved1f1b_D4_V2_N8.comms.csv", 2 * 7 * 8);
+    check_sender("pt_zbv_D4_N8.comms.csv", 2 * 6 * 8);
+}
+
+/* ---- receive slots ---------------------------------------------------------------------------*/
+
+/* Most RECVs of one channel that are out (posted, not yet consumed) at once. */
+static int most_open(struct pp_arena *arena, const struct pp_program *p)
+{
+    int *open = PP_ARRAY(arena, int, p->channel_count + 1), most = 0;
+    int *channel_of = PP_ARRAY(arena, int, p->message_count + 1);
+
+    for (int c = 0; c < p->channel_count; c++)
+        for (int k = 0; k < p->channels[c].count; k++)
+            channel_of[p->channels[c].first + k] = c;
+    for (int r = 0; r < p->ranks; r++)
+        for (int i = p->begin[r], waited = -1; i < p->begin[r + 1]; i++) {
+            if (pp_op_is_recv(p->kind[i]) && ++open[channel_of[p->arg[i]]] > most)
+                most = open[channel_of[p->arg[i]]];
+            if (p->kind[i] == PP_WAIT && pp_op_is_recv(p->aux[i]))
+                waited = channel_of[p->arg[p->begin[r] + p->arg[i]]];
+            if (pp_op_is_compute(p->kind[i]) && waited >= 0) {
+                open[waited]--;
+                waited = -1;
+            }
+        }
+    return most;
+}
+
+Test(lower, early_keeps_as_many_receives_open_as_there_are_slots)
+{
+    for (int slots = 1; slots <= 5; slots++)
+        for (int n = 1; n <= 9; n++) {
+            struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+            const struct pp_shape shape = {.ranks = 4, .micro_batches = n, .chunks = 1};
+            const struct pp_lower_options options = {.recv_slots = slots % 5};
+            struct pp_program *compute, *p;
+
+            cr_assert_eq(
+                pp_schedule_program(arena, pp_schedule_find("1f1b"), &shape, NULL, &compute, NULL),
+                PP_OK);
+            cr_assert_eq(pp_lower(arena, compute, &options, &p, NULL), PP_OK);
+            cr_assert_eq(most_open(arena, p), slots == 5 || n < slots ? n : slots);
+        }
+}
+
+/* In inference nothing comes back: a window of sends bounds the buffers. */
+Test(lower, inference_bounds_open_sends)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct pp_lower_options options = {.recv_slots = 2, .has_sync = true, .has_optimizer = true};
+    struct pp_program_head head = line_head(2, 4);
+
+    head.mode = PP_MODE_INFER;
+    text_is(arena, lower_text(arena, head, "0F0 0F1 0F2 0F3\n1F0 1F1 1F2 1F3", &options),
+            "0F0 0SEND_F0 0F1 0SEND_F1 (0SEND_F0)WAIT 0F2 0SEND_F2 (0SEND_F1)WAIT 0F3 0SEND_F3 "
+            "(0SEND_F2)WAIT (0SEND_F3)WAIT\n"
+            "1RECV_F0 1RECV_F1 (1RECV_F0)WAIT 1F0 1RECV_F2 (1RECV_F1)WAIT 1F1 1RECV_F3 "
+            "(1RECV_F2)WAIT 1F2 (1RECV_F3)WAIT 1F3\n");
+    for (int at = 0; at < 12; at++) {
+        struct pp_program *p;
+        int stalls;
+
+        options.post = at % 4;
+        options.recv_slots = (int[]){1, 2, 4}[at / 4];
+        head.ranks = head.stages = 4;
+        p = lower_text(arena, head,
+                       "0F0 0F1 0F2 0F3\n1F0 1F2 1F1 1F3\n2F0 2F1 2F2 2F3\n3F3 3F2 3F1 3F0",
+                       &options);
+        if (options.post != PP_POST_BATCHED)
+            cr_assert(can_run(arena, p, &stalls), "%s R%d", pp_post_names[options.post],
+                      options.recv_slots);
+    }
+}
+
+/* ---- granules --------------------------------------------------------------------------------*/
+
+/* Backward halving: one message forward, one back for each half. */
+Test(lower, a_forward_over_two_granules_is_one_message)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const struct pp_lower_options options = {.post = PP_POST_JIT};
+    struct pp_program_head head = line_head(2, 1);
+
+    head.granules = 2;
+    text_is(arena, lower_text(arena, head, "0F0-1 0B0 0B1\n1F0-1 1B0 1B1", &options),
+            "0F0-1 0SEND_F0-1 0RECV_B0 (0RECV_B0)WAIT (0SEND_F0-1)WAIT 0B0 0RECV_B1 "
+            "(0RECV_B1)WAIT 0B1\n"
+            "1RECV_F0-1 (1RECV_F0-1)WAIT 1F0-1 1B0 1SEND_B0 1B1 1SEND_B1 (1SEND_B0)WAIT "
+            "(1SEND_B1)WAIT\n");
+    text_is(arena, lower_text(arena, head, "0F0-1 0B0-1\n1F0 1F1 1B0 1B1", &options),
+            "0F0-1 0SEND_F0-1 0RECV_B0 0RECV_B1 (0RECV_B0)WAIT (0RECV_B1)WAIT (0SEND_F0-1)WAIT "
+            "0B0-1\n"
+            "1RECV_F0-1 (1RECV_F0-1)WAIT 1F0 1F1 1B0 1SEND_B0 1B1 1SEND_B1 (1SEND_B0)WAIT "
+            "(1SEND_B1)WAIT\n");
+}
+
+/* ---- when sums are posted --------------------------------------------------------------------*/
+
+/* Compute instructions that follow the post of (stage)'s sum on `rank`. */
+static int compute_behind_sum(const struct pp_program *p, int rank, int stage)
+{
+    int behind = -1;
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        if (p->kind[i] == PP_AR && p->stage[i] == stage)
+            behind = 0;
+        behind += behind >= 0 && pp_op_is_compute(p->kind[i]) && p->kind[i] != PP_U;
+    }
+    return behind;
+}
+
+/* The paper: stages at the two ends of the pipeline post before the tail, the middle ones after
+ * it; the authors' runtime: a rank posts early for its stage > D/2. */
+Test(lower, eager_opt_is_that_of_chimera)
+{
+    for (int ranks = 2; ranks <= 32; ranks += 2)
+        for (int units = 1; units <= 3; units++) {
+            struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+            const struct pp_shape shape = {
+                .ranks = ranks, .micro_batches = units * ranks, .chunks = 1};
+            struct pp_lower_options options = {.recv_slots = 2, .has_sync = true};
+            struct pp_program *compute, *by[3];
+
+            cr_assert_eq(pp_schedule_program(arena, pp_schedule_find("chimera"), &shape, NULL,
+                                             &compute, NULL),
+                         PP_OK);
+            for (int sync = 0; sync < 3; sync++) {
+                options.grad_sync = sync;
+                cr_assert_eq(pp_lower(arena, compute, &options, &by[sync], NULL), PP_OK);
+            }
+            for (int rank = 0; rank < ranks; rank++)
+                for (int k = 0; k < 2; k++) {
+                    const int stage = k ? ranks - 1 - rank : rank;
+                    const int eager = compute_behind_sum(by[PP_SYNC_EAGER], rank, stage);
+                    const int opt = compute_behind_sum(by[PP_SYNC_EAGER_OPT], rank, stage);
+
+                    cr_assert_eq(compute_behind_sum(by[PP_SYNC_END], rank, stage), 0);
+                    cr_assert_eq(eager > 0, stage >= ranks / 2, "D%d N%d stage %d", ranks,
+                                 units * ranks, stage);
+                    cr_assert_eq(opt, stage > ranks / 2 ? eager : 0, "D%d N%d stage %d: %d", ranks,
+                                 units * ranks, stage, opt);
+                }
+        }
+}
