@@ -144,29 +144,39 @@ static void walk_recv(struct walk *w, int i)
         pp_graph_input(g, message, post);
 }
 
+/* Asynchronous work of the rank alone, one after another on its stream. */
+static int32_t walk_own(struct walk *w, int i, int32_t before)
+{
+    const struct pp_op op = pp_program_op(w->g->program, i);
+    const int32_t post = pp_clock_node(w->g, &w->clock);
+
+    w->g->node_of[i] = pp_graph_add(
+        w->g, (struct pp_node){
+                  .owner = i, .in = {post, before}, .ps = pp_costs_op(w->g->costs, &op, NULL).ps});
+    return w->g->node_of[i];
+}
+
+static void walk_copy(struct walk *w, int i)
+{
+    w->last_copy = walk_own(w, i, w->last_copy);
+}
+
 static void walk_collective(struct walk *w, int i)
 {
     struct pp_graph *g = w->g;
+
+    if (g->program->arg[i] < 0) { /* inside the rank: A2A */
+        w->last_collective = walk_own(w, i, w->last_collective);
+        return;
+    }
     const int32_t meet = w->collective0 + g->program->arg[i];
     const int32_t post = pp_clock_node(g, &w->clock);
-
     /* One input a member: a ring needs to know when each of them is ready. */
     pp_graph_input(g, meet,
                    pp_graph_add(g, (struct pp_node){.owner = i, .in = {post, w->last_collective}}));
     w->last_collective = meet;
     g->node_of[i] = meet;
     g->nodes[meet].owner = i;
-}
-
-static void walk_copy(struct walk *w, int i)
-{
-    const struct pp_op op = pp_program_op(w->g->program, i);
-    const int32_t copy =
-        pp_graph_add(w->g, (struct pp_node){.owner = i,
-                                            .in = {pp_clock_node(w->g, &w->clock), w->last_copy},
-                                            .ps = pp_costs_op(w->g->costs, &op, NULL).ps});
-
-    w->g->node_of[i] = w->last_copy = copy;
 }
 
 static void walk_barrier(struct walk *w, int i)
@@ -255,7 +265,7 @@ static void add_shared_nodes(struct pp_graph *g)
     for (int m = 0; m < p->message_count; m++)
         pp_graph_add(g, (struct pp_node){.owner = PP_NO_OWNER});
     for (int i = 0; i < pp_program_size(p); i++)
-        if (pp_op_is_collective(p->kind[i]))
+        if (pp_op_is_collective(p->kind[i]) && p->arg[i] >= 0)
             posts[p->arg[i]]++;
     for (int c = 0; c < p->collective_count; c++)
         add_collective(g, &p->collectives[c], posts[c]);
