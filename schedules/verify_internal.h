@@ -7,7 +7,7 @@
 
 #include "schedules/verify.h"
 
-enum verify_table {
+enum pp_verify_table {
     AT_F,      /* forward */
     AT_BACK,   /* B or I */
     AT_W,      /* W, or B again: what frees the saved activation */
