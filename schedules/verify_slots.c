@@ -33,7 +33,8 @@ static enum pp_status take(struct slots *s, int at, int owner)
     if (*holder == owner) /* a second producer of one message */
         return PP_OK;
     if (*holder >= 0 && s->left[*holder] > 0)
-        return pp_verify_fail(s->v, at, "%s overwrites the buffer of %s (%s), which is still in use",
+        return pp_verify_fail(s->v, at,
+                              "%s overwrites the buffer of %s (%s), which is still in use",
                               pp_verify_op_text(p, owner, a), pp_verify_op_text(p, *holder, b),
                               pp_verify_place(p, *holder, place));
     *holder = owner;

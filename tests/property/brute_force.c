@@ -7,9 +7,10 @@ const char *const judgement_names[] = {"legal", "illegal", "deadlock"};
 
 enum { RANKS = 8, THINGS = 4096, WHY_BYTES = 256, REDUCE_LISTS = 256 };
 
-/* Something that lies on a rank: the activation 'A' a stage put out, its gradient 'G', 'S' the saved
- * activation, 'K' keys and values of a split, 'k' their gradient, 'D' a weight gradient, 'U' updated
- * weights, 'R' recomputed, 'Y' a summed gradient, 'T' a tied one, 'N' new weights gathered. */
+/* Something that lies on a rank: the activation 'A' a stage put out, its gradient 'G', 'S' the
+ * saved activation, 'K' keys and values of a split, 'k' their gradient, 'D' a weight gradient, 'U'
+ * updated weights, 'R' recomputed, 'Y' a summed gradient, 'T' a tied one, 'N' new weights gathered.
+ */
 struct thing {
     char what;
     int rank, stage, granule, split;
@@ -253,7 +254,8 @@ static int compute(struct machine *m, int rank, const struct pp_op *op, int coun
             if (!has_inputs(m, rank, &op[k], op[k].mb + g))
                 return is_lowered(m) ? complain(m, &op[k], rank, "its input is not there") : 0;
     for (int k = 0; k < count; k++) {
-        if (op[k].kind == PP_F && m->head->mode == PP_MODE_TRAIN && take(m, rank, PP_F, &op[k]) < 0)
+        if (op[k].kind == PP_F && is_lowered(m) && m->head->mode == PP_MODE_TRAIN &&
+            take(m, rank, PP_F, &op[k]) < 0)
             return -1;
         for (int g = 0; g < op[k].granules; g++) {
             if (take_output(m, rank, &op[k], op[k].mb + g) < 0)
@@ -316,8 +318,8 @@ static int move_messages(struct machine *m)
             continue;
         const int dest = home(m, op.pipe, partner_stage(&op)), source = m->posts[k].rank;
         struct post *s = first_open(m, source, dest, op.pipe, op.kind);
-        struct post *r = first_open(m, source, dest, op.pipe,
-                                    op.kind == PP_SEND_F ? PP_RECV_F : PP_RECV_B);
+        struct post *r =
+            first_open(m, source, dest, op.pipe, op.kind == PP_SEND_F ? PP_RECV_F : PP_RECV_B);
         if (!r)
             continue;
         struct pp_op expected = s->op;
@@ -363,10 +365,9 @@ static int move_collectives(struct machine *m)
         bool is_met = mine != NULL;
         for (int r = 0; is_met && r < m->lists->ranks; r++) {
             const struct post *theirs = reducing(m, r);
-            is_met = !is_member(m, r, &mine->op) ||
-                     (theirs && theirs->op.kind == mine->op.kind &&
-                      theirs->op.stage == mine->op.stage &&
-                      is_tied(&theirs->op) == is_tied(&mine->op));
+            is_met = !is_member(m, r, &mine->op) || (theirs && theirs->op.kind == mine->op.kind &&
+                                                     theirs->op.stage == mine->op.stage &&
+                                                     is_tied(&theirs->op) == is_tied(&mine->op));
         }
         if (!is_met)
             continue;
@@ -430,9 +431,8 @@ static bool posts_tied(const struct machine *m, int rank)
 
 static int update(struct machine *m, int rank, const struct pp_op *op)
 {
-    const bool has_sum = count_chunk(m, PP_AR, op->pipe, op->stage) +
-                             count_chunk(m, PP_RS, op->pipe, op->stage) >
-                         0;
+    const bool has_sum =
+        count_chunk(m, PP_AR, op->pipe, op->stage) + count_chunk(m, PP_RS, op->pipe, op->stage) > 0;
     const bool is_edge = op->stage == 0 || op->stage == m->head->stages - 1;
 
     if (!has_gradient(m, rank, op->pipe, op->stage))
@@ -451,8 +451,8 @@ static int wait(struct machine *m, int rank, const struct pp_op *op)
 
     for (int k = 0; k < m->post_count && !p; k++) {
         struct post *q = &m->posts[k];
-        if (q->rank == rank && q->op.kind == op->aux && !q->is_waited &&
-            is_same_post(&q->op, op) && is_tied(&q->op) == (op->aux == PP_AR && op->peer != 0))
+        if (q->rank == rank && q->op.kind == op->aux && !q->is_waited && is_same_post(&q->op, op) &&
+            is_tied(&q->op) == (op->aux == PP_AR && op->peer != 0))
             p = q;
     }
     if (!p)
@@ -520,8 +520,8 @@ static int step(struct machine *m, int rank)
 
     if (op->kind == PP_BAR) {
         for (int r = 0; r < m->lists->ranks; r++) {
-            const bool is_here = m->at[r] < m->lists->count[r] &&
-                                 m->lists->ops[r][m->at[r]].kind == PP_BAR;
+            const bool is_here =
+                m->at[r] < m->lists->count[r] && m->lists->ops[r][m->at[r]].kind == PP_BAR;
             if (m->bars[r] < m->bars[rank] || (m->bars[r] == m->bars[rank] && !is_here))
                 return 0;
         }
