@@ -248,21 +248,45 @@ static struct pp_op wait_for(struct pp_op post)
     return post;
 }
 
-/* WAITs for all posts of a rank, each followed by the gather of what the update will change. */
+/* The tied sum that the update of `post`'s weights waits for too, if it is posted later; else -1.
+ */
+static int later_tied(const struct pp_inserts *posts, int count, int post)
+{
+    for (int i = post + 1; i < count; i++) {
+        const struct pp_op *tied = &posts->data[i].op;
+        const int stage = posts->data[post].op.stage;
+
+        if (tied->aux == PP_TIED && (stage == tied->stage || stage == tied->peer))
+            return i;
+    }
+    return -1;
+}
+
+static int add_gather(struct pp_arena *arena, struct pp_inserts *posts, int post, int tail)
+{
+    struct pp_op gather = posts->data[post].op;
+
+    if (gather.kind != PP_RS)
+        return 0;
+    gather.kind = PP_AG;
+    pp_inserts_add(arena, posts, tail, gather);
+    return 1;
+}
+
+/* WAITs for all posts of a rank. The gather of what an update will change stands behind the last
+ * WAIT for the sums that this update needs. */
 static void add_waits(struct pp_arena *arena, struct pp_inserts *posts, int tail)
 {
     const int count = posts->count;
     int gathers = 0;
 
     for (int i = 0; i < count; i++) {
-        struct pp_op gather = posts->data[i].op;
-
         pp_inserts_add(arena, posts, tail, wait_for(posts->data[i].op));
-        if (gather.kind != PP_RS)
-            continue;
-        gather.kind = PP_AG;
-        pp_inserts_add(arena, posts, tail, gather);
-        gathers++;
+        for (int k = 0; posts->data[i].op.aux == PP_TIED && k < i; k++)
+            if (later_tied(posts, count, k) == i)
+                gathers += add_gather(arena, posts, k, tail);
+        if (later_tied(posts, count, i) < 0)
+            gathers += add_gather(arena, posts, i, tail);
     }
     for (int i = 0; i < count && gathers > 0; i++) {
         struct pp_op gather = posts->data[i].op;
