@@ -4,8 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#pragma weak pp_program_grid
-
 const char *pp_verify_name(const struct pp_program *p)
 {
     return p->file ? p->file : p->name;
@@ -61,7 +59,7 @@ const char *pp_verify_place(const struct pp_program *p, int i, char *text)
 
 enum pp_status pp_verify_add_grid(struct pp_verify *v, int rank, int position)
 {
-    const char *grid = pp_program_grid ? pp_program_grid(v->arena, v->p, rank, position) : NULL;
+    const char *grid = pp_program_grid(v->arena, v->p, rank, position);
 
     return grid && *grid ? pp_error_append(v->err, "\n%s", grid) : PP_EPROGRAM;
 }
