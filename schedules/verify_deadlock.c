@@ -126,7 +126,7 @@ static void append_others(struct pp_verify_run *run, const int *path, int from, 
         if (!is_named[rank] && run->next[rank] < p->begin[rank + 1]) {
             if (others < WAITING_RANKS)
                 pp_error_append(run->v->err, "%s%d",
-                                others ? ", " : "\n  the rest waits for them: rank ", rank);
+                                others ? ", " : "\n  also stuck: rank ", rank);
             others++;
         }
     if (others > WAITING_RANKS)

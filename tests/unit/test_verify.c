@@ -80,7 +80,7 @@ Test(verify, the_mock_deadlock)
          "3F0 3B0 3F1 3B1 3F2 3B2 3F3 3B3",
          "s.csv: DEADLOCK after 13 of 32 instructions\n"
          "  rank 2 line 3 col 3: 2B3 waits for 2F3 on itself: 2B3 is listed before 2F3\n"
-         "  the rest waits for them: rank 0, 1, 3\n"
+         "  also stuck: rank 0, 1, 3\n"
          "  fix: move 2F3 before 2B3 on rank 2");
 }
 
