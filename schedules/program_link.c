@@ -315,6 +315,21 @@ static enum pp_status make_collectives(const struct pp_freeze *f, struct tally *
     return PP_OK;
 }
 
+static enum pp_status check_tied(const struct pp_freeze *f, int rank, int at)
+{
+    const struct pp_op *op = &f->lists->ops[rank][at];
+    const int last = f->p->stages - 1;
+
+    if (last == 0)
+        return pp_freeze_error(f, rank, at, "a tied sum needs two stages, there is one");
+    if (op->stage != 0 || (op->peer != 0 && op->peer != last))
+        return pp_freeze_error(f, rank, at,
+                               "a tied sum joins the first and the last stage, 0 and "
+                               "%d",
+                               last);
+    return PP_OK;
+}
+
 enum pp_status pp_freeze_collectives(const struct pp_freeze *f)
 {
     struct pp_program *p = f->p;
@@ -324,8 +339,8 @@ enum pp_status pp_freeze_collectives(const struct pp_freeze *f)
     for (int r = 0; r < p->ranks; r++)
         for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
             total += family_of(p, i) >= 0;
-            if (family_of(p, i) == TIED_FAMILY && p->stage[i] != 0)
-                return pp_freeze_error(f, r, i - p->begin[r], "a tied sum is named by stage 0");
+            if (family_of(p, i) == TIED_FAMILY)
+                PP_TRY(check_tied(f, r, i - p->begin[r]));
         }
     if (total == 0)
         return PP_OK;
@@ -387,6 +402,8 @@ enum pp_status pp_freeze_waits(const struct pp_freeze *f)
             const int32_t *target = pp_map64_find(&latest, wait_key(p, i, p->aux[i], tied));
             if (!target)
                 return pp_freeze_error(f, r, i - begin, "nothing of this name is posted before");
+            if (p->granule_count[i] > 1 && p->granule_count[i] != p->granule_count[*target])
+                return pp_freeze_error(f, r, i - begin, "what was posted has other granules");
             p->arg[i] = *target - begin;
             p->granule_count[i] = p->granule_count[*target];
             p->peer[i] = tied ? p->peer[*target] : 0;

@@ -41,7 +41,7 @@ static void count_op(struct census *census, const struct pp_op *op, int rank, in
 }
 
 /* A size of the metadata replaces the one found if it is not smaller. Stages and micro-batches that
- * never occur need a placement to be known. */
+ * never occur need a placement to be known; a compute-only file has no more than its cells. */
 static enum pp_status settle(const struct pp_reading *reading, enum pp_meta_size which, int *size)
 {
     const int given = reading->meta.sizes[which];
@@ -53,7 +53,8 @@ static enum pp_status settle(const struct pp_reading *reading, enum pp_meta_size
                             reading->file, reading->meta.lines[which], pp_meta_size_names[which],
                             given, *size);
     const bool needs_cells = which == PP_META_STAGES || which == PP_META_MICRO_BATCHES;
-    if (given > *size && needs_cells && !reading->meta.rank_of)
+    if (given > *size &&
+        ((needs_cells && !reading->meta.rank_of) || reading->meta.level == PP_LEVEL_COMPUTE))
         return pp_error_set(reading->err, PP_EPROGRAM, "%s:%d: %s: %d, but the cells have %d",
                             reading->file, reading->meta.lines[which], pp_meta_size_names[which],
                             given, *size);
@@ -123,12 +124,16 @@ static enum pp_status settle_level(struct pp_reading *reading, const struct cens
     struct pp_program_head *head = &reading->head;
     const struct pp_meta *meta = &reading->meta;
 
-    head->level = census->has_other ? PP_LEVEL_LOWERED : PP_LEVEL_COMPUTE;
+    head->level = census->has_other || meta->is_given ? PP_LEVEL_LOWERED : PP_LEVEL_COMPUTE;
     head->mode = census->has_backward ? PP_MODE_TRAIN : PP_MODE_INFER;
     if (meta->level == PP_LEVEL_COMPUTE && census->has_other)
         return pp_error_set(reading->err, PP_EPROGRAM,
                             "%s: level: compute, but there are other cells than F, B, I, W, R",
                             reading->file);
+    if (meta->level == PP_LEVEL_COMPUTE && meta->rank_of)
+        return pp_error_set(reading->err, PP_EPROGRAM,
+                            "%s:%d: placement: a compute-only program has the one of its cells",
+                            reading->file, meta->placement_line);
     if (meta->mode == PP_MODE_INFER && census->has_backward)
         return pp_error_set(reading->err, PP_EPROGRAM,
                             "%s: mode: infer, but there are backward cells", reading->file);
