@@ -369,7 +369,7 @@ Test(verify_mutants, agrees_with_brute_force)
     for (int k = 0; pp_schedules[k]; k++) {
         t.tally = (struct tally){0};
         try_schedule(&t, pp_schedules[k]);
-        cr_log_warn("%s: %d programs, %d legal, %d illegal, %d deadlocks, %d refused by freeze",
+        cr_log_info("%s: %d programs, %d legal, %d illegal, %d deadlocks, %d refused by freeze",
                     pp_schedules[k]->name, t.tally.programs, t.tally.legal, t.tally.illegal,
                     t.tally.deadlocks, t.tally.refused);
         cr_assert_gt(t.tally.legal, 100);
