@@ -1,0 +1,394 @@
+#include "core/roofline_parts.h"
+#include "core/units.h"
+#include "tests/unit/cost_inputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct setting gpt3 = {"gpt3-175b", "h100", 8, 16, 16, 1, 1, 2048};
+
+/* Korthikanti et al. 2022: 34 s b h / t for a block with sequence parallelism and fused attention,
+ * 5 a s^2 b / t more when the scores are stored; 2 s b h / t for a checkpoint. */
+Test(roofline, saved_activations_are_the_closed_form)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    const double s = 2048, b = 1, h = 12288, a = 96, t = 8, blocks = 6, v = 51200;
+    struct pp_stage_memory *memory = costs_of(arena, &in)->memory;
+
+    cr_assert_float_eq(memory[3].saved_bytes, blocks * 34 * s * b * h / t, 1);
+    cr_assert_eq(memory[3].checkpoint_bytes, memory[3].saved_bytes);
+    cr_assert_float_eq(memory[15].saved_bytes,
+                       blocks * 34 * s * b * h / t + 4 * s * b * h / t * (1 + v / h), 1);
+    /* Qi et al. 2024, table 1: 32 of the 34 wait for W */
+    cr_assert_float_eq(memory[3].weight_grad_frac, 32.0 / 34, 1e-12);
+    cr_assert_float_eq(memory[3].boundary_bytes, 2 * s * b * h / t, 1e-6);
+    cr_assert_eq(memory[15].boundary_bytes, 0);
+
+    in.recompute = PP_RECOMPUTE_FULL;
+    memory = costs_of(arena, &in)->memory;
+    cr_assert_float_eq(memory[3].checkpoint_bytes, blocks * 2 * s * b * h / t, 1);
+    cr_assert_float_eq(memory[3].saved_bytes, (blocks * 2 + 32) * s * b * h / t, 1);
+
+    cluster.device.is_attention_unfused = true;
+    in.recompute = PP_RECOMPUTE_NONE;
+    memory = costs_of(arena, &in)->memory;
+    cr_assert_float_eq(memory[3].saved_bytes, blocks * s * b * h / t * (34 + 5 * a * s / h), 1);
+    in.recompute = PP_RECOMPUTE_SELECTIVE;
+    memory = costs_of(arena, &in)->memory;
+    cr_assert_float_eq(memory[3].checkpoint_bytes, blocks * s * b * h / t * 34, 1);
+}
+
+/* Rajbhandari et al. 2020, figure 1: 7.5 B parameters, 64 replicas: 120, 31.4, 16.6, 1.9 GB. */
+Test(roofline, states_are_those_of_the_zero_paper)
+{
+    static const double expected_gb[] = {120, 31.4, 16.6, 1.9};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct setting setting = {"gpt-7.5b", "h100", 1, 1, 64, 1, 1, 1024};
+    struct pp_error err = {0};
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
+
+    cr_assert_eq(pp_model_from_params(arena, 7.5e9, &model, &err), PP_OK);
+    in.blocks_per_stage = &model.layers;
+    for (in.zero = 0; in.zero <= 3; in.zero++) {
+        const struct pp_stage_memory *m = costs_of(arena, &in)->memory;
+        const double gb = (m->params_bytes + m->grads_bytes + m->optimizer_bytes) / 1e9;
+        cr_assert_float_eq(gb, expected_gb[in.zero], 0.05, "zero %d: %g GB", in.zero, gb);
+    }
+}
+
+Test(roofline, stages_hold_the_whole_model)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    static const char *const models[] = {"gpt3-175b", "llama2-70b", "gpt2-64", "bert-48"};
+
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        for (int pp = 1; pp <= 8; pp *= 2) {
+            const struct setting setting = {models[i], "a100", 2, pp, 2, 1, 1, 512};
+            struct pp_model model;
+            struct pp_cluster cluster;
+            const struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
+            const struct pp_costs *costs = costs_of(arena, &in);
+            double params = 0;
+            for (int s = 0; s < pp; s++)
+                params += pp_roofline_stage_params(&in, s) * 2;
+            const bool has_copy = model.is_tied && pp > 1;
+            cr_assert_float_eq(params - (has_copy ? (double)model.vocab * model.hidden : 0),
+                               pp_model_params(&model), 1);
+            cr_assert_eq(costs->tied != NULL, has_copy);
+        }
+}
+
+/* With free memory, links and launches a weight gradient is flops / (peak * eta) and nothing else;
+ * all flops of a step are three forwards. */
+Test(roofline, weight_gradients_take_the_closed_form)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    const struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+
+    cluster.device.launch_s = 0;
+    cluster.device.memory_bytes_per_s = 1e30;
+    cluster.intra = cluster.inter = (struct pp_link){0, 1e30};
+    const struct pp_costs *costs = costs_of(arena, &in);
+    const double peak = cluster.device.peak_flops_per_s * cluster.device.gemm_eta;
+    const double w_s = 6 * 24.0 * 2048 * 12288 * 12288 / 8 / peak;
+    cr_assert_float_eq(pp_units_s(costs->op[PP_W][3].ps) / w_s, 1, 1e-9);
+    cr_assert_eq(costs->op[PP_W][3].tp_ps, 0);
+
+    double flops = 0;
+    for (int s = 0; s < in.stages; s++)
+        flops += costs->op[PP_F][s].flops + costs->op[PP_B][s].flops;
+    cr_assert_float_eq(flops / pp_model_flops_per_sample(&model, 2048, PP_FLOPS_MEGATRON), 1,
+                       1e-12);
+}
+
+/* Four gathers or scatters of s b h in every direction (Korthikanti et al. 2022, section 4.2.2). */
+Test(roofline, tensor_parallel_time_is_four_rings)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    const struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    const struct pp_costs *costs = costs_of(arena, &in);
+    const double bytes = 2048.0 * 12288 * 2, bandwidth = 450e9 * cluster.eta_link;
+    const double ring_s = 7 * (cluster.intra.alpha_s + bytes / 8 / bandwidth);
+
+    cr_assert_float_eq(pp_units_s(costs->op[PP_F][3].tp_ps), 6 * 4 * ring_s, 2e-12);
+    cr_assert_eq(costs->op[PP_F][3].tp_ps, costs->op[PP_I][3].tp_ps);
+    cr_assert(costs->op[PP_F][3].tp_ps < costs->op[PP_F][3].ps);
+}
+
+Test(roofline, gradient_sums_are_the_closed_form)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    const struct pp_costs *costs = costs_of(arena, &in);
+    const double bytes = 2 * 6 * pp_model_layer_params(&model, PP_LAYER_BLOCK) / 8;
+
+    /* tp fills the node: 16 replicas on 16 nodes, latency by the logarithm */
+    cr_assert_float_eq(pp_units_s(costs->op[PP_AR][3].ps),
+                       2 * 4 * cluster.inter.alpha_s + 2 * 15 / 16.0 * bytes / 40e9, 2e-12);
+    cr_assert_float_eq(pp_units_s(costs->op[PP_RS][3].ps),
+                       15 * cluster.inter.alpha_s + 15 / 16.0 * bytes / 40e9, 2e-12);
+    cr_assert_eq(costs->op[PP_AG][3].ps, costs->op[PP_RS][3].ps);
+    cr_assert_float_eq(pp_units_s(costs->ring_alpha_ps[3]),
+                       cluster.inter.alpha_s + bytes / 16 / 40e9, 2e-12);
+    cr_assert_eq(costs->sync_ranks, 16);
+    /* the optimizer moves 2 + 12 + 12 + 2 bytes a parameter, a sixteenth of them with ZeRO-1 */
+    const double update_s = 28 * bytes / 2 / (3350e9 * cluster.device.memory_eta);
+    cr_assert_float_eq(pp_units_s(costs->op[PP_U][3].ps), update_s + 7 * cluster.device.launch_s,
+                       2e-12);
+    in.zero = 1;
+    cr_assert_float_eq(pp_units_s(costs_of(arena, &in)->op[PP_U][3].ps),
+                       update_s / 16 + 7 * cluster.device.launch_s, 2e-12);
+}
+
+/* Devices one by one against the formulas, for every shape of node. */
+static int device(const struct pp_layout *l, int rank, int replica, int c)
+{
+    return ((rank * l->dp + replica) * l->cp + c) * l->tp;
+}
+
+static void check_placement(const struct pp_cost_inputs *in)
+{
+    const struct pp_layout *l = &in->layout;
+
+    for (int a = 0; a < l->pp; a++)
+        for (int b = 0; b < l->pp; b++) {
+            bool crosses = false;
+            for (int d = 0; d < l->dp; d++)
+                for (int c = 0; c < l->cp; c++)
+                    for (int t = 0; t < l->tp; t++)
+                        crosses |= !pp_cluster_same_node(in->cluster, device(l, a, d, c) + t,
+                                                         device(l, b, d, c) + t);
+            cr_assert_eq(pp_roofline_crosses(in, a, b), crosses);
+        }
+    for (int s = 0; s < in->stages; s++) {
+        int nodes = 0, last = -1;
+        for (int d = 0; d < l->dp; d++)
+            for (int c = 0; c < l->cp; c++) {
+                const int node = device(l, in->rank_of[s], d, c) / in->cluster->gpus_per_node;
+                nodes += node != last;
+                last = node;
+            }
+        const struct pp_group group = pp_roofline_stage_group(in, s);
+        cr_assert_eq(group.members, l->dp * l->cp);
+        const int per_node = group.members / nodes;
+        cr_assert_eq(group.per_node, per_node, "%d members, %d nodes: %d per node", group.members,
+                     nodes, group.per_node);
+    }
+}
+
+Test(roofline, links_and_groups_agree_with_device_numbers)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    int crossing = 0;
+
+    for (int gpn = 1; gpn <= 12; gpn++)
+        for (int tp = 1; tp <= 8; tp *= 2)
+            for (int dp = 1; dp <= 6; dp++)
+                for (int cp = 1; cp <= 2; cp++) {
+                    const struct setting setting = {"gpt2-64", "h100", tp, 4, dp, cp, 1, 512};
+                    const struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
+                    cluster.gpus_per_node = gpn;
+                    check_placement(&in);
+                    crossing += pp_roofline_crosses(&in, 0, 1);
+                }
+    cr_assert(crossing > 100);
+}
+
+/* Sums of everything that takes time, for comparisons. */
+static double total_s(struct pp_arena *arena, const struct pp_cost_inputs *in)
+{
+    static const enum pp_op_kind kinds[] = {PP_F, PP_B, PP_R, PP_U, PP_AR, PP_AG};
+    const struct pp_costs *costs = costs_of(arena, in);
+    double s = 0;
+
+    for (int stage = 0; stage < in->stages; stage++)
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            s += pp_units_s(costs->op[kinds[k]][stage].ps);
+    for (int i = 0; i < costs->links; i++)
+        s += pp_units_s(costs->alpha_ps[i]) + 1e6 * costs->s_per_byte[i];
+    return s;
+}
+
+Test(roofline, a_slower_machine_is_never_faster)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    static const char *const clusters[] = {"h100", "a100", "v100-dgx1", "p100-daint", "b200"};
+    static const char *const models[] = {"gpt2-64", "llama2-7b", "bert-48", "gpt-22b"};
+
+    int compute_bound = 0;
+
+    srand(1);
+    for (int i = 0; i < 200; i++) {
+        const struct setting setting = {models[rand() % 4], clusters[rand() % 5], 1 << rand() % 3,
+                                        1 << rand() % 4,    1 << rand() % 5,      1 << rand() % 2,
+                                        1 + rand() % 8,     128 << rand() % 4};
+        struct pp_model model;
+        struct pp_cluster cluster;
+        const struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
+        const struct pp_cluster original = cluster;
+        const double reference = total_s(arena, &in);
+        cluster.device.peak_flops_per_s /= 2;
+        cr_assert(total_s(arena, &in) >= reference); /* tiny layers are bound by memory */
+        compute_bound += total_s(arena, &in) > 1.3 * reference;
+        cluster = original;
+        cluster.device.memory_bytes_per_s /= 2;
+        cr_assert(total_s(arena, &in) > reference);
+        cluster = original;
+        cluster.intra.bytes_per_s /= 2;
+        cr_assert(total_s(arena, &in) > reference);
+        cluster = original;
+        cluster.inter.alpha_s *= 2;
+        cr_assert(total_s(arena, &in) > reference);
+        cluster = original;
+        cluster.device.launch_s *= 2;
+        cr_assert(total_s(arena, &in) > reference);
+        cluster = original;
+        struct pp_cost_inputs slow = in;
+        slow.inter_factor = 0.5;
+        cr_assert(total_s(arena, &slow) > reference);
+        slow = in;
+        slow.recompute = PP_RECOMPUTE_FULL;
+        cr_assert(total_s(arena, &slow) > reference);
+    }
+    cr_assert(compute_bound > 50 && compute_bound < 200, "%d", compute_bound);
+}
+
+Test(roofline, more_work_takes_longer_and_more_room)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    double last_s = 0, last_bytes = 0;
+
+    for (int mbs = 1; mbs <= 64; mbs *= 2) {
+        in.layout.mbs = mbs;
+        const struct pp_costs *costs = costs_of(arena, &in);
+        const double s = pp_units_s(costs->op[PP_F][3].ps), bytes = costs->memory[3].saved_bytes;
+        /* at most proportional: launches and weights are shared by the samples */
+        cr_assert(s > last_s && (mbs == 1 || s <= 2 * last_s * (1 + 1e-9)));
+        cr_assert(mbs == 1 || fabs(bytes / last_bytes - 2) < 1e-9);
+        last_s = s;
+        last_bytes = bytes;
+    }
+}
+
+/* Splitting the sequence moves the same flops; a causal model's later splits see more keys. */
+Test(roofline, splits_share_the_work)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    const struct pp_costs *whole = costs_of(arena, &in);
+
+    in.splits = 4;
+    const struct pp_costs *parts = costs_of(arena, &in);
+    for (int s = 0; s < in.stages; s++) {
+        double flops = 0;
+        int64_t ps = 0;
+        for (int q = 0; q < 4; q++) {
+            flops += parts->op[PP_F][s * 4 + q].flops;
+            ps += parts->op[PP_F][s * 4 + q].ps;
+            cr_assert(q == 0 || parts->op[PP_F][s * 4 + q].ps > parts->op[PP_F][s * 4 + q - 1].ps);
+        }
+        cr_assert_float_eq(flops / whole->op[PP_F][s].flops, 1, 1e-12);
+        cr_assert(ps >= whole->op[PP_F][s].ps);
+        cr_assert_eq(parts->op[PP_B][s * 4].ps,
+                     parts->op[PP_I][s * 4].ps + parts->op[PP_W][s * 4].ps);
+    }
+}
+
+/* rho_s = 1 - (1 - rho_1) (P - 1) / (P - s), clipped, none on the last stage. */
+Test(roofline, stage_aware_recomputation_follows_the_rule)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct setting setting = {"gpt2-64", "h100", 1, 4, 1, 1, 1, 512};
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
+
+    in.recompute = PP_RECOMPUTE_STAGE;
+    in.first_stage_ratio = 0.8;
+    const double *fracs = pp_recompute_fracs(arena, &in);
+    const double expected[] = {0.8, 0.7, 0.4, 0};
+    for (int s = 0; s < 4; s++)
+        cr_assert_float_eq(fracs[s], expected[s], 1e-12);
+    in.first_stage_ratio = 0.1;
+    fracs = pp_recompute_fracs(arena, &in);
+    cr_assert_float_eq(fracs[0], 0.1, 1e-12);
+    for (int s = 1; s < 4; s++)
+        cr_assert_eq(fracs[s], 0);
+    const double block = pp_model_layer_flops(&model, PP_LAYER_BLOCK, 1, 512, PP_FLOPS_MEGATRON);
+    cr_assert_float_eq(pp_recompute_flops_per_sample(&in, PP_FLOPS_MEGATRON), 1.6 * block, 1);
+    in.recompute = PP_RECOMPUTE_FULL;
+    cr_assert_float_eq(pp_recompute_flops_per_sample(&in, PP_FLOPS_MEGATRON) / (64 * block), 1,
+                       1e-12);
+}
+
+Test(roofline, absurd_sizes_are_refused_and_nothing_overflows)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_costs *costs;
+    const struct pp_cost_inputs good = inputs_of(arena, gpt3, &model, &cluster);
+    const struct {
+        struct pp_layout layout;
+        const char *message;
+    } bad[] = {
+        {{.tp = 7, .pp = 16, .dp = 1, .cp = 1, .ep = 1, .mbs = 1, .seq = 2048}, "6 and 8"},
+        {{.tp = 128, .pp = 16, .dp = 1, .cp = 1, .ep = 1, .mbs = 1, .seq = 2048}, "96"},
+        {{.tp = 8, .pp = 16, .dp = 1, .cp = 3, .ep = 1, .mbs = 1, .seq = 2048}, "--cp 3"},
+        {{.tp = 8, .pp = 16, .dp = 1, .cp = 1, .ep = 2, .mbs = 1, .seq = 2048}, "--ep"},
+        {{.tp = 8, .pp = 16, .dp = 0, .cp = 1, .ep = 1, .mbs = 1, .seq = 2048}, "--dp"},
+        {{.tp = 8, .pp = 16, .dp = 1 << 24, .cp = 1, .ep = 1, .mbs = 1, .seq = 2048}, "devices"},
+        {{.tp = 1, .pp = 16, .dp = 1, .cp = 1, .ep = 1, .mbs = 1 << 24, .seq = 1 << 26}, "--mbs"},
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct pp_cost_inputs in = good;
+        in.layout = bad[i].layout;
+        cr_assert_eq(pp_costs_analytic(arena, &in, &costs, &err), PP_EINVAL, "%s", bad[i].message);
+        cr_assert_not_null(strstr(err.message, bad[i].message), "%s", err.message);
+    }
+    int blocks[16] = {97};
+    struct pp_cost_inputs in = good;
+    in.blocks_per_stage = blocks;
+    cr_assert_eq(pp_costs_analytic(arena, &in, &costs, &err), PP_EINVAL);
+}
+
+Test(roofline, the_explanation_names_every_term)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    const struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    const struct pp_costs *costs = costs_of(arena, &in);
+    static const char *const words[] = {"qkv",     "attention",  "mlp up", "logits",
+                                        "network", "stage 1-14", "bound"};
+    char *text = NULL;
+    size_t length = 0;
+
+    FILE *out = open_memstream(&text, &length);
+    pp_costs_explain(&in, costs, out);
+    fclose(out);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        cr_assert_not_null(strstr(text, words[i]), "%s not in:\n%s", words[i], text);
+    free(text);
+}
