@@ -6,6 +6,9 @@
 
 enum { FIELDS_MAX = 1 << 28 };
 
+/* Spreadsheets put it in front of the first line. */
+static const char byte_order_mark[] = "\xef\xbb\xbf";
+
 struct reader {
     struct csv_parser parser;
     const char *name;
@@ -155,13 +158,12 @@ enum pp_status pp_csv_parse(struct pp_arena *arena, const char *name, const char
                             size_t length, struct pp_csv *csv, struct pp_csv *comments,
                             struct pp_error *err)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* byte order mark of spreadsheets */
     struct reader reader = {.name = name, .csv = csv};
 
     *csv = (struct pp_csv){0};
     if (comments)
         *comments = (struct pp_csv){0};
-    if (length >= 3 && !memcmp(text, mark, 3)) {
+    if (length >= 3 && !memcmp(text, byte_order_mark, 3)) {
         text += 3;
         length -= 3;
     }
@@ -175,14 +177,21 @@ enum pp_status pp_csv_parse(struct pp_arena *arena, const char *name, const char
     return status;
 }
 
+/* What the reader would trim, cut or take for something else. */
+static bool needs_quotes(const char *field, size_t length)
+{
+    return length == 0 || strpbrk(field, "\",\r\n") || is_space((unsigned char)field[0]) ||
+           is_space((unsigned char)field[length - 1]) || field[0] == '#' ||
+           !strncmp(field, byte_order_mark, 3);
+}
+
 void pp_csv_write_field(FILE *out, const char *field)
 {
     const size_t length = strlen(field);
 
-    /* libcsv would put quotes around every field. */
-    if (length > 0 && !strpbrk(field, "\",\r\n") && !is_space((unsigned char)field[0]) &&
-        !is_space((unsigned char)field[length - 1]) && field[0] != '#')
-        fwrite(field, 1, length, out);
-    else
+    /* libcsv puts quotes around every field. */
+    if (needs_quotes(field, length))
         csv_fwrite(out, field, length);
+    else
+        fwrite(field, 1, length, out);
 }

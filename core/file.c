@@ -1,10 +1,13 @@
+#include "core/file.h"
 #include "core/csv.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -12,8 +15,14 @@ enum { CHUNK_BYTES = 1 << 16, FILE_MAX_BYTES = 1 << 30 };
 
 struct buffer {
     char *data;
-    size_t length, room;
+    size_t length, room, limit;
 };
+
+static enum pp_status refuse_size(const char *name, size_t limit, struct pp_error *err)
+{
+    return pp_error_set(err, PP_EFAIL, "cannot read %s: it has more than %zu bytes (%zu MiB)", name,
+                        limit, limit >> 20);
+}
 
 static enum pp_status fail(const char *name, gzFile file, struct pp_error *err)
 {
@@ -43,8 +52,8 @@ static enum pp_status read_all(const char *name, gzFile file, struct buffer *buf
         if (got == 0)
             break;
         buffer->length += (size_t)got;
-        if (buffer->length > FILE_MAX_BYTES)
-            return pp_error_set(err, PP_EFAIL, "cannot read %s: it has more than 1 GiB", name);
+        if (buffer->length > buffer->limit)
+            return refuse_size(name, buffer->limit, err);
     }
     /* A truncated stream ends like a file, but leaves its mark. */
     int code = Z_OK;
@@ -59,22 +68,37 @@ static bool has_suffix(const char *path, const char *suffix)
     return length > tail && !strcmp(path + length - tail, suffix);
 }
 
-enum pp_status pp_file_read(struct pp_arena *arena, const char *path, char **text, size_t *length,
-                            struct pp_error *err)
+/* Open and look, before a byte is read into memory. */
+static enum pp_status open_stream(const char *path, const char *name, size_t limit, gzFile *file,
+                                  struct pp_error *err)
 {
     const bool is_stdin = !strcmp(path, "-");
-    const char *name = is_stdin ? "standard input" : path;
-    struct buffer buffer = {0};
+    struct stat info;
 
     errno = 0;
     const int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return pp_error_set(err, PP_EFAIL, "cannot open %s: %s", name, strerror(errno));
-    gzFile file = gzdopen(fd, "rb");
-    if (!file) {
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (uint64_t)info.st_size > limit) {
+        close(fd);
+        return refuse_size(name, limit, err);
+    }
+    *file = gzdopen(fd, "rb");
+    if (!*file) {
         close(fd);
         return pp_error_set(err, PP_EFAIL, "cannot read %s: out of memory", name);
     }
+    return PP_OK;
+}
+
+enum pp_status pp_file_read_limited(struct pp_arena *arena, const char *path, size_t limit,
+                                    struct pp_bytes *bytes, struct pp_error *err)
+{
+    const char *name = strcmp(path, "-") ? path : "standard input";
+    struct buffer buffer = {.limit = limit};
+    gzFile file;
+
+    PP_TRY(open_stream(path, name, limit, &file, err));
     enum pp_status status = PP_OK;
     if (has_suffix(path, ".gz") && gzdirect(file) && !gzeof(file))
         status = pp_error_set(err, PP_EFAIL, "cannot read %s: it is not in gzip format", name);
@@ -82,12 +106,22 @@ enum pp_status pp_file_read(struct pp_arena *arena, const char *path, char **tex
         status = read_all(name, file, &buffer, err);
     gzclose_r(file);
     if (status == PP_OK) {
-        *text = pp_arena_alloc_raw(arena, buffer.length + 1);
+        *bytes = (struct pp_bytes){pp_arena_alloc_raw(arena, buffer.length + 1), buffer.length};
         if (buffer.length > 0)
-            memcpy(*text, buffer.data, buffer.length);
-        (*text)[buffer.length] = '\0';
-        *length = buffer.length;
+            memcpy(bytes->data, buffer.data, buffer.length);
+        bytes->data[buffer.length] = '\0';
     }
     free(buffer.data);
     return status;
+}
+
+enum pp_status pp_file_read(struct pp_arena *arena, const char *path, char **text, size_t *length,
+                            struct pp_error *err)
+{
+    struct pp_bytes bytes;
+
+    PP_TRY(pp_file_read_limited(arena, path, FILE_MAX_BYTES, &bytes, err));
+    *text = bytes.data;
+    *length = bytes.length;
+    return PP_OK;
 }

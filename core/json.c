@@ -1,6 +1,7 @@
 #include "core/json.h"
 #include "core/csv.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -91,6 +92,7 @@ static enum pp_status look_up_or_refuse(const struct pp_json *json, const json_t
                                         const char *keys, struct key *key, json_t **value,
                                         bool *found, struct pp_error *err)
 {
+    assert(keys && *keys);
     PP_TRY(look_up(json, object, keys, key, value, err));
     if (found)
         *found = *value != NULL;
