@@ -2,7 +2,7 @@
  *
  * A schedule is a pure function of its shape. It knows nothing of communication or memory; passes
  * in schedules/lower add those. To add one: write one file, add one row to registry.c, one line to
- * schedules/meson.build (docs/architecture.md shows an example that a test builds). */
+ * schedules/meson.build (docs/add-a-schedule.md shows an example that a test builds). */
 #ifndef PP_SCHEDULES_SCHEDULE_H
 #define PP_SCHEDULES_SCHEDULE_H
 
