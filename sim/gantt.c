@@ -1,4 +1,3 @@
-#include "sim/report.h"
 #include "sim/gantt.h"
 
 #include "core/units.h"

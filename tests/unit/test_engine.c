@@ -1,10 +1,13 @@
+#define _GNU_SOURCE /* mkstemps */
 #include "schedules/lower/lower.h"
 #include "sim/engine.h"
 #include "traces/metrics.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Two ranks, one micro-batch, one message each way, an overlapped pair on its own. */
 static struct pp_program *hand_made(struct pp_arena *arena)
@@ -132,4 +135,131 @@ Test(engine, the_table_has_a_default_and_names)
     cr_assert_not_null(pp_engines[0]);
     for (int i = 0; pp_engines[i] != NULL; i++)
         cr_assert(pp_engines[i]->name && pp_engines[i]->summary && pp_engines[i]->run);
+}
+
+/* ---- the whole chain: schedule, messages, evaluator, trace, figures ---------------------------
+ */
+
+struct chain {
+    struct pp_arena *arena;
+    struct pp_shape shape;
+    struct pp_program *program;
+    struct pp_trace *trace;
+    struct pp_metrics metrics;
+};
+
+static bool run_chain(struct chain *c, const struct pp_schedule *schedule, double wire,
+                      int recv_slots)
+{
+    const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .c = wire, .fb = 3};
+    const struct pp_lower_options lower = {.recv_slots = recv_slots};
+    const struct pp_engine_options options = {.plan.is_buffered = recv_slots == 0, .replicas = 1};
+    struct pp_program *compute;
+    struct pp_error err = {0};
+
+    if (pp_schedule_check(schedule, &c->shape, &err) != PP_OK ||
+        pp_schedule_program(c->arena, schedule, &c->shape, NULL, &compute, &err) != PP_OK)
+        return false;
+    const struct pp_costs *costs = pp_costs_unit(c->arena, &unit, compute->ranks, compute->stages,
+                                                 compute->splits, compute->granules);
+    cr_assert_eq(pp_lower(c->arena, compute, &lower, &c->program, &err), PP_OK, "%s: %s",
+                 schedule->name, err.message);
+    cr_assert_eq(pp_engine_dag.run(c->arena, c->program, costs, &options, &c->trace, &err), PP_OK,
+                 "%s: %s", schedule->name, err.message);
+    cr_assert_eq(pp_metrics_compute(c->arena, c->trace, &c->metrics, &err), PP_OK, "%s: %s",
+                 schedule->name, err.message);
+    return true;
+}
+
+static double busy_of_all(const struct chain *c)
+{
+    double busy_s = 0;
+
+    for (int r = 0; r < c->program->ranks; r++)
+        busy_s += c->metrics.ranks[r].busy_s;
+    return busy_s;
+}
+
+Test(engine, bubbles_are_those_of_the_closed_forms)
+{
+    const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
+    int compared = 0, runs = 0;
+
+    for (int i = 0; pp_schedules[i] != NULL; i++)
+        for (int ranks = 1; ranks <= 8; ranks++)
+            for (int n = 1; n <= 24; n += 1 + n / 4) {
+                const struct pp_schedule *schedule = pp_schedules[i];
+                PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+                struct chain c = {
+                    .arena = arena,
+                    .shape = {.ranks = ranks,
+                              .chunks = schedule->chunks                    ? schedule->chunks
+                                        : schedule->options & PP_OPT_CHUNKS ? 2
+                                                                            : 1,
+                              .micro_batches = n,
+                              .splits = 1,
+                              .granules = 1,
+                              .pipelines = schedule->placement == PP_PLACE_TWO_WAY ? 2 : 1,
+                              .depth_first = 1}};
+                if (!run_chain(&c, schedule, 0, 0))
+                    continue;
+                runs++;
+                /* Every micro-batch costs 3 on every stage. */
+                cr_assert_float_eq(busy_of_all(&c), 3.0 * n * c.program->stages, 1e-9);
+                cr_assert_float_eq(c.metrics.bubble_frac, c.metrics.time_frac[PP_TIME_BUBBLE], 0);
+                const double wanted = schedule->bubble_frac.value && schedule->bubble_frac.is_exact
+                                          ? schedule->bubble_frac.value(&c.shape, &unit, 0)
+                                          : (double)NAN;
+                if (isnan(wanted))
+                    continue;
+                cr_assert_float_eq(c.metrics.bubble_frac, wanted, 1e-12, "%s D=%d N=%d: %g, not %g",
+                                   schedule->name, ranks, n, c.metrics.bubble_frac, wanted);
+                compared++;
+            }
+    cr_assert_gt(runs, 200);
+    cr_assert_gt(compared, 100);
+}
+
+Test(engine, figures_of_a_file_are_those_of_the_run)
+{
+    int runs = 0;
+
+    for (int i = 0; pp_schedules[i] != NULL; i++)
+        for (int slots = 0; slots <= 2; slots += 2) {
+            const struct pp_schedule *schedule = pp_schedules[i];
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            struct chain c = {
+                .arena = arena,
+                .shape = {.ranks = 4,
+                          .chunks = schedule->chunks                    ? schedule->chunks
+                                    : schedule->options & PP_OPT_CHUNKS ? 2
+                                                                        : 1,
+                          .micro_batches = 8,
+                          .splits = 1,
+                          .granules = 1,
+                          .pipelines = schedule->placement == PP_PLACE_TWO_WAY ? 2 : 1,
+                          .depth_first = 1}};
+            char path[] = "/tmp/pipesim-engine-XXXXXX.csv";
+            struct pp_trace *again;
+            struct pp_metrics metrics;
+            struct pp_error err = {0};
+            if (!run_chain(&c, schedule, 0.3, slots))
+                continue;
+            runs++;
+            close(mkstemps(path, 4));
+            cr_assert_eq(pp_trace_write(c.trace, path, &err), PP_OK, "%s", err.message);
+            cr_assert_eq(pp_trace_read_csv(arena, path, &again, &err), PP_OK, "%s", err.message);
+            unlink(path);
+            cr_assert_eq(pp_metrics_compute(arena, again, &metrics, &err), PP_OK, "%s",
+                         err.message);
+            for (int part = 0; part < PP_TIME_PARTS; part++)
+                cr_assert_eq(metrics.time_frac[part], c.metrics.time_frac[part], "%s: %s",
+                             schedule->name, pp_time_part_names[part]);
+            cr_assert_gt(metrics.time_frac[PP_TIME_P2P], 0);
+            cr_assert_eq(metrics.span_bubble_frac, c.metrics.span_bubble_frac);
+            for (int e = 0; e < again->count; e++)
+                cr_assert_eq(again->events[e].waits_for, c.trace->events[e].waits_for, "%s",
+                             again->events[e].cell);
+        }
+    cr_assert_gt(runs, 6);
 }
