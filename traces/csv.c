@@ -253,18 +253,25 @@ static enum pp_status parse_rows(struct reader *reader, const struct pp_csv *csv
 enum pp_status pp_trace_read_csv(struct pp_arena *arena, const char *path, struct pp_trace **trace,
                                  struct pp_error *err)
 {
-    struct reader reader = {.arena = arena, .path = path, .trace = PP_NEW(arena, struct pp_trace)};
-    struct pp_csv csv;
     char *text;
     size_t length;
 
     PP_TRY(pp_file_read(arena, path, &text, &length, err));
-    PP_TRY(pp_csv_parse(arena, path, text, length, &csv, NULL, err));
+    return pp_trace_parse_csv(arena, path, text, length, trace, err);
+}
+
+enum pp_status pp_trace_parse_csv(struct pp_arena *arena, const char *name, const char *text,
+                                  size_t length, struct pp_trace **trace, struct pp_error *err)
+{
+    struct reader reader = {.arena = arena, .path = name, .trace = PP_NEW(arena, struct pp_trace)};
+    struct pp_csv csv;
+
+    PP_TRY(pp_csv_parse(arena, name, text, length, &csv, NULL, err));
     PP_TRY(parse_rows(&reader, &csv, err));
-    reader.trace->program = pp_arena_strdup(arena, path);
+    reader.trace->program = pp_arena_strdup(arena, name);
     reader.trace->engine = "file";
     if (pp_trace_link_waits(arena, reader.trace, err) != PP_OK)
-        return pp_error_prefix(err, "%s: ", path);
+        return pp_error_prefix(err, "%s: ", name);
     *trace = reader.trace;
     return PP_OK;
 }

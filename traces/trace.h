@@ -51,6 +51,9 @@ enum pp_status pp_trace_write(const struct pp_trace *trace, const char *path, st
 /* Strict: a wrong header, number, cell, stream, order or hash is PP_EINVAL with file:line. */
 enum pp_status pp_trace_read_csv(struct pp_arena *arena, const char *path, struct pp_trace **trace,
                                  struct pp_error *err);
+/* The same from memory; `name` stands in messages. */
+enum pp_status pp_trace_parse_csv(struct pp_arena *arena, const char *name, const char *text,
+                                  size_t length, struct pp_trace **trace, struct pp_error *err);
 /* Set `waits_for` of every WAIT from the cells of its list; PP_EINVAL when it waits for what was
  * not posted before it. */
 enum pp_status pp_trace_link_waits(struct pp_arena *arena, struct pp_trace *trace,

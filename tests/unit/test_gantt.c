@@ -337,3 +337,31 @@ Test(gantt, nothing_to_draw)
     set_up(&c, "1f1b", shape_of(2, 1, 2, 1));
     cr_assert_str_eq(draw(&c, plain), "nothing to draw: the step takes no time\n");
 }
+
+Test(gantt, a_pipe_is_eighty_columns_without_color)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = tmpfile();
+
+    unsetenv("COLUMNS");
+    setenv("TERM", "xterm", 1);
+    struct pp_terminal terminal = pp_terminal_detect("auto", out);
+    cr_assert_eq(terminal.width, 80);
+    cr_assert_not(terminal.has_color);
+    setenv("COLUMNS", "132", 1);
+    setenv("LC_ALL", "C", 1);
+    terminal = pp_terminal_detect("always", out);
+    cr_assert_eq(terminal.width, 132);
+    cr_assert(terminal.has_color);
+    cr_assert_not(terminal.has_utf8);
+    setenv("COLUMNS", "-5", 1);
+    cr_assert_eq(pp_terminal_detect(NULL, out).width, 80);
+    setenv("COLUMNS", "999999999999999999999", 1);
+    cr_assert_eq(pp_terminal_detect("never", out).width, 1000);
+    fclose(out);
+    out = open_memstream(&text, &bytes); /* has no descriptor */
+    cr_assert_not(pp_terminal_detect("auto", out).has_color);
+    fclose(out);
+    free(text);
+}
