@@ -15,9 +15,9 @@ enum pp_status pp_verify_memory(struct pp_verify *v, int max_activations)
             else if (p->kind[i] == PP_B || p->kind[i] == PP_W)
                 held -= p->granule_count[i];
             if (p->kind[i] == PP_F && held > max_activations * whole)
-                return pp_verify_fail(v, i, "%s is activation %.4g on this rank, the limit is %d",
-                                      pp_verify_op_text(p, i, text), (double)held / (double)whole,
-                                      max_activations);
+                return pp_verify_fail(
+                    v, i, "%s makes %.4g chunk activations on this rank, the limit is %d",
+                    pp_verify_op_text(p, i, text), (double)held / (double)whole, max_activations);
         }
     }
     return PP_OK;

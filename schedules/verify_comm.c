@@ -16,15 +16,16 @@ static enum pp_status fill_post(struct pp_verify *v, int rank, int i, int32_t *s
     int64_t unit = pp_verify_unit(v, p->stage[i], p->mb[i], p->split[i]);
     char text[VERIFY_TEXT_BYTES], place[VERIFY_TEXT_BYTES];
 
-    pp_verify_op_text(p, i, text);
     if (p->peer[i] == rank)
-        return pp_verify_fail(v, i, "%s is a message from this rank to itself", text);
+        return pp_verify_fail(v, i, "%s is a message from this rank to itself",
+                              pp_verify_op_text(p, i, text));
     if (p->arg[i] < 0 || p->arg[i] >= p->message_count || side[p->arg[i]] >= 0)
-        return pp_verify_fail(v, i, "%s has no partner", text);
+        return pp_verify_fail(v, i, "%s has no partner", pp_verify_op_text(p, i, text));
     side[p->arg[i]] = i;
     for (int g = 0; g < p->granule_count[i]; g++, unit += p->splits) {
         if (at[unit] >= 0)
-            return pp_verify_fail(v, i, "%s is listed twice, first at %s", text,
+            return pp_verify_fail(v, i, "%s is listed twice, first at %s",
+                                  pp_verify_op_text(p, i, text),
                                   pp_verify_place(p, at[unit], place));
         at[unit] = i;
     }
@@ -37,11 +38,12 @@ static enum pp_status fill_wait(struct pp_verify *v, int rank, int i, uint8_t *w
     const int target = p->begin[rank] + p->arg[i];
     char text[VERIFY_TEXT_BYTES];
 
-    pp_verify_op_text(p, i, text);
     if (p->arg[i] < 0 || target >= i)
-        return pp_verify_fail(v, i, "%s waits for something that is not posted before it", text);
+        return pp_verify_fail(v, i, "%s waits for something that is not posted before it",
+                              pp_verify_op_text(p, i, text));
     if (waited[target])
-        return pp_verify_fail(v, i, "%s waits a second time for the same post", text);
+        return pp_verify_fail(v, i, "%s waits a second time for the same post",
+                              pp_verify_op_text(p, i, text));
     waited[target] = 1;
     if (!pp_op_is_recv(p->kind[target]))
         return PP_OK;

@@ -119,14 +119,20 @@ static void append_others(struct pp_verify_run *run, const int *path, int from, 
     const struct pp_program *p = run->p;
     bool *is_named = PP_ARRAY(run->v->arena, bool, p->ranks + p->collective_count);
     int others = 0;
+    bool has_rank = false;
 
-    for (int k = from; k < to; k++)
+    for (int k = from; k < to; k++) {
         is_named[path[k]] = true;
+        has_rank |= path[k] < p->ranks;
+    }
     for (int rank = 0; rank < p->ranks; rank++)
         if (!is_named[rank] && run->next[rank] < p->begin[rank + 1]) {
             if (others < WAITING_RANKS)
                 pp_error_append(run->v->err, "%s%d",
-                                others ? ", " : "\n  also stuck: rank ", rank);
+                                others     ? ", "
+                                : has_rank ? "\n  also stuck: rank "
+                                           : "\n  stuck: rank ",
+                                rank);
             others++;
         }
     if (others > WAITING_RANKS)
