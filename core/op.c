@@ -1,6 +1,7 @@
 /* core/op.c — instructions to text and back. */
 #include "core/op.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct pp_op_kind_info pp_op_kinds[PP_OP_KINDS] = {
@@ -103,12 +104,18 @@ struct cursor {
     struct pp_error *err;
 };
 
+/* Cells come from files: no control characters on their way to a terminal. */
 static enum pp_status fail(const struct cursor *c, const char *what)
 {
-    const int length = (int)strlen(c->text);
+    char shown[61];
+    size_t length = 0;
 
-    return pp_error_set(c->err, PP_EPROGRAM, "'%.*s%s': %s", length > 60 ? 60 : length, c->text,
-                        length > 60 ? "..." : "", what);
+    for (; c->text[length] && length < sizeof(shown) - 1; length++)
+        shown[length] =
+            (unsigned char)c->text[length] < ' ' || c->text[length] == 127 ? '?' : c->text[length];
+    shown[length] = '\0';
+    return pp_error_set(c->err, PP_EPROGRAM, "'%s%s': %s", shown, c->text[length] ? "..." : "",
+                        what);
 }
 
 static bool is_digit(char c)
@@ -375,9 +382,10 @@ enum pp_status pp_op_parse(const char *text, struct pp_op ops[2], int *count, st
         PP_TRY(parse_single(&c, &ops[0]));
     skip_blanks(&c);
     if (*c.at != '\0') {
-        fail(&c, "nothing may follow the instruction, but there is");
-        pp_error_append(err, " '%.20s'", c.at);
-        return PP_EPROGRAM;
+        char what[64];
+        snprintf(what, sizeof(what), "nothing may follow the instruction (its first %d characters)",
+                 (int)(c.at - text));
+        return fail(&c, what);
     }
     return PP_OK;
 }
