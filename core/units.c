@@ -229,10 +229,13 @@ static const struct step *find_step(double value, enum pp_unit unit)
     int exponent;
 
     while (step + 1 < end && step[1].unit) {
-        const double size = fabs(round_three(value / step->factor, &exponent)) * step->factor;
+        /* Far above the next step the quotient may overflow, and rounding changes nothing. */
+        if (fabs(value) < step[1].from) {
+            const double size = fabs(round_three(value / step->factor, &exponent)) * step->factor;
 
-        if (size < step[1].from * (1 - 1e-9))
-            break;
+            if (size < step[1].from * (1 - 1e-9))
+                break;
+        }
         step++;
     }
     return step;
@@ -253,6 +256,10 @@ const char *pp_units_print(double value, enum pp_unit unit, char text[PP_UNITS_T
     const double scaled = value / step->factor;
     const bool is_whole = step == steps[unit] && scaled == round(scaled);
 
+    if (!isfinite(scaled)) { /* 1e307 in percent */
+        snprintf(text, PP_UNITS_TEXT_BYTES, "%.2e", value);
+        return text;
+    }
     round_three(scaled, &exponent);
     if (value == 0)
         snprintf(text, PP_UNITS_TEXT_BYTES, "0%s", unit == PP_UNIT_SECONDS ? " s" : step->unit);
