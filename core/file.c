@@ -96,7 +96,7 @@ enum pp_status pp_file_read_limited(struct pp_arena *arena, const char *path, si
 {
     const char *name = strcmp(path, "-") ? path : "standard input";
     struct buffer buffer = {.limit = limit};
-    gzFile file;
+    gzFile file = NULL;
 
     PP_TRY(open_stream(path, name, limit, &file, err));
     enum pp_status status = PP_OK;

@@ -13,10 +13,12 @@ static int columns(const char *text, int bytes)
     return count;
 }
 
-/* Print words from column `at` on, further lines indented; ends with a newline. */
-static void wrap(FILE *out, const char *text, int at, int indent, int width)
+/* Print words from column `at` on, further lines indented; ends with a newline. Returns how many
+ * lines it took. */
+static int wrap(FILE *out, const char *text, int at, int indent, int width)
 {
     bool is_first = true;
+    int lines = 1;
 
     while (*text) {
         const int blanks = (int)strspn(text, " "), bytes = (int)strcspn(text + blanks, " ");
@@ -28,6 +30,7 @@ static void wrap(FILE *out, const char *text, int at, int indent, int width)
             fprintf(out, "\n%*s", indent, "");
             at = indent;
             is_first = true;
+            lines++;
         }
         fprintf(out, "%s%.*s", is_first ? "" : " ", bytes, text + blanks);
         at += size + !is_first;
@@ -35,6 +38,7 @@ static void wrap(FILE *out, const char *text, int at, int indent, int width)
         text += blanks + bytes;
     }
     fputc('\n', out);
+    return lines;
 }
 
 /* `left` at `indent`, `right` wrapped in its own column. */
@@ -116,16 +120,32 @@ static void print_option_line(const struct pp_option *option, FILE *out, int wid
     fprintf(out, "  %-*s%.*s\n", at - 2, left.bytes, length, help);
 }
 
+static int print_command_names(const struct pp_cli *cli, FILE *out, int width)
+{
+    struct pp_text names = {.length = 0};
+
+    for (int i = 0; i < cli->command_count; i++) {
+        const size_t room = sizeof(names.bytes) - names.length;
+        const int wanted =
+            snprintf(names.bytes + names.length, room, "%s%s", i ? " " : "", cli->commands[i].name);
+
+        names.length += wanted < 0 || (size_t)wanted >= room ? 0 : (size_t)wanted;
+    }
+    fputs("commands: ", out);
+    return wrap(out, names.bytes, 10, 10, width);
+}
+
 void pp_options_short_help(const struct pp_cli *cli, FILE *out, int width)
 {
     const int columns_out = fit_width(width);
     bool has_common = false;
 
-    fprintf(out, "%s: %s\n", cli->program, cli->summary);
-    fprintf(out, "usage: %s\n", cli->commands[0].usage);
+    fprintf(out, "%s: %s\nusage: ", cli->program, cli->summary);
+    int lines = SCREEN_LINES - 5; /* the title, two blank lines, a heading, the last line */
+    lines -= wrap(out, cli->commands[0].usage, 7, 11, columns_out);
+    lines -= print_command_names(cli, out, columns_out);
     const int examples = print_examples(cli, -1, out, SHORT_EXAMPLES);
-    int lines = SCREEN_LINES - 7 - (examples ? 2 + 2 * examples : 0);
-
+    lines -= examples ? 2 + 2 * examples : 0;
     for (int i = 0; i < cli->option_count; i++)
         has_common |= cli->options[i].is_common;
     fprintf(out, "\nThe most important options:\n");
@@ -137,10 +157,8 @@ void pp_options_short_help(const struct pp_cli *cli, FILE *out, int width)
             lines--;
         }
     }
-    fprintf(out, "\nEverything: %s --help; one command: %s", cli->program, cli->program);
-    for (int i = 0; i < cli->command_count; i++)
-        fprintf(out, "%s%s", i ? "|" : " ", cli->commands[i].name);
-    fprintf(out, " --help\n");
+    fprintf(out, "\nEverything: %s --help; one command: %s COMMAND --help\n", cli->program,
+            cli->program);
 }
 
 void pp_options_help(const struct pp_cli *cli, int command, FILE *out, int width)

@@ -10,7 +10,7 @@ int pp_choices_split(const char *choices, char text[PP_CHOICES_BYTES],
     int count = 0;
 
     assert(choices && strlen(choices) < PP_CHOICES_BYTES);
-    strcpy(text, choices);
+    memcpy(text, choices, strlen(choices) + 1);
     for (char *place = text; place; count++) {
         assert(count < PP_CHOICES_MAX);
         names[count] = strsep(&place, "|");

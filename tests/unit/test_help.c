@@ -141,11 +141,36 @@ Test(help, the_short_one_fits_a_screen)
 
     cr_assert_leq(count_lines(text), 24);
     cr_assert_not_null(strstr(text, "usage: toy [run]"));
+    cr_assert_not_null(strstr(text, "commands: run sweep verify\n"));
     cr_assert_not_null(strstr(text, "toy verify b.csv"));
     cr_assert_null(strstr(text, "fifth"));
     cr_assert_not_null(strstr(text, "--grad-sync WHEN"));
     cr_assert_null(strstr(text, "--seed S  "), "only what is marked");
     cr_assert_not_null(strstr(text, "toy --help"));
+    free(text);
+}
+
+/* Without marks the first options are shown, as many as the screen has room for. */
+Test(help, the_short_one_fits_whatever_the_table_holds)
+{
+    struct pp_option many[60];
+    struct pp_cli big = cli;
+    char *text = NULL;
+    size_t length = 0;
+
+    for (int i = 0; i < 60; i++) {
+        many[i] = options[1];
+        many[i].is_common = false;
+    }
+    big.options = many;
+    big.option_count = 60;
+    FILE *out = open_memstream(&text, &length);
+    pp_options_short_help(&big, out, 60);
+    fclose(out);
+    cr_assert_eq(count_lines(text), 24);
+    cr_assert_not_null(strstr(text, "--seed S                Seed of what is drawn by chance"));
+    for (char *copy = text, *line; (line = strsep(&copy, "\n"));)
+        cr_assert_leq(strlen(line), 60, "%s", line);
     free(text);
 }
 
