@@ -1,0 +1,69 @@
+/* A cluster text is either refused with a message or a machine with positive, finite numbers on
+ * which a model has costs. */
+#include "core/roofline.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <math.h>
+#include <string.h>
+
+static void check_positive(double value)
+{
+    FUZZ_CHECK(isfinite(value) && value > 0);
+}
+
+static void check_costs(struct pp_arena *arena, const struct pp_cluster *cluster)
+{
+    static const uint16_t ranks[] = {0, 1};
+    static const int blocks[] = {6, 6};
+    struct pp_model model;
+    struct pp_error err = {0};
+    struct pp_costs *costs;
+    const struct pp_cost_inputs in = {
+        .model = &model,
+        .cluster = cluster,
+        .layout = {.tp = 2, .pp = 2, .dp = 3, .cp = 2, .ep = 1, .mbs = 1, .seq = 1024},
+        .stages = 2,
+        .pipelines = 1,
+        .splits = 1,
+        .granules = 1,
+        .rank_of = ranks,
+        .blocks_per_stage = blocks,
+        .zero = 1,
+    };
+
+    FUZZ_CHECK(pp_model_load(arena, "gpt2", &model, &err) == PP_OK);
+    if (pp_costs_analytic(arena, &in, &costs, &err) != PP_OK) {
+        FUZZ_CHECK(err.status == PP_EINVAL && err.message[0]);
+        return;
+    }
+    for (int s = 0; s < 2; s++)
+        FUZZ_CHECK(costs->op[PP_F][s].ps > 0 && costs->op[PP_RS][s].ps > 0);
+    for (int i = 0; i < costs->links; i++)
+        check_positive(costs->s_per_byte[i]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct pp_arena *arena = pp_arena_create();
+    char *text = pp_arena_alloc(arena, size + 1);
+    struct pp_error err = {0};
+    struct pp_cluster cluster;
+
+    if (size > 0)
+        memcpy(text, data, size);
+    if (pp_cluster_load(arena, text, &cluster, &err) == PP_OK) {
+        FUZZ_CHECK(cluster.name && cluster.title && cluster.source && cluster.device.name);
+        FUZZ_CHECK(cluster.gpus_per_node >= 1 && cluster.nodes >= 0);
+        check_positive(cluster.device.peak_flops_per_s);
+        check_positive(cluster.device.memory_bytes);
+        check_positive(cluster.device.memory_bytes_per_s);
+        check_positive(cluster.intra.bytes_per_s);
+        check_positive(cluster.inter.bytes_per_s);
+        check_positive(cluster.inter.alpha_s);
+        check_costs(arena, &cluster);
+    } else {
+        FUZZ_CHECK(err.status == PP_EINVAL && strstr(err.message, "--cluster") != NULL);
+    }
+    pp_arena_destroy(arena);
+    return 0;
+}
