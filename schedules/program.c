@@ -165,8 +165,9 @@ static enum pp_status check_micro_batch(const struct pp_freeze *f, int rank, int
                                p->granules);
     if (op->split >= p->splits)
         return pp_freeze_error(f, rank, at, "sequence splits are 0 to %d", p->splits - 1);
-    if (p->pipe_of[op->mb] != p->pipe_of[op->mb + granules - 1])
-        return pp_freeze_error(f, rank, at, "granules of different pipelines");
+    for (int id = op->mb + 1; id < op->mb + granules; id++)
+        if (p->pipe_of[id] != p->pipe_of[op->mb])
+            return pp_freeze_error(f, rank, at, "granules of different pipelines");
     return PP_OK;
 }
 

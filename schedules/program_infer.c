@@ -209,6 +209,21 @@ static enum pp_status check_holes(const struct inference *in)
     return PP_OK;
 }
 
+static enum pp_status check_granules(const struct inference *in)
+{
+    const int granules = in->reading->head.granules;
+
+    for (int id = 0; id < in->ids; id++) {
+        const struct visit *visit = &in->visits[in->begin[id]];
+        if (in->pipe_of[id] != in->pipe_of[id - id % granules])
+            return pp_reading_error(in->reading, visit->rank, visit->position,
+                                    "granules %d and %d belong to one micro-batch (of %d granules) "
+                                    "but take different ways through the ranks",
+                                    id - id % granules, id, granules);
+    }
+    return PP_OK;
+}
+
 /* Number pipelines by their first micro-batch and hand the result to the head. */
 static void publish(struct inference *in)
 {
@@ -245,6 +260,7 @@ static enum pp_status infer(struct pp_reading *reading)
     PP_TRY(join_complete(&in));
     PP_TRY(join_incomplete(&in));
     PP_TRY(check_holes(&in));
+    PP_TRY(check_granules(&in));
     publish(&in);
     const int given = reading->meta.sizes[PP_META_PIPELINES];
     if (given != 0 && given != in.pipelines)

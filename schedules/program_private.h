@@ -30,7 +30,7 @@ enum pp_status pp_freeze_error(const struct pp_freeze *f, int rank, int position
                                const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 enum pp_status pp_freeze_channels(const struct pp_freeze *f);    /* program_link.c */
-enum pp_status pp_freeze_collectives(const struct pp_freeze *f); /* program_link.c */
+enum pp_status pp_freeze_collectives(const struct pp_freeze *f); /* program_groups.c */
 enum pp_status pp_freeze_waits(const struct pp_freeze *f);       /* program_link.c */
 
 /* FNV-1a of the text form (program_text.c). */

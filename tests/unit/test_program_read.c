@@ -269,6 +269,8 @@ Test(program_read, printing_to_a_file_gives_the_same_text)
 /* ---- what is refused ---------------------------------------------------------------------------
  */
 
+#define SIZES_OF_TWO "# ranks: 2\n# stages: 2\n# pipelines: 2\n# micro_batches: 1\n# granules: 1\n"
+
 static const struct {
     const char *text, *message;
 } refused[] = {
@@ -299,6 +301,9 @@ static const struct {
     {"0U\n", "f.csv: no cell names a micro-batch: expected cells like 0F0"},
     {"0F0-1,0F2\n", "f.csv:1:2: 0F2: granules 0 to 2 are no whole number of micro-batches of 2 "
                     "each"},
+    {"0F0-2\n1F0,1F2\n1F1\n",
+     "f.csv:1:1: 0F0-2: granules 0 and 1 belong to one micro-batch (of 3 granules) but take "
+     "different ways through the ranks"},
     {"0F0,1U\n1F0\n", "f.csv:1:2: 1U: stage 1 is on rank 1, not on rank 0"},
     {"0F0,0U@1\n", "f.csv:1:2: 0U: pipelines are 0 to 0"},
     {"0F0,0SEND_F0\n1F0\n", "f.csv:1:2: 0SEND_F0: rank 0 sends 1 F messages to rank 1, which "
@@ -328,6 +333,20 @@ static const struct {
      "f.csv:1:3: (0SEND_F0-2)WAIT: what was posted has other granules"},
     {"0F0,(0;2)AR\n1F0,(0;1)AR\n2F0\n",
      "f.csv:2:2: (0;1)AR: a tied sum joins the first and the last stage, 0 and 2"},
+    {"# format: pipesim-program/1\n" SIZES_OF_TWO "# placement: 0 1; 1 0\n0F0\n1F0\n",
+     "f.csv:7: a placement of several pipelines also needs '# pipe_of: ...', the pipeline of every "
+     "micro-batch"},
+    {"# format: pipesim-program/1\n" SIZES_OF_TWO "# pipe_of: 0\n0F0\n1F0\n",
+     "f.csv: pipe_of without a placement"},
+    {"# format: pipesim-program/1\n" SIZES_OF_TWO "# placement: 0 1, 1 0\n0F0\n1F0\n",
+     "f.csv:7: placement: '0 1, 1 0'; expected 2 lists of 2 numbers below 2"},
+    {"# format: pipesim-program/1\n" SIZES_OF_TWO "# placement: 0 1; 1 0;\n0F0\n1F0\n",
+     "f.csv:7: placement: '0 1; 1 0;'; expected 2 lists of 2 numbers below 2"},
+    {"# format: pipesim-program/1\n" SIZES_OF_TWO "# placement: 0 1; 1 0\n# pipe_of: 2\n0F0\n",
+     "f.csv:8: pipe_of: '2'; expected 1 lists of 1 numbers below 2"},
+    {"# format: pipesim-program/1\n# level: compute\n" SIZES_OF_TWO
+     "# placement: 0 1; 1 0\n# pipe_of: 1\n1F0\n0F0\n",
+     "f.csv:8: placement: a compute-only program has the one of its cells"},
     {"# format: pipesim-program/1\n# mode: infer\n0F0,0B0\n",
      "f.csv: mode: infer, but there are backward cells"},
     {"# format: pipesim-program/1\n# pipelines: 2\n0F0\n",
