@@ -26,9 +26,10 @@ struct pp_plan_options {
 };
 
 struct pp_plan;
-/* PP_EPROGRAM with the cycle (see verify) when the program deadlocks under these options. The
- * program may be compute-only: then messages are implied by the data dependencies, buffered without
- * bound. */
+/* PP_EPROGRAM with the cycle (see verify) when the program deadlocks under these options, PP_EFAIL
+ * when times would overflow. The program may be compute-only: then messages are implied by the data
+ * dependencies, buffered without bound. In unit mode a message takes C from its post, whatever else
+ * is under way on its channel. The plan keeps `program` by reference. */
 enum pp_status pp_plan_create(struct pp_arena *arena, const struct pp_program *program,
                               const struct pp_costs *costs, const struct pp_plan_options *options,
                               struct pp_plan **plan, struct pp_error *err);
@@ -44,7 +45,8 @@ struct pp_times {
     int64_t makespan_ps; /* latest end over ranks and replicas */
     /* Filled when asked for: [instruction * replicas + replica]. Compute: start and end. WAIT: the
      * blocked interval. SEND, RECV: the transfer (equal on both sides); posted = this side's post;
-     * matched = when both sides had posted. Collectives: posted, start, end. */
+     * matched = when both sides had posted. Collectives: posted, start, end (alike on all members).
+     * posted and matched of other instructions are not set. */
     int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
 };
 enum pp_times_wanted { PP_TIMES_MAKESPAN, PP_TIMES_ALL };

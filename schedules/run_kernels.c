@@ -99,6 +99,20 @@ ALWAYS void put(int64_t *column, size_t row, const int64_t *v, const int lanes, 
         memcpy(column + row, v, sizeof(int64_t) * (size_t)live);
 }
 
+/* A compute-only program has no WAITs that move the clock up to an op's start: that is the latest
+ * of its inputs. Without collectives value v is the result of step v - 1. */
+ALWAYS void implied_start(const struct pp_record *rec, int32_t value, int64_t *start,
+                          const int lanes)
+{
+    const int32_t *in = rec->plan->full.steps[value - 1].in;
+
+    for (int j = 0; j < lanes; j++)
+        start[j] = 0;
+    for (int k = 0; k < PP_STEP_INPUTS; k++)
+        for (int j = 0; j < lanes; j++)
+            start[j] = later(start[j], rec->values[(size_t)in[k] * (size_t)lanes + (size_t)j]);
+}
+
 /* Walk one rank's list with its clock in hand. */
 ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
 {
@@ -118,6 +132,8 @@ ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
             if (i == p->begin[rank] || stream == PP_STREAM_CONTROL ||
                 value != plan->value_of[i - 1])
                 memcpy(start, clock, sizeof(int64_t) * (size_t)lanes);
+            if (p->level == PP_LEVEL_COMPUTE && value != 0)
+                implied_start(rec, value, start, lanes);
             for (int j = 0; j < lanes; j++)
                 clock[j] = later(clock[j], end[j]);
             put(t->start_ps, row, start, lanes, rec->live);
@@ -130,7 +146,7 @@ ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
         put(t->posted_ps, row, clock, lanes, rec->live);
         put(t->start_ps, row, begin, lanes, rec->live);
         put(t->end_ps, row, end, lanes, rec->live);
-        if (stream != PP_STREAM_CHANNEL)
+        if (stream != PP_STREAM_CHANNEL || !plan->posts)
             continue;
         const int64_t *a = rec->values + (size_t)plan->posts[p->arg[i]][0] * (size_t)lanes;
         const int64_t *b = rec->values + (size_t)plan->posts[p->arg[i]][1] * (size_t)lanes;
