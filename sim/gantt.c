@@ -56,7 +56,7 @@ static int compare_ps(const void *left, const void *right)
 }
 
 /* The common divisor of all times where that leaves the shortest op a few columns at most, else
- * the shortest op, but not less than a quarter of the usual one. */
+ * the shortest op (so that rounding hides none), but not less than a quarter of the usual one. */
 static int64_t choose_quantum(const struct pp_gantt *g)
 {
     int64_t *durations = PP_ARRAY(g->arena, int64_t, g->events + 1), divisor = 0;

@@ -365,3 +365,34 @@ Test(gantt, a_pipe_is_eighty_columns_without_color)
     fclose(out);
     free(text);
 }
+
+/* The letters of a chart that begin an op. */
+static int count_ops(const char *text)
+{
+    int ops = 0;
+
+    for (const char *line = strchr(text, '|'); line != NULL; line = strchr(line + 1, '|'))
+        for (; line[1] != '|' && line[1] != '\n' && line[1] != '\0'; line++)
+            ops += line[1] == 'F' || line[1] == 'B';
+    return ops;
+}
+
+Test(gantt, rounding_hides_no_op)
+{
+    unsigned random = 7;
+
+    for (int trial = 0; trial < 200; trial++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct chart c = {.arena = arena};
+        random = random * 1103515245 + 12345;
+        c.f_s = 1 + (random >> 16 & 1023) / 300.0;
+        c.b_s = 1 + (random >> 6 & 1023) / 300.0;
+        set_up(&c, trial % 2 ? "1f1b" : "chimera",
+               shape_of(4, 1, 4 + 4 * (trial % 3), trial % 2 ? 1 : 2));
+        const char *text = draw(&c, (struct pp_terminal){.width = 1000});
+        char *rows = pp_arena_strdup(arena, text);
+        *strstr(rows, "one column") = '\0';
+        cr_assert_eq(count_ops(rows), pp_program_size(c.program), "F=%g B=%g\n%s", c.f_s, c.b_s,
+                     text);
+    }
+}
