@@ -120,63 +120,84 @@ struct sum {
     double s, tp_s, cp_s, flops, bytes;
 };
 
-static void add_layers(struct sum *sum, const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                       double count, const struct pp_work *work, enum pp_pass pass)
+/* `count` layers of a kind in one pass over one split. */
+struct share {
+    enum pp_layer_kind kind;
+    enum pp_pass pass;
+    double count;
+};
+
+/* Flops of the attention products of one block, counted in full, all devices of the rank. */
+static double attention_flops(const struct pp_cost_inputs *in)
 {
     const struct pp_layout *l = &in->layout;
-    const struct pp_compute compute = pp_roofline_layer(in, kind, *work, pass);
-    const double tp_s = pp_roofline_tp_s(in, kind, *work, pass);
-    const double cp_s = kind == PP_LAYER_BLOCK ? pp_roofline_cp_s(in, *work, pass) : 0;
 
-    if (count <= 0)
-        return;
-    sum->s += count * (compute.s + tp_s + cp_s);
-    sum->tp_s += count * tp_s;
-    sum->cp_s += count * cp_s;
-    sum->bytes += count * compute.bytes;
+    return 4.0 * l->mbs * l->seq * l->seq / in->splits * in->model->heads * in->model->head_dim;
+}
+
+/* Weight gradients are the part of a backward that belongs to the matrices. */
+static double share_flops(const struct pp_cost_inputs *in, struct share share)
+{
+    const struct pp_layout *l = &in->layout;
     const double forward =
-        pp_model_layer_flops(in->model, kind, l->mbs, l->seq, PP_FLOPS_MEGATRON) / in->splits;
-    /* The weight gradient is the part of the backward that belongs to the matrices. */
-    const double attention = kind == PP_LAYER_BLOCK ? 4.0 * l->mbs * l->seq * l->seq / in->splits *
-                                                          in->model->heads * in->model->head_dim
-                                                    : 0;
-    const double by_pass[] = {[PP_PASS_F] = forward,
-                              [PP_PASS_I] = forward + attention,
-                              [PP_PASS_W] = forward - attention};
-    sum->flops += count * by_pass[pass];
+        pp_model_layer_flops(in->model, share.kind, l->mbs, l->seq, PP_FLOPS_MEGATRON) / in->splits;
+    const double attention = share.kind == PP_LAYER_BLOCK ? attention_flops(in) : 0;
+    const double by_pass[PP_PASSES] = {
+        [PP_PASS_F] = forward,
+        [PP_PASS_I] = forward + attention,
+        [PP_PASS_W] = forward - attention,
+    };
+
+    return share.count * by_pass[share.pass];
+}
+
+static void add_layers(struct sum *sum, const struct pp_cost_inputs *in, struct pp_work work,
+                       struct share share)
+{
+    const struct pp_compute compute = pp_roofline_layer(in, share.kind, work, share.pass);
+    const double tp_s = pp_roofline_tp_s(in, share.kind, work, share.pass);
+    const double cp_s = share.kind == PP_LAYER_BLOCK ? pp_roofline_cp_s(in, work, share.pass) : 0;
+
+    sum->s += share.count * (compute.s + tp_s + cp_s);
+    sum->tp_s += share.count * tp_s;
+    sum->cp_s += share.count * cp_s;
+    sum->bytes += share.count * compute.bytes;
+    sum->flops += share_flops(in, share);
 }
 
 static struct sum stage_sum(const struct pp_cost_inputs *in, int stage, int split,
                             enum pp_pass pass)
 {
+    const struct share shares[] = {
+        {PP_LAYER_BLOCK, pass, in->blocks_per_stage[stage]},
+        {PP_LAYER_EMBEDDING, pass, stage == 0},
+        {PP_LAYER_HEAD, pass, stage == in->stages - 1},
+    };
     const struct pp_work work = pp_roofline_work(in, split);
     struct sum sum = {0};
 
-    add_layers(&sum, in, PP_LAYER_BLOCK, in->blocks_per_stage[stage], &work, pass);
-    if (stage == 0)
-        add_layers(&sum, in, PP_LAYER_EMBEDDING, 1, &work, pass);
-    if (stage == in->stages - 1)
-        add_layers(&sum, in, PP_LAYER_HEAD, 1, &work, pass);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        if (shares[i].count > 0)
+            add_layers(&sum, in, work, shares[i]);
     return sum;
 }
 
 static struct sum recompute_sum(const struct pp_cost_inputs *in, int stage, int split, double frac)
 {
+    const struct share share = {PP_LAYER_BLOCK, PP_PASS_F, frac * in->blocks_per_stage[stage]};
     const struct pp_work work = pp_roofline_work(in, split);
-    const double count = frac * in->blocks_per_stage[stage];
     struct sum sum = {0};
 
     if (in->recompute != PP_RECOMPUTE_SELECTIVE) {
-        add_layers(&sum, in, PP_LAYER_BLOCK, count, &work, PP_PASS_F);
+        add_layers(&sum, in, work, share);
         return sum;
     }
-    const struct pp_compute core = pp_roofline_attention(in, work);
-    const struct pp_layout *l = &in->layout;
-    sum.s = count * core.s;
-    sum.bytes = count * core.bytes;
-    sum.flops = count * 4.0 * l->mbs * l->seq * l->seq / in->splits * in->model->heads *
-                in->model->head_dim;
-    return sum;
+    const struct pp_compute attention = pp_roofline_attention(in, work);
+    return (struct sum){
+        .s = share.count * attention.s,
+        .flops = share.count * attention_flops(in),
+        .bytes = share.count * attention.bytes,
+    };
 }
 
 static struct pp_cost cost_of(struct sum sum)

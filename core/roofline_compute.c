@@ -93,6 +93,16 @@ static void add_attention(struct pp_terms *terms, const struct pp_cost_inputs *i
                          m->is_gated ? 1 : 2, 0, (m->is_gated ? 2 : 4) * scores});
 }
 
+/* --params scales the matrices to the size that was given. */
+static double matrix_scale(const struct pp_model *model)
+{
+    struct pp_model plain = *model;
+
+    plain.params_override = 0;
+    return pp_model_layer_params(model, PP_LAYER_BLOCK) /
+           pp_model_layer_params(&plain, PP_LAYER_BLOCK);
+}
+
 static struct pp_terms block_terms(const struct pp_cost_inputs *in, struct pp_work work)
 {
     const struct pp_model *m = in->model;
@@ -100,14 +110,9 @@ static struct pp_terms block_terms(const struct pp_cost_inputs *in, struct pp_wo
                  q = (double)m->heads * m->head_dim / tp,
                  kv = fmax(m->kv_heads / tp, 1) * m->head_dim;
     const double e = pp_dtype_bytes(&in->cluster->device), fan = m->is_gated ? 2 : 1;
-    /* --params scales the matrices to the size that was given */
-    double plain_params = 0;
-    struct pp_model plain = *m;
+    const double scale = matrix_scale(m);
     struct pp_terms terms = {.count = 0};
 
-    plain.params_override = 0;
-    plain_params = pp_model_layer_params(&plain, PP_LAYER_BLOCK);
-    const double scale = pp_model_layer_params(m, PP_LAYER_BLOCK) / plain_params;
     add(&terms, memory("norms", "4 passes over t h/tp", 2, 4 * t * h / tp * e));
     add(&terms, matrix("qkv", "2 t h (q + 2 kv)/tp", (double[]){t, h, (q + 2 * kv) * scale}, e));
     if (m->positions == 0)
