@@ -20,30 +20,13 @@ static const struct {
 };
 enum { ALIASES = sizeof aliases / sizeof *aliases, NAMES_MAX = 64 };
 
-/* Equal without regard to case, dashes and underscores. */
-static bool is_same_name(const char *a, const char *b)
-{
-    for (;;) {
-        while (*a == '-' || *a == '_')
-            a++;
-        while (*b == '-' || *b == '_')
-            b++;
-        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
-            return false;
-        if (*a == '\0')
-            return true;
-        a++;
-        b++;
-    }
-}
-
 static const struct pp_cluster *find_cluster(const char *name)
 {
     for (size_t i = 0; i < ALIASES; i++)
-        if (is_same_name(name, aliases[i].alias))
+        if (pp_same_name(name, aliases[i].alias))
             name = aliases[i].name;
     for (const struct pp_cluster *c = pp_cluster_presets; c->name != NULL; c++)
-        if (is_same_name(name, c->name))
+        if (pp_same_name(name, c->name))
             return c;
     return NULL;
 }
@@ -52,7 +35,7 @@ static const struct pp_cluster *find_cluster(const char *name)
 static const struct pp_cluster *find_device(const char *name)
 {
     for (const struct pp_cluster *c = pp_cluster_presets; c->name != NULL; c++)
-        if (is_same_name(name, c->device.name))
+        if (pp_same_name(name, c->device.name))
             return c;
     return find_cluster(name);
 }

@@ -1,7 +1,6 @@
 #include "core/model.h"
 #include "core/options.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* Shapes shared by the families: what is biased, normalized, tied. */
@@ -157,23 +156,6 @@ static const struct {
 };
 enum { ALIASES = sizeof aliases / sizeof *aliases };
 
-/* Equal without regard to case, dashes, underscores and spaces. */
-static bool is_same_name(const char *a, const char *b)
-{
-    for (;;) {
-        while (*a == '-' || *a == '_' || *a == ' ')
-            a++;
-        while (*b == '-' || *b == '_' || *b == ' ')
-            b++;
-        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
-            return false;
-        if (*a == '\0')
-            return true;
-        a++;
-        b++;
-    }
-}
-
 static enum pp_status unknown_model(const char *name, struct pp_error *err)
 {
     const char *names[sizeof pp_model_presets / sizeof *pp_model_presets];
@@ -209,10 +191,10 @@ enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
     if (is_path(name))
         return pp_model_from_file(arena, name, model, err);
     for (size_t i = 0; i < ALIASES; i++)
-        if (is_same_name(name, aliases[i].alias))
+        if (pp_same_name(name, aliases[i].alias))
             name = aliases[i].name;
     for (const struct pp_model *m = pp_model_presets; m->name != NULL; m++)
-        if (is_same_name(name, m->name)) {
+        if (pp_same_name(name, m->name)) {
             *model = *m;
             return PP_OK;
         }

@@ -103,5 +103,7 @@ void pp_options_completion(const struct pp_cli *cli, enum pp_shell shell, FILE *
 /* The entry of a NULL-terminated list that is nearest to `word` (small edit distance, dashes and
  * case ignored), or NULL when nothing is near. */
 const char *pp_suggest(const char *word, const char *const *names);
+/* Names of presets, schedules: equal without regard to case, dashes and underscores. */
+bool pp_same_name(const char *a, const char *b);
 
 #endif

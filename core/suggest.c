@@ -72,3 +72,17 @@ const char *pp_suggest(const char *word, const char *const *names)
     }
     return best;
 }
+
+bool pp_same_name(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (*a == '-' || *a == '_')
+            a++;
+        while (*b == '-' || *b == '_')
+            b++;
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (*a == '\0')
+            return true;
+    }
+}

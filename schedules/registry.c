@@ -1,7 +1,6 @@
 #include "core/options.h"
 #include "schedules/schedule.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 
 extern const struct pp_schedule pp_schedule_1f1b;
@@ -20,27 +19,13 @@ const struct pp_schedule *const pp_schedules[] = {
     NULL,
 };
 
-static bool same_name(const char *a, const char *b)
-{
-    for (;; a++, b++) {
-        while (*a == '-' || *a == '_')
-            a++;
-        while (*b == '-' || *b == '_')
-            b++;
-        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
-            return false;
-        if (*a == '\0')
-            return true;
-    }
-}
-
 const struct pp_schedule *pp_schedule_find(const char *name)
 {
     for (int i = 0; pp_schedules[i] != NULL; i++) {
-        if (same_name(name, pp_schedules[i]->name))
+        if (pp_same_name(name, pp_schedules[i]->name))
             return pp_schedules[i];
         for (const char *const *alias = pp_schedules[i]->aliases; alias && *alias; alias++)
-            if (same_name(name, *alias))
+            if (pp_same_name(name, *alias))
                 return pp_schedules[i];
     }
     return NULL;
