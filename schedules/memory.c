@@ -1,1 +1,278 @@
+/* Lifetimes are found first (schedules/lifetimes.h), as what every instruction takes when it starts
+ * and gives back when it ends; then each list is walked once. Tensors count in whole bytes, so that
+ * sums are exact and nothing is left over at the end. */
 #include "schedules/memory.h"
+
+#include "schedules/lifetimes.h"
+
+#include <math.h>
+#include <string.h>
+
+struct change {
+    double saved_taken, saved_given;   /* bytes */
+    double buffer_taken, buffer_given; /* bytes */
+    int cells_taken, cells_given;      /* activations, in (granule, split) cells */
+};
+
+struct walk {
+    const struct pp_program *p;
+    const struct pp_costs *costs;
+    struct pp_lifetimes lives;
+    bool is_infer, has_bytes, has_buffers;
+    struct change *changes; /* [position in the rank at hand], one more for what is never given */
+    int begin, count;       /* of the rank at hand */
+};
+
+/* ---- sizes -----------------------------------------------------------------------------------*/
+
+/* The share of `bytes` that one granule of one sequence split has. */
+static double cell_bytes(const struct walk *w, double bytes)
+{
+    return rint(bytes / ((double)w->p->granules * w->p->splits));
+}
+
+/* Bytes between `stage` and the next one, for one cell; the gradient is as large. */
+static double boundary_bytes(const struct walk *w, int stage)
+{
+    return w->has_bytes && stage >= 0 && stage < w->costs->stages
+               ? cell_bytes(w, w->costs->memory[stage].boundary_bytes)
+               : 0;
+}
+
+struct saved {
+    double all, checkpoint, kept_for_weights; /* bytes of one cell */
+};
+static struct saved saved_of(const struct walk *w, int stage)
+{
+    if (!w->has_bytes || stage >= w->costs->stages)
+        return (struct saved){0};
+    const struct pp_stage_memory *memory = &w->costs->memory[stage];
+    const double all = cell_bytes(w, memory->saved_bytes);
+    const double checkpoint = cell_bytes(w, memory->checkpoint_bytes);
+    return (struct saved){all, checkpoint < all ? checkpoint : all,
+                          rint(all * memory->weight_grad_frac)};
+}
+
+/* ---- what instructions take and give ---------------------------------------------------------*/
+
+/* What position `until` reads is given back there; both ops of a pair end together. Behind the list
+ * (never) when nobody reads it after `from`. */
+static struct change *end_of(const struct walk *w, int from, int until)
+{
+    if (until < from)
+        return &w->changes[w->count];
+    const int i = w->begin + until;
+    const bool is_first = w->p->kind[i] == PP_F && w->p->aux[i] == PP_FUSED_FIRST;
+    return &w->changes[is_first && until + 1 < w->count ? until + 1 : until];
+}
+
+static bool is_local(const struct walk *w, const struct pp_op *op, int stage)
+{
+    return stage >= 0 && stage < w->p->stages &&
+           pp_program_rank_of(w->p, op->pipe, stage) ==
+               pp_program_rank_of(w->p, op->pipe, op->stage);
+}
+
+/* The output of an F (direction 0), B or I (1) that is read on the same rank. */
+static void hand_over(struct walk *w, const struct pp_op *op, int at, int direction)
+{
+    const int reader = op->stage + (direction ? -1 : 1);
+
+    if (!w->has_buffers || !is_local(w, op, reader))
+        return;
+    const double bytes = op->granules * boundary_bytes(w, direction ? reader : op->stage);
+    w->changes[at].buffer_taken += bytes;
+    end_of(w, at + 1, pp_lifetimes_read(&w->lives, op, reader, direction))->buffer_given += bytes;
+}
+
+static void change_forward(struct walk *w, const struct pp_op *op, int at)
+{
+    const struct saved saved = saved_of(w, op->stage);
+
+    w->changes[at].cells_taken += op->granules;
+    if (w->is_infer)
+        end_of(w, at, at)->cells_given += op->granules;
+    for (int g = op->mb; g < op->mb + op->granules && !w->is_infer; g++) {
+        const struct pp_cell_life cell = pp_lifetimes_cell(&w->lives, op->stage, g, op->split);
+        w->changes[at].saved_taken += cell.recompute ? saved.checkpoint : saved.all;
+    }
+    hand_over(w, op, at, 0);
+}
+
+static void change_recompute(struct walk *w, const struct pp_op *op, int at)
+{
+    const struct saved saved = saved_of(w, op->stage);
+
+    w->changes[at].saved_taken += op->granules * (saved.all - saved.checkpoint);
+}
+
+static void change_backward(struct walk *w, const struct pp_op *op, int at)
+{
+    const struct saved saved = saved_of(w, op->stage);
+    const bool is_full = op->kind == PP_B;
+
+    w->changes[at].cells_given += is_full ? op->granules : 0;
+    w->changes[at].saved_given +=
+        op->granules * (is_full ? saved.all : saved.all - saved.kept_for_weights);
+    hand_over(w, op, at, 1);
+}
+
+static void change_weights(struct walk *w, const struct pp_op *op, int at)
+{
+    w->changes[at].cells_given += op->granules;
+    w->changes[at].saved_given += op->granules * saved_of(w, op->stage).kept_for_weights;
+}
+
+static void change_recv(struct walk *w, const struct pp_op *op, int at)
+{
+    const int direction = op->kind == PP_RECV_B;
+    const double bytes = op->granules * boundary_bytes(w, direction ? op->stage : op->stage - 1);
+
+    w->changes[at].buffer_taken += bytes;
+    end_of(w, at, pp_lifetimes_read(&w->lives, op, op->stage, direction))->buffer_given += bytes;
+}
+
+static void change_send(struct walk *w, const struct pp_op *op, int at)
+{
+    const int made = pp_lifetimes_made(&w->lives, op);
+    const double bytes =
+        op->granules * boundary_bytes(w, op->kind == PP_SEND_B ? op->stage - 1 : op->stage);
+
+    w->changes[made >= 0 && made < at ? made : at].buffer_taken += bytes;
+    end_of(w, at, pp_lifetimes_sent(&w->lives, op))->buffer_given += bytes;
+}
+
+static void (*const change_of[PP_OP_KINDS])(struct walk *, const struct pp_op *, int) = {
+    [PP_F] = change_forward,   [PP_R] = change_recompute, [PP_B] = change_backward,
+    [PP_I] = change_backward,  [PP_W] = change_weights,   [PP_RECV_F] = change_recv,
+    [PP_RECV_B] = change_recv, [PP_SEND_F] = change_send, [PP_SEND_B] = change_send,
+};
+
+/* ---- walks -----------------------------------------------------------------------------------*/
+
+static struct walk walk_make(struct pp_arena *scratch, const struct pp_program *p,
+                             const struct pp_costs *costs)
+{
+    struct walk w = {.p = p,
+                     .costs = costs,
+                     .is_infer = p->mode == PP_MODE_INFER,
+                     .has_bytes = costs && costs->memory,
+                     .has_buffers = p->level == PP_LEVEL_LOWERED};
+    int64_t covered = 0;
+    int longest = 0;
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        covered += pp_op_is_compute(p->kind[i]) ? p->granule_count[i] : 0;
+    w.lives =
+        pp_lifetimes_create(scratch, p->stages, p->micro_batches * p->granules, p->splits, covered);
+    for (int rank = 0; rank < p->ranks; rank++) {
+        const int count = p->begin[rank + 1] - p->begin[rank];
+
+        longest = count > longest ? count : longest;
+        for (int at = 0; at < count; at++) {
+            const struct pp_op op = pp_program_op(p, p->begin[rank] + at);
+            pp_lifetimes_note(&w.lives, &op, at);
+        }
+    }
+    w.changes = pp_arena_alloc_raw(scratch, sizeof(struct change) * ((size_t)longest + 1));
+    return w;
+}
+
+static void find_changes(struct walk *w, int rank)
+{
+    w->begin = w->p->begin[rank];
+    w->count = w->p->begin[rank + 1] - w->begin;
+    memset(w->changes, 0, sizeof(struct change) * ((size_t)w->count + 1));
+    for (int at = 0; at < w->count; at++) {
+        const struct pp_op op = pp_program_op(w->p, w->begin + at);
+
+        if (change_of[op.kind])
+            change_of[op.kind](w, &op, at);
+    }
+}
+
+/* Every chunk of every pipeline keeps its own weights, in as many versions as live. */
+static void add_states(const struct walk *w, struct pp_rank_memory *memory)
+{
+    const struct pp_program *p = w->p;
+
+    for (int pipe = 0; pipe < p->pipelines && w->has_bytes; pipe++)
+        for (int stage = 0; stage < p->stages && stage < w->costs->stages; stage++) {
+            const struct pp_stage_memory *chunk = &w->costs->memory[stage];
+            struct pp_rank_memory *m = &memory[pp_program_rank_of(p, pipe, stage)];
+
+            m->params_bytes += chunk->params_bytes * p->versions;
+            m->grads_bytes += chunk->grads_bytes;
+            m->optimizer_bytes += chunk->optimizer_bytes;
+        }
+}
+
+static void find_peak(const struct walk *w, struct pp_rank_memory *memory)
+{
+    double saved = 0, buffers = 0, peak = -1;
+    int64_t cells = 0, peak_cells = 0;
+
+    memory->peak_at = -1;
+    for (int at = 0; at < w->count; at++) {
+        const struct change *change = &w->changes[at];
+
+        saved += change->saved_taken;
+        buffers += change->buffer_taken;
+        cells += change->cells_taken;
+        if (cells > peak_cells) {
+            peak_cells = cells;
+            if (!w->has_bytes)
+                memory->peak_at = w->begin + at;
+        }
+        if (w->has_bytes && saved + buffers > peak) {
+            peak = saved + buffers;
+            memory->activations_bytes = saved;
+            memory->buffers_bytes = buffers;
+            memory->peak_at = w->begin + at;
+        }
+        saved -= change->saved_given;
+        buffers -= change->buffer_given;
+        cells -= change->cells_given;
+    }
+    memory->peak_activations = (double)peak_cells / ((double)w->p->granules * w->p->splits);
+    memory->other_bytes = w->has_bytes ? w->costs->other_bytes : 0;
+    memory->peak_bytes = memory->params_bytes + memory->grads_bytes + memory->optimizer_bytes +
+                         memory->activations_bytes + memory->buffers_bytes + memory->other_bytes;
+}
+
+struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_program *program,
+                                       const struct pp_costs *costs)
+{
+    struct pp_rank_memory *memory = PP_ARRAY(arena, struct pp_rank_memory, program->ranks);
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct walk w = walk_make(scratch, program, costs);
+
+    add_states(&w, memory);
+    for (int rank = 0; rank < program->ranks; rank++) {
+        find_changes(&w, rank);
+        find_peak(&w, &memory[rank]);
+    }
+    return memory;
+}
+
+double *pp_memory_timeline(struct pp_arena *arena, const struct pp_program *program,
+                           const struct pp_costs *costs, int rank)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct walk w = walk_make(scratch, program, costs);
+    struct pp_rank_memory *states = PP_ARRAY(scratch, struct pp_rank_memory, program->ranks);
+
+    find_changes(&w, rank);
+    add_states(&w, states);
+    double *timeline = PP_ARRAY(arena, double, w.count + 1);
+    double alive = states[rank].params_bytes + states[rank].grads_bytes +
+                   states[rank].optimizer_bytes + (w.has_bytes ? costs->other_bytes : 0);
+    for (int at = 0; at < w.count; at++) {
+        const struct change *change = &w.changes[at];
+
+        alive += change->saved_taken + change->buffer_taken;
+        alive -= change->saved_given + change->buffer_given;
+        timeline[at] = alive;
+    }
+    return timeline;
+}

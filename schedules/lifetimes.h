@@ -1,0 +1,51 @@
+/* schedules/lifetimes.h — from where to where in its rank's list a tensor lives. Shared by the
+ * slots pass and by memory.c; private to schedules.
+ *
+ * Note every instruction of a rank with its position, then ask. A cell is (stage, granule, split);
+ * it lies on one rank, so all ranks share the tables. Positions count from 0; -1 = never. */
+#ifndef PP_SCHEDULES_LIFETIMES_H
+#define PP_SCHEDULES_LIFETIMES_H
+
+#include "core/arena.h"
+#include "core/op.h"
+#include "schedules/map64.h"
+
+/* What is known of a cell, 1 + position, 0 = never. */
+struct pp_cell_life {
+    int32_t forward;   /* F */
+    int32_t backward;  /* B or I: reads the incoming gradient, makes the outgoing one */
+    int32_t freed;     /* last of B, W: nothing is saved behind it */
+    int32_t recompute; /* R */
+    int32_t wait[2];   /* WAIT for the SEND of its output, by direction */
+};
+
+struct pp_lifetimes {
+    struct pp_cell_life *cells;
+    size_t row; /* cells of a stage: granules of all micro-batches * splits */
+    int stages, granules, splits;
+    bool is_dense; /* else `map` turns the number of a cell into its index in `cells` */
+    int32_t count;
+    struct pp_map64 map;
+};
+
+/* For a program of `stages` x `granules` ids x `splits` whose compute instructions cover `covered`
+ * granules. */
+struct pp_lifetimes pp_lifetimes_create(struct pp_arena *arena, int stages, int granules,
+                                        int splits, int64_t covered);
+void pp_lifetimes_note(struct pp_lifetimes *lives, const struct pp_op *op, int position);
+
+/* The cell, all 0 when no instruction named it. */
+struct pp_cell_life pp_lifetimes_cell(const struct pp_lifetimes *lives, int stage, int granule,
+                                      int split);
+
+/* F: the last B or W of what it saved, -1 when some granule of it is never freed. */
+int pp_lifetimes_freed(const struct pp_lifetimes *lives, const struct pp_op *forward);
+/* Last reader of a tensor named by the stage that reads it (as a RECV is), 0 forward, 1 backward.
+ */
+int pp_lifetimes_read(const struct pp_lifetimes *lives, const struct pp_op *op, int stage,
+                      int direction);
+/* SEND: its producer, and the WAIT for it. */
+int pp_lifetimes_made(const struct pp_lifetimes *lives, const struct pp_op *send);
+int pp_lifetimes_sent(const struct pp_lifetimes *lives, const struct pp_op *send);
+
+#endif
