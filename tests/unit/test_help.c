@@ -183,13 +183,16 @@ Test(help, the_long_one_is_complete_and_wrapped)
         char *text = print(HELP, widths[i]);
         const char *place = text;
 
-        for (char *copy = strdup(text), *line; copy && (line = strsep(&copy, "\n"));) {
+        char *lines = strdup(text);
+
+        for (char *copy = lines, *line; (line = strsep(&copy, "\n"));) {
             const bool is_unbreakable =
                 strstr(line, "  toy ") == line || !strchr(line + strspn(line, " "), ' ');
             cr_assert(strlen(line) <= (size_t)widths[i] || is_unbreakable, "%d: %s", widths[i],
                       line);
             cr_assert(!*line || line[strlen(line) - 1] != ' ', "blank at the end: '%s'", line);
         }
+        free(lines);
         for (const char *word = options[1].help; *word;) {
             const size_t length = strcspn(word, " ");
             char *wanted = strndup(word, length);
