@@ -1,0 +1,182 @@
+#include "sim/cli.h"
+
+enum {
+    RUN = 1 << PP_CMD_RUN,
+    PROGRAM = 1 << PP_CMD_PROGRAM,
+    VERIFY = 1 << PP_CMD_VERIFY,
+    SHAPE = RUN | PROGRAM,
+    LISTS = 1 << PP_CMD_SCHEDULES | 1 << PP_CMD_MODELS | 1 << PP_CMD_CLUSTERS | 1 << PP_CMD_PRESETS,
+    BIG = 1 << 20,
+};
+
+static const struct pp_command commands[] = {
+    [PP_CMD_RUN] = {"run", "pipesim [run] --schedule NAME|FILE.csv --gpus N [options]",
+                    "predict step time, bubble, memory and MFU", 0, 0},
+    [PP_CMD_SCHEDULES] = {"schedules", "pipesim schedules [NAME]",
+                          "what schedules are built in: source, limits, closed forms", 0, 1},
+    [PP_CMD_MODELS] = {"models", "pipesim models [NAME|config.json]", "model presets, with sources",
+                       0, 1},
+    [PP_CMD_CLUSTERS] = {"clusters", "pipesim clusters [NAME|TEXT]",
+                         "cluster presets, with sources", 0, 1},
+    [PP_CMD_PRESETS] = {"presets", "pipesim presets [NAME]",
+                        "sets of defaults that reproduce a published run", 0, 1},
+    [PP_CMD_PROGRAM] =
+        {"program", "pipesim program --schedule S --pp D --micro-batches N [--compute] [-o FILE]",
+         "print a schedule as a program (CSV)", 0, 0},
+    [PP_CMD_VERIFY] = {"verify", "pipesim verify FILE...",
+                       "prove programs legal and free of deadlock, or say why not", 1, -1},
+    [PP_CMD_HELP] = {"help", "pipesim help [COMMAND]", "help on one command", 0, 1},
+};
+
+#define NAMES(...)                                                                                 \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+#define G_SCHEDULE "Schedule"
+#define G_LAYOUT   "Layout and batch"
+#define G_MODEL    "Model"
+#define G_CLUSTER  "Cluster"
+#define G_STATE    "State"
+#define G_COMM     "Communication"
+#define G_WHATIF   "What if"
+#define G_ENGINE   "Engine and costs"
+#define G_OUTPUT   "Output"
+
+/* clang-format off */
+static const struct pp_option options[] = {
+    {.name = "schedule", .type = PP_OPTION_STRING, .argument = "NAME|FILE", .group = G_SCHEDULE, .commands = SHAPE,
+     .aliases = NAMES("parallelism.pipeline_parallel_schedule", "parallelism.pipeline_parallel_schedule_csv",
+                      "pipeline-parallel-schedule", "pipeline-parallel-schedule-csv"),
+     .help = "A built-in schedule, a program file (.csv), a comma list of names (ranked table), or 'all'."},
+    {.name = "preset", .type = PP_OPTION_STRING, .argument = "NAME", .group = G_SCHEDULE, .commands = RUN,
+     .help = "A set of defaults, see 'pipesim presets'. Flags win over it."},
+    {.name = "micro-batches", .type = PP_OPTION_INT, .argument = "N", .min = 1, .max = BIG, .group = G_SCHEDULE, .commands = SHAPE,
+     .aliases = NAMES("num-microbatches"),
+     .help = "Micro-batches of one data-parallel replica per step, over all its pipelines together."},
+    {.name = "pipelines", .type = PP_OPTION_INT, .argument = "2f", .min = 1, .max = 65535, .default_text = "2", .group = G_SCHEDULE, .commands = SHAPE,
+     .help = "Number of pipelines of a bidirectional schedule (chimera)."},
+    {.name = "concat", .type = PP_OPTION_CHOICE, .choices = "direct", .argument = "HOW", .default_text = "direct", .group = G_SCHEDULE, .commands = SHAPE,
+     .help = "How chimera strings basic units together."},
+    {.name = "group", .type = PP_OPTION_INT, .argument = "G", .min = 1, .max = BIG, .default_text = "N / max(1, N div D)", .group = G_SCHEDULE, .commands = SHAPE,
+     .aliases = NAMES("microbatch-group-size-per-virtual-pipeline-stage"),
+     .help = "Micro-batches that run through one chunk before the next (interleaved)."},
+    {.name = "extra-warmup", .type = PP_OPTION_INT, .argument = "0|1", .min = 0, .max = 1, .default_text = "0", .group = G_SCHEDULE, .commands = SHAPE,
+     .help = "One more warm-up forward, so that the forward and the backward of a pair overlap (interleaved)."},
+    {.name = "splits", .type = PP_OPTION_INT, .argument = "Q", .min = 1, .max = 255, .default_text = "1", .group = G_SCHEDULE, .commands = SHAPE,
+     .help = "Sequence splits of each micro-batch."},
+    {.name = "depth-first", .type = PP_OPTION_INT, .argument = "DF", .min = 1, .max = BIG, .default_text = "1", .group = G_SCHEDULE, .commands = SHAPE,
+     .help = "Sweeps over the stages: the outer, depth-first loop of bfs."},
+    {.name = "bfs-backward", .type = PP_OPTION_CHOICE, .choices = "ascending|descending", .argument = "ORDER", .default_text = "ascending", .group = G_SCHEDULE, .commands = SHAPE,
+     .help = "Order of the micro-batches in the backward of bfs."},
+    {.name = "dialect", .type = PP_OPTION_CHOICE, .choices = "2025|2024", .argument = "YEAR", .default_text = "2025", .group = G_SCHEDULE, .commands = SHAPE | VERIFY,
+     .help = "Letters of a program file: 2024 has B for the input gradient and BW for the full backward."},
+
+    {.name = "gpus", .type = PP_OPTION_INT, .argument = "N", .min = 1, .max = BIG, .group = G_LAYOUT, .commands = RUN,
+     .aliases = NAMES("world-size"), .help = "Devices in all: tp * cp * pp * dp."},
+    {.name = "tp", .type = PP_OPTION_INT, .argument = "T", .min = 1, .max = BIG, .group = G_LAYOUT, .commands = RUN,
+     .aliases = NAMES("tensor-model-parallel-size", "parallelism.tensor_parallel_degree"), .help = "Tensor-parallel degree."},
+    {.name = "pp", .type = PP_OPTION_INT, .argument = "D", .min = 1, .max = 65535, .group = G_LAYOUT, .commands = SHAPE,
+     .aliases = NAMES("pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"), .help = "Pipeline ranks."},
+    {.name = "dp", .type = PP_OPTION_INT, .argument = "W", .min = 1, .max = BIG, .group = G_LAYOUT, .commands = SHAPE,
+     .aliases = NAMES("data-parallel-size", "parallelism.data_parallel_replicate_degree"), .help = "Data-parallel replicas."},
+    {.name = "cp", .type = PP_OPTION_INT, .argument = "C", .min = 1, .max = BIG, .default_text = "1", .group = G_LAYOUT, .commands = RUN,
+     .aliases = NAMES("context-parallel-size", "parallelism.context_parallel_degree"), .help = "Context-parallel degree."},
+    {.name = "ep", .type = PP_OPTION_INT, .argument = "E", .min = 1, .max = BIG, .default_text = "1", .group = G_LAYOUT, .commands = RUN,
+     .aliases = NAMES("expert-model-parallel-size", "parallelism.expert_parallel_degree"), .help = "Expert-parallel degree; divides dp * cp. Dense models have 1."},
+    {.name = "vp", .type = PP_OPTION_INT, .argument = "V", .min = 1, .max = 4096, .default_text = "2 where the schedule has chunks", .group = G_LAYOUT, .commands = SHAPE,
+     .aliases = NAMES("num-virtual-stages-per-pipeline-rank", "virtual-pipeline-model-parallel-size"), .help = "Model chunks per pipeline rank."},
+    {.name = "mbs", .type = PP_OPTION_INT, .argument = "B", .min = 1, .max = BIG, .group = G_LAYOUT, .commands = RUN,
+     .aliases = NAMES("micro-batch-size", "parallelism.pipeline_parallel_microbatch_size"), .help = "Samples per micro-batch."},
+    {.name = "gbs", .type = PP_OPTION_LONG, .argument = "N", .min = 1, .max = (int64_t)1 << 40, .group = G_LAYOUT, .commands = RUN,
+     .aliases = NAMES("global-batch-size", "training.global_batch_size"), .help = "Samples per step: dp * mbs * micro-batches."},
+    {.name = "seq", .type = PP_OPTION_INT, .argument = "TOKENS", .min = 1, .max = 1 << 24, .group = G_LAYOUT, .commands = RUN,
+     .aliases = NAMES("seq-length", "training.seq_len"), .help = "Tokens per sample."},
+
+    {.name = "model", .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "gpt3-175b", .group = G_MODEL, .commands = RUN,
+     .help = "A preset (see 'pipesim models') or a Hugging Face config.json."},
+    {.name = "params", .type = PP_OPTION_COUNT, .argument = "X", .group = G_MODEL, .commands = RUN,
+     .help = "A model known only by its number of parameters: 7.5e9, 70B."},
+    {.name = "layers", .type = PP_OPTION_INT, .argument = "L", .min = 1, .max = 65535, .group = G_MODEL, .commands = RUN,
+     .aliases = NAMES("num-layers"), .help = "Transformer blocks, in place of the model's."},
+    {.name = "hidden", .type = PP_OPTION_INT, .argument = "H", .min = 1, .max = BIG, .group = G_MODEL, .commands = RUN,
+     .aliases = NAMES("hidden-size"), .help = "Hidden size, in place of the model's; the feed-forward size keeps its ratio."},
+    {.name = "heads", .type = PP_OPTION_INT, .argument = "A", .min = 1, .max = BIG, .group = G_MODEL, .commands = RUN,
+     .aliases = NAMES("num-attention-heads"), .help = "Attention heads, in place of the model's."},
+    {.name = "vocab", .type = PP_OPTION_INT, .argument = "V", .min = 1, .max = 1 << 28, .group = G_MODEL, .commands = RUN,
+     .aliases = NAMES("vocab-size"), .help = "Vocabulary size, in place of the model's."},
+    {.name = "first-stage-layers", .type = PP_OPTION_INT, .argument = "L", .min = 1, .max = 65535, .group = G_MODEL, .commands = RUN,
+     .aliases = NAMES("decoder-first-pipeline-num-layers"), .help = "Blocks of the first stage; default: as even as possible."},
+    {.name = "last-stage-layers", .type = PP_OPTION_INT, .argument = "L", .min = 1, .max = 65535, .group = G_MODEL, .commands = RUN,
+     .aliases = NAMES("decoder-last-pipeline-num-layers"), .help = "Blocks of the last stage."},
+
+    {.name = "cluster", .type = PP_OPTION_STRING, .argument = "NAME|TEXT", .default_text = "h100", .group = G_CLUSTER, .commands = RUN,
+     .help = "A preset (see 'pipesim clusters') or a text like \"node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps\"."},
+    {.name = "link-bw", .type = PP_OPTION_STRING, .argument = "NAME=FACTOR", .is_repeatable = true, .group = G_WHATIF, .commands = RUN,
+     .help = "Scale the bandwidth of a link class: node=0.5, network=2."},
+    {.name = "slow", .type = PP_OPTION_STRING, .argument = "RANK=FACTOR", .is_repeatable = true, .group = G_WHATIF, .commands = RUN,
+     .help = "Scale the compute speed of a pipeline rank in every replica (3=0.8), or in one replica (3.0=0.8)."},
+    {.name = "jitter", .type = PP_OPTION_FRAC, .argument = "FRAC", .group = G_WHATIF, .commands = RUN,
+     .help = "Vary each compute time uniformly by up to this share, e.g. 5%."},
+    {.name = "seed", .type = PP_OPTION_LONG, .argument = "S", .min = 0, .max = INT64_MAX, .default_text = "0", .group = G_WHATIF, .commands = RUN,
+     .help = "Seed of the jitter."},
+
+    {.name = "zero", .type = PP_OPTION_INT, .argument = "STAGE", .min = 0, .max = 1, .default_text = "0", .group = G_STATE, .commands = SHAPE,
+     .help = "ZeRO stage: 1 shards the optimizer state over the replicas."},
+    {.name = "recompute", .type = PP_OPTION_STRING, .argument = "HOW", .default_text = "none", .group = G_STATE, .commands = SHAPE,
+     .aliases = NAMES("recompute-granularity"), .help = "none, selective, full, or stage-aware=R (R: share recomputed by the first stage)."},
+
+    {.name = "grad-sync", .type = PP_OPTION_CHOICE, .choices = "end|eager|eager-opt", .argument = "RULE", .default_text = "end", .group = G_COMM, .commands = SHAPE,
+     .help = "When a stage's gradient reduction is launched: after all local compute, right after the stage's last backward, or so only where idle time follows."},
+    {.name = "p2p", .type = PP_OPTION_STRING, .argument = "HOW", .default_text = "rendezvous", .group = G_COMM, .commands = RUN,
+     .help = "rendezvous (a transfer starts when both sides have posted), or buffered:K (K messages of a channel may wait at the receiver; buffered:0 is without bound)."},
+    {.name = "post", .type = PP_OPTION_CHOICE, .choices = "early|jit|batched|sender", .argument = "POLICY", .default_text = "early", .group = G_COMM, .commands = SHAPE,
+     .help = "Where receives are posted: as soon as a slot is free, just before use, in batches between compute ops, or where the sender sends."},
+    {.name = "recv-slots", .type = PP_OPTION_INT, .argument = "R", .min = 1, .max = BIG, .default_text = "2", .group = G_COMM, .commands = SHAPE,
+     .help = "Receive slots per channel."},
+    {.name = "nic", .type = PP_OPTION_CHOICE, .choices = "free|fifo", .argument = "MODEL", .default_text = "free", .group = G_COMM, .commands = RUN,
+     .help = "free: channels do not disturb each other; fifo: one send at a time per rank (an approximation)."},
+    {.name = "collectives", .type = PP_OPTION_CHOICE, .choices = "analytic|flows", .argument = "HOW", .default_text = "analytic", .group = G_COMM, .commands = RUN,
+     .help = "Gradient all-reduces as one cost, or ring step by ring step."},
+
+    {.name = "unit", .type = PP_OPTION_STRING, .argument = "COSTS", .group = G_ENGINE, .commands = RUN,
+     .help = "Abstract costs per chunk and micro-batch: F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2]. Needs only --pp, --micro-batches."},
+    {.name = "engine", .type = PP_OPTION_CHOICE, .choices = "dag", .argument = "NAME", .default_text = "dag", .group = G_ENGINE, .commands = RUN,
+     .help = "dag: exact longest path without contention."},
+    {.name = "no-fold", .type = PP_OPTION_FLAG, .group = G_ENGINE, .commands = RUN,
+     .help = "Simulate every data-parallel replica instead of one for identical ones."},
+    {.name = "flops", .type = PP_OPTION_CHOICE, .choices = "megatron|palm|causal", .argument = "RULE", .default_text = "megatron", .group = G_ENGINE, .commands = RUN,
+     .help = "Formula of the model flops in MFU and HFU."},
+    {.name = "require-fit", .type = PP_OPTION_FLAG, .group = G_ENGINE, .commands = RUN,
+     .help = "Exit 3 when the peak memory exceeds the device."},
+
+    {.name = "json", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "One JSON object on stdout."},
+    {.name = "gantt", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "Draw the step in the terminal."},
+    {.name = "explain", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "Say where each number comes from."},
+    {.name = "trace", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = RUN,
+     .help = "Write the events: .csv, or .json for Perfetto; .gz compresses."},
+    {.name = "no-alternatives", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "Leave out the other schedules."},
+    {.name = "compute", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = PROGRAM, .help = "Compute ops only: the form that PyTorch loads."},
+    {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PROGRAM, .help = "Write to a file instead of stdout (also -o)."},
+    {.name = "color", .type = PP_OPTION_CHOICE, .choices = "auto|always|never", .argument = "WHEN", .default_text = "auto", .group = G_OUTPUT, .commands = RUN | LISTS,
+     .help = "Colour. NO_COLOR and pipes switch it off."},
+};
+
+static const struct pp_example examples[] = {
+    {"pipesim --schedule chimera --gpus 2048", "a report with no input file: model, cluster and layout are chosen for you"},
+    {"pipesim --schedule gpipe,1f1b,interleaved --model llama3-70b --gpus 512 --pp 8 --tp 8", "compare schedules"},
+    {"pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt", "see a schedule"},
+    {"pipesim program --schedule 1f1b --pp 4 --micro-batches 8 --compute", "print it as PyTorch's CSV, edit it, then verify and run the file"},
+};
+/* clang-format on */
+
+const struct pp_cli pp_sim_cli = {
+    .program = "pipesim",
+    .summary = "predict step time, bubbles, memory and MFU of pipeline-parallel training",
+    .commands = commands,
+    .command_count = sizeof(commands) / sizeof(*commands),
+    .options = options,
+    .option_count = sizeof(options) / sizeof(*options),
+    .examples = examples,
+    .example_count = sizeof(examples) / sizeof(*examples),
+};

@@ -1,0 +1,179 @@
+/* pipesim run: one schedule in depth, or several side by side. */
+#include "sim/commands.h"
+#include "sim/report.h"
+#include "sim/resolve.h"
+
+#include <string.h>
+#include <time.h>
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The configuration of `subject` at the layout of `base`. */
+static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_request *request,
+                                   const struct pp_subject *subject, const struct pp_config *base,
+                                   struct pp_config *config, struct pp_error *err)
+{
+    *config = *base;
+    config->chosen &= ~(unsigned)(PP_CHOSE_VP | PP_CHOSE_GROUP);
+    PP_TRY(pp_resolve_shape(request, subject, config, err));
+    config->layout.vp = config->shape.chunks;
+    if (!subject->file) {
+        config->shape.ranks = base->layout.pp;
+        config->shape.micro_batches = base->layout.micro_batches;
+        PP_TRY(pp_schedule_check(subject->schedule, &config->shape, err));
+    } else if (config->shape.ranks != base->layout.pp || config->shape.micro_batches != base->layout.micro_batches) {
+        return pp_error_set(err, PP_EINVAL, "%s has pp %d and %d micro-batches, the others pp %d and %d", subject->name,
+                            config->shape.ranks, config->shape.micro_batches, base->layout.pp,
+                            base->layout.micro_batches);
+    }
+    if (config->is_unit)
+        return PP_OK;
+    return pp_partition_blocks(arena, config->model.layers, pp_shape_stages(&config->shape),
+                               config->first_stage_layers, config->last_stage_layers, &config->blocks_per_stage, err);
+}
+
+static void simulate_like(struct pp_arena *arena, const struct pp_request *request, const struct pp_subject *subject,
+                          const struct pp_config *base, struct pp_result *result)
+{
+    struct pp_config config;
+    struct pp_error err = {0};
+
+    enum pp_status status = resolve_like(arena, request, subject, base, &config, &err);
+    if (status == PP_OK)
+        status = pp_simulate(arena, &config, PP_FULL, result, &err);
+    result->config.schedule_name = subject->name;
+    result->status = status;
+    result->error = err;
+}
+
+static bool has(const struct pp_parsed *parsed, const char *name)
+{
+    return pp_options_get(&pp_sim_cli, parsed, name)->count > 0;
+}
+
+static enum pp_status check_output(const struct pp_parsed *parsed, int subjects, struct pp_error *err)
+{
+    static const char *const SINGLE[] = {"gantt", "explain", "trace"}, *const PROSE[] = {"gantt", "explain"};
+
+    for (size_t i = 0; subjects > 1 && i < sizeof(SINGLE) / sizeof(*SINGLE); i++)
+        if (has(parsed, SINGLE[i]))
+            return pp_error_set(err, PP_EINVAL, "--%s shows one schedule, --schedule lists %d", SINGLE[i], subjects);
+    for (size_t i = 0; has(parsed, "json") && i < sizeof(PROSE) / sizeof(*PROSE); i++)
+        if (has(parsed, PROSE[i]))
+            return pp_error_set(err, PP_EINVAL, "--json and --%s both write to stdout; give one of them", PROSE[i]);
+    return PP_OK;
+}
+
+static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
+{
+    const double gib = 1024.0 * 1024.0 * 1024.0;
+
+    if (r->fits)
+        return PP_OK;
+    return pp_error_set(err, PP_EFIT, "%s needs %.1f GiB on pipeline rank %d, the device has %.1f GiB",
+                        r->config.schedule_name, r->memory[r->peak_rank].peak_bytes / gib, r->peak_rank,
+                        r->config.cluster.device.memory_bytes / gib);
+}
+
+/* Every other schedule of the registry at the layout of `result`. */
+static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_request *request,
+                                      const struct pp_result *result, int *count)
+{
+    struct pp_result *list = NULL;
+    int capacity = 0;
+
+    *count = 0;
+    for (int i = 0; pp_schedules[i]; i++) {
+        const struct pp_subject other = {.schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
+        struct pp_config config = result->config;
+        if (pp_schedules[i] == result->config.schedule)
+            continue;
+        config.engine_options.replicas = 0;
+        simulate_like(arena, request, &other, &config, PP_PUSH(arena, list, *count, capacity));
+    }
+    return list;
+}
+
+static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *request,
+                              const struct pp_subject *subject, double started_s, FILE *out, struct pp_error *err)
+{
+    const struct pp_parsed *parsed = request->flags;
+    const struct pp_terminal terminal = pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
+    const char *trace = pp_request_text(request, "trace", NULL);
+    struct pp_config config;
+    struct pp_result result;
+    int other_count = 0;
+
+    PP_TRY(pp_resolve(arena, request, subject, &config, err));
+    PP_TRY(pp_simulate(arena, &config, PP_FULL, &result, err));
+    if (trace)
+        PP_TRY(pp_trace_write(result.trace, trace, err));
+    if (has(parsed, "json")) {
+        result.wall_s = now_s() - started_s;
+        pp_report_json(&result, out);
+    } else if (has(parsed, "gantt")) {
+        pp_gantt_print(&result, terminal, out);
+    } else if (has(parsed, "explain")) {
+        pp_explain_print(&result, out);
+    } else {
+        const struct pp_result *others = NULL;
+        if (!has(parsed, "no-alternatives") && !config.is_unit)
+            others = alternatives(arena, request, &result, &other_count);
+        pp_report_print(&result, others, other_count, terminal, out);
+    }
+    return has(parsed, "require-fit") ? check_fit(&result, err) : PP_OK;
+}
+
+/* The first subject that resolves gives the layout; the others run at the same. */
+static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *request, struct pp_subject *subjects,
+                               int count, double started_s, FILE *out, struct pp_error *err)
+{
+    struct pp_result *results = PP_ARRAY(arena, struct pp_result, count);
+    struct pp_config base;
+    struct pp_error first = {0};
+    int lead = 0;
+
+    for (; lead < count; lead++) {
+        if (pp_resolve(arena, request, &subjects[lead], &base, err) == PP_OK)
+            break;
+        if (lead == 0)
+            first = *err;
+    }
+    if (lead == count) {
+        *err = first;
+        return err->status;
+    }
+    for (int i = 0; i < count; i++) {
+        simulate_like(arena, request, &subjects[i], &base, &results[i]);
+        results[i].wall_s = now_s() - started_s;
+    }
+    if (has(request->flags, "json"))
+        pp_report_json_table(results, count, out);
+    else
+        pp_report_table(results, count, pp_terminal_detect(pp_request_text(request, "color", "auto"), out), out);
+    for (int i = 0; has(request->flags, "require-fit") && i < count; i++)
+        if (results[i].status == PP_OK)
+            PP_TRY(check_fit(&results[i], err));
+    return PP_OK;
+}
+
+enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out, struct pp_error *err)
+{
+    const double started_s = now_s();
+    struct pp_request request;
+    struct pp_subject *subjects;
+    int count;
+
+    PP_TRY(pp_request_open(arena, parsed, &request, err));
+    PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
+    PP_TRY(check_output(parsed, count, err));
+    if (count == 1)
+        return run_one(arena, &request, &subjects[0], started_s, out, err);
+    return run_many(arena, &request, subjects, count, started_s, out, err);
+}

@@ -1,0 +1,405 @@
+/* The report of one run: headline, where the time goes, memory, other schedules, what to type next.
+ */
+#include "sim/report.h"
+
+#include "core/units.h"
+#include "sim/report_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GIB (1024.0 * 1024.0 * 1024.0)
+enum { LABEL = 11, MAX_MEMORY_ROWS = 8, MAX_OTHERS = 6 };
+
+struct page {
+    FILE *out;
+    int width;
+    const char *bold, *plain;
+};
+
+/* Words of `text` after a label column, wrapped at the page's width. */
+static void paragraph(const struct page *page, const char *label, const char *text)
+{
+    int column = fprintf(page->out, "  %-*s", LABEL - 2, label);
+
+    for (const char *p = text; *p;) {
+        const size_t word = strcspn(p, " ");
+        if (column > LABEL && column + 1 + (int)word > page->width) {
+            fprintf(page->out, "\n%*s", LABEL, "");
+            column = LABEL;
+        }
+        if (column > LABEL)
+            column += fprintf(page->out, " ");
+        column += fprintf(page->out, "%.*s", (int)word, p);
+        p += word;
+        p += strspn(p, " ");
+    }
+    fputc('\n', page->out);
+}
+
+static void print_title(const struct page *page, const struct pp_result *r)
+{
+    const struct pp_config *c = &r->config;
+    char number[PP_UNITS_TEXT_BYTES];
+    int used;
+
+    if (c->is_unit)
+        used = fprintf(page->out, "%spipesim %s  %s%s, %d ranks, %d micro-batches", page->bold,
+                       PP_VERSION, c->schedule_name, page->plain, c->shape.ranks,
+                       c->shape.micro_batches);
+    else
+        used = fprintf(page->out, "%spipesim %s  %s on %s GPU%s%s", page->bold, PP_VERSION,
+                       c->schedule_name, pp_units_print_count(c->layout.gpus, number),
+                       c->layout.gpus == 1 ? "" : "s", page->plain);
+    used -= (int)(strlen(page->bold) + strlen(page->plain));
+    static const char LEGEND[] = "(* = chosen for you, see --explain)";
+    if (!c->is_unit && c->chosen)
+        fprintf(page->out, "%*s",
+                used + (int)sizeof(LEGEND) < page->width ? page->width - used
+                                                         : (int)sizeof(LEGEND) + 1,
+                LEGEND);
+    fputs("\n\n", page->out);
+}
+
+static void print_model(const struct page *page, const struct pp_config *c)
+{
+    const struct pp_model *m = &c->model;
+    char params[PP_UNITS_TEXT_BYTES], text[2 * PP_TEXT_BYTES];
+
+    snprintf(text, sizeof(text), "%s%s  %s parameters, %d layers, hidden %d, seq %d%s, %s", m->name,
+             pp_text_star(c, PP_CHOSE_MODEL),
+             pp_units_print(pp_model_params(m), PP_UNIT_COUNT, params), m->layers, m->hidden,
+             c->layout.seq, pp_text_star(c, PP_CHOSE_SEQ), c->cluster.device.dtype);
+    paragraph(page, "model", text);
+}
+
+static void print_cluster(const struct page *page, const struct pp_config *c)
+{
+    char text[2 * PP_TEXT_BYTES], nodes[PP_UNITS_TEXT_BYTES];
+    const int per_node = c->cluster.gpus_per_node;
+    const int needed = (c->layout.gpus + per_node - 1) / per_node;
+
+    snprintf(text, sizeof(text), "%s%s  %s node%s x %d %s, %s", c->cluster.name,
+             pp_text_star(c, PP_CHOSE_CLUSTER), pp_units_print_count(needed, nodes),
+             needed == 1 ? "" : "s", per_node, c->cluster.device.title, c->cluster.title);
+    paragraph(page, "cluster", text);
+}
+
+static void print_layout(const struct page *page, const struct pp_config *c)
+{
+    const struct pp_layout *l = &c->layout;
+    char text[2 * PP_TEXT_BYTES], gbs[PP_UNITS_TEXT_BYTES], split[PP_TEXT_BYTES], vp[32] = "",
+                                                                                  cp[32] = "";
+
+    if (l->vp > 1)
+        snprintf(vp, sizeof(vp), ", VP %d%s", l->vp, pp_text_star(c, PP_CHOSE_VP));
+    if (l->cp > 1)
+        snprintf(cp, sizeof(cp), " x CP %d", l->cp);
+    snprintf(text, sizeof(text),
+             "TP %d%s%s x PP %d%s x DP %d%s%s, MBS %d%s, GBS %s%s -> %d%s micro-batches; %s", l->tp,
+             pp_text_star(c, PP_CHOSE_TP), cp, l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
+             pp_text_star(c, PP_CHOSE_DP), vp, l->mbs, pp_text_star(c, PP_CHOSE_MBS),
+             pp_units_print_count(l->gbs, gbs), pp_text_star(c, PP_CHOSE_GBS), l->micro_batches,
+             pp_text_star(c, PP_CHOSE_MICRO_BATCHES), pp_text_split(c, split));
+    paragraph(page, "layout", text);
+}
+
+static void print_state(const struct page *page, const struct pp_config *c)
+{
+    char text[PP_TEXT_BYTES];
+
+    snprintf(text, sizeof(text), "ZeRO %d%s, recompute %s%s, gradients reduced: %s", c->zero,
+             pp_text_star(c, PP_CHOSE_ZERO), pp_recompute_names[c->recompute],
+             pp_text_star(c, PP_CHOSE_RECOMPUTE), pp_grad_sync_names[c->lower.grad_sync]);
+    paragraph(page, "state", text);
+}
+
+static void print_costs(const struct page *page, const struct pp_result *r)
+{
+    char text[PP_TEXT_BYTES];
+
+    snprintf(text, sizeof(text), "%s, %s", r->costs->source,
+             r->costs->is_calibrated ? "calibrated" : "not calibrated on any measurement");
+    paragraph(page, "costs", text);
+}
+
+/* One headline row: label, figure, remark. */
+static void headline(const struct page *page, const char *label, const char *figure,
+                     const char *remark)
+{
+    fprintf(page->out, "  %-13s %s%12s%s   %s\n", label, page->bold, figure, page->plain, remark);
+}
+
+static void print_rates(const struct page *page, const struct pp_result *r)
+{
+    const struct pp_config *c = &r->config;
+    char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES], a[PP_UNITS_TEXT_BYTES],
+        b[PP_UNITS_TEXT_BYTES];
+
+    pp_text_time(c, r->metrics.iteration_s, figure);
+    snprintf(remark, sizeof(remark), "%s tokens/s, %s tokens/s/GPU",
+             pp_units_print(r->tokens_per_s, PP_UNIT_COUNT, a),
+             pp_units_print(r->tokens_per_s_per_gpu, PP_UNIT_COUNT, b));
+    headline(page, "iteration", figure, remark);
+    snprintf(figure, sizeof(figure), "%.1f %%", 100 * r->mfu);
+    snprintf(remark, sizeof(remark), "%.4g model TFLOP/s/GPU (%s FLOPs, dense peak %.4g)",
+             r->model_flops_per_s_per_gpu * 1e-12, pp_flops_rule_names[c->flops],
+             c->cluster.device.peak_flops_per_s * 1e-12);
+    headline(page, "MFU", figure, remark);
+    if (r->hardware_flops_per_step > r->model_flops_per_step) {
+        snprintf(figure, sizeof(figure), "%.1f %%", 100 * r->hfu);
+        headline(page, "HFU", figure, "recomputation counted");
+    }
+}
+
+static void print_bubble(const struct page *page, const struct pp_result *r)
+{
+    char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES];
+
+    snprintf(figure, sizeof(figure), "%.1f %%", 100 * r->metrics.bubble_frac);
+    snprintf(remark, sizeof(remark),
+             "of the step idle, waiting for other stages; span form %.1f %%",
+             100 * r->metrics.span_bubble_frac);
+    headline(page, "bubble", figure, remark);
+}
+
+static void print_memory_line(const struct page *page, const struct pp_result *r)
+{
+    const double capacity = r->config.cluster.device.memory_bytes,
+                 peak = r->memory[r->peak_rank].peak_bytes;
+    char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES], number[PP_UNITS_TEXT_BYTES];
+
+    snprintf(figure, sizeof(figure), "%s", pp_units_print(peak, PP_UNIT_BYTES, number));
+    snprintf(remark, sizeof(remark), "of %.1f GiB, on pipeline rank %d: %s, %.1f GiB %s",
+             capacity / GIB, r->peak_rank, r->fits ? "fits" : "DOES NOT FIT",
+             fabs(capacity - peak) / GIB, r->fits ? "free" : "too much");
+    headline(page, "peak memory", figure, remark);
+}
+
+static void print_tokens(const struct page *page, const struct pp_result *r)
+{
+    const double seconds = 1e12 / r->tokens_per_s;
+    char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES], number[PP_UNITS_TEXT_BYTES];
+
+    snprintf(figure, sizeof(figure), "%.3g days", seconds / 86400);
+    snprintf(remark, sizeof(remark), "%s GPU-hours",
+             pp_units_print(seconds / 3600 * r->config.layout.gpus, PP_UNIT_COUNT, number));
+    headline(page, "1 T tokens", figure, remark);
+}
+
+static void print_time_parts(const struct page *page, const struct pp_result *r)
+{
+    static const char *const WORDS[PP_TIME_PARTS] = {
+        [PP_TIME_FORWARD] = "forward",     [PP_TIME_BACKWARD] = "backward",
+        [PP_TIME_RECOMPUTE] = "recompute", [PP_TIME_TP_COMM] = "TP comm",
+        [PP_TIME_CP_COMM] = "CP comm",     [PP_TIME_EP_COMM] = "EP comm",
+        [PP_TIME_P2P] = "p2p in flight",   [PP_TIME_DP_SYNC] = "DP sync",
+        [PP_TIME_OPTIMIZER] = "optimizer", [PP_TIME_MOVES] = "moves",
+        [PP_TIME_BUBBLE] = "bubble"};
+    char text[2 * PP_TEXT_BYTES];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < PP_TIME_PARTS; i++)
+        if (r->metrics.time_frac[i] >= 0.00005)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %.1f %%",
+                                     used ? " | " : "", WORDS[i], 100 * r->metrics.time_frac[i]);
+    paragraph(page, "time", text);
+}
+
+/* Which ranks to show: all when few, else the ends, the middle and the peak. */
+static bool is_shown(const struct pp_result *r, int rank)
+{
+    const int ranks = r->program->ranks;
+
+    return ranks <= MAX_MEMORY_ROWS || rank <= 1 || rank >= ranks - 2 || rank == ranks / 2 ||
+           rank == r->peak_rank;
+}
+
+static void print_memory_table(const struct page *page, const struct pp_result *r)
+{
+    char stages[PP_TEXT_BYTES], name[40];
+
+    fprintf(page->out, "\n  %-22s%8s%7s%7s%8s%9s%7s%9s\n", "memory by rank, GiB", "params", "grads",
+            "optim", "activ.", "buffers", "other", "total");
+    for (int rank = 0; rank < r->program->ranks; rank++) {
+        const struct pp_rank_memory *m = &r->memory[rank];
+        if (!is_shown(r, rank))
+            continue;
+        pp_text_stages(r->program, rank, stages);
+        snprintf(name, sizeof(name), "rank %d (stage%s %.8s%s)", rank,
+                 strchr(stages, ',') ? "s" : "", stages, strlen(stages) > 8 ? ".." : "");
+        fprintf(page->out, "    %-20s%8.1f%7.1f%7.1f%8.1f%9.1f%7.1f%9.1f%s\n", name,
+                m->params_bytes / GIB, m->grads_bytes / GIB, m->optimizer_bytes / GIB,
+                m->activations_bytes / GIB, m->buffers_bytes / GIB, m->other_bytes / GIB,
+                m->peak_bytes / GIB, rank == r->peak_rank ? " <" : "");
+    }
+}
+
+static void print_activations(const struct page *page, const struct pp_result *r)
+{
+    const int ranks = r->program->ranks;
+    char text[2 * PP_TEXT_BYTES];
+    size_t used = (size_t)snprintf(text, sizeof(text), "peak chunk activations by rank:");
+
+    for (int i = 0; i < ranks && used < sizeof(text) - 24; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, " %g",
+                                 r->memory[i].peak_activations);
+    paragraph(page, "memory", text);
+}
+
+static int by_iteration(const void *a, const void *b)
+{
+    const struct pp_result *const *x = a, *const *y = b;
+
+    if ((*x)->fits != (*y)->fits)
+        return (*x)->fits ? -1 : 1;
+    return (*x)->metrics.iteration_s < (*y)->metrics.iteration_s ? -1 : 1;
+}
+
+static void print_other(const struct page *page, const struct pp_result *r,
+                        const struct pp_result *you)
+{
+    char figure[PP_TEXT_BYTES], versus[32];
+    const double gain = r->metrics.iteration_s / you->metrics.iteration_s - 1;
+
+    if (r == you)
+        snprintf(versus, sizeof(versus), "<- this run");
+    else if (fabs(gain) < PP_TIE_FRAC)
+        snprintf(versus, sizeof(versus), "tie");
+    else
+        snprintf(versus, sizeof(versus), "%+.1f %% time", 100 * gain);
+    if (r->config.layout.vp > 1)
+        snprintf(figure, sizeof(figure), "%s (VP %d)", r->config.schedule_name,
+                 r->config.layout.vp);
+    else
+        snprintf(figure, sizeof(figure), "%s", r->config.schedule_name);
+    char time[PP_TEXT_BYTES];
+    fprintf(page->out, "    %-20s%10s%8.1f %%%8.1f %%%10.1f   %s\n", figure,
+            pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
+            100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / GIB,
+            r->fits ? versus : "out of memory");
+}
+
+static void print_others(const struct page *page, const struct pp_result *r,
+                         const struct pp_result *others, int count)
+{
+    const struct pp_result *rows[64];
+    int used = 0;
+
+    rows[used++] = r;
+    for (int i = 0; i < count && used < 64; i++)
+        if (others[i].status == PP_OK)
+            rows[used++] = &others[i];
+    if (used == 1)
+        return;
+    qsort(rows, (size_t)used, sizeof(*rows), by_iteration);
+    fprintf(page->out, "\n  %-22s%10s%10s%10s%10s   (tie: within %g %%)\n", "same layout",
+            "iteration", "MFU", "bubble", "peak GiB", 100 * PP_TIE_FRAC);
+    for (int i = 0; i < used; i++)
+        if (i < MAX_OTHERS || rows[i] == r)
+            print_other(page, rows[i], r);
+}
+
+static const char *suggestion(const struct pp_result *r, const struct pp_result *others, int count,
+                              char text[PP_TEXT_BYTES])
+{
+    const struct pp_result *best = r;
+
+    for (int i = 0; i < count; i++)
+        if (others[i].status == PP_OK && others[i].fits &&
+            others[i].metrics.iteration_s < best->metrics.iteration_s * (1 - PP_TIE_FRAC))
+            best = &others[i];
+    if (!r->fits)
+        snprintf(text, PP_TEXT_BYTES,
+                 "does not fit: try %smore --pp or --tp, %s, or a smaller --mbs",
+                 r->config.zero ? "" : "--zero 1, ",
+                 r->config.recompute == PP_RECOMPUTE_FULL ? "fewer --micro-batches"
+                                                          : "--recompute full");
+    else if (best != r)
+        snprintf(
+            text, PP_TEXT_BYTES,
+            "%s is faster at this layout; let the tool lay it out: pipesim --schedule %s --gpus %d",
+            best->config.schedule_name, best->config.schedule_name, r->config.layout.gpus);
+    else if (r->config.shape.micro_batches >= 4 * r->config.shape.ranks)
+        snprintf(text, PP_TEXT_BYTES,
+                 "%d micro-batches for %d ranks leave little start-up bubble; see the other end "
+                 "with --micro-batches %d",
+                 r->config.shape.micro_batches, r->config.shape.ranks, r->config.shape.ranks);
+    else
+        snprintf(text, PP_TEXT_BYTES,
+                 "more micro-batches (now %d for %d ranks) would shrink the bubble",
+                 r->config.shape.micro_batches, r->config.shape.ranks);
+    return text;
+}
+
+static void print_footer(const struct page *page, const struct pp_result *r)
+{
+    char text[PP_TEXT_BYTES], gpus[PP_UNITS_TEXT_BYTES];
+    const int simulated = r->replicas_simulated * r->config.shape.ranks;
+
+    paragraph(page, "next", "--gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain");
+    if (r->config.is_unit)
+        return;
+    snprintf(text, sizeof(text), "simulated %d pipeline rank%s for %s GPUs (%s)", simulated,
+             simulated == 1 ? "" : "s", pp_units_print_count(r->config.layout.gpus, gpus),
+             r->fold_note[0] ? r->fold_note : "one data-parallel replica");
+    paragraph(page, "folding", text);
+}
+
+static void print_unit_headline(const struct page *page, const struct pp_result *r)
+{
+    const struct pp_unit_costs *u = &r->config.unit;
+    char figure[PP_TEXT_BYTES], text[PP_TEXT_BYTES];
+
+    snprintf(text, sizeof(text),
+             "F %g, B %g (I %g + W %g), C %g, F+B overlapped %g; messages buffered", u->f, u->b,
+             u->i, u->w, u->c, u->fb);
+    paragraph(page, "units", text);
+    fputc('\n', page->out);
+    headline(page, "step", pp_text_time(&r->config, r->metrics.iteration_s, figure),
+             "first start to last end");
+}
+
+void pp_report_print(const struct pp_result *r, const struct pp_result *others, int other_count,
+                     struct pp_terminal terminal, FILE *out)
+{
+    const struct page page = {.out = out,
+                              .width = terminal.width < 60    ? 60
+                                       : terminal.width > 100 ? 100
+                                                              : terminal.width,
+                              .bold = terminal.has_color ? "\033[1m" : "",
+                              .plain = terminal.has_color ? "\033[0m" : ""};
+    char text[PP_TEXT_BYTES];
+
+    print_title(&page, r);
+    if (r->config.is_unit) {
+        print_unit_headline(&page, r);
+        print_bubble(&page, r);
+        fputc('\n', out);
+        print_time_parts(&page, r);
+        print_activations(&page, r);
+        fputc('\n', out);
+        print_footer(&page, r);
+        return;
+    }
+    print_model(&page, &r->config);
+    print_cluster(&page, &r->config);
+    print_layout(&page, &r->config);
+    print_state(&page, &r->config);
+    print_costs(&page, r);
+    fputc('\n', out);
+    print_rates(&page, r);
+    print_bubble(&page, r);
+    print_memory_line(&page, r);
+    print_tokens(&page, r);
+    fputc('\n', out);
+    print_time_parts(&page, r);
+    print_memory_table(&page, r);
+    print_others(&page, r, others, other_count);
+    fputc('\n', out);
+    paragraph(&page, "note", suggestion(r, others, other_count, text));
+    print_footer(&page, r);
+}

@@ -1,0 +1,143 @@
+/* The report for programs: "pipesim.report/1". Without "meta" the output is bit-identical. */
+#include "sim/report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <unistd.h>
+
+static void put(json_t *object, const char *key, double value)
+{
+    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+static void put_or_null(json_t *object, const char *key, bool is_null, double value)
+{
+    put(object, key, is_null ? (double)NAN : value);
+}
+
+static json_t *layout_json(const struct pp_config *c)
+{
+    const struct pp_layout *l = &c->layout;
+    json_t *o =
+        json_pack("{si si si si si si si si si sI}", "gpus", l->gpus, "tp", l->tp, "pp", l->pp,
+                  "dp", l->dp, "cp", l->cp, "ep", l->ep, "vp", l->vp, "micro_batches",
+                  l->micro_batches, "mbs", l->mbs, "gbs", (json_int_t)l->gbs);
+
+    json_object_set_new(o, "seq", c->is_unit ? json_null() : json_integer(l->seq));
+    return o;
+}
+
+static json_t *time_json(const struct pp_result *r)
+{
+    json_t *o = json_object();
+
+    for (int i = 0; i < PP_TIME_PARTS; i++)
+        put(o, pp_time_part_names[i], r->metrics.time_frac[i]);
+    return o;
+}
+
+static json_t *memory_json(const struct pp_result *r)
+{
+    const struct pp_rank_memory *m = &r->memory[r->peak_rank];
+    const bool is_unit = r->config.is_unit;
+    json_t *o = json_object();
+
+    put_or_null(o, "params_bytes", is_unit, m->params_bytes);
+    put_or_null(o, "grads_bytes", is_unit, m->grads_bytes);
+    put_or_null(o, "optimizer_bytes", is_unit, m->optimizer_bytes);
+    put_or_null(o, "activations_bytes", is_unit, m->activations_bytes);
+    put_or_null(o, "buffers_bytes", is_unit, m->buffers_bytes);
+    put_or_null(o, "other_bytes", is_unit, m->other_bytes);
+    return o;
+}
+
+static json_t *ranks_json(const struct pp_result *r)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < r->program->ranks; i++) {
+        const struct pp_rank_times *t = &r->metrics.ranks[i];
+        json_t *o = json_pack("{si}", "rank", i);
+        put(o, "busy_s", t->busy_s);
+        put(o, "idle_s", t->idle_s);
+        put(o, "span_s", t->span_s);
+        put_or_null(o, "peak_mem_bytes", r->config.is_unit, r->memory[i].peak_bytes);
+        put(o, "peak_activations", r->memory[i].peak_activations);
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *meta_json(const struct pp_result *r)
+{
+    char host[256] = "";
+
+    if (gethostname(host, sizeof(host) - 1) != 0)
+        host[0] = '\0';
+    json_t *o = json_pack("{ss ss}", "version", PP_VERSION, "host", host);
+    put(o, "wall_s", r->wall_s);
+    return o;
+}
+
+static void put_model_fields(json_t *o, const struct pp_result *r)
+{
+    const bool is_unit = r->config.is_unit;
+
+    put_or_null(o, "mfu", is_unit, r->mfu);
+    put_or_null(o, "hfu", is_unit, r->hfu);
+    put_or_null(o, "model_flops_per_s_per_gpu", is_unit, r->model_flops_per_s_per_gpu);
+    put_or_null(o, "tokens_per_s", is_unit, r->tokens_per_s);
+    put_or_null(o, "tokens_per_s_per_gpu", is_unit, r->tokens_per_s_per_gpu);
+    put_or_null(o, "peak_mem_bytes", is_unit, r->memory[r->peak_rank].peak_bytes);
+    json_object_set_new(o, "fits", is_unit ? json_null() : json_boolean(r->fits));
+}
+
+static json_t *report_json(const struct pp_result *r)
+{
+    json_t *o = json_pack("{ss ss ss}", "schema", "pipesim.report/1", "schedule",
+                          r->config.schedule_name, "engine", r->config.engine->name);
+
+    json_object_set_new(o, "layout", layout_json(&r->config));
+    put(o, "iteration_s", r->metrics.iteration_s);
+    put(o, "bubble_frac", r->metrics.bubble_frac);
+    put(o, "span_bubble_frac", r->metrics.span_bubble_frac);
+    put_model_fields(o, r);
+    put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);
+    json_object_set_new(o, "time_frac", time_json(r));
+    json_object_set_new(o, "memory", memory_json(r));
+    json_object_set_new(o, "ranks", ranks_json(r));
+    json_object_set_new(o, "costs",
+                        json_pack("{ss sb ss}", "origin", r->costs->origin, "calibrated",
+                                  r->costs->is_calibrated, "source", r->costs->source));
+    json_object_set_new(o, "meta", meta_json(r));
+    return o;
+}
+
+/* A refused schedule in a comparison: its name and the reason. */
+static json_t *refused_json(const struct pp_result *r)
+{
+    return json_pack("{ss ss ss}", "schema", "pipesim.report/1", "schedule",
+                     r->config.schedule_name, "refused", r->error.message);
+}
+
+static void dump(json_t *o, FILE *out)
+{
+    json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    fputc('\n', out);
+    json_decref(o);
+}
+
+void pp_report_json(const struct pp_result *result, FILE *out)
+{
+    dump(report_json(result), out);
+}
+
+void pp_report_json_table(const struct pp_result *results, int count, FILE *out)
+{
+    json_t *runs = json_array();
+
+    for (int i = 0; i < count; i++)
+        json_array_append_new(runs, results[i].status == PP_OK ? report_json(&results[i])
+                                                               : refused_json(&results[i]));
+    dump(json_pack("{ss so}", "schema", "pipesim.comparison/1", "runs", runs), out);
+}

@@ -1,0 +1,77 @@
+#include "sim/report_text.h"
+
+#include "core/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *pp_text_star(const struct pp_config *config, unsigned bit)
+{
+    return config->chosen & bit ? "*" : "";
+}
+
+static size_t append(char *text, size_t used, const char *piece)
+{
+    const size_t length = strlen(piece);
+
+    if (used + length + 4 >= PP_TEXT_BYTES) {
+        if (used + 4 < PP_TEXT_BYTES)
+            strcpy(text + used, "...");
+        return PP_TEXT_BYTES;
+    }
+    memcpy(text + used, piece, length + 1);
+    return used + length;
+}
+
+const char *pp_text_split(const struct pp_config *config, char text[PP_TEXT_BYTES])
+{
+    const int stages = pp_shape_stages(&config->shape);
+    const int *blocks = config->blocks_per_stage;
+    bool is_even = true;
+
+    for (int s = 1; s < stages; s++)
+        is_even = is_even && blocks[s] == blocks[0];
+    if (is_even) {
+        snprintf(text, PP_TEXT_BYTES, "%d layers a stage, embedding in the first, head in the last",
+                 blocks[0]);
+        return text;
+    }
+    /* runs of equal stages: 5, 6 x 14, 5 */
+    size_t used = append(text, 0, "layers by stage ");
+    for (int s = 0, run; s < stages && used < PP_TEXT_BYTES; s += run) {
+        char piece[48];
+        for (run = 1; s + run < stages && blocks[s + run] == blocks[s]; run++)
+            ;
+        snprintf(piece, sizeof(piece), run > 1 ? "%s%d x %d" : "%s%d", s ? ", " : "", blocks[s],
+                 run);
+        used = append(text, used, piece);
+    }
+    return text;
+}
+
+const char *pp_text_stages(const struct pp_program *program, int rank, char text[PP_TEXT_BYTES])
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int p = 0; p < program->pipelines; p++)
+        for (int s = 0; s < program->stages && used < PP_TEXT_BYTES; s++) {
+            char piece[16];
+            if (pp_program_rank_of(program, p, s) != rank)
+                continue;
+            snprintf(piece, sizeof(piece), "%s%d", used ? "," : "", s);
+            used = append(text, used, piece);
+        }
+    return text;
+}
+
+const char *pp_text_time(const struct pp_config *config, double seconds, char text[PP_TEXT_BYTES])
+{
+    char number[PP_UNITS_TEXT_BYTES];
+
+    if (config->is_unit)
+        snprintf(text, PP_TEXT_BYTES, "%.6g units", seconds);
+    else
+        snprintf(text, PP_TEXT_BYTES, "%s", pp_units_print(seconds, PP_UNIT_SECONDS, number));
+    return text;
+}

@@ -1,0 +1,20 @@
+/* sim/report_text.h — small pieces of text that several printers of a result share. */
+#ifndef PP_SIM_REPORT_TEXT_H
+#define PP_SIM_REPORT_TEXT_H
+
+#include "sim/config.h"
+
+enum { PP_TEXT_BYTES = 512 };
+
+/* "*" when the tool chose it, else "". */
+const char *pp_text_star(const struct pp_config *config, unsigned bit);
+/* "6 layers a stage" or "layers by stage 7 7 6 6", with embedding and head where they are. */
+const char *pp_text_split(const struct pp_config *config, char text[PP_TEXT_BYTES]);
+/* Stages held by a rank: "stages 0,15". */
+const char *pp_text_stages(const struct pp_program *program, int rank, char text[PP_TEXT_BYTES]);
+/* "16 s" with three digits; "16 units" in unit mode. */
+const char *pp_text_time(const struct pp_config *config, double seconds, char text[PP_TEXT_BYTES]);
+/* A tie: two step times closer than analytic costs can tell apart. */
+#define PP_TIE_FRAC 0.01
+
+#endif

@@ -1,0 +1,99 @@
+#include "sim/request.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+static const struct pp_preset *find_preset(const char *name)
+{
+    for (const struct pp_preset *p = pp_presets; p->name; p++)
+        if (!strcasecmp(p->name, name))
+            return p;
+    return NULL;
+}
+
+static enum pp_status unknown_preset(struct pp_arena *arena, const char *name, struct pp_error *err)
+{
+    int count = 0;
+
+    while (pp_presets[count].name)
+        count++;
+    const char **names = PP_ARRAY(arena, const char *, count + 1);
+    for (int i = 0; i < count; i++)
+        names[i] = pp_presets[i].name;
+    const char *near = pp_suggest(name, names);
+    pp_error_set(err, PP_EINVAL, "--preset %s: unknown preset", name);
+    if (near)
+        pp_error_append(err, "; did you mean %s?", near);
+    return pp_error_append(err, "\n  pipesim presets lists them");
+}
+
+enum pp_status pp_request_open(struct pp_arena *arena, const struct pp_parsed *flags,
+                               struct pp_request *request, struct pp_error *err)
+{
+    *request = (struct pp_request){.flags = flags};
+    const char *name = pp_request_text(request, "preset", NULL);
+    if (!name)
+        return PP_OK;
+    request->preset_row = find_preset(name);
+    if (!request->preset_row)
+        return unknown_preset(arena, name, err);
+    int count = 0;
+    while (request->preset_row->arguments[count])
+        count++;
+    char **argv = PP_ARRAY(arena, char *, count + 2);
+    argv[0] = "preset";
+    for (int i = 0; i < count; i++)
+        argv[i + 1] = (char *)(uintptr_t)request->preset_row->arguments[i];
+    return pp_options_parse(arena, &pp_sim_cli, count + 1, argv, &request->preset, err);
+}
+
+const struct pp_option_value *pp_request_get(const struct pp_request *request, const char *name,
+                                             enum pp_origin *origin)
+{
+    const struct pp_option_value *value = pp_options_get(&pp_sim_cli, request->flags, name);
+    enum pp_origin from = PP_FROM_FLAG;
+
+    if (!value->count) {
+        from = PP_FROM_PRESET;
+        value = request->preset.values ? pp_options_get(&pp_sim_cli, &request->preset, name) : NULL;
+        if (!value || !value->count) {
+            from = PP_FROM_NOTHING;
+            value = NULL;
+        }
+    }
+    if (origin)
+        *origin = from;
+    return value;
+}
+
+int pp_request_int(const struct pp_request *request, const char *name, int fallback)
+{
+    const struct pp_option_value *value = pp_request_get(request, name, NULL);
+
+    return value ? (int)value->integer : fallback;
+}
+
+const char *pp_request_text(const struct pp_request *request, const char *name,
+                            const char *fallback)
+{
+    const struct pp_option_value *value = pp_request_get(request, name, NULL);
+
+    return value ? value->text : fallback;
+}
+
+bool pp_request_has(const struct pp_request *request, const char *name)
+{
+    return pp_request_get(request, name, NULL) != NULL;
+}
+
+const char *pp_request_typed(const struct pp_request *request, const char *name,
+                             char text[PP_REQUEST_TYPED_BYTES])
+{
+    const struct pp_option_value *value = pp_request_get(request, name, NULL);
+
+    if (value && value->text)
+        snprintf(text, PP_REQUEST_TYPED_BYTES, "%s %s", value->typed, value->text);
+    else
+        snprintf(text, PP_REQUEST_TYPED_BYTES, "--%s", name);
+    return text;
+}

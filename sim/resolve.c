@@ -1,0 +1,111 @@
+#include "sim/resolve.h"
+
+#include <string.h>
+
+/* Options that mean something in unit mode; all others are refused there. */
+static const char *const UNIT_OPTIONS[] = {
+    "schedule", "preset",          "micro-batches", "pipelines", "concat", "group", "extra-warmup",
+    "splits",   "depth-first",     "bfs-backward",  "dialect",   "pp",     "vp",    "unit",
+    "engine",   "jitter",          "seed",          "slow",      "json",   "gantt", "explain",
+    "trace",    "no-alternatives", "color",         NULL};
+/* ... except where they only repeat what unit mode fixes. */
+static const char *const UNIT_ONES[] = {"tp", "dp", "cp", "ep", "mbs", NULL};
+
+static bool is_in(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strcmp(name, *names))
+            return true;
+    return false;
+}
+
+static enum pp_status check_unit_flags(const struct pp_request *request, struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    for (int i = 0; i < pp_sim_cli.option_count; i++) {
+        const char *name = pp_sim_cli.options[i].name;
+        const struct pp_option_value *value = &request->flags->values[i];
+        if (!value->count || is_in(name, UNIT_OPTIONS) ||
+            (is_in(name, UNIT_ONES) && value->integer == 1))
+            continue;
+        return pp_error_set(
+            err, PP_EINVAL,
+            "%s has no effect with --unit, where only compute and C cost time and messages are "
+            "buffered without bound",
+            pp_request_typed(request, name, typed));
+    }
+    return PP_OK;
+}
+
+/* Flags that change nothing when there is nothing to change; the neutral value (index 0) is fine.
+ */
+enum need { NEEDS_REPLICAS, NEEDS_PEERS, NEEDS_SYNC_AR };
+static const struct {
+    const char *option;
+    enum need need;
+} EFFECTS[] = {
+    {"zero", NEEDS_REPLICAS}, {"grad-sync", NEEDS_REPLICAS}, {"collectives", NEEDS_SYNC_AR},
+    {"p2p", NEEDS_PEERS},     {"post", NEEDS_PEERS},         {"recv-slots", NEEDS_PEERS},
+    {"nic", NEEDS_PEERS},
+};
+static const char *const NEED_TEXT[] = {
+    [NEEDS_REPLICAS] = "there is one replica of each stage, so no gradient is exchanged",
+    [NEEDS_PEERS] = "one pipeline rank sends no messages",
+    [NEEDS_SYNC_AR] = "flows are ring all-reduces, which need several replicas and --zero 0",
+};
+
+static bool is_met(enum need need, const struct pp_config *config)
+{
+    const bool has_replicas = config->layout.dp * config->shape.pipelines > 1;
+
+    switch (need) {
+    case NEEDS_REPLICAS:
+        return has_replicas;
+    case NEEDS_PEERS:
+        return config->shape.ranks > 1;
+    case NEEDS_SYNC_AR:
+        return has_replicas && config->zero == 0;
+    }
+    return true;
+}
+
+static bool is_neutral(const struct pp_option_value *value)
+{
+    return value->text && (!strcmp(value->text, "0") || !strcmp(value->text, "end") ||
+                           !strcmp(value->text, "analytic") || !strcmp(value->text, "rendezvous") ||
+                           !strcmp(value->text, "early") || !strcmp(value->text, "free"));
+}
+
+enum pp_status pp_resolve_effects(const struct pp_request *request, const struct pp_config *config,
+                                  struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    for (size_t i = 0; i < sizeof(EFFECTS) / sizeof(*EFFECTS); i++) {
+        enum pp_origin origin;
+        const struct pp_option_value *value = pp_request_get(request, EFFECTS[i].option, &origin);
+        if (!value || origin != PP_FROM_FLAG || is_neutral(value) ||
+            is_met(EFFECTS[i].need, config))
+            continue;
+        return pp_error_set(err, PP_EINVAL, "%s has no effect here: %s",
+                            pp_request_typed(request, EFFECTS[i].option, typed),
+                            NEED_TEXT[EFFECTS[i].need]);
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *request,
+                          const struct pp_subject *subject, struct pp_config *config,
+                          struct pp_error *err)
+{
+    *config = (struct pp_config){0};
+    PP_TRY(pp_resolve_fixed(arena, request, config, err));
+    if (config->is_unit)
+        PP_TRY(check_unit_flags(request, err));
+    PP_TRY(pp_resolve_shape(request, subject, config, err));
+    if (config->is_unit)
+        return pp_resolve_unit(request, config, err);
+    PP_TRY(pp_resolve_plan(arena, request, config, err));
+    return pp_resolve_effects(request, config, err);
+}

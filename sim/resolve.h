@@ -1,0 +1,56 @@
+/* sim/resolve.h — from a request to complete configurations: fixed parts, shape, layout, quick
+ * plan. */
+#ifndef PP_SIM_RESOLVE_H
+#define PP_SIM_RESOLVE_H
+
+#include "sim/config.h"
+#include "sim/request.h"
+
+/* One schedule of a run: a registry row, or a program file already read. */
+struct pp_subject {
+    const struct pp_schedule *schedule; /* NULL for a file */
+    const struct pp_program *file;
+    const char *name;
+    bool is_listed; /* one of several: options that it does not have are dropped */
+};
+
+/* Model, cluster, state, communication and engine settings: all that no layout changes. */
+enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request *request,
+                                struct pp_config *config, struct pp_error *err);
+/* Schedule options into config->shape (ranks and micro-batches excluded), defaults filled and
+ * marked. */
+enum pp_status pp_resolve_shape(const struct pp_request *request, const struct pp_subject *subject,
+                                struct pp_config *config, struct pp_error *err);
+/* Layout for given degrees (all >= 1): dp, batch, blocks per stage; checks everything. */
+struct pp_degrees {
+    int tp, cp, pp, dp;
+};
+enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request *request,
+                                 const struct pp_degrees *degrees, struct pp_config *config,
+                                 struct pp_error *err);
+/* Unit mode: only pp, vp, micro-batches. */
+enum pp_status pp_resolve_unit(const struct pp_request *request, struct pp_config *config,
+                               struct pp_error *err);
+/* Find degrees, state and recomputation that the user left open, by simulating candidates. On
+ * return `config` is complete and its choices are marked. */
+enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *request,
+                               struct pp_config *config, struct pp_error *err);
+/* Refuse flags that cannot change the answer of this configuration. */
+enum pp_status pp_resolve_effects(const struct pp_request *request, const struct pp_config *config,
+                                  struct pp_error *err);
+
+/* Everything above in order. */
+enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *request,
+                          const struct pp_subject *subject, struct pp_config *config,
+                          struct pp_error *err);
+
+/* ---- sim/simulate.c ---- */
+enum pp_depth { PP_QUICK, PP_FULL }; /* makespan and memory only, or trace and metrics too */
+enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
+                           enum pp_depth depth, struct pp_result *result, struct pp_error *err);
+/* Costs and lower bounds of a configuration without building its program. */
+enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config *config,
+                                 const uint16_t *rank_of, struct pp_cost_inputs *inputs,
+                                 struct pp_costs **costs, struct pp_error *err);
+
+#endif

@@ -1,0 +1,217 @@
+/* Model, cluster, state, communication, engine: the parts of a run that no layout changes. */
+#include "sim/resolve.h"
+
+#include "core/units.h"
+
+#include <string.h>
+
+static const char *const DIMENSIONS[] = {"model", "layers", "hidden", "heads", "vocab"};
+
+static enum pp_status model_by_params(struct pp_arena *arena, const struct pp_request *request,
+                                      double params, struct pp_config *config, struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    for (size_t i = 0; i < sizeof(DIMENSIONS) / sizeof(*DIMENSIONS); i++) {
+        enum pp_origin origin;
+        if (pp_request_get(request, DIMENSIONS[i], &origin) && origin == PP_FROM_FLAG)
+            return pp_error_set(
+                err, PP_EINVAL,
+                "%s contradicts --params, which stands for a model known only by its size",
+                pp_request_typed(request, DIMENSIONS[i], typed));
+    }
+    return pp_model_from_params(arena, params, &config->model, err);
+}
+
+/* Sizes that follow another one keep their ratio to it. */
+static void override_dimensions(const struct pp_request *request, struct pp_model *m)
+{
+    const int hidden = pp_request_int(request, "hidden", m->hidden);
+    const int heads = pp_request_int(request, "heads", m->heads);
+    const bool is_plain_head = m->head_dim * m->heads == m->hidden;
+
+    m->layers = pp_request_int(request, "layers", m->layers);
+    m->vocab = pp_request_int(request, "vocab", m->vocab);
+    if (hidden != m->hidden)
+        m->ffn = (int)((double)m->ffn / m->hidden * hidden + 0.5);
+    if (m->kv_heads == m->heads)
+        m->kv_heads = heads;
+    m->hidden = hidden;
+    m->heads = heads;
+    if (is_plain_head)
+        m->head_dim = hidden / heads;
+}
+
+static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_request *request,
+                                    struct pp_config *config, struct pp_error *err)
+{
+    enum pp_origin params_origin;
+    const struct pp_option_value *params = pp_request_get(request, "params", &params_origin);
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (params)
+        return model_by_params(arena, request, params->number, config, err);
+    const char *name = pp_request_text(request, "model", NULL);
+    if (!name)
+        config->chosen |= PP_CHOSE_MODEL;
+    PP_TRY(pp_model_load(arena, name ? name : "gpt3-175b", &config->model, err));
+    const int hidden = pp_request_int(request, "hidden", config->model.hidden);
+    const int heads = pp_request_int(request, "heads", config->model.heads);
+    if (config->model.head_dim * config->model.heads == config->model.hidden && hidden % heads)
+        return pp_error_set(
+            err, PP_EINVAL, "%s: hidden size %d is not a multiple of %d heads",
+            pp_request_typed(request, pp_request_has(request, "heads") ? "heads" : "hidden", typed),
+            hidden, heads);
+    override_dimensions(request, &config->model);
+    return pp_model_check(&config->model, err);
+}
+
+static enum pp_status resolve_recompute(const struct pp_request *request, struct pp_config *config,
+                                        struct pp_error *err)
+{
+    const char *text = pp_request_text(request, "recompute", NULL);
+    static const char STAGE[] = "stage-aware=";
+
+    config->recompute = PP_RECOMPUTE_NONE;
+    if (!text) {
+        config->chosen |= PP_CHOSE_RECOMPUTE;
+        return PP_OK;
+    }
+    if (!strncmp(text, STAGE, sizeof(STAGE) - 1)) {
+        config->recompute = PP_RECOMPUTE_STAGE;
+        PP_TRY(pp_units_parse(text + sizeof(STAGE) - 1, PP_UNIT_FRAC, &config->first_stage_ratio,
+                              err) == PP_OK
+                   ? PP_OK
+                   : pp_error_prefix(err, "--recompute %s: ", text));
+        if (config->first_stage_ratio > 1)
+            return pp_error_set(err, PP_EINVAL, "--recompute %s: the ratio lies between 0 and 1",
+                                text);
+        return PP_OK;
+    }
+    for (int i = 0; i < PP_RECOMPUTE_STAGE; i++)
+        if (!strcmp(text, pp_recompute_names[i])) {
+            config->recompute = (enum pp_recompute)i;
+            return PP_OK;
+        }
+    return pp_error_set(
+        err, PP_EINVAL,
+        "--recompute %s: expected none, selective, full or stage-aware=R with R from 0 to 1", text);
+}
+
+static enum pp_status resolve_p2p(const struct pp_request *request, struct pp_plan_options *plan,
+                                  struct pp_error *err)
+{
+    const char *text = pp_request_text(request, "p2p", "rendezvous");
+    static const char BUFFERED[] = "buffered:";
+    int64_t slots;
+
+    if (!strcmp(text, "rendezvous"))
+        return PP_OK;
+    if (strncmp(text, BUFFERED, sizeof(BUFFERED) - 1) != 0 ||
+        pp_units_parse_int(text + sizeof(BUFFERED) - 1, 0, 1 << 20, &slots, err) != PP_OK)
+        return pp_error_set(err, PP_EINVAL,
+                            "--p2p %s: expected rendezvous, or buffered:K with K messages a "
+                            "channel, such as buffered:2",
+                            text);
+    plan->is_buffered = true;
+    plan->buffered = (int)slots;
+    return PP_OK;
+}
+
+static enum pp_status resolve_link_factors(const struct pp_request *request,
+                                           struct pp_config *config, struct pp_error *err)
+{
+    const struct pp_option_value *value = pp_request_get(request, "link-bw", NULL);
+
+    config->intra_factor = config->inter_factor = 1;
+    for (int i = 0; value && i < value->count; i++) {
+        const char *text = value->all[i], *equals = strchr(text, '=');
+        const size_t length = equals ? (size_t)(equals - text) : strlen(text);
+        double *factor = length == 4 && !strncmp(text, "node", 4)      ? &config->intra_factor
+                         : length == 7 && !strncmp(text, "network", 7) ? &config->inter_factor
+                                                                       : NULL;
+        if (!factor || !equals || pp_units_parse(equals + 1, PP_UNIT_FRAC, factor, err) != PP_OK ||
+            *factor <= 0)
+            return pp_error_set(err, PP_EINVAL,
+                                "--link-bw %s: expected node=FACTOR or network=FACTOR with a "
+                                "factor above 0, such as network=0.5",
+                                text);
+    }
+    return PP_OK;
+}
+
+static void resolve_comm(const struct pp_request *request, struct pp_config *config)
+{
+    const struct pp_option_value *post = pp_request_get(request, "post", NULL);
+    const struct pp_option_value *sync = pp_request_get(request, "grad-sync", NULL);
+    const struct pp_option_value *nic = pp_request_get(request, "nic", NULL);
+    const struct pp_option_value *flows = pp_request_get(request, "collectives", NULL);
+
+    config->lower.post = post ? (enum pp_post)post->integer : PP_POST_EARLY;
+    config->lower.recv_slots = pp_request_int(request, "recv-slots", 2);
+    config->lower.grad_sync = sync ? (enum pp_grad_sync)sync->integer : PP_SYNC_END;
+    config->engine_options.plan.nic_fifo = nic && nic->integer == 1;
+    config->engine_options.plan.ring_flows = flows && flows->integer == 1;
+}
+
+static void resolve_what_if(const struct pp_request *request, struct pp_config *config)
+{
+    const struct pp_option_value *jitter = pp_request_get(request, "jitter", NULL);
+    const struct pp_option_value *seed = pp_request_get(request, "seed", NULL);
+    const struct pp_option_value *slow = pp_request_get(request, "slow", NULL);
+
+    config->jitter_frac = jitter ? jitter->number : 0;
+    config->engine_options.perturbation.jitter_frac = config->jitter_frac;
+    config->engine_options.perturbation.seed = seed ? (uint64_t)seed->integer : 0;
+    config->slow = slow ? slow->all : NULL;
+    config->slow_count = slow ? slow->count : 0;
+    config->no_fold = pp_request_has(request, "no-fold");
+}
+
+static enum pp_status check_jitter(const struct pp_request *request, const struct pp_config *config,
+                                   struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (config->jitter_frac >= 1)
+        return pp_error_set(err, PP_EINVAL, "%s: expected less than 1 (100 %%)",
+                            pp_request_typed(request, "jitter", typed));
+    if (pp_request_has(request, "seed") && config->jitter_frac == 0)
+        return pp_error_set(err, PP_EINVAL, "%s has no effect without --jitter",
+                            pp_request_typed(request, "seed", typed));
+    return PP_OK;
+}
+
+enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request *request,
+                                struct pp_config *config, struct pp_error *err)
+{
+    const struct pp_option_value *flops = pp_request_get(request, "flops", NULL);
+    const char *unit = pp_request_text(request, "unit", NULL);
+
+    config->engine = pp_engines[0];
+    config->flops = flops ? (enum pp_flops_rule)flops->integer : PP_FLOPS_MEGATRON;
+    resolve_what_if(request, config);
+    PP_TRY(check_jitter(request, config, err));
+    if (unit) {
+        config->is_unit = true;
+        return pp_unit_costs_parse(unit, &config->unit, err);
+    }
+    PP_TRY(resolve_model(arena, request, config, err));
+    const char *cluster = pp_request_text(request, "cluster", NULL);
+    if (!cluster)
+        config->chosen |= PP_CHOSE_CLUSTER;
+    PP_TRY(pp_cluster_load(arena, cluster ? cluster : "h100", &config->cluster, err));
+    PP_TRY(resolve_recompute(request, config, err));
+    PP_TRY(resolve_p2p(request, &config->engine_options.plan, err));
+    PP_TRY(resolve_link_factors(request, config, err));
+    resolve_comm(request, config);
+    config->zero = pp_request_int(request, "zero", 0);
+    if (!pp_request_has(request, "zero"))
+        config->chosen |= PP_CHOSE_ZERO;
+    config->first_stage_layers = pp_request_int(request, "first-stage-layers", 0);
+    config->last_stage_layers = pp_request_int(request, "last-stage-layers", 0);
+    config->layout.seq = pp_request_int(request, "seq", config->model.seq);
+    if (!pp_request_has(request, "seq"))
+        config->chosen |= PP_CHOSE_SEQ;
+    return PP_OK;
+}

@@ -1,0 +1,191 @@
+/* Degrees and batch into a complete, checked layout. */
+#include "sim/resolve.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { TOKENS_PER_STEP = 4 << 20 }; /* default batch: about 4 M tokens */
+
+static enum pp_status check_shape(struct pp_config *config, int micro_batches, struct pp_error *err)
+{
+    struct pp_shape shape = config->shape;
+
+    if (config->file_program)
+        return PP_OK;
+    shape.micro_batches = micro_batches;
+    PP_TRY(pp_schedule_check(config->schedule, &shape, err));
+    config->shape = shape;
+    return PP_OK;
+}
+
+/* The number of micro-batches nearest to `wanted` that the schedule accepts; 0 when none is near.
+ */
+static int nearest_micro_batches(struct pp_config *config, int wanted)
+{
+    const struct pp_shape before = config->shape;
+    const int reach = 4 * config->shape.ranks * config->shape.pipelines + 8;
+    struct pp_error ignored;
+
+    for (int distance = 0; distance <= reach; distance++)
+        for (int sign = 1; sign >= -1; sign -= 2) {
+            const int n = wanted + sign * distance;
+            if (n < 1 || check_shape(config, n, &ignored) != PP_OK)
+                continue;
+            config->shape = before;
+            return n;
+        }
+    return 0;
+}
+
+static enum pp_status uneven_batch(const struct pp_request *request, int64_t gbs, int dp, int mbs,
+                                   struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+    const int64_t unit = (int64_t)dp * mbs, below = gbs / unit * unit;
+
+    pp_error_set(err, PP_EINVAL, "%s is not a multiple of dp * mbs = %d * %d = %lld",
+                 pp_request_typed(request, "gbs", typed), dp, mbs, (long long)unit);
+    if (below)
+        return pp_error_append(err, "; nearest: %lld, %lld", (long long)below,
+                               (long long)(below + unit));
+    return pp_error_append(err, "; nearest: %lld", (long long)unit);
+}
+
+/* N from gbs: exact when the user gave gbs, adjusted when it was the tool's or a preset's. */
+static enum pp_status micro_batches_from_gbs(const struct pp_request *request,
+                                             struct pp_config *config, int64_t gbs, bool is_firm,
+                                             struct pp_error *err)
+{
+    struct pp_layout *l = &config->layout;
+    const int64_t unit = (int64_t)l->dp * l->mbs;
+    int64_t n = gbs / unit;
+
+    if (is_firm && gbs % unit)
+        return uneven_batch(request, gbs, l->dp, l->mbs, err);
+    if (n > 1 << 20)
+        return pp_error_set(err, PP_EINVAL, "%lld micro-batches a replica are more than 1,048,576",
+                            (long long)n);
+    if (n < 1)
+        n = 1;
+    if (!is_firm) {
+        const int legal = nearest_micro_batches(config, (int)n);
+        n = legal ? legal : n;
+    }
+    l->micro_batches = (int)n;
+    l->gbs = n * unit;
+    return PP_OK;
+}
+
+/* mbs, N, gbs: two of them and dp give the third. */
+static enum pp_status resolve_batch(const struct pp_request *request, struct pp_config *config,
+                                    struct pp_error *err)
+{
+    struct pp_layout *l = &config->layout;
+    enum pp_origin n_from, gbs_from, mbs_from;
+    const struct pp_option_value *n = pp_request_get(request, "micro-batches", &n_from);
+    const struct pp_option_value *gbs = pp_request_get(request, "gbs", &gbs_from);
+    const struct pp_option_value *mbs = pp_request_get(request, "mbs", &mbs_from);
+    const int64_t fixed_n =
+        config->file_program ? config->file_program->micro_batches : (n ? n->integer : 0);
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    l->mbs = mbs ? (int)mbs->integer : 1;
+    if (fixed_n && gbs && gbs_from == PP_FROM_FLAG && mbs_from != PP_FROM_FLAG &&
+        gbs->integer % (l->dp * fixed_n) == 0)
+        l->mbs = (int)(gbs->integer / (l->dp * fixed_n));
+    else if (!mbs)
+        config->chosen |= PP_CHOSE_MBS;
+    if (fixed_n) {
+        l->micro_batches = (int)fixed_n;
+        l->gbs = (int64_t)l->dp * l->mbs * fixed_n;
+        if (!gbs || gbs_from != PP_FROM_FLAG)
+            config->chosen |= PP_CHOSE_GBS;
+        else if (gbs->integer != l->gbs)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s contradicts dp %d * mbs %d * %d micro-batches = %lld",
+                                pp_request_typed(request, "gbs", typed), l->dp, l->mbs,
+                                l->micro_batches, (long long)l->gbs);
+        return PP_OK;
+    }
+    config->chosen |= PP_CHOSE_MICRO_BATCHES;
+    if (gbs)
+        return micro_batches_from_gbs(request, config, gbs->integer, gbs_from == PP_FROM_FLAG, err);
+    config->chosen |= PP_CHOSE_GBS;
+    return micro_batches_from_gbs(request, config, lround((double)TOKENS_PER_STEP / l->seq), false,
+                                  err);
+}
+
+static enum pp_status check_degrees(const struct pp_request *request,
+                                    const struct pp_config *config, struct pp_error *err)
+{
+    const struct pp_layout *l = &config->layout;
+    const struct pp_model *m = &config->model;
+    const struct pp_cluster *c = &config->cluster;
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (m->heads % l->tp)
+        return pp_error_set(err, PP_EINVAL, "%s does not divide the %d attention heads of %s",
+                            pp_request_typed(request, "tp", typed), m->heads, m->name);
+    if (l->seq % l->cp)
+        return pp_error_set(err, PP_EINVAL, "%s does not divide the %d tokens of a sample",
+                            pp_request_typed(request, "cp", typed), l->seq);
+    if (m->positions && l->seq > m->positions)
+        return pp_error_set(err, PP_EINVAL, "%s: %s has a table of %d positions",
+                            pp_request_typed(request, "seq", typed), m->name, m->positions);
+    if (l->ep > 1)
+        return pp_error_set(err, PP_EINVAL, "%s: %s has no experts; a dense model has --ep 1",
+                            pp_request_typed(request, "ep", typed), m->name);
+    if (c->nodes && l->gpus > c->nodes * c->gpus_per_node)
+        return pp_error_set(err, PP_EINVAL,
+                            "%d GPUs are more than the %d of the cluster (%d nodes x %d)", l->gpus,
+                            c->nodes * c->gpus_per_node, c->nodes, c->gpus_per_node);
+    return PP_OK;
+}
+
+enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request *request,
+                                 const struct pp_degrees *degrees, struct pp_config *config,
+                                 struct pp_error *err)
+{
+    struct pp_layout *l = &config->layout;
+
+    l->tp = degrees->tp;
+    l->cp = degrees->cp;
+    l->pp = degrees->pp;
+    l->dp = degrees->dp;
+    l->ep = pp_request_int(request, "ep", 1);
+    l->vp = config->shape.chunks;
+    l->gpus = l->tp * l->cp * l->pp * l->dp;
+    config->shape.ranks = l->pp;
+    PP_TRY(check_degrees(request, config, err));
+    PP_TRY(resolve_batch(request, config, err));
+    PP_TRY(check_shape(config, l->micro_batches, err));
+    return pp_partition_blocks(arena, config->model.layers, pp_shape_stages(&config->shape),
+                               config->first_stage_layers, config->last_stage_layers,
+                               &config->blocks_per_stage, err);
+}
+
+enum pp_status pp_resolve_unit(const struct pp_request *request, struct pp_config *config,
+                               struct pp_error *err)
+{
+    struct pp_layout *l = &config->layout;
+
+    if (!config->file_program) {
+        if (!pp_request_has(request, "pp") || !pp_request_has(request, "micro-batches"))
+            return pp_error_set(err, PP_EINVAL, "--unit needs --pp and --micro-batches");
+        config->shape.ranks = pp_request_int(request, "pp", 1);
+        PP_TRY(check_shape(config, pp_request_int(request, "micro-batches", 1), err));
+    }
+    *l = (struct pp_layout){.gpus = config->shape.ranks,
+                            .tp = 1,
+                            .pp = config->shape.ranks,
+                            .dp = 1,
+                            .cp = 1,
+                            .ep = 1,
+                            .vp = config->shape.chunks,
+                            .micro_batches = config->shape.micro_batches,
+                            .mbs = 1,
+                            .gbs = config->shape.micro_batches};
+    config->lower.recv_slots = 0;
+    config->engine_options.plan.is_buffered = true;
+    return PP_OK;
+}

@@ -1,0 +1,304 @@
+/* The quick planner: fills in the degrees, the ZeRO stage and the recomputation that the user left
+ * open. Candidates are ordered by a lower bound on the step (the busiest rank's compute) and
+ * simulated until no bound can beat the best that fits; ties go to the fewer pipeline ranks. */
+#include "sim/resolve.h"
+
+#include "core/units.h"
+
+#include <stdlib.h>
+
+enum { MAX_CANDIDATES = 512 };
+
+struct candidate {
+    struct pp_config config;
+    double bound_s_per_sample; /* no program of this layout can be faster */
+    double state_bytes;        /* parameters, gradients, optimizer of the fullest rank */
+};
+
+struct search {
+    struct pp_arena *arena;
+    const struct pp_request *request;
+    struct candidate *list;
+    int count;
+    struct pp_error first_refusal;
+    /* best so far */
+    struct pp_config best;
+    double best_s_per_sample, best_peak_bytes;
+    bool has_best, best_fits;
+};
+
+static int given(const struct pp_request *request, const char *name)
+{
+    return pp_request_int(request, name, 0);
+}
+
+static void refuse(struct search *s, const struct pp_error *err)
+{
+    if (s->first_refusal.status == PP_OK)
+        s->first_refusal = *err;
+}
+
+/* Compute of the busiest rank and state of the fullest one, from the cost tables alone. */
+static void bounds(struct candidate *c, const struct pp_costs *costs, const uint16_t *rank_of)
+{
+    const struct pp_shape *shape = &c->config.shape;
+    const int stages = pp_shape_stages(shape);
+    double worst_s = 0, worst_bytes = 0;
+
+    for (int r = 0; r < shape->ranks; r++) {
+        double busy_s = 0, bytes = 0;
+        for (int p = 0; p < shape->pipelines; p++)
+            for (int s = 0; s < stages; s++) {
+                if (rank_of[p * stages + s] != r)
+                    continue;
+                const double share = (double)shape->micro_batches / shape->pipelines;
+                busy_s += share * pp_units_s(costs->op[PP_F][s * costs->splits].ps +
+                                             costs->op[PP_B][s * costs->splits].ps);
+                bytes += costs->memory[s].params_bytes + costs->memory[s].grads_bytes +
+                         costs->memory[s].optimizer_bytes;
+            }
+        worst_s = busy_s > worst_s ? busy_s : worst_s;
+        worst_bytes = bytes > worst_bytes ? bytes : worst_bytes;
+    }
+    c->bound_s_per_sample = worst_s / (double)c->config.layout.gbs;
+    c->state_bytes = worst_bytes;
+}
+
+static void consider(struct search *s, const struct pp_config *base,
+                     const struct pp_degrees *degrees)
+{
+    struct candidate *c = &s->list[s->count];
+    struct pp_error err = {0};
+    struct pp_cost_inputs inputs;
+    struct pp_costs *costs;
+
+    if (s->count == MAX_CANDIDATES)
+        return;
+    *c = (struct candidate){.config = *base};
+    if (pp_resolve_layout(s->arena, s->request, degrees, &c->config, &err) != PP_OK) {
+        refuse(s, &err);
+        return;
+    }
+    const struct pp_shape *shape = &c->config.shape;
+    const uint16_t *rank_of =
+        base->file_program ? base->file_program->rank_of
+                           : pp_placement_make(s->arena, base->schedule->placement, shape->ranks,
+                                               shape->chunks, shape->pipelines);
+    if (pp_simulate_costs(s->arena, &c->config, rank_of, &inputs, &costs, &err) != PP_OK) {
+        refuse(s, &err);
+        return;
+    }
+    bounds(c, costs, rank_of);
+    s->count++;
+}
+
+/* pp candidates for a tp: those given, or every divisor that leaves a block for each stage. A
+ * pipeline schedule on several devices gets at least two ranks. */
+static void each_pipeline(struct search *s, const struct pp_config *base, int gpus,
+                          struct pp_degrees d)
+{
+    const int rest = gpus / (d.tp * d.cp);
+    const int pp = base->file_program ? base->file_program->ranks : given(s->request, "pp");
+    const int dp = given(s->request, "dp");
+    const int least = pp || dp || rest == 1 ? 1 : 2;
+
+    if (gpus % (d.tp * d.cp))
+        return;
+    for (int ranks = least; ranks <= rest && ranks <= 65535; ranks++) {
+        if (rest % ranks || (pp && ranks != pp) || (dp && rest / ranks != dp))
+            continue;
+        if (!pp && !dp && ranks * base->shape.chunks > base->model.layers)
+            break;
+        d.pp = ranks;
+        d.dp = rest / ranks;
+        consider(s, base, &d);
+    }
+}
+
+static void each_degree(struct search *s, const struct pp_config *base, int gpus)
+{
+    const int tp = given(s->request, "tp"), cp = given(s->request, "cp");
+    const int node = base->cluster.gpus_per_node;
+
+    for (int t = tp ? tp : 1; t <= (tp ? tp : node); t *= 2) {
+        if (!tp && base->model.heads % t)
+            break;
+        each_pipeline(s, base, gpus, (struct pp_degrees){.tp = t, .cp = cp ? cp : 1});
+    }
+}
+
+static int by_bound(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+
+    if (x->bound_s_per_sample != y->bound_s_per_sample)
+        return x->bound_s_per_sample < y->bound_s_per_sample ? -1 : 1;
+    return x->config.layout.pp - y->config.layout.pp;
+}
+
+/* What may still be chosen when a layout does not fit: first shard the optimizer, then recompute.
+ */
+struct relief {
+    int zero;
+    enum pp_recompute recompute;
+};
+static int reliefs_of(const struct pp_config *config, struct relief out[4])
+{
+    const bool may_shard =
+        config->chosen & PP_CHOSE_ZERO && config->layout.dp * config->shape.pipelines > 1;
+    const bool may_recompute = config->chosen & PP_CHOSE_RECOMPUTE;
+    const int zero = may_shard ? 1 : config->zero;
+    int count = 0;
+
+    out[count++] = (struct relief){config->zero, config->recompute};
+    if (may_shard)
+        out[count++] = (struct relief){zero, config->recompute};
+    if (may_recompute) {
+        out[count++] = (struct relief){zero, PP_RECOMPUTE_SELECTIVE};
+        out[count++] = (struct relief){zero, PP_RECOMPUTE_FULL};
+    }
+    return count;
+}
+
+/* Better: fits before not, then faster by more than rounding, then less memory when nothing fits.
+ */
+static bool is_better(const struct search *s, bool fits, double s_per_sample, double peak_bytes)
+{
+    if (!s->has_best || fits != s->best_fits)
+        return !s->has_best || fits;
+    return fits ? s_per_sample < s->best_s_per_sample * (1 - 1e-9)
+                : peak_bytes < s->best_peak_bytes;
+}
+
+static void try_candidate(struct search *s, struct candidate *c)
+{
+    struct relief reliefs[4];
+    const int count = reliefs_of(&c->config, reliefs);
+
+    for (int i = 0; i < count; i++) {
+        const struct pp_arena_mark mark = pp_arena_mark(s->arena);
+        struct pp_result result;
+        struct pp_error err = {0};
+        struct pp_config config = c->config;
+        config.zero = reliefs[i].zero;
+        config.recompute = reliefs[i].recompute;
+        if (pp_simulate(s->arena, &config, PP_QUICK, &result, &err) != PP_OK) {
+            refuse(s, &err);
+            pp_arena_release(s->arena, mark);
+            return;
+        }
+        const double s_per_sample = result.metrics.iteration_s / (double)config.layout.gbs;
+        const double peak_bytes = result.memory[result.peak_rank].peak_bytes;
+        const bool fits = result.fits;
+        if (is_better(s, fits, s_per_sample, peak_bytes)) {
+            s->best = config;
+            s->best_s_per_sample = s_per_sample;
+            s->best_peak_bytes = peak_bytes;
+            s->best_fits = fits;
+            s->has_best = true;
+        }
+        pp_arena_release(s->arena, mark);
+        if (fits)
+            return;
+    }
+}
+
+static enum pp_status pick(struct search *s, struct pp_config *config, struct pp_error *err)
+{
+    qsort(s->list, (size_t)s->count, sizeof(*s->list), by_bound);
+    for (int i = 0; i < s->count; i++) {
+        struct candidate *c = &s->list[i];
+        if (s->best_fits && c->bound_s_per_sample >= s->best_s_per_sample)
+            break;
+        /* Even sharded away entirely, parameters and gradients stay: skip what cannot fit. */
+        if (s->best_fits && c->state_bytes * 4 / 16 > c->config.cluster.device.memory_bytes)
+            continue;
+        try_candidate(s, c);
+    }
+    if (!s->has_best) {
+        *err = s->first_refusal;
+        if (err->status == PP_OK)
+            return pp_error_set(err, PP_EINVAL, "no layout satisfies these flags");
+        return err->status;
+    }
+    *config = s->best;
+    return PP_OK;
+}
+
+static enum pp_status count_gpus(const struct pp_request *request, struct pp_config *config,
+                                 int *gpus, struct pp_error *err)
+{
+    static const char *const DEGREES[] = {"tp", "cp", "pp", "dp"};
+    enum pp_origin origin;
+    const struct pp_option_value *value = pp_request_get(request, "gpus", &origin);
+    int64_t product = 1;
+    int flags = 0;
+
+    for (int i = 0; i < 4; i++) {
+        const int degree = i == 2 && config->file_program ? config->file_program->ranks
+                                                          : given(request, DEGREES[i]);
+        product *= degree ? degree : 1;
+        flags += pp_request_has(request, DEGREES[i]) || (i == 2 && config->file_program);
+    }
+    if (product > 1 << 20)
+        return pp_error_set(err, PP_EINVAL, "tp * cp * pp * dp = %lld is more than 1,048,576 GPUs",
+                            (long long)product);
+    if (value) {
+        *gpus = (int)value->integer;
+        if (*gpus % product == 0)
+            return PP_OK;
+        const int64_t below = *gpus / product * product;
+        pp_error_set(err, PP_EINVAL,
+                     "%d GPUs are not a multiple of tp * cp * pp * dp = %lld; nearest: ", *gpus,
+                     (long long)product);
+        return below ? pp_error_append(err, "%lld, %lld", (long long)below,
+                                       (long long)(below + product))
+                     : pp_error_append(err, "%lld", (long long)product);
+    }
+    config->chosen |= PP_CHOSE_GPUS;
+    if (config->cluster.nodes)
+        *gpus = config->cluster.nodes * config->cluster.gpus_per_node;
+    else if (flags)
+        *gpus = (int)product;
+    else
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--gpus N is needed (or --tp, --pp, --dp; or --unit for abstract costs)");
+    return PP_OK;
+}
+
+static void mark_choices(const struct pp_request *request, struct pp_config *config)
+{
+    static const struct {
+        const char *option;
+        unsigned bit;
+    } DEGREES[] = {{"tp", PP_CHOSE_TP},
+                   {"pp", PP_CHOSE_PP},
+                   {"dp", PP_CHOSE_DP},
+                   {"cp", PP_CHOSE_CP},
+                   {"ep", PP_CHOSE_EP}};
+
+    for (size_t i = 0; i < sizeof(DEGREES) / sizeof(*DEGREES); i++)
+        if (!pp_request_has(request, DEGREES[i].option))
+            config->chosen |= DEGREES[i].bit;
+    if (config->file_program)
+        config->chosen &= ~(unsigned)(PP_CHOSE_PP | PP_CHOSE_MICRO_BATCHES);
+}
+
+enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *request,
+                               struct pp_config *config, struct pp_error *err)
+{
+    int gpus;
+
+    PP_TRY(count_gpus(request, config, &gpus, err));
+    struct search search = {.arena = arena,
+                            .request = request,
+                            .list = PP_ARRAY(arena, struct candidate, MAX_CANDIDATES)};
+    each_degree(&search, config, gpus);
+    if (search.count == 1 && !(config->chosen & (PP_CHOSE_ZERO | PP_CHOSE_RECOMPUTE)))
+        *config = search.list[0].config;
+    else
+        PP_TRY(pick(&search, config, err));
+    mark_choices(request, config);
+    return PP_OK;
+}

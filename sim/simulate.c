@@ -1,0 +1,222 @@
+/* One configuration: program, costs, engine, numbers. */
+#include "sim/resolve.h"
+
+#include "core/units.h"
+#include "schedules/verify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config *config,
+                                 const uint16_t *rank_of, struct pp_cost_inputs *inputs,
+                                 struct pp_costs **costs, struct pp_error *err)
+{
+    const struct pp_shape *shape = &config->shape;
+
+    if (config->is_unit) {
+        *costs = pp_costs_unit(arena, &config->unit, shape->ranks, pp_shape_stages(shape),
+                               shape->splits, shape->granules);
+        return PP_OK;
+    }
+    *inputs = (struct pp_cost_inputs){.model = &config->model,
+                                      .cluster = &config->cluster,
+                                      .layout = config->layout,
+                                      .stages = pp_shape_stages(shape),
+                                      .pipelines = shape->pipelines,
+                                      .splits = shape->splits,
+                                      .granules = shape->granules,
+                                      .rank_of = rank_of,
+                                      .blocks_per_stage = config->blocks_per_stage,
+                                      .recompute = config->recompute,
+                                      .first_stage_ratio = config->first_stage_ratio,
+                                      .zero = config->zero,
+                                      .intra_factor = config->intra_factor,
+                                      .inter_factor = config->inter_factor};
+    return pp_costs_analytic(arena, inputs, costs, err);
+}
+
+static enum pp_status compute_program(struct pp_arena *arena, const struct pp_config *config,
+                                      struct pp_program **program, struct pp_error *err)
+{
+    if (config->file_program) {
+        *program = (struct pp_program *)(uintptr_t)config->file_program;
+        return PP_OK;
+    }
+    return pp_schedule_program(arena, config->schedule, &config->shape, NULL, program, err);
+}
+
+static enum pp_status lower_program(struct pp_arena *arena, const struct pp_config *config,
+                                    const struct pp_program *compute, struct pp_result *result,
+                                    struct pp_error *err)
+{
+    struct pp_lower_options options = config->lower;
+
+    if (!config->is_unit) {
+        options.has_sync = config->layout.dp * config->shape.pipelines > 1;
+        options.has_optimizer = true;
+        options.zero = config->zero;
+        options.has_tied = result->costs->tied != NULL;
+        if (config->recompute == PP_RECOMPUTE_FULL || config->recompute == PP_RECOMPUTE_STAGE)
+            options.recompute_frac = pp_recompute_fracs(arena, &result->cost_inputs);
+    }
+    return pp_lower(arena, compute, &options, &result->program, err);
+}
+
+/* --slow: RANK=FACTOR or RANK.REPLICA=FACTOR. */
+static enum pp_status slow_factors(struct pp_arena *arena, const struct pp_config *config,
+                                   int replicas, struct pp_perturbation *perturbation,
+                                   struct pp_error *err)
+{
+    const int ranks = config->shape.ranks;
+    double *slow = NULL;
+
+    for (int i = 0; i < config->slow_count; i++) {
+        const char *text = config->slow[i];
+        char *end;
+        const long rank = strtol(text, &end, 10);
+        long replica = -1;
+        if (end != text && *end == '.')
+            replica = strtol(end + 1, &end, 10);
+        double factor = 0;
+        if (end == text || *end != '=' ||
+            pp_units_parse(end + 1, PP_UNIT_FRAC, &factor, err) != PP_OK || factor <= 0)
+            return pp_error_set(err, PP_EINVAL,
+                                "--slow %s: expected RANK=FACTOR or RANK.REPLICA=FACTOR with a "
+                                "factor above 0, such as 3=0.8",
+                                text);
+        if (rank < 0 || rank >= ranks)
+            return pp_error_set(err, PP_EINVAL, "--slow %s: pipeline ranks are 0 to %d", text,
+                                ranks - 1);
+        if (replica < -1 || replica >= config->layout.dp)
+            return pp_error_set(err, PP_EINVAL, "--slow %s: replicas are 0 to %d", text,
+                                config->layout.dp - 1);
+        if (!slow) {
+            slow = PP_ARRAY(arena, double, ranks *replicas);
+            for (int k = 0; k < ranks * replicas; k++)
+                slow[k] = 1;
+        }
+        for (int r = 0; r < replicas; r++)
+            if (replica < 0 || r == replica)
+                slow[rank * replicas + r] = factor;
+    }
+    perturbation->slow = slow;
+    return PP_OK;
+}
+
+/* Replicas that differ cannot be folded. */
+static int replicas_of(const struct pp_config *config, const char **note)
+{
+    const int dp = config->layout.dp;
+
+    *note = dp > 1 ? "data-parallel replicas are identical and share no link in this engine" : "";
+    if (dp == 1)
+        return 1;
+    if (config->jitter_frac > 0) {
+        *note = "not folded: --jitter makes replicas differ";
+        return dp;
+    }
+    for (int i = 0; i < config->slow_count; i++)
+        if (strchr(config->slow[i], '.') &&
+            strchr(config->slow[i], '.') < strchr(config->slow[i], '=')) {
+            *note = "not folded: --slow makes replicas differ";
+            return dp;
+        }
+    if (config->no_fold) {
+        *note = "not folded: --no-fold";
+        return dp;
+    }
+    return 1;
+}
+
+static double recompute_flops_per_sample(const struct pp_result *result)
+{
+    const struct pp_config *c = &result->config;
+    const double seq = c->layout.seq;
+    double flops = 0;
+
+    if (c->recompute == PP_RECOMPUTE_NONE)
+        return 0;
+    const double block = pp_model_layer_flops(&c->model, PP_LAYER_BLOCK, 1, seq, c->flops);
+    if (c->recompute == PP_RECOMPUTE_SELECTIVE) { /* the part of a block that grows with seq^2 */
+        const double twice = pp_model_layer_flops(&c->model, PP_LAYER_BLOCK, 1, 2 * seq, c->flops);
+        return c->model.layers * (twice - 2 * block) / 2;
+    }
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const double *frac = pp_recompute_fracs(arena, &result->cost_inputs);
+    for (int s = 0; s < result->cost_inputs.stages; s++)
+        flops += frac[s] * c->blocks_per_stage[s] * block;
+    return flops;
+}
+
+static enum pp_status rates(struct pp_result *result, struct pp_error *err)
+{
+    const struct pp_config *c = &result->config;
+    const double iteration_s = result->metrics.iteration_s;
+    const double samples = (double)c->layout.gbs;
+
+    result->model_flops_per_step =
+        samples * pp_model_flops_per_sample(&c->model, c->layout.seq, c->flops);
+    result->hardware_flops_per_step =
+        result->model_flops_per_step + samples * recompute_flops_per_sample(result);
+    result->tokens_per_s = samples * c->layout.seq / iteration_s;
+    result->tokens_per_s_per_gpu = result->tokens_per_s / c->layout.gpus;
+    result->model_flops_per_s_per_gpu = result->model_flops_per_step / iteration_s / c->layout.gpus;
+    result->mfu = result->model_flops_per_s_per_gpu / c->cluster.device.peak_flops_per_s;
+    result->hfu = result->mfu * result->hardware_flops_per_step / result->model_flops_per_step;
+    if (!(result->hfu <= 1.0))
+        return pp_error_set(
+            err, PP_EFAIL,
+            "internal check failed: model flops utilisation of %.1f %% is above 100 %%",
+            100 * result->hfu);
+    return PP_OK;
+}
+
+static void peak_of(struct pp_result *result)
+{
+    for (int r = 1; r < result->program->ranks; r++)
+        if (result->memory[r].peak_bytes > result->memory[result->peak_rank].peak_bytes)
+            result->peak_rank = r;
+    if (!result->config.is_unit)
+        result->fits = result->memory[result->peak_rank].peak_bytes <=
+                       result->config.cluster.device.memory_bytes;
+}
+
+static enum pp_status quick_time(struct pp_arena *arena, struct pp_result *result,
+                                 struct pp_error *err)
+{
+    struct pp_plan *plan;
+
+    PP_TRY(pp_plan_create(arena, result->program, result->costs,
+                          &result->config.engine_options.plan, &plan, err));
+    const struct pp_times *times = pp_plan_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN);
+    result->metrics.iteration_s = pp_units_s(times->makespan_ps);
+    return PP_OK;
+}
+
+enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
+                           enum pp_depth depth, struct pp_result *result, struct pp_error *err)
+{
+    struct pp_program *compute;
+
+    *result = (struct pp_result){.config = *config};
+    PP_TRY(compute_program(arena, config, &compute, err));
+    PP_TRY(pp_simulate_costs(arena, &result->config, compute->rank_of, &result->cost_inputs,
+                             &result->costs, err));
+    PP_TRY(lower_program(arena, &result->config, compute, result, err));
+    result->memory = pp_memory_peaks(arena, result->program, result->costs);
+    peak_of(result);
+    if (depth == PP_QUICK) {
+        PP_TRY(quick_time(arena, result, err));
+    } else {
+        struct pp_engine_options *options = &result->config.engine_options;
+        const struct pp_verify_options verify = {0};
+        PP_TRY(pp_verify(result->program, &verify, err));
+        options->replicas = result->replicas_simulated = replicas_of(config, &result->fold_note);
+        PP_TRY(slow_factors(arena, config, options->replicas, &options->perturbation, err));
+        PP_TRY(config->engine->run(arena, result->program, result->costs, options, &result->trace,
+                                   err));
+        PP_TRY(pp_metrics_compute(arena, result->trace, &result->metrics, err));
+    }
+    return config->is_unit ? PP_OK : rates(result, err);
+}
