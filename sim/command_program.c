@@ -2,27 +2,30 @@
 #include "sim/commands.h"
 #include "sim/resolve.h"
 
-#include "core/file_write.h"
+#include "core/output.h"
 #include "schedules/verify.h"
 
 #include <string.h>
 
-static enum pp_status lower_options(const struct pp_request *request, const struct pp_program *compute,
-                                    struct pp_arena *arena, struct pp_lower_options *options, struct pp_error *err)
+static enum pp_status lower_options(const struct pp_request *request,
+                                    const struct pp_program *compute, struct pp_arena *arena,
+                                    struct pp_lower_options *options, struct pp_error *err)
 {
     const struct pp_option_value *post = pp_request_get(request, "post", NULL);
     const struct pp_option_value *sync = pp_request_get(request, "grad-sync", NULL);
     const char *recompute = pp_request_text(request, "recompute", "none");
     const int zero = pp_request_int(request, "zero", 0);
 
-    *options = (struct pp_lower_options){.post = post ? (enum pp_post)post->integer : PP_POST_EARLY,
-                                         .recv_slots = pp_request_int(request, "recv-slots", 2),
-                                         .grad_sync = sync ? (enum pp_grad_sync)sync->integer : PP_SYNC_END,
-                                         .has_sync = pp_request_int(request, "dp", 1) * compute->pipelines > 1,
-                                         .has_optimizer = true,
-                                         .zero = zero};
+    *options = (struct pp_lower_options){
+        .post = post ? (enum pp_post)post->integer : PP_POST_EARLY,
+        .recv_slots = pp_request_int(request, "recv-slots", 2),
+        .grad_sync = sync ? (enum pp_grad_sync)sync->integer : PP_SYNC_END,
+        .has_sync = pp_request_int(request, "dp", 1) * compute->pipelines > 1,
+        .has_optimizer = true,
+        .zero = zero};
     if (!options->has_sync && (zero || sync))
-        return pp_error_set(err, PP_EINVAL, "--%s has no effect with one replica of each stage; give --dp",
+        return pp_error_set(err, PP_EINVAL,
+                            "--%s has no effect with one replica of each stage; give --dp",
                             zero ? "zero" : "grad-sync");
     if (!strcmp(recompute, "full")) {
         double *frac = PP_ARRAY(arena, double, compute->stages);
@@ -30,7 +33,8 @@ static enum pp_status lower_options(const struct pp_request *request, const stru
             frac[s] = 1;
         options->recompute_frac = frac;
     } else if (strcmp(recompute, "none") != 0) {
-        return pp_error_set(err, PP_EINVAL, "--recompute %s changes no program; expected none or full", recompute);
+        return pp_error_set(err, PP_EINVAL,
+                            "--recompute %s changes no program; expected none or full", recompute);
     }
     return PP_OK;
 }
@@ -49,13 +53,15 @@ static enum pp_status compute_program(struct pp_arena *arena, const struct pp_re
     config.shape.ranks = pp_request_int(request, "pp", 0);
     config.shape.micro_batches = pp_request_int(request, "micro-batches", 0);
     if (!config.shape.ranks || !config.shape.micro_batches)
-        return pp_error_set(err, PP_EINVAL, "--%s is needed", config.shape.ranks ? "micro-batches" : "pp");
+        return pp_error_set(err, PP_EINVAL, "--%s is needed",
+                            config.shape.ranks ? "micro-batches" : "pp");
     return pp_schedule_program(arena, subject->schedule, &config.shape, NULL, program, err);
 }
 
 static enum pp_status check_compute_flags(const struct pp_request *request, struct pp_error *err)
 {
-    static const char *const LOWERING[] = {"post", "recv-slots", "grad-sync", "zero", "recompute", "dp"};
+    static const char *const LOWERING[] = {"post", "recv-slots", "grad-sync",
+                                           "zero", "recompute",  "dp"};
     char typed[PP_REQUEST_TYPED_BYTES];
 
     for (size_t i = 0; i < sizeof(LOWERING) / sizeof(*LOWERING); i++)
@@ -75,14 +81,17 @@ enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_parsed
 
     PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
     if (count != 1)
-        return pp_error_set(err, PP_EINVAL, "pipesim program prints one schedule, --schedule lists %d", count);
+        return pp_error_set(err, PP_EINVAL,
+                            "pipesim program prints one schedule, --schedule lists %d", count);
     PP_TRY(compute_program(arena, &request, &subjects[0], &program, err));
     if (pp_request_has(&request, "compute")) {
         PP_TRY(check_compute_flags(&request, err));
         if (program->level != PP_LEVEL_COMPUTE)
-            return pp_error_set(err, PP_EINVAL, "--compute: %s is a lowered program", subjects[0].name);
+            return pp_error_set(err, PP_EINVAL, "--compute: %s is a lowered program",
+                                subjects[0].name);
         if (program->pipelines > 1)
-            fprintf(stderr, "pipesim: warning: PyTorch maps a stage to one rank and cannot load bidirectional programs\n");
+            fprintf(stderr, "pipesim: warning: PyTorch maps a stage to one rank and cannot load "
+                            "bidirectional programs\n");
     } else {
         struct pp_lower_options options;
         PP_TRY(lower_options(&request, program, arena, &options, err));
@@ -93,10 +102,10 @@ enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_parsed
         pp_program_print(program, out);
         return PP_OK;
     }
-    struct pp_file_write file;
-    PP_TRY(pp_file_write_open(&file, path, err));
-    pp_program_print(program, file.stream);
-    return pp_file_write_close(&file, err);
+    struct pp_output output;
+    PP_TRY(pp_output_open(arena, path, &output, err));
+    pp_program_print(program, output.file);
+    return pp_output_commit(&output, err);
 }
 
 enum pp_status pp_command_verify(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
@@ -112,12 +121,14 @@ enum pp_status pp_command_verify(struct pp_arena *arena, const struct pp_parsed 
         struct pp_program *program;
         struct pp_error one = {0};
         enum pp_status status = pp_program_read(
-            arena, path, dialect->count ? (enum pp_dialect)dialect->integer : PP_DIALECT_2025, &program, &one);
+            arena, path, dialect->count ? (enum pp_dialect)dialect->integer : PP_DIALECT_2025,
+            &program, &one);
         if (status == PP_OK)
             status = pp_verify(program, &options, &one);
         if (status == PP_OK) {
-            fprintf(out, "%s: legal: %d ranks, %d stages, %d micro-batches, %d instructions\n", path, program->ranks,
-                    program->stages, program->micro_batches, pp_program_size(program));
+            fprintf(out, "%s: legal: %d ranks, %d stages, %d micro-batches, %d instructions\n",
+                    path, program->ranks, program->stages, program->micro_batches,
+                    pp_program_size(program));
             continue;
         }
         if (worst == PP_OK)

@@ -27,19 +27,23 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_reque
         config->shape.ranks = base->layout.pp;
         config->shape.micro_batches = base->layout.micro_batches;
         PP_TRY(pp_schedule_check(subject->schedule, &config->shape, err));
-    } else if (config->shape.ranks != base->layout.pp || config->shape.micro_batches != base->layout.micro_batches) {
-        return pp_error_set(err, PP_EINVAL, "%s has pp %d and %d micro-batches, the others pp %d and %d", subject->name,
-                            config->shape.ranks, config->shape.micro_batches, base->layout.pp,
-                            base->layout.micro_batches);
+    } else if (config->shape.ranks != base->layout.pp ||
+               config->shape.micro_batches != base->layout.micro_batches) {
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has pp %d and %d micro-batches, the others pp %d and %d",
+                            subject->name, config->shape.ranks, config->shape.micro_batches,
+                            base->layout.pp, base->layout.micro_batches);
     }
     if (config->is_unit)
         return PP_OK;
     return pp_partition_blocks(arena, config->model.layers, pp_shape_stages(&config->shape),
-                               config->first_stage_layers, config->last_stage_layers, &config->blocks_per_stage, err);
+                               config->first_stage_layers, config->last_stage_layers,
+                               &config->blocks_per_stage, err);
 }
 
-static void simulate_like(struct pp_arena *arena, const struct pp_request *request, const struct pp_subject *subject,
-                          const struct pp_config *base, struct pp_result *result)
+static void simulate_like(struct pp_arena *arena, const struct pp_request *request,
+                          const struct pp_subject *subject, const struct pp_config *base,
+                          struct pp_result *result)
 {
     struct pp_config config;
     struct pp_error err = {0};
@@ -57,16 +61,20 @@ static bool has(const struct pp_parsed *parsed, const char *name)
     return pp_options_get(&pp_sim_cli, parsed, name)->count > 0;
 }
 
-static enum pp_status check_output(const struct pp_parsed *parsed, int subjects, struct pp_error *err)
+static enum pp_status check_output(const struct pp_parsed *parsed, int subjects,
+                                   struct pp_error *err)
 {
-    static const char *const SINGLE[] = {"gantt", "explain", "trace"}, *const PROSE[] = {"gantt", "explain"};
+    static const char *const SINGLE[] = {"gantt", "explain", "trace"}, *const PROSE[] = {"gantt",
+                                                                                         "explain"};
 
     for (size_t i = 0; subjects > 1 && i < sizeof(SINGLE) / sizeof(*SINGLE); i++)
         if (has(parsed, SINGLE[i]))
-            return pp_error_set(err, PP_EINVAL, "--%s shows one schedule, --schedule lists %d", SINGLE[i], subjects);
+            return pp_error_set(err, PP_EINVAL, "--%s shows one schedule, --schedule lists %d",
+                                SINGLE[i], subjects);
     for (size_t i = 0; has(parsed, "json") && i < sizeof(PROSE) / sizeof(*PROSE); i++)
         if (has(parsed, PROSE[i]))
-            return pp_error_set(err, PP_EINVAL, "--json and --%s both write to stdout; give one of them", PROSE[i]);
+            return pp_error_set(err, PP_EINVAL,
+                                "--json and --%s both write to stdout; give one of them", PROSE[i]);
     return PP_OK;
 }
 
@@ -76,9 +84,10 @@ static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
 
     if (r->fits)
         return PP_OK;
-    return pp_error_set(err, PP_EFIT, "%s needs %.1f GiB on pipeline rank %d, the device has %.1f GiB",
-                        r->config.schedule_name, r->memory[r->peak_rank].peak_bytes / gib, r->peak_rank,
-                        r->config.cluster.device.memory_bytes / gib);
+    return pp_error_set(err, PP_EFIT,
+                        "%s needs %.1f GiB on pipeline rank %d, the device has %.1f GiB",
+                        r->config.schedule_name, r->memory[r->peak_rank].peak_bytes / gib,
+                        r->peak_rank, r->config.cluster.device.memory_bytes / gib);
 }
 
 /* Every other schedule of the registry at the layout of `result`. */
@@ -90,7 +99,8 @@ static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_re
 
     *count = 0;
     for (int i = 0; pp_schedules[i]; i++) {
-        const struct pp_subject other = {.schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
+        const struct pp_subject other = {
+            .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
         struct pp_config config = result->config;
         if (pp_schedules[i] == result->config.schedule)
             continue;
@@ -101,10 +111,12 @@ static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_re
 }
 
 static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *request,
-                              const struct pp_subject *subject, double started_s, FILE *out, struct pp_error *err)
+                              const struct pp_subject *subject, double started_s, FILE *out,
+                              struct pp_error *err)
 {
     const struct pp_parsed *parsed = request->flags;
-    const struct pp_terminal terminal = pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
+    const struct pp_terminal terminal =
+        pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
     const char *trace = pp_request_text(request, "trace", NULL);
     struct pp_config config;
     struct pp_result result;
@@ -131,8 +143,9 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
 }
 
 /* The first subject that resolves gives the layout; the others run at the same. */
-static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *request, struct pp_subject *subjects,
-                               int count, double started_s, FILE *out, struct pp_error *err)
+static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *request,
+                               struct pp_subject *subjects, int count, double started_s, FILE *out,
+                               struct pp_error *err)
 {
     struct pp_result *results = PP_ARRAY(arena, struct pp_result, count);
     struct pp_config base;
@@ -156,14 +169,16 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
     if (has(request->flags, "json"))
         pp_report_json_table(results, count, out);
     else
-        pp_report_table(results, count, pp_terminal_detect(pp_request_text(request, "color", "auto"), out), out);
+        pp_report_table(results, count,
+                        pp_terminal_detect(pp_request_text(request, "color", "auto"), out), out);
     for (int i = 0; has(request->flags, "require-fit") && i < count; i++)
         if (results[i].status == PP_OK)
             PP_TRY(check_fit(&results[i], err));
     return PP_OK;
 }
 
-enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out, struct pp_error *err)
+enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+                              struct pp_error *err)
 {
     const double started_s = now_s();
     struct pp_request request;

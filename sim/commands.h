@@ -7,15 +7,23 @@
 #include <stdio.h>
 
 /* Print the result of the command to `out`. Errors as everywhere. */
-typedef enum pp_status (*pp_command_function)(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                              FILE *out, struct pp_error *err);
-enum pp_status pp_command_run(struct pp_arena *, const struct pp_parsed *, FILE *, struct pp_error *);
-enum pp_status pp_command_schedules(struct pp_arena *, const struct pp_parsed *, FILE *, struct pp_error *);
-enum pp_status pp_command_models(struct pp_arena *, const struct pp_parsed *, FILE *, struct pp_error *);
-enum pp_status pp_command_clusters(struct pp_arena *, const struct pp_parsed *, FILE *, struct pp_error *);
-enum pp_status pp_command_presets(struct pp_arena *, const struct pp_parsed *, FILE *, struct pp_error *);
-enum pp_status pp_command_program(struct pp_arena *, const struct pp_parsed *, FILE *, struct pp_error *);
-enum pp_status pp_command_verify(struct pp_arena *, const struct pp_parsed *, FILE *, struct pp_error *);
+typedef enum pp_status (*pp_command_function)(struct pp_arena *arena,
+                                              const struct pp_parsed *parsed, FILE *out,
+                                              struct pp_error *err);
+enum pp_status pp_command_run(struct pp_arena *, const struct pp_parsed *, FILE *,
+                              struct pp_error *);
+enum pp_status pp_command_schedules(struct pp_arena *, const struct pp_parsed *, FILE *,
+                                    struct pp_error *);
+enum pp_status pp_command_models(struct pp_arena *, const struct pp_parsed *, FILE *,
+                                 struct pp_error *);
+enum pp_status pp_command_clusters(struct pp_arena *, const struct pp_parsed *, FILE *,
+                                   struct pp_error *);
+enum pp_status pp_command_presets(struct pp_arena *, const struct pp_parsed *, FILE *,
+                                  struct pp_error *);
+enum pp_status pp_command_program(struct pp_arena *, const struct pp_parsed *, FILE *,
+                                  struct pp_error *);
+enum pp_status pp_command_verify(struct pp_arena *, const struct pp_parsed *, FILE *,
+                                 struct pp_error *);
 
 /* The subjects of --schedule: names, a file, or "all". `*subjects` in the arena. */
 struct pp_subject;

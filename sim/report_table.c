@@ -67,12 +67,11 @@ static void print_row(const struct pp_result *r, const struct pp_result *first, 
             r->memory[r->peak_rank].peak_bytes / GIB, r->fits ? versus : "does not fit");
 }
 
-static const struct pp_result **ranked(const struct pp_result *results, int count)
+static const struct pp_result **ranked(struct pp_arena *arena, const struct pp_result *results,
+                                       int count)
 {
-    const struct pp_result **rows = malloc(sizeof(*rows) * (size_t)(count + 1));
+    const struct pp_result **rows = PP_ARRAY(arena, const struct pp_result *, count + 1);
 
-    if (!rows)
-        abort();
     for (int i = 0; i < count; i++)
         rows[i] = &results[i];
     qsort(rows, (size_t)count, sizeof(*rows), by_score);
@@ -82,7 +81,8 @@ static const struct pp_result **ranked(const struct pp_result *results, int coun
 void pp_report_table(const struct pp_result *results, int count, struct pp_terminal terminal,
                      FILE *out)
 {
-    const struct pp_result **rows = ranked(results, count);
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_result **rows = ranked(arena, results, count);
     const struct pp_config *c = &rows[0]->config;
     char number[PP_UNITS_TEXT_BYTES];
 
@@ -112,5 +112,4 @@ void pp_report_table(const struct pp_result *results, int count, struct pp_termi
         else
             print_refused(rows[i], out);
     }
-    free(rows);
 }

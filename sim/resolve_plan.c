@@ -288,7 +288,7 @@ static void mark_choices(const struct pp_request *request, struct pp_config *con
 enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *request,
                                struct pp_config *config, struct pp_error *err)
 {
-    int gpus;
+    int gpus = 1;
 
     PP_TRY(count_gpus(request, config, &gpus, err));
     struct search search = {.arena = arena,

@@ -1,0 +1,164 @@
+/* pipesim schedules, models, clusters, presets: what is built in, with sources. */
+#include "sim/commands.h"
+
+#include "core/cluster.h"
+#include "core/model.h"
+#include "core/units.h"
+#include "schedules/schedule.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *exactness(const struct pp_closed_form *form)
+{
+    return form->is_exact ? "exact" : "approximate";
+}
+
+static void print_schedule(const struct pp_schedule *s, FILE *out)
+{
+    fprintf(out, "%s: %s\n  source     %s\n  placement  %s\n  limits     %s\n", s->name, s->summary,
+            s->source, pp_placement_names[s->placement], s->limits ? s->limits : "none");
+    fprintf(out, "  rule       %s\n  use        %s\n", s->rule, s->when);
+    fprintf(out, "  bubble     %s (%s)\n  peak       %s chunk activations (%s)\n",
+            s->bubble_frac.text, exactness(&s->bubble_frac), s->peak.text, exactness(&s->peak));
+    for (int i = 0; s->aliases && s->aliases[i]; i++)
+        fprintf(out, "%s%s", i ? ", " : "  aliases    ", s->aliases[i]);
+    fputs(s->aliases && s->aliases[0] ? "\n" : "", out);
+}
+
+enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                    FILE *out, struct pp_error *err)
+{
+    (void)arena;
+    if (parsed->operand_count) {
+        const struct pp_schedule *s = pp_schedule_find(parsed->operands[0]);
+        const char *near = s ? NULL : pp_schedule_suggest(parsed->operands[0]);
+        if (!s)
+            return pp_error_set(err, PP_EINVAL, "unknown schedule %s%s%s%s", parsed->operands[0],
+                                near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+        print_schedule(s, out);
+        return PP_OK;
+    }
+    fputs("D pipeline ranks, V chunks per rank, N micro-batches, r rank, 2f pipelines; times of "
+          "one chunk and\n"
+          "micro-batch: F forward, B backward. Bubbles: equal stages, no communication, share of "
+          "the step.\n\n",
+          out);
+    for (int i = 0; pp_schedules[i]; i++) {
+        fputs(i ? "\n" : "", out);
+        print_schedule(pp_schedules[i], out);
+    }
+    return PP_OK;
+}
+
+static void print_model(const struct pp_model *m, FILE *out)
+{
+    char params[PP_UNITS_TEXT_BYTES];
+
+    fprintf(out, "%-14s %8s  %3d layers  hidden %-6d heads %-4d vocab %-7d seq %-6d %s\n", m->name,
+            pp_units_print(pp_model_params(m), PP_UNIT_COUNT, params), m->layers, m->hidden,
+            m->heads, m->vocab, m->seq, m->source);
+}
+
+enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+                                 struct pp_error *err)
+{
+    if (!parsed->operand_count) {
+        for (const struct pp_model *m = pp_model_presets; m->name; m++)
+            print_model(m, out);
+        return PP_OK;
+    }
+    struct pp_model m;
+    char number[PP_UNITS_TEXT_BYTES];
+    PP_TRY(pp_model_load(arena, parsed->operands[0], &m, err));
+    fprintf(out, "%s (%s family)\n  parameters   %.0f (%s)\n  layers       %d\n  hidden       %d\n",
+            m.name, m.family, pp_model_params(&m),
+            pp_units_print(pp_model_params(&m), PP_UNIT_COUNT, number), m.layers, m.hidden);
+    fprintf(out,
+            "  heads        %d of %d, %d for keys and values\n  feed-forward %d%s\n  vocabulary   "
+            "%d, head %s\n",
+            m.heads, m.head_dim, m.kv_heads, m.ffn, m.is_gated ? ", gated (three matrices)" : "",
+            m.vocab, m.is_tied ? "tied to the embedding" : "untied");
+    fprintf(out,
+            "  sequence     %d\n  by layer     embedding %.0f, block %.0f, head %.0f parameters\n  "
+            "source       %s\n",
+            m.seq, pp_model_layer_params(&m, PP_LAYER_EMBEDDING),
+            pp_model_layer_params(&m, PP_LAYER_BLOCK), pp_model_layer_params(&m, PP_LAYER_HEAD),
+            m.source);
+    if (m.notes && m.notes[0])
+        fprintf(out, "  notes        %s\n", m.notes);
+    return PP_OK;
+}
+
+static void print_cluster(const struct pp_cluster *c, FILE *out)
+{
+    const struct pp_device *d = &c->device;
+    char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES];
+
+    fprintf(out, "%s: %d x %s a node, %s\n", c->name, c->gpus_per_node, d->title, c->title);
+    fprintf(out, "  device   %s dense %s, memory %s at %s/s\n",
+            pp_units_print(d->peak_flops_per_s, PP_UNIT_FLOPS_PER_S, a), d->dtype,
+            pp_units_print(d->memory_bytes, PP_UNIT_BYTES, b), "");
+    fprintf(
+        out,
+        "           memory %s, kernel launch %g us, reached share of peak: matrix %g, memory %g\n",
+        pp_units_print(d->memory_bytes_per_s, PP_UNIT_BYTES_PER_S, a), d->launch_s * 1e6,
+        d->gemm_eta, d->memory_eta);
+    fprintf(out, "  in node  %s a device and direction, latency %g us\n",
+            pp_units_print(c->intra.bytes_per_s, PP_UNIT_BYTES_PER_S, a), c->intra.alpha_s * 1e6);
+    fprintf(out, "  network  %s a device and direction, latency %g us, reached share %g\n",
+            pp_units_print(c->inter.bytes_per_s, PP_UNIT_BYTES_PER_S, a), c->inter.alpha_s * 1e6,
+            c->eta_link);
+    fprintf(out, "  reserved %s a device (context, libraries, communication buffers)\n",
+            pp_units_print(c->other_bytes, PP_UNIT_BYTES, a));
+    fprintf(out, "  source   %s; %s\n", d->source, c->source);
+}
+
+enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                   FILE *out, struct pp_error *err)
+{
+    if (parsed->operand_count) {
+        struct pp_cluster c;
+        PP_TRY(pp_cluster_load(arena, parsed->operands[0], &c, err));
+        print_cluster(&c, out);
+        return PP_OK;
+    }
+    for (const struct pp_cluster *c = pp_cluster_presets; c->name; c++) {
+        fputs(c == pp_cluster_presets ? "" : "\n", out);
+        print_cluster(c, out);
+    }
+    return PP_OK;
+}
+
+static void print_preset(const struct pp_preset *p, FILE *out)
+{
+    fprintf(out, "%s: %s\n  source  %s\n  means   pipesim", p->name, p->summary, p->source);
+    for (int i = 0; p->arguments[i]; i++)
+        fprintf(out, " %s", p->arguments[i]);
+    fputs("\n", out);
+}
+
+enum pp_status pp_command_presets(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+                                  struct pp_error *err)
+{
+    const char *wanted = parsed->operand_count ? parsed->operands[0] : NULL;
+    const char *names[64] = {0};
+    int count = 0;
+
+    (void)arena;
+    for (const struct pp_preset *p = pp_presets; p->name; p++) {
+        names[count++] = p->name;
+        if (wanted && strcasecmp(p->name, wanted) != 0)
+            continue;
+        fputs(count > 1 && !wanted ? "\n" : "", out);
+        print_preset(p, out);
+        if (wanted)
+            return PP_OK;
+    }
+    if (!wanted)
+        return PP_OK;
+    const char *near = pp_suggest(wanted, names);
+    return pp_error_set(err, PP_EINVAL, "unknown preset %s%s%s%s", wanted,
+                        near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}

@@ -1,0 +1,136 @@
+/* --explain: where each number of the report comes from. */
+#include "sim/report.h"
+
+#include "core/units.h"
+#include "sim/report_text.h"
+
+#include <math.h>
+
+#define GIB (1024.0 * 1024.0 * 1024.0)
+
+static void explain_choices(const struct pp_config *c, FILE *out)
+{
+    static const struct {
+        unsigned bit;
+        const char *what;
+    } WHY[] = {
+        {PP_CHOSE_MODEL,
+         "model gpt3-175b: the model with the most published reference points; --model"},
+        {PP_CHOSE_CLUSTER, "cluster h100: DGX H100 nodes on rails; --cluster"},
+        {PP_CHOSE_GPUS,
+         "gpus: the product of the degrees given, or the size of the cluster; --gpus"},
+        {PP_CHOSE_TP, "tp: powers of two up to one node were simulated; --tp"},
+        {PP_CHOSE_PP,
+         "pp: divisors of gpus/tp were simulated; the fastest layout that fits is taken; --pp"},
+        {PP_CHOSE_DP, "dp: gpus / (tp * cp * pp); --dp"},
+        {PP_CHOSE_MBS, "mbs 1; --mbs"},
+        {PP_CHOSE_GBS,
+         "gbs: about 4 M tokens a step, adjusted to what the schedule accepts; --gbs"},
+        {PP_CHOSE_MICRO_BATCHES, "micro-batches: gbs / (dp * mbs); --micro-batches"},
+        {PP_CHOSE_SEQ, "seq: the model's own; --seq"},
+        {PP_CHOSE_VP, "vp 2: the smallest number of chunks; --vp"},
+        {PP_CHOSE_GROUP, "group: N / max(1, N div D); --group"},
+        {PP_CHOSE_ZERO, "zero: 0 where it fits, else 1; --zero"},
+        {PP_CHOSE_RECOMPUTE,
+         "recompute: none where it fits, else selective, else full; --recompute"},
+    };
+
+    fputs("chosen for you, and the flag that overrides it\n", out);
+    for (size_t i = 0; i < sizeof(WHY) / sizeof(*WHY); i++)
+        if (c->chosen & WHY[i].bit)
+            fprintf(out, "  %s\n", WHY[i].what);
+}
+
+static void explain_schedule(const struct pp_result *r, FILE *out)
+{
+    const struct pp_schedule *s = r->config.schedule;
+    const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
+
+    if (!s) {
+        fprintf(out, "\nschedule\n  program file %s, hash %016llx\n", r->config.schedule_name,
+                (unsigned long long)r->program->hash);
+        return;
+    }
+    fprintf(out, "\nschedule\n  %s: %s\n  source: %s\n  closed-form bubble %s (%s)", s->name,
+            s->rule, s->source, s->bubble_frac.text,
+            s->bubble_frac.is_exact ? "exact" : "approximate");
+    const double value =
+        s->bubble_frac.value ? s->bubble_frac.value(&r->config.shape, &unit, 0) : (double)NAN;
+    if (isfinite(value))
+        fprintf(out, " = %.2f %% here with B = 2F, equal stages and free communication",
+                100 * value);
+    fprintf(out,
+            "\n  program: %d ranks, %d instructions, hash %016llx, verified: no deadlock under "
+            "rendezvous\n",
+            r->program->ranks, pp_program_size(r->program), (unsigned long long)r->program->hash);
+}
+
+static void explain_times(const struct pp_result *r, FILE *out)
+{
+    const struct pp_metrics *m = &r->metrics;
+
+    fprintf(out,
+            "\ntime\n  step %.17g s: latest end over ranks and replicas, exact longest path "
+            "(engine %s)\n",
+            m->iteration_s, r->config.engine->name);
+    fprintf(out,
+            "  bubble %.4f %% = idle waiting for other stages (bubble %.4f %% + messages in flight "
+            "%.4f %%), mean over ranks\n",
+            100 * m->bubble_frac, 100 * m->time_frac[PP_TIME_BUBBLE],
+            100 * m->time_frac[PP_TIME_P2P]);
+    fprintf(out,
+            "  span form %.4f %% = 1 - longest busy time / longest span of a rank (the zero-bubble "
+            "papers' measure)\n",
+            100 * m->span_bubble_frac);
+    fputs("  rank     busy_s     idle_s     span_s\n", out);
+    for (int i = 0; i < r->program->ranks; i++)
+        fprintf(out, "  %4d %10.6g %10.6g %10.6g\n", i, m->ranks[i].busy_s, m->ranks[i].idle_s,
+                m->ranks[i].span_s);
+}
+
+static void explain_memory(const struct pp_result *r, FILE *out)
+{
+    char cell[PP_OP_TEXT_BYTES];
+    const struct pp_rank_memory *m = &r->memory[r->peak_rank];
+    const struct pp_op op = pp_program_op(r->program, m->peak_at);
+
+    pp_op_print(&op, pp_program_style(r->program), cell);
+    fprintf(out,
+            "\nmemory\n  peak on rank %d at instruction %d (%s), lifetimes over the program:\n",
+            r->peak_rank, m->peak_at - r->program->begin[r->peak_rank], cell);
+    fprintf(out,
+            "  parameters %.3f + gradients %.3f + optimizer %.3f + activations %.3f (%g chunk "
+            "activations at most)\n"
+            "  + buffers %.3f + other %.3f = %.3f GiB of %.3f\n",
+            m->params_bytes / GIB, m->grads_bytes / GIB, m->optimizer_bytes / GIB,
+            m->activations_bytes / GIB, m->peak_activations, m->buffers_bytes / GIB,
+            m->other_bytes / GIB, m->peak_bytes / GIB, r->config.cluster.device.memory_bytes / GIB);
+}
+
+static void explain_rates(const struct pp_result *r, FILE *out)
+{
+    const struct pp_config *c = &r->config;
+
+    fprintf(out,
+            "\nutilisation\n  model flops a step %.6g (%s rule), MFU = that / (%.6g s * %.6g "
+            "flop/s * %d GPUs) = %.4f %%\n",
+            r->model_flops_per_step, pp_flops_rule_names[c->flops], r->metrics.iteration_s,
+            c->cluster.device.peak_flops_per_s, c->layout.gpus, 100 * r->mfu);
+    fprintf(out, "  dense peak: %s\n", c->cluster.device.source);
+}
+
+void pp_explain_print(const struct pp_result *r, FILE *out)
+{
+    if (!r->config.is_unit)
+        explain_choices(&r->config, out);
+    explain_schedule(r, out);
+    explain_times(r, out);
+    if (r->config.is_unit) {
+        fputs("\ncosts\n  abstract units given by --unit; nothing else costs time\n", out);
+        return;
+    }
+    explain_memory(r, out);
+    explain_rates(r, out);
+    fputs("\ncosts\n", out);
+    pp_costs_explain(&r->cost_inputs, r->costs, out);
+}

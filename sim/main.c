@@ -1,0 +1,99 @@
+/* sim/main.c — pipesim: options, one command, an exit code. */
+#include "sim/commands.h"
+
+#include "sim/report.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const pp_command_function COMMANDS[] = {
+    [PP_CMD_RUN] = pp_command_run,         [PP_CMD_SCHEDULES] = pp_command_schedules,
+    [PP_CMD_MODELS] = pp_command_models,   [PP_CMD_CLUSTERS] = pp_command_clusters,
+    [PP_CMD_PRESETS] = pp_command_presets, [PP_CMD_PROGRAM] = pp_command_program,
+    [PP_CMD_VERIFY] = pp_command_verify,
+};
+
+static int command_by_name(const char *name)
+{
+    for (int i = 0; i < pp_sim_cli.command_count; i++)
+        if (!strcmp(pp_sim_cli.commands[i].name, name))
+            return i;
+    return -1;
+}
+
+/* pipesim help [COMMAND | man | bash | zsh | fish] */
+static enum pp_status help(const struct pp_parsed *parsed, FILE *out, int width,
+                           struct pp_error *err)
+{
+    static const char *const SHELLS[] = {"bash", "zsh", "fish"};
+
+    if (!parsed->operand_count) {
+        pp_options_help(&pp_sim_cli, -1, out, width);
+        return PP_OK;
+    }
+    const char *topic = parsed->operands[0];
+    if (!strcmp(topic, "man")) {
+        pp_options_man(&pp_sim_cli, PP_VERSION, out);
+        return PP_OK;
+    }
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(topic, SHELLS[i])) {
+            pp_options_completion(&pp_sim_cli, (enum pp_shell)i, out);
+            return PP_OK;
+        }
+    if (command_by_name(topic) < 0)
+        return pp_error_set(err, PP_EINVAL, "help %s: no such command; pipesim --help lists them",
+                            topic);
+    pp_options_help(&pp_sim_cli, command_by_name(topic), out, width);
+    return PP_OK;
+}
+
+static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FILE *out,
+                               struct pp_error *err)
+{
+    const int width = pp_terminal_detect("never", out).width;
+    struct pp_parsed parsed;
+
+    if (argc == 1) {
+        pp_options_short_help(&pp_sim_cli, stderr, width);
+        return pp_error_set(err, PP_EINVAL,
+                            "nothing to do; try: pipesim --schedule chimera --gpus 2048");
+    }
+    PP_TRY(pp_options_parse(arena, &pp_sim_cli, argc, argv, &parsed, err));
+    if (parsed.wants_version) {
+        fprintf(out, "pipesim %s (engine: dag)\n", PP_VERSION);
+        return PP_OK;
+    }
+    if (parsed.wants_short_help) {
+        pp_options_short_help(&pp_sim_cli, out, width);
+        return PP_OK;
+    }
+    if (parsed.wants_help) {
+        pp_options_help(&pp_sim_cli, parsed.command == PP_CMD_RUN ? -1 : parsed.command, out,
+                        width);
+        return PP_OK;
+    }
+    if (parsed.command == PP_CMD_HELP)
+        return help(&parsed, out, width, err);
+    return COMMANDS[parsed.command](arena, &parsed, out, err);
+}
+
+int main(int argc, char **argv)
+{
+    struct pp_error err = {0};
+
+    setlocale(LC_CTYPE, "");
+    signal(SIGPIPE, SIG_DFL);
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    enum pp_status status = dispatch(arena, argc, argv, stdout, &err);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        if (status == PP_OK)
+            status = pp_error_set(&err, PP_EFAIL, "writing to stdout failed: %s", strerror(errno));
+    }
+    if (status != PP_OK)
+        fprintf(stderr, "pipesim: error: %s\n", err.message);
+    return (int)status;
+}

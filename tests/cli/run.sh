@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Command lines with expected output, as a user would type them; prints TAP.
+#
+#   run.sh PROGRAM FILE...       PROGRAM replaces the word pipesim; UPDATE=1 rewrites the files
+#
+# In a .t file:  "$ command"  then "> stdout line", "! stderr line", "= exit code" (0 if left out).
+# A stdout or stderr line that ends in " ..." matches any rest of the line; a lone "..." any lines.
+# In a .md file: fenced console blocks, "$ command" then its output; exit code 0.
+set -u
+program=$1
+shift
+cd "$(dirname "$0")/../.." || exit 1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export LC_ALL=C NO_COLOR=1 COLUMNS=80 PIPESIM=$program
+export PATH=$scratch/bin:$PATH
+mkdir "$scratch/bin"
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$program" >"$scratch/bin/pipesim"
+chmod +x "$scratch/bin/pipesim"
+number=0 failures=0
+
+# Wildcards of FILE1 matched against FILE2.
+matches() {
+    awk 'function fits(want, got) {
+             if (want ~ / \.\.\.$/) { want = substr(want, 1, length(want) - 4); return index(got, want) == 1 }
+             return want == got
+         }
+         FILENAME == ARGV[1] { want[n++] = $0; next } { got[m++] = $0 }
+         END {
+             i = 0
+             for (j = 0; j < n; j++) {
+                 if (want[j] == "...") {
+                     if (j == n - 1) exit 0
+                     while (i < m && !fits(want[j + 1], got[i])) i++
+                 } else if (i >= m || !fits(want[j], got[i++])) exit 1
+             }
+             exit i != m
+         }' "$1" "$2"
+}
+
+# Run $command and compare; appends to the rewritten file when UPDATE is set.
+flush_case() {
+    [ -n "$command" ] || return 0
+    number=$((number + 1))
+    local rc=0
+    : >>"$scratch/out" : >>"$scratch/err"
+    bash -c "$command" >"$scratch/got_out" 2>"$scratch/got_err" </dev/null || rc=$?
+    if [ -n "${UPDATE:-}" ]; then
+        sed 's/^/> /; s/ $//' "$scratch/got_out" >>"$scratch/new"
+        sed 's/^/! /; s/ $//' "$scratch/got_err" >>"$scratch/new"
+        [ $rc -eq 0 ] || echo "= $rc" >>"$scratch/new"
+    fi
+    if matches "$scratch/out" "$scratch/got_out" && { [ "$kind" = md ] || matches "$scratch/err" "$scratch/got_err"; } &&
+        [ "$rc" = "$code" ]; then
+        echo "ok $number - $file: $command"
+    else
+        failures=$((failures + 1))
+        echo "not ok $number - $file: $command"
+        { echo "exit $rc, expected $code"; diff "$scratch/out" "$scratch/got_out"; [ "$kind" = md ] || diff "$scratch/err" "$scratch/got_err"; } | sed 's/^/# /'
+    fi
+    command=
+    rm -f "$scratch/out" "$scratch/err"
+    : >"$scratch/out"
+    : >"$scratch/err"
+}
+
+start_case() {
+    flush_case
+    command=$1 code=0
+    : >"$scratch/out"
+    : >"$scratch/err"
+}
+
+for file; do
+    kind=${file##*.} command= code=0 fence=0
+    : >"$scratch/new"
+    while IFS= read -r line || [ -n "$line" ]; do
+        if [ "$kind" = md ]; then
+            case $line in
+            '```console') fence=1 ;;
+            '```'*) flush_case && fence=0 ;;
+            '$ '*) [ $fence = 1 ] && start_case "${line#'$ '}" ;;
+            *) [ $fence = 1 ] && [ -n "$command" ] && printf '%s\n' "$line" >>"$scratch/out" ;;
+            esac
+            continue
+        fi
+        case $line in
+        '$ '*) start_case "${line#'$ '}"; printf '%s\n' "$line" >>"$scratch/new" ;;
+        '>') echo >>"$scratch/out" ;;
+        '> '*) printf '%s\n' "${line#'> '}" >>"$scratch/out" ;;
+        '! '*) printf '%s\n' "${line#'! '}" >>"$scratch/err" ;;
+        '= '*) code=${line#'= '} ;;
+        *) flush_case; printf '%s\n' "$line" >>"$scratch/new" ;;
+        esac
+    done <"$file"
+    flush_case
+    [ -z "${UPDATE:-}" ] || [ "$kind" = md ] || cp "$scratch/new" "$file"
+done
+echo "1..$number"
+[ $failures -eq 0 ]

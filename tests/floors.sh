@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Who may include whom: core <- {schedules, traces, kernels} <- {sim, exec, plots} <- main.c.
+set -u
+cd "$(dirname "$0")/.."
+status=0
+
+# floor FOLDER REGEX-OF-FOLDERS-IT-MAY-INCLUDE
+floor() {
+    local bad
+    bad=$(grep -rnE "^#include \"' "$1" --include='*.[ch]' --include='*.cu' 2>/dev/null | grep -vE "#include \"($2)/")
+    if [ -n "$bad" ]; then
+        printf 'floor violated by %s (may include: %s)\n%s\n' "$1" "$2" "$bad"
+        status=1
+    fi
+}
+floor core 'core'
+floor schedules 'core|schedules'
+floor traces 'core|traces'
+floor kernels 'core|kernels'
+floor sim 'core|schedules|traces|sim'
+floor exec 'core|schedules|traces|kernels|exec'
+floor plots 'core|schedules|traces|plots'
+
+folders=()
+for folder in core schedules traces kernels sim exec plots; do
+    [ -d $folder ] && folders+=($folder)
+done
+
+# Types of optional parts stay in their own files.
+contained() {
+    local bad
+    bad=$(grep -rlE "$1" "${folders[@]}" --include='*.[ch]' | grep -vE "$2")
+    if [ -n "$bad" ]; then
+        printf '%s must stay in %s:\n%s\n' "$1" "$2" "$bad"
+        status=1
+    fi
+}
+contained '#include <simgrid/' '^sim/simgrid'
+contained '#include <(cuda|nccl|cublas)' '^(exec/.*(cuda|nccl)|kernels/cuda/)'
+contained '#include <csv.h>' '^core/csv'
+
+# A schedule's name belongs to its own file and to nobody else.
+for file in schedules/*.c; do
+    name=$(sed -n 's/^ *\.name = "\(.*\)",$/\1/p' "$file")
+    [ -n "$name" ] || continue
+    bad=$(grep -rnE "(strcmp|strcasecmp|pp_schedule_find)\([^)]*\"$name\"" "${folders[@]}" --include='*.[ch]')
+    if [ -n "$bad" ]; then
+        printf 'schedule %s is named outside its file:\n%s\n' "$name" "$bad"
+        status=1
+    fi
+done
+# No second description, no exit below main, no printf in libraries.
+bad=$(grep -rnE '\b(exit|abort)\(' core schedules traces sim --include='*.c' | grep -vE '^(core/arena.c|sim/main.c)')
+if [ -n "$bad" ]; then
+    printf 'only main and the arena may end the program:\n%s\n' "$bad"
+    status=1
+fi
+exit $status
