@@ -19,6 +19,9 @@ void pp_report_print(const struct pp_result *result, const struct pp_result *oth
  */
 void pp_report_table(const struct pp_result *results, int count, struct pp_terminal terminal,
                      FILE *out);
+/* The order of that table: pointers into `results`, in the arena. */
+const struct pp_result **pp_report_rank(struct pp_arena *arena, const struct pp_result *results,
+                                        int count);
 /* One JSON object "pipesim.report/1", or "pipesim.comparison/1" for several. */
 void pp_report_json(const struct pp_result *result, FILE *out);
 void pp_report_json_table(const struct pp_result *results, int count, FILE *out);

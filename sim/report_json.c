@@ -134,10 +134,12 @@ void pp_report_json(const struct pp_result *result, FILE *out)
 
 void pp_report_json_table(const struct pp_result *results, int count, FILE *out)
 {
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_result **rows = pp_report_rank(arena, results, count);
     json_t *runs = json_array();
 
     for (int i = 0; i < count; i++)
-        json_array_append_new(runs, results[i].status == PP_OK ? report_json(&results[i])
-                                                               : refused_json(&results[i]));
+        json_array_append_new(runs, rows[i]->status == PP_OK ? report_json(rows[i])
+                                                             : refused_json(rows[i]));
     dump(json_pack("{ss so}", "schema", "pipesim.comparison/1", "runs", runs), out);
 }

@@ -67,8 +67,8 @@ static void print_row(const struct pp_result *r, const struct pp_result *first, 
             r->memory[r->peak_rank].peak_bytes / GIB, r->fits ? versus : "does not fit");
 }
 
-static const struct pp_result **ranked(struct pp_arena *arena, const struct pp_result *results,
-                                       int count)
+const struct pp_result **pp_report_rank(struct pp_arena *arena, const struct pp_result *results,
+                                        int count)
 {
     const struct pp_result **rows = PP_ARRAY(arena, const struct pp_result *, count + 1);
 
@@ -82,7 +82,7 @@ void pp_report_table(const struct pp_result *results, int count, struct pp_termi
                      FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_result **rows = ranked(arena, results, count);
+    const struct pp_result **rows = pp_report_rank(arena, results, count);
     const struct pp_config *c = &rows[0]->config;
     char number[PP_UNITS_TEXT_BYTES];
 
