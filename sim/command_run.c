@@ -20,6 +20,10 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_reque
                                    struct pp_config *config, struct pp_error *err)
 {
     *config = *base;
+    if (base->chosen & PP_CHOSE_ZERO)
+        config->zero = 0;
+    if (base->chosen & PP_CHOSE_RECOMPUTE)
+        config->recompute = PP_RECOMPUTE_NONE;
     config->chosen &= ~(unsigned)(PP_CHOSE_VP | PP_CHOSE_GROUP);
     PP_TRY(pp_resolve_shape(request, subject, config, err));
     config->layout.vp = config->shape.chunks;
@@ -49,6 +53,8 @@ static void simulate_like(struct pp_arena *arena, const struct pp_request *reque
     struct pp_error err = {0};
 
     enum pp_status status = resolve_like(arena, request, subject, base, &config, &err);
+    if (status == PP_OK && !config.is_unit)
+        status = pp_resolve_state(arena, &config, result, &err);
     if (status == PP_OK)
         status = pp_simulate(arena, &config, PP_FULL, result, &err);
     result->config.schedule_name = subject->name;
@@ -169,8 +175,7 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
     if (has(request->flags, "json"))
         pp_report_json_table(results, count, out);
     else
-        pp_report_table(results, count,
-                        pp_terminal_detect(pp_request_text(request, "color", "auto"), out), out);
+        pp_report_table(results, count, out);
     for (int i = 0; has(request->flags, "require-fit") && i < count; i++)
         if (results[i].status == PP_OK)
             PP_TRY(check_fit(&results[i], err));

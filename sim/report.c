@@ -19,7 +19,8 @@ struct page {
     const char *bold, *plain;
 };
 
-/* Words of `text` after a label column, wrapped at the page's width. */
+/* Words of `text` after a label column, wrapped at the page's width; '~' is a space inside a word.
+ */
 static void paragraph(const struct page *page, const char *label, const char *text)
 {
     int column = fprintf(page->out, "  %-*s", LABEL - 2, label);
@@ -32,7 +33,9 @@ static void paragraph(const struct page *page, const char *label, const char *te
         }
         if (column > LABEL)
             column += fprintf(page->out, " ");
-        column += fprintf(page->out, "%.*s", (int)word, p);
+        for (size_t i = 0; i < word; i++)
+            fputc(p[i] == '~' ? ' ' : p[i], page->out);
+        column += (int)word;
         p += word;
         p += strspn(p, " ");
     }
@@ -68,7 +71,7 @@ static void print_model(const struct page *page, const struct pp_config *c)
     const struct pp_model *m = &c->model;
     char params[PP_UNITS_TEXT_BYTES], text[2 * PP_TEXT_BYTES];
 
-    snprintf(text, sizeof(text), "%s%s  %s parameters, %d layers, hidden %d, seq %d%s, %s", m->name,
+    snprintf(text, sizeof(text), "%s%s~ %s parameters, %d~layers, hidden~%d, seq~%d%s, %s", m->name,
              pp_text_star(c, PP_CHOSE_MODEL),
              pp_units_print(pp_model_params(m), PP_UNIT_COUNT, params), m->layers, m->hidden,
              c->layout.seq, pp_text_star(c, PP_CHOSE_SEQ), c->cluster.device.dtype);
@@ -81,7 +84,7 @@ static void print_cluster(const struct page *page, const struct pp_config *c)
     const int per_node = c->cluster.gpus_per_node;
     const int needed = (c->layout.gpus + per_node - 1) / per_node;
 
-    snprintf(text, sizeof(text), "%s%s  %s node%s x %d %s, %s", c->cluster.name,
+    snprintf(text, sizeof(text), "%s%s~ %s~node%s x %d %s, %s", c->cluster.name,
              pp_text_star(c, PP_CHOSE_CLUSTER), pp_units_print_count(needed, nodes),
              needed == 1 ? "" : "s", per_node, c->cluster.device.title, c->cluster.title);
     paragraph(page, "cluster", text);
@@ -94,11 +97,11 @@ static void print_layout(const struct page *page, const struct pp_config *c)
                                                                                   cp[32] = "";
 
     if (l->vp > 1)
-        snprintf(vp, sizeof(vp), ", VP %d%s", l->vp, pp_text_star(c, PP_CHOSE_VP));
+        snprintf(vp, sizeof(vp), ", VP~%d%s", l->vp, pp_text_star(c, PP_CHOSE_VP));
     if (l->cp > 1)
-        snprintf(cp, sizeof(cp), " x CP %d", l->cp);
+        snprintf(cp, sizeof(cp), " x CP~%d", l->cp);
     snprintf(text, sizeof(text),
-             "TP %d%s%s x PP %d%s x DP %d%s%s, MBS %d%s, GBS %s%s -> %d%s micro-batches; %s", l->tp,
+             "TP~%d%s%s x PP~%d%s x DP~%d%s%s, MBS~%d%s, GBS~%s%s -> %d%s~micro-batches; %s", l->tp,
              pp_text_star(c, PP_CHOSE_TP), cp, l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
              pp_text_star(c, PP_CHOSE_DP), vp, l->mbs, pp_text_star(c, PP_CHOSE_MBS),
              pp_units_print_count(l->gbs, gbs), pp_text_star(c, PP_CHOSE_GBS), l->micro_batches,
@@ -110,7 +113,7 @@ static void print_state(const struct page *page, const struct pp_config *c)
 {
     char text[PP_TEXT_BYTES];
 
-    snprintf(text, sizeof(text), "ZeRO %d%s, recompute %s%s, gradients reduced: %s", c->zero,
+    snprintf(text, sizeof(text), "ZeRO~%d%s, recompute %s%s, gradient sync %s", c->zero,
              pp_text_star(c, PP_CHOSE_ZERO), pp_recompute_names[c->recompute],
              pp_text_star(c, PP_CHOSE_RECOMPUTE), pp_grad_sync_names[c->lower.grad_sync]);
     paragraph(page, "state", text);
@@ -120,8 +123,10 @@ static void print_costs(const struct page *page, const struct pp_result *r)
 {
     char text[PP_TEXT_BYTES];
 
-    snprintf(text, sizeof(text), "%s, %s", r->costs->source,
-             r->costs->is_calibrated ? "calibrated" : "not calibrated on any measurement");
+    snprintf(text, sizeof(text), "%s, %s (constants and sources: pipesim clusters %s)",
+             r->costs->origin,
+             r->costs->is_calibrated ? "calibrated" : "not calibrated on any measurement",
+             strchr(r->config.cluster.name, ' ') ? "'TEXT'" : r->config.cluster.name);
     paragraph(page, "costs", text);
 }
 
@@ -193,9 +198,9 @@ static void print_time_parts(const struct page *page, const struct pp_result *r)
 {
     static const char *const WORDS[PP_TIME_PARTS] = {
         [PP_TIME_FORWARD] = "forward",     [PP_TIME_BACKWARD] = "backward",
-        [PP_TIME_RECOMPUTE] = "recompute", [PP_TIME_TP_COMM] = "TP comm",
-        [PP_TIME_CP_COMM] = "CP comm",     [PP_TIME_EP_COMM] = "EP comm",
-        [PP_TIME_P2P] = "p2p in flight",   [PP_TIME_DP_SYNC] = "DP sync",
+        [PP_TIME_RECOMPUTE] = "recompute", [PP_TIME_TP_COMM] = "TP~comm",
+        [PP_TIME_CP_COMM] = "CP~comm",     [PP_TIME_EP_COMM] = "EP~comm",
+        [PP_TIME_P2P] = "p2p~in~flight",   [PP_TIME_DP_SYNC] = "DP~sync",
         [PP_TIME_OPTIMIZER] = "optimizer", [PP_TIME_MOVES] = "moves",
         [PP_TIME_BUBBLE] = "bubble"};
     char text[2 * PP_TEXT_BYTES];
@@ -204,8 +209,8 @@ static void print_time_parts(const struct page *page, const struct pp_result *r)
     text[0] = '\0';
     for (int i = 0; i < PP_TIME_PARTS; i++)
         if (r->metrics.time_frac[i] >= 0.00005)
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %.1f %%",
-                                     used ? " | " : "", WORDS[i], 100 * r->metrics.time_frac[i]);
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s~%.1f~%%",
+                                     used ? "~| " : "", WORDS[i], 100 * r->metrics.time_frac[i]);
     paragraph(page, "time", text);
 }
 
@@ -340,7 +345,7 @@ static void print_footer(const struct page *page, const struct pp_result *r)
     char text[PP_TEXT_BYTES], gpus[PP_UNITS_TEXT_BYTES];
     const int simulated = r->replicas_simulated * r->config.shape.ranks;
 
-    paragraph(page, "next", "--gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain");
+    paragraph(page, "next", "--gantt~(see~it)~ --trace~t.json.gz~(Perfetto)~ --json~ --explain");
     if (r->config.is_unit)
         return;
     snprintf(text, sizeof(text), "simulated %d pipeline rank%s for %s GPUs (%s)", simulated,

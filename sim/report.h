@@ -17,8 +17,7 @@ void pp_report_print(const struct pp_result *result, const struct pp_result *oth
 /* Several schedules, ranked (by bubble_frac in unit mode, else by iteration time; refused last,
  * with the reason). Ties are called ties: within the model's error when costs are not calibrated.
  */
-void pp_report_table(const struct pp_result *results, int count, struct pp_terminal terminal,
-                     FILE *out);
+void pp_report_table(const struct pp_result *results, int count, FILE *out);
 /* The order of that table: pointers into `results`, in the arena. */
 const struct pp_result **pp_report_rank(struct pp_arena *arena, const struct pp_result *results,
                                         int count);

@@ -35,8 +35,8 @@ static void print_refused(const struct pp_result *r, FILE *out)
 {
     const char *reason = r->error.message;
 
-    fprintf(out, "       %-18s refused: %.*s\n", r->config.schedule_name,
-            (int)strcspn(reason, "\n"), reason);
+    fprintf(out, "      %-14s refused: %.*s\n", r->config.schedule_name, (int)strcspn(reason, "\n"),
+            reason);
 }
 
 static double most_activations(const struct pp_result *r)
@@ -48,23 +48,28 @@ static double most_activations(const struct pp_result *r)
     return most;
 }
 
+static void print_unit_row(const struct pp_result *r, int rank, FILE *out)
+{
+    char time[PP_TEXT_BYTES];
+
+    fprintf(out, "  %2d  %-16s%4d%14s%9.2f %%%9.2f %%%13g\n", rank, r->config.schedule_name,
+            r->config.shape.chunks, pp_text_time(&r->config, r->metrics.iteration_s, time),
+            100 * r->metrics.bubble_frac, 100 * r->metrics.span_bubble_frac, most_activations(r));
+}
+
 static void print_row(const struct pp_result *r, const struct pp_result *first, int rank, FILE *out)
 {
     char time[PP_TEXT_BYTES], versus[32] = "-";
     const double gain = score(r) / score(first) - 1;
 
-    pp_text_time(&r->config, r->metrics.iteration_s, time);
-    if (r->config.is_unit) {
-        fprintf(out, "  %2d   %-18s%4d%14s%9.2f %%%9.2f %%%12g\n", rank, r->config.schedule_name,
-                r->config.shape.chunks, time, 100 * r->metrics.bubble_frac,
-                100 * r->metrics.span_bubble_frac, most_activations(r));
-        return;
-    }
     if (r != first)
         snprintf(versus, sizeof(versus), fabs(gain) < PP_TIE_FRAC ? "tie" : "%+.1f %%", 100 * gain);
-    fprintf(out, "  %2d   %-18s%4d%11s%9.1f %%%8.1f %%%10.1f   %s\n", rank, r->config.schedule_name,
-            r->config.layout.vp, time, 100 * r->mfu, 100 * r->metrics.bubble_frac,
-            r->memory[r->peak_rank].peak_bytes / GIB, r->fits ? versus : "does not fit");
+    fprintf(out, "  %2d  %-14s%3d%5d %-9s%10s%7.1f %%%6.1f %%%8.1f  %s\n", rank,
+            r->config.schedule_name, r->config.layout.vp, r->config.zero,
+            pp_recompute_names[r->config.recompute],
+            pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
+            100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / GIB,
+            r->fits ? versus : "no fit");
 }
 
 const struct pp_result **pp_report_rank(struct pp_arena *arena, const struct pp_result *results,
@@ -78,38 +83,51 @@ const struct pp_result **pp_report_rank(struct pp_arena *arena, const struct pp_
     return rows;
 }
 
-void pp_report_table(const struct pp_result *results, int count, struct pp_terminal terminal,
-                     FILE *out)
+static void print_unit_head(const struct pp_config *c, int count, FILE *out)
+{
+    fprintf(out,
+            "pipesim %s  %d schedules, %d ranks, %d micro-batches, units F %g B %g C %g\n\n"
+            "   #  %-16s%4s%14s%11s%11s%13s\n",
+            PP_VERSION, count, c->shape.ranks, c->shape.micro_batches, c->unit.f, c->unit.b,
+            c->unit.c, "schedule", "VP", "step", "bubble", "span form", "peak activ.");
+}
+
+static void print_head(const struct pp_result *first, int count, FILE *out)
+{
+    const struct pp_config *c = &first->config;
+    char number[PP_UNITS_TEXT_BYTES];
+
+    fprintf(out, "pipesim %s  %d schedules, %s on %s GPUs of %s\n", PP_VERSION, count,
+            c->model.name, pp_units_print_count(c->layout.gpus, number), c->cluster.name);
+    fprintf(out,
+            "  TP %d%s x PP %d%s x DP %d%s, MBS %d%s, %d%s micro-batches; costs %s, %scalibrated\n",
+            c->layout.tp, pp_text_star(c, PP_CHOSE_TP), c->layout.pp, pp_text_star(c, PP_CHOSE_PP),
+            c->layout.dp, pp_text_star(c, PP_CHOSE_DP), c->layout.mbs,
+            pp_text_star(c, PP_CHOSE_MBS), c->layout.micro_batches,
+            pp_text_star(c, PP_CHOSE_MICRO_BATCHES), first->costs->origin,
+            first->costs->is_calibrated ? "" : "not ");
+    fprintf(out, "  tie: within %g %% of the first; * = chosen for you\n\n", 100 * PP_TIE_FRAC);
+    fprintf(out, "   #  %-14s%3s%5s %-9s%10s%9s%8s%8s  %s\n", "schedule", "VP", "ZeRO", "recompute",
+            "iteration", "MFU", "bubble", "GiB", "vs 1");
+}
+
+void pp_report_table(const struct pp_result *results, int count, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_result **rows = pp_report_rank(arena, results, count);
-    const struct pp_config *c = &rows[0]->config;
-    char number[PP_UNITS_TEXT_BYTES];
 
-    (void)terminal;
     if (rows[0]->status != PP_OK)
         fprintf(out, "pipesim %s  no schedule accepts this\n\n", PP_VERSION);
-    else if (c->is_unit)
-        fprintf(out,
-                "pipesim %s  %d schedules, %d ranks, %d micro-batches, F %g B %g C %g\n\n"
-                "   #   %-18s%4s%14s%11s%11s%12s\n",
-                PP_VERSION, count, c->shape.ranks, c->shape.micro_batches, c->unit.f, c->unit.b,
-                c->unit.c, "schedule", "VP", "step", "bubble", "span form", "peak activ.");
+    else if (rows[0]->config.is_unit)
+        print_unit_head(&rows[0]->config, count, out);
     else
-        fprintf(out,
-                "pipesim %s  %d schedules, %s on %s GPUs of %s\n"
-                "  TP %d x PP %d x DP %d, MBS %d, %d micro-batches, ZeRO %d, recompute %s; costs "
-                "%s, %scalibrated\n\n"
-                "   #   %-18s%4s%11s%11s%10s%10s   vs 1 (tie: within %g %%)\n",
-                PP_VERSION, count, c->model.name, pp_units_print_count(c->layout.gpus, number),
-                c->cluster.name, c->layout.tp, c->layout.pp, c->layout.dp, c->layout.mbs,
-                c->layout.micro_batches, c->zero, pp_recompute_names[c->recompute],
-                rows[0]->costs->origin, rows[0]->costs->is_calibrated ? "" : "not ", "schedule",
-                "VP", "iteration", "MFU", "bubble", "peak GiB", 100 * PP_TIE_FRAC);
+        print_head(rows[0], count, out);
     for (int i = 0; i < count; i++) {
-        if (rows[i]->status == PP_OK)
-            print_row(rows[i], rows[0], i + 1, out);
-        else
+        if (rows[i]->status != PP_OK)
             print_refused(rows[i], out);
+        else if (rows[i]->config.is_unit)
+            print_unit_row(rows[i], i + 1, out);
+        else
+            print_row(rows[i], rows[0], i + 1, out);
     }
 }

@@ -35,6 +35,11 @@ enum pp_status pp_resolve_unit(const struct pp_request *request, struct pp_confi
  * return `config` is complete and its choices are marked. */
 enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *request,
                                struct pp_config *config, struct pp_error *err);
+/* Choose the ZeRO stage and the recomputation where the user left them open: the mildest that fits,
+ * else the one that needs least memory. `result` is that of the choice, at PP_QUICK depth, and
+ * lives in the arena. */
+enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
+                                struct pp_result *result, struct pp_error *err);
 /* Refuse flags that cannot change the answer of this configuration. */
 enum pp_status pp_resolve_effects(const struct pp_request *request, const struct pp_config *config,
                                   struct pp_error *err);

@@ -5,6 +5,7 @@
 
 #include "core/units.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { MAX_CANDIDATES = 512 };
@@ -21,6 +22,7 @@ struct search {
     struct candidate *list;
     int count;
     struct pp_error first_refusal;
+    struct pp_layout refused;
     /* best so far */
     struct pp_config best;
     double best_s_per_sample, best_peak_bytes;
@@ -32,10 +34,12 @@ static int given(const struct pp_request *request, const char *name)
     return pp_request_int(request, name, 0);
 }
 
-static void refuse(struct search *s, const struct pp_error *err)
+static void refuse(struct search *s, const struct candidate *c, const struct pp_error *err)
 {
-    if (s->first_refusal.status == PP_OK)
-        s->first_refusal = *err;
+    if (s->first_refusal.status != PP_OK)
+        return;
+    s->first_refusal = *err;
+    s->refused = c->config.layout;
 }
 
 /* Compute of the busiest rank and state of the fullest one, from the cost tables alone. */
@@ -76,7 +80,7 @@ static void consider(struct search *s, const struct pp_config *base,
         return;
     *c = (struct candidate){.config = *base};
     if (pp_resolve_layout(s->arena, s->request, degrees, &c->config, &err) != PP_OK) {
-        refuse(s, &err);
+        refuse(s, c, &err);
         return;
     }
     const struct pp_shape *shape = &c->config.shape;
@@ -85,7 +89,7 @@ static void consider(struct search *s, const struct pp_config *base,
                            : pp_placement_make(s->arena, base->schedule->placement, shape->ranks,
                                                shape->chunks, shape->pipelines);
     if (pp_simulate_costs(s->arena, &c->config, rank_of, &inputs, &costs, &err) != PP_OK) {
-        refuse(s, &err);
+        refuse(s, c, &err);
         return;
     }
     bounds(c, costs, rank_of);
@@ -160,6 +164,31 @@ static int reliefs_of(const struct pp_config *config, struct relief out[4])
     return count;
 }
 
+enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
+                                struct pp_result *result, struct pp_error *err)
+{
+    struct relief reliefs[4];
+    const int count = reliefs_of(config, reliefs);
+    double least_bytes = INFINITY;
+
+    for (int i = 0; i < count; i++) {
+        struct pp_config config_i = *config;
+        struct pp_result result_i;
+        config_i.zero = reliefs[i].zero;
+        config_i.recompute = reliefs[i].recompute;
+        PP_TRY(pp_simulate(arena, &config_i, PP_QUICK, &result_i, err));
+        const double peak_bytes = result_i.memory[result_i.peak_rank].peak_bytes;
+        if (!result_i.fits && peak_bytes >= least_bytes)
+            continue;
+        least_bytes = peak_bytes;
+        *result = result_i;
+        if (result_i.fits)
+            break;
+    }
+    *config = result->config;
+    return PP_OK;
+}
+
 /* Better: fits before not, then faster by more than rounding, then less memory when nothing fits.
  */
 static bool is_better(const struct search *s, bool fits, double s_per_sample, double peak_bytes)
@@ -172,35 +201,41 @@ static bool is_better(const struct search *s, bool fits, double s_per_sample, do
 
 static void try_candidate(struct search *s, struct candidate *c)
 {
-    struct relief reliefs[4];
-    const int count = reliefs_of(&c->config, reliefs);
+    const struct pp_arena_mark mark = pp_arena_mark(s->arena);
+    struct pp_result result;
+    struct pp_error err = {0};
 
-    for (int i = 0; i < count; i++) {
-        const struct pp_arena_mark mark = pp_arena_mark(s->arena);
-        struct pp_result result;
-        struct pp_error err = {0};
-        struct pp_config config = c->config;
-        config.zero = reliefs[i].zero;
-        config.recompute = reliefs[i].recompute;
-        if (pp_simulate(s->arena, &config, PP_QUICK, &result, &err) != PP_OK) {
-            refuse(s, &err);
-            pp_arena_release(s->arena, mark);
-            return;
-        }
-        const double s_per_sample = result.metrics.iteration_s / (double)config.layout.gbs;
+    if (pp_resolve_state(s->arena, &c->config, &result, &err) == PP_OK) {
+        const double s_per_sample = result.metrics.iteration_s / (double)c->config.layout.gbs;
         const double peak_bytes = result.memory[result.peak_rank].peak_bytes;
-        const bool fits = result.fits;
-        if (is_better(s, fits, s_per_sample, peak_bytes)) {
-            s->best = config;
+        if (is_better(s, result.fits, s_per_sample, peak_bytes)) {
+            s->best = c->config;
             s->best_s_per_sample = s_per_sample;
             s->best_peak_bytes = peak_bytes;
-            s->best_fits = fits;
+            s->best_fits = result.fits;
             s->has_best = true;
         }
-        pp_arena_release(s->arena, mark);
-        if (fits)
-            return;
+    } else {
+        refuse(s, c, &err);
     }
+    pp_arena_release(s->arena, mark);
+}
+
+/* Nothing works: the reason of the first refusal, and its layout where the tool had chosen it. */
+static enum pp_status no_layout(const struct search *s, const struct pp_config *config,
+                                struct pp_error *err)
+{
+    *err = s->first_refusal;
+    if (err->status == PP_OK)
+        return pp_error_set(
+            err, PP_EINVAL,
+            "no layout of these GPUs works: tp * cp * pp * dp must be their number, and "
+            "%s has %d layers for pp * vp stages",
+            config->model.name, config->model.layers);
+    if (!given(s->request, "pp") && !config->file_program)
+        pp_error_prefix(err, "no layout works; the first one tried, tp %d x pp %d x dp %d: ",
+                        s->refused.tp, s->refused.pp, s->refused.dp);
+    return err->status;
 }
 
 static enum pp_status pick(struct search *s, struct pp_config *config, struct pp_error *err)
@@ -216,10 +251,7 @@ static enum pp_status pick(struct search *s, struct pp_config *config, struct pp
         try_candidate(s, c);
     }
     if (!s->has_best) {
-        *err = s->first_refusal;
-        if (err->status == PP_OK)
-            return pp_error_set(err, PP_EINVAL, "no layout satisfies these flags");
-        return err->status;
+        return no_layout(s, config, err);
     }
     *config = s->best;
     return PP_OK;
