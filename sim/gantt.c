@@ -1,4 +1,5 @@
 #include "sim/gantt.h"
+#include "sim/report.h"
 
 #include "core/units.h"
 

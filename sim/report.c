@@ -188,7 +188,8 @@ static void print_tokens(const struct page *page, const struct pp_result *r)
     const double seconds = 1e12 / r->tokens_per_s;
     char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES], number[PP_UNITS_TEXT_BYTES];
 
-    snprintf(figure, sizeof(figure), "%.3g days", seconds / 86400);
+    snprintf(figure, sizeof(figure), seconds < 100 * 86400 ? "%.3g days" : "%.0f days",
+             seconds / 86400);
     snprintf(remark, sizeof(remark), "%s GPU-hours",
              pp_units_print(seconds / 3600 * r->config.layout.gpus, PP_UNIT_COUNT, number));
     headline(page, "1 T tokens", figure, remark);

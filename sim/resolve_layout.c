@@ -120,7 +120,6 @@ static enum pp_status check_degrees(const struct pp_request *request,
 {
     const struct pp_layout *l = &config->layout;
     const struct pp_model *m = &config->model;
-    const struct pp_cluster *c = &config->cluster;
     char typed[PP_REQUEST_TYPED_BYTES];
 
     if (m->heads % l->tp)
@@ -132,13 +131,6 @@ static enum pp_status check_degrees(const struct pp_request *request,
     if (m->positions && l->seq > m->positions)
         return pp_error_set(err, PP_EINVAL, "%s: %s has a table of %d positions",
                             pp_request_typed(request, "seq", typed), m->name, m->positions);
-    if (l->ep > 1)
-        return pp_error_set(err, PP_EINVAL, "%s: %s has no experts; a dense model has --ep 1",
-                            pp_request_typed(request, "ep", typed), m->name);
-    if (c->nodes && l->gpus > c->nodes * c->gpus_per_node)
-        return pp_error_set(err, PP_EINVAL,
-                            "%d GPUs are more than the %d of the cluster (%d nodes x %d)", l->gpus,
-                            c->nodes * c->gpus_per_node, c->nodes, c->gpus_per_node);
     return PP_OK;
 }
 

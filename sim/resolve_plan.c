@@ -104,7 +104,8 @@ static void each_pipeline(struct search *s, const struct pp_config *base, int gp
     const int rest = gpus / (d.tp * d.cp);
     const int pp = base->file_program ? base->file_program->ranks : given(s->request, "pp");
     const int dp = given(s->request, "dp");
-    const int least = pp || dp || rest == 1 ? 1 : 2;
+    const bool has_room = gpus > d.cp * (given(s->request, "tp") ? d.tp : 1);
+    const int least = !pp && !dp && has_room ? 2 : 1;
 
     if (gpus % (d.tp * d.cp))
         return;
@@ -299,6 +300,23 @@ static enum pp_status count_gpus(const struct pp_request *request, struct pp_con
     return PP_OK;
 }
 
+/* What no layout could mend. */
+static enum pp_status check_request(const struct pp_request *request,
+                                    const struct pp_config *config, int gpus, struct pp_error *err)
+{
+    const struct pp_cluster *c = &config->cluster;
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (given(request, "ep") > 1)
+        return pp_error_set(err, PP_EINVAL, "%s: %s has no experts; a dense model has --ep 1",
+                            pp_request_typed(request, "ep", typed), config->model.name);
+    if (c->nodes && gpus > c->nodes * c->gpus_per_node)
+        return pp_error_set(err, PP_EINVAL,
+                            "%d GPUs are more than the %d of the cluster (%d nodes x %d)", gpus,
+                            c->nodes * c->gpus_per_node, c->nodes, c->gpus_per_node);
+    return PP_OK;
+}
+
 static void mark_choices(const struct pp_request *request, struct pp_config *config)
 {
     static const struct {
@@ -323,6 +341,7 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *
     int gpus = 1;
 
     PP_TRY(count_gpus(request, config, &gpus, err));
+    PP_TRY(check_request(request, config, gpus, err));
     struct search search = {.arena = arena,
                             .request = request,
                             .list = PP_ARRAY(arena, struct candidate, MAX_CANDIDATES)};

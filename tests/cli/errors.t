@@ -1,0 +1,247 @@
+# Every mistake gets what is wrong, where, and the nearest legal values; and the right exit code.
+$ pipesim
+! pipesim: predict step time, bubbles, memory and MFU of pipeline-parallel training
+! usage: pipesim [run] --schedule NAME|FILE.csv --gpus N [options]
+!
+! Examples:
+!   # a report with no input file: model, cluster and layout are chosen for you
+!   pipesim --schedule chimera --gpus 2048
+!   # compare schedules
+!   pipesim --schedule gpipe,1f1b,interleaved --model llama3-70b --gpus 512 --pp 8 --tp 8
+!   # see a schedule
+!   pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt
+!   # print it as PyTorch's CSV, edit it, then verify and run the file
+!   pipesim program --schedule 1f1b --pp 4 --micro-batches 8 --compute
+!
+! The most important options:
+!   --schedule NAME|FILE    A built-in schedule, a program file (.csv), a comma li
+!   --preset NAME           A set of defaults, see 'pipesim presets'
+!   --micro-batches N       Micro-batches of one data-parallel replica per step, o
+!   --pipelines 2f          Number of pipelines of a bidirectional schedule (chime
+!   --concat HOW            How chimera strings basic units together.
+!   --group G               Micro-batches that run through one chunk before the ne
+!   --extra-warmup 0|1      One more warm-up forward, so that the forward and the
+!
+! Everything: pipesim --help; one command: pipesim run|schedules|models|clusters|presets|program|verify|help --help
+! pipesim: error: nothing to do; try: pipesim --schedule chimera --gpus 2048
+= 2
+$ pipesim frobnicate
+! pipesim: error: unknown command "frobnicate"; commands are run, schedules, models, clusters, presets, program, verify, help
+= 2
+$ pipesim shedules
+! pipesim: error: unknown command "shedules"; did you mean "pipesim schedules"?
+= 2
+$ pipesim --schedule chimra --gpus 4
+! pipesim: error: --schedule chimra: unknown schedule; did you mean chimera?
+!   pipesim schedules lists them; a program file ends in .csv or has a / in its name
+= 2
+$ pipesim --gpus 4
+! pipesim: error: --schedule is needed: 1f1b, bfs, chimera, gpipe, interleaved, all, or a program file
+!   try: pipesim --schedule chimera --gpus 2048
+= 2
+$ pipesim --schedule chimera
+! pipesim: error: --gpus N is needed (or --tp, --pp, --dp; or --unit for abstract costs)
+= 2
+$ pipesim --schedule chimera --gpus
+! pipesim: error: --gpus needs its N
+= 2
+$ pipesim --schedule chimera --gpus 0
+! pipesim: error: --gpus: 0 is out of range: 1 to 1048576
+= 2
+$ pipesim --schedule chimera --gpus 12x
+! pipesim: error: --gpus: "12x" is not a whole number
+= 2
+$ pipesim --schedule chimera --gpus 99999999999999999999
+! pipesim: error: --gpus: 99999999999999999999 is out of range: 1 to 1048576
+= 2
+$ pipesim --schedule chimera --gpuss 4
+! pipesim: error: unknown option --gpuss; did you mean --gpus?
+! try: pipesim run --help
+= 2
+$ pipesim --schedule chimera --gpus 7
+! pipesim: error: no layout works; the first one tried, tp 1 x pp 7 x dp 1: --pp 7: chimera needs an even number; nearest: 8
+= 2
+$ pipesim --schedule 1f1b --gpus 2048 --pp 12
+! pipesim: error: 2048 GPUs are not a multiple of tp * cp * pp * dp = 12; nearest: 2040, 2052
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --tp 3
+! pipesim: error: 8 GPUs are not a multiple of tp * cp * pp * dp = 3; nearest: 6, 9
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --ep 2
+! pipesim: error: no layout works; the first one tried, tp 1 x pp 2 x dp 4: --ep 2: gpt3-175b has no experts; a dense model has --ep 1
+= 2
+$ pipesim --schedule 1f1b --gpus 16 --pp 4 --tp 4 --gbs 7 --mbs 2
+! pipesim: error: --gbs 7 is not a multiple of dp * mbs = 1 * 2 = 2; nearest: 6, 8
+= 2
+$ pipesim --schedule 1f1b --gpus 16 --pp 4 --tp 4 --dp 2
+! pipesim: error: 16 GPUs are not a multiple of tp * cp * pp * dp = 32; nearest: 32
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 8 --micro-batches 8 --gbs 9
+! pipesim: error: --gbs 9 contradicts dp 1 * mbs 1 * 8 micro-batches = 8
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --model nosuch
+! pipesim: error: unknown model 'nosuch': `pipesim models` lists the presets; a file is given by its path, as in ./config.json
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --model /nonexistent/config.json
+! pipesim: error: cannot open /nonexistent/config.json: No such file or directory
+= 1
+$ pipesim --schedule 1f1b --gpus 8 --cluster h10
+! pipesim: error: --cluster: unknown cluster 'h10': did you mean 'h100'?; built in are a100 a100-40 b200 h100 h200 p100-daint v100-dgx1; or a text as "node:2 gpu:8 device:a100 nic:8x200Gbps"
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8"
+> pipesim 0.1.0  1f1b on 8 GPUs                (* = chosen for you, see --explain)
+>
+>   model    gpt3-175b*  175B parameters, 96 layers, hidden 12288, seq 2048*, bf16
+>   cluster  node:2 gpus:8  1 node x 8 H100-SXM 80GB, as given, other values from
+>            h100
+>   layout   TP 8* x PP 1* x DP 1*, MBS 1*, GBS 2,048* -> 2048* micro-batches; 96
+>            layers a stage, embedding in the first, head in the last
+>   state    ZeRO 0*, recompute full*, gradient sync end
+>   costs    analytic, not calibrated on any measurement (constants and sources:
+>            pipesim clusters 'TEXT')
+>
+>   iteration         25.1 min   2.78k tokens/s, 348 tokens/s/GPU
+>   MFU                 37.8 %   374.3 model TFLOP/s/GPU (megatron FLOPs, dense peak 989)
+>   HFU                 50.4 %   recomputation counted
+>   bubble               0.0 %   of the step idle, waiting for other stages; span form 0.0 %
+>   peak memory        330 GiB   of 79.6 GiB, on pipeline rank 0: DOES NOT FIT, 250.3 GiB too much
+>   1 T tokens    4.16e+03 days   799k GPU-hours
+>
+>   time     forward 19.4 % | backward 38.8 % | recompute 19.3 % |
+>            TP comm 22.5 % | optimizer 0.0 %
+>
+>   memory by rank, GiB     params  grads  optim  activ.  buffers  other    total
+>     rank 0 (stage 0)        40.7   40.7  243.9     0.7      0.0    4.0    330.0 <
+>
+>   same layout            iteration       MFU    bubble  peak GiB   (tie: within 1 %)
+>     gpipe                 25.1 min    37.8 %     0.0 %    1797.3   out of memory
+>     1f1b                  25.1 min    37.8 %     0.0 %     330.0   out of memory
+>     interleaved (VP 2)    25.1 min    37.8 %     0.0 %     330.1   out of memory
+>     bfs (VP 2)            25.1 min    37.8 %     0.0 %    1989.3   out of memory
+>
+>   note     does not fit: try --zero 1, more --pp or --tp, fewer --micro-batches,
+>            or a smaller --mbs
+>   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
+>   folding  simulated 1 pipeline rank for 8 GPUs (one data-parallel replica)
+$ pipesim --schedule 1f1b --gpus 800 --cluster "node:2 gpu:8"
+! pipesim: error: no layout works; the first one tried, tp 1 x pp 2 x dp 400: 800 GPUs are more than the 16 of the cluster (2 nodes x 8)
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --preset chimera
+! pipesim: error: --preset chimera: unknown preset; did you mean chimera-bert48?
+!   pipesim presets lists them
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --vp 2
+! pipesim: error: --vp 2: 1f1b has no such option; schedules that have it: bfs, interleaved
+= 2
+$ pipesim --schedule gpipe --gpus 8 --group 4
+! pipesim: error: --group 4: gpipe has no such option; schedules that have it: interleaved
+= 2
+$ pipesim --schedule interleaved --pp 4 --micro-batches 9 --unit F=1,B=2
+! pipesim: error: --micro-batches 9 does not split into 2 equal groups for --pp 4 without a --group; nearest: 8 or 10
+= 2
+$ pipesim --schedule chimera --pp 5 --micro-batches 4 --unit F=1,B=2
+! pipesim: error: --pp 5: chimera needs an even number; nearest: 6
+= 2
+$ pipesim --schedule chimera --pp 4 --micro-batches 4 --pipelines 3 --unit F=1,B=2
+! pipesim: error: --pipelines 3 does not divide --pp 4; nearest: 2 or 4
+= 2
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,X=2
+! pipesim: error: --unit: unknown key 'X', known are F, B, I, W, C and FB (F=1,B=2 or F=1,I=1,W=1,C=0.1)
+= 2
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=-1
+! pipesim: error: --unit F: "-1" is not a number such as 7.5e9, 175B or 4M (it must not be negative)
+= 2
+$ pipesim --schedule 1f1b --pp 4 --unit F=1
+! pipesim: error: --unit needs --pp and --micro-batches
+= 2
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1 --p2p rendezvous
+! pipesim: error: --p2p rendezvous has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+= 2
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1 --gpus 64
+! pipesim: error: --gpus 64 has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --seed 3
+! pipesim: error: --seed 3 has no effect without --jitter
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --jitter 100%
+! pipesim: error: --jitter 100%: expected less than 1 (100 %)
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --slow 99=0.5
+! pipesim: error: --slow 99=0.5: pipeline ranks are 0 to 0
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --slow 1
+! pipesim: error: --slow 1: expected RANK=FACTOR or RANK.REPLICA=FACTOR with a factor above 0, such as 3=0.8
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --link-bw nvlink=2
+! pipesim: error: --link-bw nvlink=2: expected node=FACTOR or network=FACTOR with a factor above 0, such as network=0.5
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --p2p buffered
+! pipesim: error: --p2p buffered: expected rendezvous, or buffered:K with K messages a channel, such as buffered:2
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --recompute some
+! pipesim: error: --recompute some: expected none, selective, full or stage-aware=R with R from 0 to 1
+= 2
+$ pipesim --schedule 1f1b --pp 8 --tp 1 --dp 1 --micro-batches 8 --zero 1
+! pipesim: error: --zero 1 has no effect here: there is one replica of each stage, so no gradient is exchanged
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --json --gantt
+! pipesim: error: --json and --gantt both write to stdout; give one of them
+= 2
+$ pipesim --schedule 1f1b,gpipe --gpus 8 --gantt
+! pipesim: error: --gantt shows one schedule, --schedule lists 2
+= 2
+$ pipesim --schedule 1f1b,1f1b --gpus 8
+! pipesim: error: --schedule 1f1b,1f1b names 1f1b twice
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --model gpt2 --params 7e9
+! pipesim: error: --model gpt2 contradicts --params, which stands for a model known only by its size
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --dialect 2024
+! pipesim: error: --dialect has no effect: no program file is read
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --compute
+! pipesim: error: --compute is not an option of "pipesim run" but of "program"
+! try: pipesim run --help
+= 2
+$ pipesim --schedule /nonexistent/s.csv --gpus 8
+! pipesim: error: cannot open /nonexistent/s.csv: No such file or directory
+= 1
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1 --trace /nonexistent/t.csv
+! pipesim: error: cannot write '/nonexistent/t.csv': No such file or directory
+= 1
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1 --trace t.txt
+! pipesim: error: trace file 't.txt': the name must end in .csv, .csv.gz, .json or .json.gz
+= 2
+$ pipesim program --schedule 1f1b --pp 4
+! pipesim: error: --micro-batches is needed
+= 2
+$ pipesim program --schedule 1f1b --pp 4 --micro-batches 4 --compute --post jit
+! pipesim: error: --post jit has no effect with --compute
+= 2
+$ pipesim program --schedule 1f1b --pp 4 --micro-batches 4 -o /nonexistent/x.csv
+! pipesim: error: cannot write '/nonexistent/x.csv': No such file or directory
+= 1
+$ pipesim verify
+! pipesim: error: pipesim verify needs 1 operand, not 0
+! usage: pipesim verify FILE...
+= 2
+$ pipesim schedules nosuch
+! pipesim: error: unknown schedule nosuch
+= 2
+$ pipesim models gpt3
+> gpt3-175b (gpt family)
+>   parameters   174615846912 (175B)
+>   layers       96
+>   hidden       12288
+>   heads        96 of 128, 96 for keys and values
+>   feed-forward 49152
+>   vocabulary   51200, head tied to the embedding
+>   sequence     2048
+>   by layer     embedding 654311424, block 1812099072, head 24576 parameters
+>   source       Brown et al. 2020, table 2.1; vocabulary padded as in Megatron-LM
+$ pipesim presets x
+! pipesim: error: unknown preset x
+= 2
+$ pipesim help nosuch
+! pipesim: error: help nosuch: no such command; pipesim --help lists them
+= 2

@@ -1,0 +1,72 @@
+# Schedules in abstract units: closed forms and pictures.
+$ pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2
+> pipesim 0.1.0  chimera, 4 ranks, 4 micro-batches
+>
+>   units    F 1, B 2 (I 1 + W 1), C 0, F+B overlapped 3; messages buffered
+>
+>   step              16 units   first start to last end
+>   bubble              25.0 %   of the step idle, waiting for other stages; span form 25.0 %
+>
+>   time     forward 25.0 % | backward 50.0 % | bubble 25.0 %
+>   memory   peak chunk activations by rank: 3 4 4 3
+>
+>   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
+$ pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt
+> P0 |F0 F1  . F2 B2 b2 F3 B3 b3  . B0 b0  .  . B1 b1|
+> P1 | . F0 F2 F1 F3  . B2 b2 B0 b0 B3 b3 B1 b1  .  .|
+> P2 | . F2 F0 F3 F1  . B0 b0 B2 b2 B1 b1 B3 b3  .  .|
+> P3 |F2 F3  . F0 B0 b0 F1 B1 b1  . B2 b2  .  . B3 b3|
+> one column = 1 unit, 16 columns in all
+> F forward, B backward, small letter: goes on, . idle
+> pipeline 0, P0 to P3: micro-batches 0-1
+> pipeline 1, P3 to P0: micro-batches 2-3
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --gantt
+> P0 |F0F1F2F3 . . . . . .B0b0F4B1b1F5B2b2F6B3b3F7B4b4 .B5b5 .B6b6 .B7b7|
+> P1 | .F0F1F2 . . . .B0b0F3B1b1F4B2b2F5B3b3F6B4b4F7B5b5 .B6b6 .B7b7 . .|
+> P2 | . .F0F1 . .B0b0F2B1b1F3B2b2F4B3b3F5B4b4F6B5b5F7B6b6 .B7b7 . . . .|
+> P3 | . . .F0B0b0F1B1b1F2B2b2F3B3b3F4B4b4F5B5b5F6B6b6F7B7b7 . . . . . .|
+> one column = 1 unit, 33 columns in all
+> F forward, B backward, small letter: goes on, . idle
+$ pipesim --schedule interleaved --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt
+> P0 |F0  F1  F2  F3  F0' F1' F2' F3'  .   .   .   .   .   .  B0' b0'  .  B1' ...
+> P1 | .  F0  F1  F2  F3  F0' F1' F2' F3'  .   .   .  B0' b0'  .  B1' b1'  .  ...
+> P2 | .   .  F0  F1  F2  F3  F0' F1' F2'  .  B0' b0' F3' B1' b1'  .  B2' b2' ...
+> P3 | .   .   .  F0  F1  F2  F3  F0' B0' b0' F1' B1' b1' F2' B2' b2' F3' B3' ...
+> ... 15 more columns
+> one column = 1 unit, 33 columns in all
+> F forward, B backward, small letter: goes on, . idle
+> F3 is in a rank's first chunk, F3' in its second
+>
+> the whole step
+> P0 |FFFFFFFF......BB.BB.BB.BBBBBBBBBB|
+> P1 |.FFFFFFFF...BB.BB.BB.BBBBBBBBBB..|
+> P2 |..FFFFFFF.BBFBB.BB.BBBBBBBBBB....|
+> P3 |...FFFFFBBFBBFBBFBBBBBBBBBB......|
+> one character = 1 unit; F forward, B backward, # both,
+> f b + with idle parts, . more than half idle
+$ pipesim --schedule all --pp 8 --micro-batches 16 --unit F=1,I=1,W=1
+> pipesim 0.1.0  5 schedules, 8 ranks, 16 micro-batches, units F 1 B 2 C 0
+>
+>    #  schedule          VP          step     bubble  span form  peak activ.
+>    1  bfs                2     117 units    17.95 %    17.95 %           32
+>    2  interleaved        2     117 units    17.95 %    17.95 %           23
+>    3  chimera            1      66 units    27.27 %    27.27 %            8
+>    4  1f1b               1      69 units    30.43 %    30.43 %            8
+>    5  gpipe              1      69 units    30.43 %    30.43 %           16
+$ pipesim --schedule all --pp 3 --micro-batches 4 --unit F=1
+> pipesim 0.1.0  5 schedules, 3 ranks, 4 micro-batches, units F 1 B 2 C 0
+>
+>    #  schedule          VP          step     bubble  span form  peak activ.
+>    1  bfs                2      30 units    20.00 %    20.00 %            8
+>    2  interleaved        2      30 units    20.00 %    20.00 %            8
+>    3  1f1b               1      18 units    33.33 %    33.33 %            3
+>    4  gpipe              1      18 units    33.33 %    33.33 %            4
+>       chimera        refused: --pp 3: chimera needs an even number; nearest: 4
+$ pipesim --schedule 1f1b --pp 8 --micro-batches 24 --unit F=18.522,I=18.086,W=9.337,C=0.601 --json | jq '.bubble_frac, .iteration_s, .mfu, .fits, .layout.seq'
+> 0.24305422553919728
+> 1456.749
+> null
+> null
+> null
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | jq -c 'del(.meta)'
+> {"schema":"pipesim.report/1","schedule":"1f1b","engine":"dag","layout":{"gpus":4,"tp":1,"pp":4,"dp":1,"cp":1,"ep":1,"vp":1,"micro_batches":8,"mbs":1,"gbs":8,"seq":null},"iteration_s":33,"bubble_frac":0.2727272727272727,"span_bubble_frac":0.2727272727272727,"mfu":null,"hfu":null,"model_flops_per_s_per_gpu":null,"tokens_per_s":null,"tokens_per_s_per_gpu":null,"peak_mem_bytes":null,"fits":null,"exposed_comm_frac":0,"time_frac":{"forward":0.24242424242424243,"backward":0.48484848484848486,"recompute":0,"tp_comm":0,"cp_comm":0,"ep_comm":0,"p2p":0,"dp_sync":0,"optimizer":0,"moves":0,"bubble":0.2727272727272727},"memory":{"params_bytes":null,"grads_bytes":null,"optimizer_bytes":null,"activations_bytes":null,"buffers_bytes":null,"other_bytes":null},"ranks":[{"rank":0,"busy_s":24,"idle_s":9,"span_s":33,"peak_mem_bytes":null,"peak_activations":4},{"rank":1,"busy_s":24,"idle_s":9,"span_s":30,"peak_mem_bytes":null,"peak_activations":3},{"rank":2,"busy_s":24,"idle_s":9,"span_s":27,"peak_mem_bytes":null,"peak_activations":2},{"rank":3,"busy_s":24,"idle_s":9,"span_s":24,"peak_mem_bytes":null,"peak_activations":1}],"costs":{"origin":"unit","calibrated":false,"source":"--unit"}}
