@@ -5,6 +5,7 @@
 #include "core/model.h"
 #include "core/units.h"
 #include "schedules/schedule.h"
+#include "sim/report_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,16 +16,31 @@ static const char *exactness(const struct pp_closed_form *form)
     return form->is_exact ? "exact" : "approximate";
 }
 
+static void row(FILE *out, const char *label, const char *text)
+{
+    pp_text_paragraph(out, 80, 13, label, text);
+}
+
 static void print_schedule(const struct pp_schedule *s, FILE *out)
 {
-    fprintf(out, "%s: %s\n  source     %s\n  placement  %s\n  limits     %s\n", s->name, s->summary,
-            s->source, pp_placement_names[s->placement], s->limits ? s->limits : "none");
-    fprintf(out, "  rule       %s\n  use        %s\n", s->rule, s->when);
-    fprintf(out, "  bubble     %s (%s)\n  peak       %s chunk activations (%s)\n",
-            s->bubble_frac.text, exactness(&s->bubble_frac), s->peak.text, exactness(&s->peak));
-    for (int i = 0; s->aliases && s->aliases[i]; i++)
-        fprintf(out, "%s%s", i ? ", " : "  aliases    ", s->aliases[i]);
-    fputs(s->aliases && s->aliases[0] ? "\n" : "", out);
+    char text[PP_TEXT_BYTES];
+    size_t used = 0;
+
+    fprintf(out, "%s: %s\n", s->name, s->summary);
+    row(out, "rule", s->rule);
+    row(out, "limits", s->limits ? s->limits : "none");
+    snprintf(text, sizeof(text), "%s (%s)", s->bubble_frac.text, exactness(&s->bubble_frac));
+    row(out, "bubble", text);
+    snprintf(text, sizeof(text), "%s chunk activations (%s)", s->peak.text, exactness(&s->peak));
+    row(out, "peak", text);
+    row(out, "use", s->when);
+    row(out, "placement", pp_placement_names[s->placement]);
+    row(out, "source", s->source);
+    for (int i = 0; s->aliases && s->aliases[i] && used < sizeof(text); i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "",
+                                 s->aliases[i]);
+    if (used)
+        row(out, "aliases", text);
 }
 
 enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_parsed *parsed,
@@ -40,10 +56,9 @@ enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_pars
         print_schedule(s, out);
         return PP_OK;
     }
-    fputs("D pipeline ranks, V chunks per rank, N micro-batches, r rank, 2f pipelines; times of "
-          "one chunk and\n"
-          "micro-batch: F forward, B backward. Bubbles: equal stages, no communication, share of "
-          "the step.\n\n",
+    fputs("D pipeline ranks, V chunks per rank, N micro-batches, r rank, 2f pipelines, q\n"
+          "splits; F, B: times of one chunk and micro-batch. Bubbles: share of the step, for\n"
+          "equal stages and free communication.\n\n",
           out);
     for (int i = 0; pp_schedules[i]; i++) {
         fputs(i ? "\n" : "", out);
@@ -97,14 +112,13 @@ static void print_cluster(const struct pp_cluster *c, FILE *out)
     char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES];
 
     fprintf(out, "%s: %d x %s a node, %s\n", c->name, c->gpus_per_node, d->title, c->title);
-    fprintf(out, "  device   %s dense %s, memory %s at %s/s\n",
+    fprintf(out, "  device   %s dense %s, memory %s",
             pp_units_print(d->peak_flops_per_s, PP_UNIT_FLOPS_PER_S, a), d->dtype,
-            pp_units_print(d->memory_bytes, PP_UNIT_BYTES, b), "");
-    fprintf(
-        out,
-        "           memory %s, kernel launch %g us, reached share of peak: matrix %g, memory %g\n",
-        pp_units_print(d->memory_bytes_per_s, PP_UNIT_BYTES_PER_S, a), d->launch_s * 1e6,
-        d->gemm_eta, d->memory_eta);
+            pp_units_print(d->memory_bytes, PP_UNIT_BYTES, b));
+    fprintf(out,
+            " at %s, kernel launch %g us\n           reached share of peak: matrix %g, memory %g\n",
+            pp_units_print(d->memory_bytes_per_s, PP_UNIT_BYTES_PER_S, a), d->launch_s * 1e6,
+            d->gemm_eta, d->memory_eta);
     fprintf(out, "  in node  %s a device and direction, latency %g us\n",
             pp_units_print(c->intra.bytes_per_s, PP_UNIT_BYTES_PER_S, a), c->intra.alpha_s * 1e6);
     fprintf(out, "  network  %s a device and direction, latency %g us, reached share %g\n",

@@ -24,7 +24,7 @@ const struct pp_preset pp_presets[] = {
                "--tp", "1", "--mbs", "1", "--gbs", "2048", "--seq", "632", "--grad-sync", "eager-opt")},
     {"megatron-sc21-145b", "interleaved 1F1B, 145.6 B GPT on 1,536 A100",
      "Narayanan et al., SC'21, table 1 (arXiv 2104.04473)",
-     ARGUMENTS("--schedule", "interleaved", "--model", "gpt3-175b", "--layers", "80", "--cluster", "a100", "--gpus", "1536",
+     ARGUMENTS("--schedule", "interleaved", "--model", "gpt-145b", "--cluster", "a100", "--gpus", "1536",
                "--pp", "8", "--tp", "8", "--vp", "2", "--mbs", "2", "--gbs", "2304", "--seq", "2048", "--recompute", "full")},
     {NULL, NULL, NULL, NULL},
 };

@@ -19,27 +19,9 @@ struct page {
     const char *bold, *plain;
 };
 
-/* Words of `text` after a label column, wrapped at the page's width; '~' is a space inside a word.
- */
 static void paragraph(const struct page *page, const char *label, const char *text)
 {
-    int column = fprintf(page->out, "  %-*s", LABEL - 2, label);
-
-    for (const char *p = text; *p;) {
-        const size_t word = strcspn(p, " ");
-        if (column > LABEL && column + 1 + (int)word > page->width) {
-            fprintf(page->out, "\n%*s", LABEL, "");
-            column = LABEL;
-        }
-        if (column > LABEL)
-            column += fprintf(page->out, " ");
-        for (size_t i = 0; i < word; i++)
-            fputc(p[i] == '~' ? ' ' : p[i], page->out);
-        column += (int)word;
-        p += word;
-        p += strspn(p, " ");
-    }
-    fputc('\n', page->out);
+    pp_text_paragraph(page->out, page->width, LABEL, label, text);
 }
 
 static void print_title(const struct page *page, const struct pp_result *r)

@@ -5,6 +5,29 @@
 #include <stdio.h>
 #include <string.h>
 
+void pp_text_paragraph(FILE *out, int width, int indent, const char *label, const char *text)
+{
+    int column = fprintf(out, "  %-*s", indent - 2, label);
+    bool is_first = true;
+
+    for (const char *p = text; *p;) {
+        const size_t word = strcspn(p, " ");
+        if (!is_first && column + 1 + (int)word > width) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (!is_first) {
+            column += fprintf(out, " ");
+        }
+        for (size_t i = 0; i < word; i++)
+            fputc(p[i] == '~' ? ' ' : p[i], out);
+        column += (int)word;
+        is_first = false;
+        p += word;
+        p += strspn(p, " ");
+    }
+    fputc('\n', out);
+}
+
 const char *pp_text_star(const struct pp_config *config, unsigned bit)
 {
     return config->chosen & bit ? "*" : "";

@@ -46,6 +46,13 @@ static enum pp_status compute_program(struct pp_arena *arena, const struct pp_co
     return pp_schedule_program(arena, config->schedule, &config->shape, NULL, program, err);
 }
 
+/* A forward-only program keeps neither gradients nor optimizer state. */
+static void drop_training_state(const struct pp_program *program, struct pp_costs *costs)
+{
+    for (int s = 0; program->mode == PP_MODE_INFER && costs->memory && s < costs->stages; s++)
+        costs->memory[s].grads_bytes = costs->memory[s].optimizer_bytes = 0;
+}
+
 static enum pp_status lower_program(struct pp_arena *arena, const struct pp_config *config,
                                     const struct pp_program *compute, struct pp_result *result,
                                     struct pp_error *err)
@@ -53,10 +60,11 @@ static enum pp_status lower_program(struct pp_arena *arena, const struct pp_conf
     struct pp_lower_options options = config->lower;
 
     if (!config->is_unit) {
-        options.has_sync = config->layout.dp * config->shape.pipelines > 1;
-        options.has_optimizer = true;
+        const bool is_training = compute->mode == PP_MODE_TRAIN;
+        options.has_sync = is_training && config->layout.dp * config->shape.pipelines > 1;
+        options.has_optimizer = is_training;
         options.zero = config->zero;
-        options.has_tied = result->costs->tied != NULL;
+        options.has_tied = is_training && result->costs->tied != NULL;
         if (config->recompute == PP_RECOMPUTE_FULL || config->recompute == PP_RECOMPUTE_STAGE)
             options.recompute_frac = pp_recompute_fracs(arena, &result->cost_inputs);
     }
@@ -155,8 +163,9 @@ static enum pp_status rates(struct pp_result *result, struct pp_error *err)
     const double iteration_s = result->metrics.iteration_s;
     const double samples = (double)c->layout.gbs;
 
+    const double passes = result->program->mode == PP_MODE_INFER ? 1.0 / 3 : 1; /* F of F + B = 3 F */
     result->model_flops_per_step =
-        samples * pp_model_flops_per_sample(&c->model, c->layout.seq, c->flops);
+        passes * samples * pp_model_flops_per_sample(&c->model, c->layout.seq, c->flops);
     result->hardware_flops_per_step =
         result->model_flops_per_step + samples * recompute_flops_per_sample(result);
     result->tokens_per_s = samples * c->layout.seq / iteration_s;
@@ -203,6 +212,7 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
     PP_TRY(compute_program(arena, config, &compute, err));
     PP_TRY(pp_simulate_costs(arena, &result->config, compute->rank_of, &result->cost_inputs,
                              &result->costs, err));
+    drop_training_state(compute, result->costs);
     PP_TRY(lower_program(arena, &result->config, compute, result, err));
     result->memory = pp_memory_peaks(arena, result->program, result->costs);
     peak_of(result);
