@@ -131,9 +131,9 @@ static void print_rates(const struct page *page, const struct pp_result *r)
              pp_units_print(r->tokens_per_s_per_gpu, PP_UNIT_COUNT, b));
     headline(page, "iteration", figure, remark);
     snprintf(figure, sizeof(figure), "%.1f %%", 100 * r->mfu);
-    snprintf(remark, sizeof(remark), "%.4g model TFLOP/s/GPU (%s FLOPs, dense peak %.4g)",
-             r->model_flops_per_s_per_gpu * 1e-12, pp_flops_rule_names[c->flops],
-             c->cluster.device.peak_flops_per_s * 1e-12);
+    snprintf(remark, sizeof(remark), "%.4g of %.4g dense TFLOP/s/GPU (%s FLOPs)",
+             r->model_flops_per_s_per_gpu * 1e-12, c->cluster.device.peak_flops_per_s * 1e-12,
+             pp_flops_rule_names[c->flops]);
     headline(page, "MFU", figure, remark);
     if (r->hardware_flops_per_step > r->model_flops_per_step) {
         snprintf(figure, sizeof(figure), "%.1f %%", 100 * r->hfu);
@@ -146,8 +146,7 @@ static void print_bubble(const struct page *page, const struct pp_result *r)
     char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES];
 
     snprintf(figure, sizeof(figure), "%.1f %%", 100 * r->metrics.bubble_frac);
-    snprintf(remark, sizeof(remark),
-             "of the step idle, waiting for other stages; span form %.1f %%",
+    snprintf(remark, sizeof(remark), "idle, waiting for other stages; span form %.1f %%",
              100 * r->metrics.span_bubble_frac);
     headline(page, "bubble", figure, remark);
 }
@@ -159,7 +158,7 @@ static void print_memory_line(const struct page *page, const struct pp_result *r
     char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES], number[PP_UNITS_TEXT_BYTES];
 
     snprintf(figure, sizeof(figure), "%s", pp_units_print(peak, PP_UNIT_BYTES, number));
-    snprintf(remark, sizeof(remark), "of %.1f GiB, on pipeline rank %d: %s, %.1f GiB %s",
+    snprintf(remark, sizeof(remark), "of %.1f GiB, pipeline rank %d: %s, %.1f GiB %s",
              capacity / GIB, r->peak_rank, r->fits ? "fits" : "DOES NOT FIT",
              fabs(capacity - peak) / GIB, r->fits ? "free" : "too much");
     headline(page, "peak memory", figure, remark);
@@ -259,13 +258,13 @@ static void print_other(const struct page *page, const struct pp_result *r,
         snprintf(versus, sizeof(versus), "tie");
     else
         snprintf(versus, sizeof(versus), "%+.1f %% time", 100 * gain);
+    char vp[16] = "";
     if (r->config.layout.vp > 1)
-        snprintf(figure, sizeof(figure), "%s (VP %d)", r->config.schedule_name,
-                 r->config.layout.vp);
-    else
-        snprintf(figure, sizeof(figure), "%s", r->config.schedule_name);
+        snprintf(vp, sizeof(vp), " VP %d", r->config.layout.vp);
+    snprintf(figure, sizeof(figure), "%s%s%s", r->config.schedule_name, vp,
+             r->config.recompute == you->config.recompute ? "" : ", recomp.");
     char time[PP_TEXT_BYTES];
-    fprintf(page->out, "    %-20s%10s%8.1f %%%8.1f %%%10.1f   %s\n", figure,
+    fprintf(page->out, "    %-22s%9s%7.1f %%%8.1f %%%9.1f   %s\n", figure,
             pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
             100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / GIB,
             r->fits ? versus : "out of memory");

@@ -7,7 +7,8 @@ status=0
 # floor FOLDER REGEX-OF-FOLDERS-IT-MAY-INCLUDE
 floor() {
     local bad
-    bad=$(grep -rnE "^#include \"' "$1" --include='*.[ch]' --include='*.cu' 2>/dev/null | grep -vE "#include \"($2)/")
+    [ -d "$1" ] || return
+    bad=$(grep -rnE '^#include "' "$1" --include='*.[ch]' --include='*.cu' | grep -vE "#include \"($2)/")
     if [ -n "$bad" ]; then
         printf 'floor violated by %s (may include: %s)\n%s\n' "$1" "$2" "$bad"
         status=1

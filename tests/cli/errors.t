@@ -2,6 +2,7 @@
 $ pipesim
 ! pipesim: predict step time, bubbles, memory and MFU of pipeline-parallel training
 ! usage: pipesim [run] --schedule NAME|FILE.csv --gpus N [options]
+! commands: run schedules models clusters presets program verify help
 !
 ! Examples:
 !   # a report with no input file: model, cluster and layout are chosen for you
@@ -14,15 +15,15 @@ $ pipesim
 !   pipesim program --schedule 1f1b --pp 4 --micro-batches 8 --compute
 !
 ! The most important options:
-!   --schedule NAME|FILE    A built-in schedule, a program file (.csv), a comma li
-!   --preset NAME           A set of defaults, see 'pipesim presets'
-!   --micro-batches N       Micro-batches of one data-parallel replica per step, o
-!   --pipelines 2f          Number of pipelines of a bidirectional schedule (chime
-!   --concat HOW            How chimera strings basic units together.
-!   --group G               Micro-batches that run through one chunk before the ne
-!   --extra-warmup 0|1      One more warm-up forward, so that the forward and the
+!   --schedule NAME|FILE    A schedule, a comma list, all, or a program file
+!   --micro-batches N       Micro-batches of one replica per step
+!   --gpus N                Devices in all: tp * cp * pp * dp.
+!   --tp T                  Tensor-parallel degree.
+!   --pp D                  Pipeline ranks.
+!   --model NAME|FILE       A preset or a Hugging Face config.json
+!   --cluster NAME|TEXT     A preset or a text
 !
-! Everything: pipesim --help; one command: pipesim run|schedules|models|clusters|presets|program|verify|help --help
+! Everything: pipesim --help; one command: pipesim COMMAND --help
 ! pipesim: error: nothing to do; try: pipesim --schedule chimera --gpus 2048
 = 2
 $ pipesim frobnicate
@@ -68,7 +69,7 @@ $ pipesim --schedule 1f1b --gpus 8 --tp 3
 ! pipesim: error: 8 GPUs are not a multiple of tp * cp * pp * dp = 3; nearest: 6, 9
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --ep 2
-! pipesim: error: no layout works; the first one tried, tp 1 x pp 2 x dp 4: --ep 2: gpt3-175b has no experts; a dense model has --ep 1
+! pipesim: error: --ep 2: gpt3-175b has no experts; a dense model has --ep 1
 = 2
 $ pipesim --schedule 1f1b --gpus 16 --pp 4 --tp 4 --gbs 7 --mbs 2
 ! pipesim: error: --gbs 7 is not a multiple of dp * mbs = 1 * 2 = 2; nearest: 6, 8
@@ -94,37 +95,39 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8"
 >   model    gpt3-175b*  175B parameters, 96 layers, hidden 12288, seq 2048*, bf16
 >   cluster  node:2 gpus:8  1 node x 8 H100-SXM 80GB, as given, other values from
 >            h100
->   layout   TP 8* x PP 1* x DP 1*, MBS 1*, GBS 2,048* -> 2048* micro-batches; 96
+>   layout   TP 4* x PP 2* x DP 1*, MBS 1*, GBS 2,048* -> 2048* micro-batches; 48
 >            layers a stage, embedding in the first, head in the last
 >   state    ZeRO 0*, recompute full*, gradient sync end
 >   costs    analytic, not calibrated on any measurement (constants and sources:
 >            pipesim clusters 'TEXT')
 >
->   iteration         25.1 min   2.78k tokens/s, 348 tokens/s/GPU
->   MFU                 37.8 %   374.3 model TFLOP/s/GPU (megatron FLOPs, dense peak 989)
->   HFU                 50.4 %   recomputation counted
->   bubble               0.0 %   of the step idle, waiting for other stages; span form 0.0 %
->   peak memory        330 GiB   of 79.6 GiB, on pipeline rank 0: DOES NOT FIT, 250.3 GiB too much
->   1 T tokens    4.16e+03 days   799k GPU-hours
+>   iteration         21.6 min   3.24k tokens/s, 404 tokens/s/GPU
+>   MFU                 44.0 %   435.3 of 989 dense TFLOP/s/GPU (megatron FLOPs)
+>   HFU                 58.6 %   recomputation counted
+>   bubble               0.3 %   idle, waiting for other stages; span form 0.0 %
+>   peak memory        332 GiB   of 79.6 GiB, pipeline rank 0: DOES NOT FIT, 252.2 GiB too much
+>   1 T tokens       3578 days   687k GPU-hours
 >
->   time     forward 19.4 % | backward 38.8 % | recompute 19.3 % |
->            TP comm 22.5 % | optimizer 0.0 %
+>   time     forward 22.3 % | backward 44.7 % | recompute 22.2 % |
+>            TP comm 10.4 % | DP sync 0.0 % | optimizer 0.0 % | bubble 0.3 %
 >
 >   memory by rank, GiB     params  grads  optim  activ.  buffers  other    total
->     rank 0 (stage 0)        40.7   40.7  243.9     0.7      0.0    4.0    330.0 <
+>     rank 0 (stage 0)        40.8   40.8  244.8     1.3      0.0    4.0    331.8 <
+>     rank 1 (stage 1)        40.8   40.8  244.8     0.9      0.0    4.0    331.3
 >
 >   same layout            iteration       MFU    bubble  peak GiB   (tie: within 1 %)
->     gpipe                 25.1 min    37.8 %     0.0 %    1797.3   out of memory
->     1f1b                  25.1 min    37.8 %     0.0 %     330.0   out of memory
->     interleaved (VP 2)    25.1 min    37.8 %     0.0 %     330.1   out of memory
->     bfs (VP 2)            25.1 min    37.8 %     0.0 %    1989.3   out of memory
+>     chimera                21.6 min   44.1 %     0.0 %    413.5   out of memory
+>     interleaved VP 2       21.6 min   44.0 %     0.3 %    332.2   out of memory
+>     gpipe                  21.6 min   44.0 %     0.3 %   1730.6   out of memory
+>     1f1b                   21.6 min   44.0 %     0.3 %    331.8   out of memory
+>     bfs VP 2               21.6 min   44.0 %     0.3 %   1730.6   out of memory
 >
 >   note     does not fit: try --zero 1, more --pp or --tp, fewer --micro-batches,
 >            or a smaller --mbs
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
->   folding  simulated 1 pipeline rank for 8 GPUs (one data-parallel replica)
+>   folding  simulated 2 pipeline ranks for 8 GPUs (one data-parallel replica)
 $ pipesim --schedule 1f1b --gpus 800 --cluster "node:2 gpu:8"
-! pipesim: error: no layout works; the first one tried, tp 1 x pp 2 x dp 400: 800 GPUs are more than the 16 of the cluster (2 nodes x 8)
+! pipesim: error: 800 GPUs are more than the 16 of the cluster (2 nodes x 8)
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --preset chimera
 ! pipesim: error: --preset chimera: unknown preset; did you mean chimera-bert48?
@@ -167,7 +170,7 @@ $ pipesim --schedule 1f1b --gpus 8 --jitter 100%
 ! pipesim: error: --jitter 100%: expected less than 1 (100 %)
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --slow 99=0.5
-! pipesim: error: --slow 99=0.5: pipeline ranks are 0 to 0
+! pipesim: error: --slow 99=0.5: pipeline ranks are 0 to 1
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --slow 1
 ! pipesim: error: --slow 1: expected RANK=FACTOR or RANK.REPLICA=FACTOR with a factor above 0, such as 3=0.8

@@ -87,6 +87,7 @@ for file; do
         case $line in
         '$ '*) start_case "${line#'$ '}"; printf '%s\n' "$line" >>"$scratch/new" ;;
         '>') echo >>"$scratch/out" ;;
+        '!') echo >>"$scratch/err" ;;
         '> '*) printf '%s\n' "${line#'> '}" >>"$scratch/out" ;;
         '! '*) printf '%s\n' "${line#'! '}" >>"$scratch/err" ;;
         '= '*) code=${line#'= '} ;;

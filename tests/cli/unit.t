@@ -5,7 +5,7 @@ $ pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2
 >   units    F 1, B 2 (I 1 + W 1), C 0, F+B overlapped 3; messages buffered
 >
 >   step              16 units   first start to last end
->   bubble              25.0 %   of the step idle, waiting for other stages; span form 25.0 %
+>   bubble              25.0 %   idle, waiting for other stages; span form 25.0 %
 >
 >   time     forward 25.0 % | backward 50.0 % | bubble 25.0 %
 >   memory   peak chunk activations by rank: 3 4 4 3
