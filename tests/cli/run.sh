@@ -7,8 +7,10 @@
 # A stdout or stderr line that ends in " ..." matches any rest of the line; a lone "..." any lines.
 # In a .md file: fenced console blocks, "$ command" then its output; exit code 0.
 set -u
-program=$1
+program=$(realpath "$1")
 shift
+files=()
+for file; do files+=("$(realpath "$file")"); done
 cd "$(dirname "$0")/../.." || exit 1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -52,10 +54,10 @@ flush_case() {
     fi
     if matches "$scratch/out" "$scratch/got_out" && { [ "$kind" = md ] || matches "$scratch/err" "$scratch/got_err"; } &&
         [ "$rc" = "$code" ]; then
-        echo "ok $number - $file: $command"
+        echo "ok $number - ${file##*/}: $command"
     else
         failures=$((failures + 1))
-        echo "not ok $number - $file: $command"
+        echo "not ok $number - ${file##*/}: $command"
         { echo "exit $rc, expected $code"; diff "$scratch/out" "$scratch/got_out"; [ "$kind" = md ] || diff "$scratch/err" "$scratch/got_err"; } | sed 's/^/# /'
     fi
     command=
@@ -71,7 +73,7 @@ start_case() {
     : >"$scratch/err"
 }
 
-for file; do
+for file in "${files[@]}"; do
     kind=${file##*.} command= code=0 fence=0
     : >"$scratch/new"
     while IFS= read -r line || [ -n "$line" ]; do
