@@ -5,7 +5,10 @@
 #include "schedules/verify.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { ROUNDS = 3 }; /* of all shapes, each with other mistakes */
 
 struct tally {
     int programs, legal, illegal, deadlocks, refused;
@@ -206,6 +209,21 @@ static void recompute(struct trial *t, struct pp_orders *o, int rank)
         }
 }
 
+/* A barrier on every rank, and sometimes one more. */
+static void barriers(struct trial *t, struct pp_orders *o, int rank)
+{
+    const struct pp_op bar = {.kind = PP_BAR, .mb = -1, .arg = -1, .slot = -1};
+    const bool is_whole = draw(t, 4) > 0;
+
+    if (t->head.level == PP_LEVEL_COMPUTE)
+        return;
+    for (int times = 0; times < 2; times++)
+        for (int r = 0; r < o->ranks; r++)
+            if (is_whole || r != rank)
+                paste(t->arena, o, r,
+                      draw(t, 3) ? o->count[r] : (int)draw(t, (unsigned)o->count[r] + 1), bar);
+}
+
 static void renumber_slots(struct trial *t, struct pp_orders *o, int rank)
 {
     int next[PP_OP_KINDS] = {0};
@@ -213,7 +231,7 @@ static void renumber_slots(struct trial *t, struct pp_orders *o, int rank)
 
     for (int i = 0; i < o->count[rank]; i++) {
         struct pp_op *op = &o->ops[rank][i];
-        if (op->kind == PP_F || pp_op_kinds[op->kind].stream == PP_STREAM_CHANNEL)
+        if (op->kind == PP_F || pp_op_is_send(op->kind) || pp_op_is_recv(op->kind))
             op->slot = next[op->kind]++ % slots;
     }
 }
@@ -222,7 +240,7 @@ static void change_slot(struct trial *t, struct pp_orders *o, int rank)
 {
     struct pp_op *op = &o->ops[rank][draw(t, (unsigned)o->count[rank])];
 
-    if (op->kind == PP_F || pp_op_kinds[op->kind].stream == PP_STREAM_CHANNEL)
+    if (op->kind == PP_F || pp_op_is_send(op->kind) || pp_op_is_recv(op->kind))
         op->slot = (int)draw(t, 3);
 }
 
@@ -242,6 +260,7 @@ static const struct {
     {"fuse", fuse, 3},
     {"backward as I and W", cut_backward, 2},
     {"recompute", recompute, 1},
+    {"barriers", barriers, 2},
     {"other slots", renumber_slots, 3},
     {"another slot", change_slot, 3},
 };
@@ -300,6 +319,22 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
     t->head = head;
 }
 
+/* The forwards alone. */
+static void try_infer(struct trial *t, const struct pp_orders *orders)
+{
+    struct pp_orders *base = copy_of(t->arena, orders);
+
+    for (int r = 0; r < base->ranks; r++)
+        for (int i = base->count[r] - 1; i >= 0; i--)
+            if (base->ops[r][i].kind != PP_F)
+                cut(base, r, i);
+    t->head.mode = PP_MODE_INFER;
+    t->what = "forwards alone";
+    compare(t, base, true);
+    try_mistakes(t, base, 1);
+    lowered(t, base, 1);
+}
+
 static void try_shape(struct trial *t, const struct pp_schedule *schedule, struct pp_shape shape)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
@@ -339,6 +374,8 @@ static void try_shape(struct trial *t, const struct pp_schedule *schedule, struc
         compare(t, base, true);
         lowered(t, base, 1);
     }
+    t->shape[length] = '\0';
+    try_infer(t, orders);
 }
 
 static void try_schedule(struct trial *t, const struct pp_schedule *schedule)
@@ -365,10 +402,14 @@ static void try_schedule(struct trial *t, const struct pp_schedule *schedule)
 Test(verify_mutants, agrees_with_brute_force)
 {
     struct trial t = {.random = 0x9e3779b97f4a7c15};
+    const char *seed = getenv("PP_SEED"); /* other mistakes, on request */
+
+    t.random ^= seed ? strtoull(seed, NULL, 0) << 1 : 0;
 
     for (int k = 0; pp_schedules[k]; k++) {
         t.tally = (struct tally){0};
-        try_schedule(&t, pp_schedules[k]);
+        for (int round = 0; round < ROUNDS; round++)
+            try_schedule(&t, pp_schedules[k]);
         cr_log_info("%s: %d programs, %d legal, %d illegal, %d deadlocks, %d refused by freeze",
                     pp_schedules[k]->name, t.tally.programs, t.tally.legal, t.tally.illegal,
                     t.tally.deadlocks, t.tally.refused);
