@@ -16,8 +16,11 @@ struct pp_verify_options {
  *   compute-only program: by the dependency itself);
  *   per channel the send order equals the receive order;
  *   no buffer slot is overwritten while in use; every posted op is waited for at most once;
+ *   synchronous programs: gradient collectives after the last backward of their chunk, U after the
+ * WAITs for its sums, both for all chunks or none; as many BARs on every rank;
  *   no cycle over {program order, channel order, rendezvous, WAIT, collectives, slot reuse};
  *   the memory bound.
+ * The machine is the strictest one: rendezvous, channels and reduce streams in order. Linear time.
  * Failure is PP_EPROGRAM: first line "what" with rank, op (and file line:column where known); for a
  * deadlock the cycle, one "rank r waits for …" line each, and the grid with the cell marked. */
 enum pp_status pp_verify(const struct pp_program *program, const struct pp_verify_options *options,

@@ -21,8 +21,8 @@ int pp_verify_needs(const struct pp_verify *v, int i, int64_t unit, int needs[VE
             needs[n++] = v->at[AT_R][unit];
         if (p->stage[i] + 1 < p->stages)
             needs[n++] = v->at[AT_BACK][unit + stage];
-        if (p->split[i] + 1 <
-            p->splits) /* ... so their gradient is complete only after later ones */
+        /* ... so the gradient of those is complete only after the later splits */
+        if (p->split[i] + 1 < p->splits)
             needs[n++] = v->at[AT_BACK][unit + 1];
         break;
     case PP_W:
