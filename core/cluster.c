@@ -12,11 +12,12 @@ enum { MAX_NODES = 1 << 24, MAX_GPUS_PER_NODE = 4096, MAX_NICS = 1024, WORD_BYTE
 static const struct {
     const char *alias, *name;
 } aliases[] = {
-    {"daint", "p100-daint"}, {"dgx-1", "v100-dgx1"}, {"dgx1-v100", "v100-dgx1"},
-    {"dgx-a100", "a100"},    {"dgx-b200", "b200"},   {"dgx-h100", "h100"},
-    {"dgx-h200", "h200"},    {"p100", "p100-daint"}, {"piz-daint", "p100-daint"},
-    {"selene", "a100"},      {"v100", "v100-dgx1"},  {"a100-80", "a100"},
-    {"a100-80gb", "a100"},   {"h100-80gb", "h100"},  {"a100-40gb", "a100-40"},
+    {"daint", "p100-daint"},     {"dgx-1", "v100-dgx1"}, {"dgx1-v100", "v100-dgx1"},
+    {"dgx-2", "v100-dgx2"},      {"dgx-a100", "a100"},   {"dgx-b200", "b200"},
+    {"dgx-h100", "h100"},        {"dgx-h200", "h200"},   {"p100", "p100-daint"},
+    {"piz-daint", "p100-daint"}, {"selene", "a100"},     {"v100", "v100-dgx1"},
+    {"a100-80", "a100"},         {"a100-80gb", "a100"},  {"h100-80gb", "h100"},
+    {"a100-40gb", "a100-40"},
 };
 enum { ALIASES = sizeof aliases / sizeof *aliases, NAMES_MAX = 64 };
 

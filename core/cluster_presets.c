@@ -1,6 +1,7 @@
 #include "core/cluster.h"
 
-/* Device numbers are dense peaks of the data sheets; memory is what the driver reports as total.
+/* Device numbers are dense peaks of the data sheets; memory is what the driver reports as total
+ * (B300, GB200, GB300: the capacity of the data sheet).
  * gemm_eta, memory_eta, launch_s, link latencies, eta_link and other_bytes are our assumptions for
  * an uncalibrated run, of the order of public benchmarks (docs/costs.md, "Constants"). */
 
@@ -10,70 +11,115 @@
 #define GIGA  1e9
 #define MICRO 1e-6
 
-#define DEVICE_P100                                                                                \
-    {                                                                                              \
-        .name = "p100", .title = "P100-PCIe 16GB", .dtype = "fp32",                                \
-        .peak_flops_per_s = 9.3 * TERA, .memory_bytes = 16280 * MIB,                               \
-        .memory_bytes_per_s = 732 * GIGA, .launch_s = 5 * MICRO, .gemm_eta = 0.85,                 \
-        .memory_eta = 0.75, .is_attention_unfused = true,                                          \
-        .source = "NVIDIA Tesla P100 PCIe data sheet: 9.3 TFLOP/s fp32, 732 GB/s"                  \
-    }
-#define DEVICE_V100                                                                                \
-    {                                                                                              \
-        .name = "v100", .title = "V100-SXM2 32GB", .dtype = "fp16",                                \
-        .peak_flops_per_s = 125 * TERA, .memory_bytes = 32510 * MIB,                               \
-        .memory_bytes_per_s = 900 * GIGA, .launch_s = 4 * MICRO, .gemm_eta = 0.70,                 \
-        .memory_eta = 0.80, .is_attention_unfused = true,                                          \
-        .source = "NVIDIA V100 data sheet: 125 TFLOP/s fp16 tensor cores, 900 GB/s"                \
-    }
-#define DEVICE_A100_40                                                                             \
-    {                                                                                              \
-        .name = "a100-40", .title = "A100-SXM4 40GB", .dtype = "bf16",                             \
-        .peak_flops_per_s = 312 * TERA, .memory_bytes = 40536 * MIB,                               \
-        .memory_bytes_per_s = 1555 * GIGA, .launch_s = 3 * MICRO, .gemm_eta = 0.75,                \
-        .memory_eta = 0.80,                                                                        \
-        .source = "NVIDIA A100 data sheet: 312 TFLOP/s bf16 dense, 1,555 GB/s (40GB)"              \
-    }
-#define DEVICE_A100                                                                                \
-    {                                                                                              \
-        .name = "a100", .title = "A100-SXM4 80GB", .dtype = "bf16",                                \
-        .peak_flops_per_s = 312 * TERA, .memory_bytes = 81251 * MIB,                               \
-        .memory_bytes_per_s = 2039 * GIGA, .launch_s = 3 * MICRO, .gemm_eta = 0.75,                \
-        .memory_eta = 0.80,                                                                        \
-        .source = "NVIDIA A100 data sheet: 312 TFLOP/s bf16 dense, 2,039 GB/s (80GB)"              \
-    }
-#define DEVICE_H100                                                                                \
-    {                                                                                              \
-        .name = "h100", .title = "H100-SXM 80GB", .dtype = "bf16", .peak_flops_per_s = 989 * TERA, \
-        .memory_bytes = 81559 * MIB, .memory_bytes_per_s = 3350 * GIGA, .launch_s = 3 * MICRO,     \
-        .gemm_eta = 0.68, .memory_eta = 0.80,                                                      \
-        .source = "NVIDIA H100 data sheet: 989 TFLOP/s bf16 dense (1,979 is sparse), 3.35 TB/s"    \
-    }
-#define DEVICE_H200                                                                                \
-    {                                                                                              \
-        .name = "h200", .title = "H200-SXM 141GB", .dtype = "bf16",                                \
-        .peak_flops_per_s = 989 * TERA, .memory_bytes = 143771 * MIB,                              \
-        .memory_bytes_per_s = 4800 * GIGA, .launch_s = 3 * MICRO, .gemm_eta = 0.68,                \
-        .memory_eta = 0.80, .source = "NVIDIA H200 data sheet: 989 TFLOP/s bf16 dense, 4.8 TB/s"   \
-    }
-#define DEVICE_B200                                                                                \
-    {                                                                                              \
-        .name = "b200", .title = "B200-SXM 180GB", .dtype = "bf16",                                \
-        .peak_flops_per_s = 2250 * TERA, .memory_bytes = 183359 * MIB,                             \
-        .memory_bytes_per_s = 8000 * GIGA, .launch_s = 3 * MICRO, .gemm_eta = 0.68,                \
-        .memory_eta = 0.80,                                                                        \
-        .source = "NVIDIA DGX B200 data sheet: 2.25 PFLOP/s bf16 dense, 8 TB/s per GPU"            \
-    }
+/* clang-format off */
+#define DEVICE_P100 {                                                                              \
+    .name = "p100", .title = "P100-PCIe 16GB", .dtype = "fp32",                                    \
+    .peak_flops_per_s = 9.3 * TERA, .memory_bytes = 16280 * MIB,                                   \
+    .memory_bytes_per_s = 732 * GIGA, .launch_s = 5 * MICRO, .gemm_eta = 0.85, .memory_eta = 0.75, \
+    .is_attention_unfused = true,                                                                  \
+    .source = "NVIDIA Tesla P100 PCIe data sheet: 9.3 TFLOP/s fp32, 732 GB/s"                      \
+}
+#define DEVICE_V100_16 {                                                                           \
+    .name = "v100-16", .title = "V100-SXM2 16GB", .dtype = "fp16",                                 \
+    .peak_flops_per_s = 125 * TERA, .memory_bytes = 16160 * MIB,                                   \
+    .memory_bytes_per_s = 900 * GIGA, .launch_s = 4 * MICRO, .gemm_eta = 0.70, .memory_eta = 0.80, \
+    .is_attention_unfused = true,                                                                  \
+    .source = "NVIDIA V100 data sheet: 125 TFLOP/s fp16 tensor cores, 900 GB/s"                    \
+}
+#define DEVICE_V100 {                                                                              \
+    .name = "v100", .title = "V100-SXM2 32GB", .dtype = "fp16",                                    \
+    .peak_flops_per_s = 125 * TERA, .memory_bytes = 32510 * MIB,                                   \
+    .memory_bytes_per_s = 900 * GIGA, .launch_s = 4 * MICRO, .gemm_eta = 0.70, .memory_eta = 0.80, \
+    .is_attention_unfused = true,                                                                  \
+    .source = "NVIDIA V100 data sheet: 125 TFLOP/s fp16 tensor cores, 900 GB/s"                    \
+}
+#define DEVICE_V100_SXM3 {                                                                         \
+    .name = "v100-sxm3", .title = "V100-SXM3 32GB", .dtype = "fp16",                               \
+    .peak_flops_per_s = 125 * TERA, .memory_bytes = 32510 * MIB,                                   \
+    .memory_bytes_per_s = 900 * GIGA, .launch_s = 4 * MICRO, .gemm_eta = 0.70, .memory_eta = 0.80, \
+    .is_attention_unfused = true,                                                                  \
+    .source = "NVIDIA DGX-2 data sheet: 2 PFLOP/s fp16 for 16 V100, 900 GB/s"                      \
+}
+#define DEVICE_A100_40 {                                                                           \
+    .name = "a100-40", .title = "A100-SXM4 40GB", .dtype = "bf16",                                 \
+    .peak_flops_per_s = 312 * TERA, .memory_bytes = 40536 * MIB,                                   \
+    .memory_bytes_per_s = 1555 * GIGA, .launch_s = 3 * MICRO,                                      \
+    .gemm_eta = 0.75, .memory_eta = 0.80,                                                          \
+    .source = "NVIDIA A100 data sheet: 312 TFLOP/s bf16 dense, 1,555 GB/s (40GB)"                  \
+}
+#define DEVICE_A100 {                                                                              \
+    .name = "a100", .title = "A100-SXM4 80GB", .dtype = "bf16",                                    \
+    .peak_flops_per_s = 312 * TERA, .memory_bytes = 81251 * MIB,                                   \
+    .memory_bytes_per_s = 2039 * GIGA, .launch_s = 3 * MICRO,                                      \
+    .gemm_eta = 0.75, .memory_eta = 0.80,                                                          \
+    .source = "NVIDIA A100 data sheet: 312 TFLOP/s bf16 dense, 2,039 GB/s (80GB)"                  \
+}
+#define DEVICE_A800 {                                                                              \
+    .name = "a800", .title = "A800-SXM4 80GB", .dtype = "bf16",                                    \
+    .peak_flops_per_s = 312 * TERA, .memory_bytes = 81251 * MIB,                                   \
+    .memory_bytes_per_s = 2039 * GIGA, .launch_s = 3 * MICRO,                                      \
+    .gemm_eta = 0.75, .memory_eta = 0.80,                                                          \
+    .source = "as A100-SXM4 80GB"                                                                  \
+}
+#define DEVICE_H100 {                                                                              \
+    .name = "h100", .title = "H100-SXM 80GB", .dtype = "bf16",                                     \
+    .peak_flops_per_s = 989 * TERA, .memory_bytes = 81559 * MIB,                                   \
+    .memory_bytes_per_s = 3350 * GIGA, .launch_s = 3 * MICRO,                                      \
+    .gemm_eta = 0.68, .memory_eta = 0.80,                                                          \
+    .source = "NVIDIA H100 data sheet: 989 TFLOP/s bf16 dense (1,979 is sparse), 3.35 TB/s"        \
+}
+#define DEVICE_H800 {                                                                              \
+    .name = "h800", .title = "H800-SXM 80GB", .dtype = "bf16",                                     \
+    .peak_flops_per_s = 989 * TERA, .memory_bytes = 81559 * MIB,                                   \
+    .memory_bytes_per_s = 3350 * GIGA, .launch_s = 3 * MICRO,                                      \
+    .gemm_eta = 0.68, .memory_eta = 0.80,                                                          \
+    .source = "as H100-SXM 80GB"                                                                   \
+}
+#define DEVICE_H200 {                                                                              \
+    .name = "h200", .title = "H200-SXM 141GB", .dtype = "bf16",                                    \
+    .peak_flops_per_s = 989 * TERA, .memory_bytes = 143771 * MIB,                                  \
+    .memory_bytes_per_s = 4800 * GIGA, .launch_s = 3 * MICRO,                                      \
+    .gemm_eta = 0.68, .memory_eta = 0.80,                                                          \
+    .source = "NVIDIA H200 data sheet: 989 TFLOP/s bf16 dense, 4.8 TB/s"                           \
+}
+#define DEVICE_B200 {                                                                              \
+    .name = "b200", .title = "B200-SXM 180GB", .dtype = "bf16",                                    \
+    .peak_flops_per_s = 2250 * TERA, .memory_bytes = 183359 * MIB,                                 \
+    .memory_bytes_per_s = 8000 * GIGA, .launch_s = 3 * MICRO,                                      \
+    .gemm_eta = 0.68, .memory_eta = 0.80,                                                          \
+    .source = "NVIDIA DGX B200 data sheet: 2.25 PFLOP/s bf16 dense, 8 TB/s per GPU"                \
+}
+#define DEVICE_B300 {                                                                              \
+    .name = "b300", .title = "B300-SXM 288GB", .dtype = "bf16",                                    \
+    .peak_flops_per_s = 2250 * TERA, .memory_bytes = 288 * GIGA,                                   \
+    .memory_bytes_per_s = 8000 * GIGA, .launch_s = 3 * MICRO,                                      \
+    .gemm_eta = 0.68, .memory_eta = 0.80,                                                          \
+    .source = "NVIDIA DGX B300 data sheet: 2.25 PFLOP/s bf16 dense, 288 GB, 8 TB/s per GPU"        \
+}
+#define DEVICE_GB200 {                                                                             \
+    .name = "gb200", .title = "GB200 186GB", .dtype = "bf16",                                      \
+    .peak_flops_per_s = 2500 * TERA, .memory_bytes = 186 * GIGA,                                   \
+    .memory_bytes_per_s = 8000 * GIGA, .launch_s = 3 * MICRO,                                      \
+    .gemm_eta = 0.68, .memory_eta = 0.80,                                                          \
+    .source = "NVIDIA GB200 NVL72 data sheet: 180 PFLOP/s bf16 dense, 13.4 TB, 576 TB/s of 72"     \
+}
+#define DEVICE_GB300 {                                                                             \
+    .name = "gb300", .title = "GB300 288GB", .dtype = "bf16",                                      \
+    .peak_flops_per_s = 2500 * TERA, .memory_bytes = 288 * GIGA,                                   \
+    .memory_bytes_per_s = 8000 * GIGA, .launch_s = 3 * MICRO,                                      \
+    .gemm_eta = 0.68, .memory_eta = 0.80,                                                          \
+    .source = "NVIDIA GB300 NVL72 data sheet: 180 PFLOP/s bf16 dense, 288 GB, 8 TB/s per GPU"      \
+}
 
 const struct pp_device pp_device_presets[] = {
-    DEVICE_A100, DEVICE_A100_40, DEVICE_B200, DEVICE_H100,
-    DEVICE_H200, DEVICE_P100,    DEVICE_V100, {.name = 0},
+    DEVICE_A100, DEVICE_A100_40, DEVICE_A800, DEVICE_B200, DEVICE_B300, DEVICE_GB200, 
+    DEVICE_GB300, DEVICE_H100, DEVICE_H200, DEVICE_H800, DEVICE_P100, DEVICE_V100, 
+    DEVICE_V100_16, DEVICE_V100_SXM3, {.name = 0},
 };
 
 #define INTRA_ALPHA_S (3 * MICRO)
 #define INTER_ALPHA_S (8 * MICRO)
 
-/* clang-format off */
 const struct pp_cluster pp_cluster_presets[] = {
     {.name = "a100", .title = "DGX A100: 8x200 Gb/s HDR InfiniBand, fat tree",
      .device = DEVICE_A100, .gpus_per_node = 8,
@@ -85,11 +131,31 @@ const struct pp_cluster pp_cluster_presets[] = {
      .intra = {INTRA_ALPHA_S, 300 * GIGA}, .inter = {INTER_ALPHA_S, 25 * GIGA},
      .eta_link = 0.8, .other_bytes = 3 * GIB,
      .source = "NVIDIA DGX A100 data sheet: NVLink 3, 600 GB/s both ways; 8x ConnectX-6 200 Gb/s"},
+    {.name = "a800", .title = "8 A800: 8x200 Gb/s HDR InfiniBand, fat tree",
+     .device = DEVICE_A800, .gpus_per_node = 8,
+     .intra = {INTRA_ALPHA_S, 200 * GIGA}, .inter = {INTER_ALPHA_S, 25 * GIGA},
+     .eta_link = 0.8, .other_bytes = 3 * GIB,
+     .source = "as a100 with NVLink at 400 GB/s both ways"},
     {.name = "b200", .title = "DGX B200: 8x400 Gb/s rails, fat tree",
      .device = DEVICE_B200, .gpus_per_node = 8,
      .intra = {INTRA_ALPHA_S, 900 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
      .eta_link = 0.8, .other_bytes = 4 * GIB,
      .source = "NVIDIA DGX B200 data sheet: NVLink 5, 1.8 TB/s both ways; 8x ConnectX-7 400 Gb/s"},
+    {.name = "b300", .title = "DGX B300: 8x800 Gb/s rails, fat tree",
+     .device = DEVICE_B300, .gpus_per_node = 8,
+     .intra = {INTRA_ALPHA_S, 900 * GIGA}, .inter = {INTER_ALPHA_S, 100 * GIGA},
+     .eta_link = 0.8, .other_bytes = 4 * GIB,
+     .source = "NVIDIA DGX B300 data sheet: NVLink 5, 1.8 TB/s both ways; 8x ConnectX-8 800 Gb/s"},
+    {.name = "gb200", .title = "GB200 NVL72: 72 GPUs in one NVLink domain, 400 Gb/s each",
+     .device = DEVICE_GB200, .gpus_per_node = 72,
+     .intra = {INTRA_ALPHA_S, 900 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
+     .eta_link = 0.8, .other_bytes = 4 * GIB,
+     .source = "NVIDIA GB200 NVL72 data sheet: NVLink 5, 1.8 TB/s both ways; ConnectX-7 400 Gb/s"},
+    {.name = "gb300", .title = "GB300 NVL72: 72 GPUs in one NVLink domain, 800 Gb/s each",
+     .device = DEVICE_GB300, .gpus_per_node = 72,
+     .intra = {INTRA_ALPHA_S, 900 * GIGA}, .inter = {INTER_ALPHA_S, 100 * GIGA},
+     .eta_link = 0.8, .other_bytes = 4 * GIB,
+     .source = "NVIDIA GB300 NVL72 data sheet: NVLink 5, 1.8 TB/s both ways; ConnectX-8 800 Gb/s"},
     {.name = "h100", .title = "DGX H100: 8x400 Gb/s rails, fat tree",
      .device = DEVICE_H100, .gpus_per_node = 8,
      .intra = {INTRA_ALPHA_S, 450 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
@@ -100,16 +166,31 @@ const struct pp_cluster pp_cluster_presets[] = {
      .intra = {INTRA_ALPHA_S, 450 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
      .eta_link = 0.8, .other_bytes = 4 * GIB,
      .source = "NVIDIA DGX H200 data sheet: NVLink 4, 900 GB/s both ways; 8x ConnectX-7 400 Gb/s"},
+    {.name = "h800", .title = "8 H800: 8x400 Gb/s rails, fat tree",
+     .device = DEVICE_H800, .gpus_per_node = 8,
+     .intra = {INTRA_ALPHA_S, 200 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
+     .eta_link = 0.8, .other_bytes = 4 * GIB,
+     .source = "as h100 with NVLink at 400 GB/s both ways"},
     {.name = "p100-daint", .title = "Piz Daint XC50: one P100 per node, Aries dragonfly",
      .device = DEVICE_P100, .gpus_per_node = 1,
      .intra = {10 * MICRO, 12 * GIGA}, .inter = {10 * MICRO, 10.2 * GIGA},
      .eta_link = 0.8, .other_bytes = 1 * GIB,
      .source = "CSCS Piz Daint XC50; Alverson et al. 2012 (Cray XC network): 10.2 GB/s injection"},
+    {.name = "v100-16", .title = "DGX-1 V100 16GB: 4x100 Gb/s EDR InfiniBand, fat tree",
+     .device = DEVICE_V100_16, .gpus_per_node = 8,
+     .intra = {INTRA_ALPHA_S, 150 * GIGA}, .inter = {INTER_ALPHA_S, 6.25 * GIGA},
+     .eta_link = 0.8, .other_bytes = 1.5 * GIB,
+     .source = "NVIDIA DGX-1 V100 data sheet: NVLink 2, 300 GB/s both ways; 4x 100 Gb/s EDR"},
     {.name = "v100-dgx1", .title = "DGX-1 V100: 4x100 Gb/s EDR InfiniBand, fat tree",
      .device = DEVICE_V100, .gpus_per_node = 8,
      .intra = {INTRA_ALPHA_S, 150 * GIGA}, .inter = {INTER_ALPHA_S, 6.25 * GIGA},
      .eta_link = 0.8, .other_bytes = 1.5 * GIB,
      .source = "NVIDIA DGX-1 V100 data sheet: NVLink 2, 300 GB/s both ways; 4x 100 Gb/s EDR"},
+    {.name = "v100-dgx2", .title = "DGX-2: 16 V100 behind NVSwitch, 8x100 Gb/s EDR InfiniBand",
+     .device = DEVICE_V100_SXM3, .gpus_per_node = 16,
+     .intra = {INTRA_ALPHA_S, 150 * GIGA}, .inter = {INTER_ALPHA_S, 6.25 * GIGA},
+     .eta_link = 0.8, .other_bytes = 1.5 * GIB,
+     .source = "NVIDIA DGX-2 data sheet: NVSwitch, 300 GB/s both ways; 8x 100 Gb/s EDR"},
     {.name = 0},
 };
 /* clang-format on */
