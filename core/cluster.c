@@ -167,13 +167,12 @@ static enum pp_status unknown_key(const char *word, struct pp_error *err)
         names[i] = keys[i].name;
     names[KEYS] = NULL;
     const char *near = pp_suggest(word, names);
-    return pp_error_set(
-        err, PP_EINVAL,
-        "--cluster: unknown key '%.60s'%s%s%s; known are node gpu device nvlink "
-        "pcie nic memory hbm peak latency attention, as in \"node:2 gpu:8 device:a100 "
-        "nic:8x200Gbps\"",
-        word, near != NULL ? ": did you mean '" : "", near != NULL ? near : "",
-        near != NULL ? "'?" : "");
+    pp_error_set(err, PP_EINVAL, "--cluster: unknown key '%.60s': ", word);
+    if (near != NULL)
+        pp_error_append(err, "did you mean '%s'? ", near);
+    return pp_error_append(err,
+                           "(known are node gpu device nvlink pcie nic memory hbm peak latency "
+                           "attention, as in \"node:2 gpu:8 device:a100 nic:8x200Gbps\")");
 }
 
 static enum pp_status unknown_name(const char *what, const char *word, struct pp_error *err)
@@ -188,9 +187,10 @@ static enum pp_status unknown_name(const char *what, const char *word, struct pp
         names[count++] = aliases[i].alias;
     names[count] = NULL;
     const char *near = pp_suggest(word, names);
-    pp_error_set(err, PP_EINVAL, "--cluster: unknown %s '%.60s'%s%s%s; built in are", what, word,
-                 near != NULL ? ": did you mean '" : "", near != NULL ? near : "",
-                 near != NULL ? "'?" : "");
+    pp_error_set(err, PP_EINVAL, "--cluster: unknown %s '%.60s': ", what, word);
+    if (near != NULL)
+        return pp_error_append(err, "did you mean '%s'? (`pipesim clusters` lists them)", near);
+    pp_error_append(err, "built in are");
     for (const struct pp_cluster *c = pp_cluster_presets; c->name != NULL; c++)
         pp_error_append(err, " %s", c->name);
     return pp_error_append(err, "; or a text as \"node:2 gpu:8 device:a100 nic:8x200Gbps\"");

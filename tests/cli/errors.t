@@ -87,7 +87,7 @@ $ pipesim --schedule 1f1b --gpus 8 --model /nonexistent/config.json
 ! pipesim: error: cannot open /nonexistent/config.json: No such file or directory
 = 1
 $ pipesim --schedule 1f1b --gpus 8 --cluster h10
-! pipesim: error: --cluster: unknown cluster 'h10': did you mean 'h100'?; built in are a100 a100-40 b200 h100 h200 p100-daint v100-dgx1; or a text as "node:2 gpu:8 device:a100 nic:8x200Gbps"
+! pipesim: error: --cluster: unknown cluster 'h10': did you mean 'h100'? (`pipesim clusters` lists them)
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8"
 > pipesim 0.1.0  1f1b on 8 GPUs                (* = chosen for you, see --explain)
