@@ -141,7 +141,8 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
         pp_explain_print(&result, out);
     } else {
         const struct pp_result *others = NULL;
-        if (!has(parsed, "no-alternatives") && !config.is_unit)
+        if (!has(parsed, "no-alternatives") && !config.is_unit &&
+            result.program->mode == PP_MODE_TRAIN)
             others = alternatives(arena, request, &result, &other_count);
         pp_report_print(&result, others, other_count, terminal, out);
     }

@@ -209,16 +209,18 @@ static void print_memory_table(const struct page *page, const struct pp_result *
 {
     char stages[PP_TEXT_BYTES], name[40];
 
-    fprintf(page->out, "\n  %-22s%8s%7s%7s%8s%9s%7s%9s\n", "memory by rank, GiB", "params", "grads",
+    fprintf(page->out, "\n  %-22s%8s%7s%7s%8s%9s%7s%8s\n", "memory by rank, GiB", "params", "grads",
             "optim", "activ.", "buffers", "other", "total");
     for (int rank = 0; rank < r->program->ranks; rank++) {
         const struct pp_rank_memory *m = &r->memory[rank];
         if (!is_shown(r, rank))
             continue;
         pp_text_stages(r->program, rank, stages);
-        snprintf(name, sizeof(name), "rank %d (stage%s %.8s%s)", rank,
-                 strchr(stages, ',') ? "s" : "", stages, strlen(stages) > 8 ? ".." : "");
-        fprintf(page->out, "    %-20s%8.1f%7.1f%7.1f%8.1f%9.1f%7.1f%9.1f%s\n", name,
+        const bool is_one = !strchr(stages, ',');
+        if (strlen(stages) > 7) /* the first ones, whole */
+            strcpy(strchr(stages + 1, ',') + 1, "...");
+        snprintf(name, sizeof(name), "rank %d (stage%s %s)", rank, is_one ? "" : "s", stages);
+        fprintf(page->out, "    %-22s%6.1f%7.1f%7.1f%8.1f%9.1f%7.1f%8.1f%s\n", name,
                 m->params_bytes / GIB, m->grads_bytes / GIB, m->optimizer_bytes / GIB,
                 m->activations_bytes / GIB, m->buffers_bytes / GIB, m->other_bytes / GIB,
                 m->peak_bytes / GIB, rank == r->peak_rank ? " <" : "");
@@ -283,8 +285,8 @@ static void print_others(const struct page *page, const struct pp_result *r,
     if (used == 1)
         return;
     qsort(rows, (size_t)used, sizeof(*rows), by_iteration);
-    fprintf(page->out, "\n  %-22s%10s%10s%10s%10s   (tie: within %g %%)\n", "same layout",
-            "iteration", "MFU", "bubble", "peak GiB", 100 * PP_TIE_FRAC);
+    fprintf(page->out, "\n  %-24s%9s%9s%10s%9s   tie: < %g %%\n", "same layout", "iteration", "MFU",
+            "bubble", "GiB", 100 * PP_TIE_FRAC);
     for (int i = 0; i < used; i++)
         if (i < MAX_OTHERS || rows[i] == r)
             print_other(page, rows[i], r);

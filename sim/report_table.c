@@ -86,7 +86,7 @@ const struct pp_result **pp_report_rank(struct pp_arena *arena, const struct pp_
 static void print_unit_head(const struct pp_config *c, int count, FILE *out)
 {
     fprintf(out,
-            "pipesim %s  %d schedules, %d ranks, %d micro-batches, units F %g B %g C %g\n\n"
+            "pipesim %s  %d schedules, %d ranks, %d micro-batches, F %g B %g C %g a chunk\n\n"
             "   #  %-16s%4s%14s%11s%11s%13s\n",
             PP_VERSION, count, c->shape.ranks, c->shape.micro_batches, c->unit.f, c->unit.b,
             c->unit.c, "schedule", "VP", "step", "bubble", "span form", "peak activ.");
@@ -122,12 +122,16 @@ void pp_report_table(const struct pp_result *results, int count, FILE *out)
         print_unit_head(&rows[0]->config, count, out);
     else
         print_head(rows[0], count, out);
-    for (int i = 0; i < count; i++) {
-        if (rows[i]->status != PP_OK)
+    for (int i = 0, place = 1; i < count; i++) {
+        if (rows[i]->status != PP_OK) {
             print_refused(rows[i], out);
-        else if (rows[i]->config.is_unit)
-            print_unit_row(rows[i], i + 1, out);
+            continue;
+        }
+        if (i && score(rows[i]) != score(rows[i - 1])) /* equal ones share a place */
+            place = i + 1;
+        if (rows[i]->config.is_unit)
+            print_unit_row(rows[i], place, out);
         else
-            print_row(rows[i], rows[0], i + 1, out);
+            print_row(rows[i], rows[0], place, out);
     }
 }

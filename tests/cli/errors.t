@@ -111,11 +111,11 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8"
 >   time     forward 22.3 % | backward 44.7 % | recompute 22.2 % |
 >            TP comm 10.4 % | DP sync 0.0 % | optimizer 0.0 % | bubble 0.3 %
 >
->   memory by rank, GiB     params  grads  optim  activ.  buffers  other    total
->     rank 0 (stage 0)        40.8   40.8  244.8     1.3      0.0    4.0    331.8 <
->     rank 1 (stage 1)        40.8   40.8  244.8     0.9      0.0    4.0    331.3
+>   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
+>     rank 0 (stage 0)        40.8   40.8  244.8     1.3      0.0    4.0   331.8 <
+>     rank 1 (stage 1)        40.8   40.8  244.8     0.9      0.0    4.0   331.3
 >
->   same layout            iteration       MFU    bubble  peak GiB   (tie: within 1 %)
+>   same layout             iteration      MFU    bubble      GiB   tie: < 1 %
 >     chimera                21.6 min   44.1 %     0.0 %    413.5   out of memory
 >     interleaved VP 2       21.6 min   44.0 %     0.3 %    332.2   out of memory
 >     gpipe                  21.6 min   44.0 %     0.3 %   1730.6   out of memory

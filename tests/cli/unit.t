@@ -45,22 +45,22 @@ $ pipesim --schedule interleaved --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt
 > one character = 1 unit; F forward, B backward, # both,
 > f b + with idle parts, . more than half idle
 $ pipesim --schedule all --pp 8 --micro-batches 16 --unit F=1,I=1,W=1
-> pipesim 0.1.0  5 schedules, 8 ranks, 16 micro-batches, units F 1 B 2 C 0
+> pipesim 0.1.0  5 schedules, 8 ranks, 16 micro-batches, F 1 B 2 C 0 a chunk
 >
 >    #  schedule          VP          step     bubble  span form  peak activ.
 >    1  bfs                2     117 units    17.95 %    17.95 %           32
->    2  interleaved        2     117 units    17.95 %    17.95 %           23
+>    1  interleaved        2     117 units    17.95 %    17.95 %           23
 >    3  chimera            1      66 units    27.27 %    27.27 %            8
 >    4  1f1b               1      69 units    30.43 %    30.43 %            8
->    5  gpipe              1      69 units    30.43 %    30.43 %           16
+>    4  gpipe              1      69 units    30.43 %    30.43 %           16
 $ pipesim --schedule all --pp 3 --micro-batches 4 --unit F=1
-> pipesim 0.1.0  5 schedules, 3 ranks, 4 micro-batches, units F 1 B 2 C 0
+> pipesim 0.1.0  5 schedules, 3 ranks, 4 micro-batches, F 1 B 2 C 0 a chunk
 >
 >    #  schedule          VP          step     bubble  span form  peak activ.
 >    1  bfs                2      30 units    20.00 %    20.00 %            8
->    2  interleaved        2      30 units    20.00 %    20.00 %            8
+>    1  interleaved        2      30 units    20.00 %    20.00 %            8
 >    3  1f1b               1      18 units    33.33 %    33.33 %            3
->    4  gpipe              1      18 units    33.33 %    33.33 %            4
+>    3  gpipe              1      18 units    33.33 %    33.33 %            4
 >       chimera        refused: --pp 3: chimera needs an even number; nearest: 4
 $ pipesim --schedule 1f1b --pp 8 --micro-batches 24 --unit F=18.522,I=18.086,W=9.337,C=0.601 --json | jq '.bubble_frac, .iteration_s, .mfu, .fits, .layout.seq'
 > 0.24305422553919728
