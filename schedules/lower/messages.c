@@ -46,9 +46,11 @@ int32_t pp_message_output(const struct pp_messages *m, const struct pp_op *op)
     return m->of[direction][row_of(m, op->stage, op->mb, op->split)];
 }
 
-static bool is_unit(int kind)
+static bool is_unit(const struct pp_op *op)
 {
-    return !pp_op_is_send(kind) && !pp_op_is_recv(kind) && kind != PP_WAIT;
+    const int kind = op->kind == PP_WAIT ? op->aux : op->kind;
+
+    return !pp_op_is_send(kind) && !pp_op_is_recv(kind);
 }
 
 static void find_units(struct pp_arena *arena, struct pp_messages *m)
@@ -63,7 +65,7 @@ static void find_units(struct pp_arena *arena, struct pp_messages *m)
         units->first =
             pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)(lists->count[rank] + 1));
         for (int i = 0; i < lists->count[rank]; i++) {
-            if (!is_unit(ops[i].kind))
+            if (!is_unit(&ops[i]))
                 continue;
             units->first[units->count++] = i;
             if (pp_unit_length(&ops[i]) == 2 && i + 1 < lists->count[rank])

@@ -1,9 +1,10 @@
 /* schedules/lower/messages.h — which tensors cross ranks, derived from the compute order alone.
  *
- * A unit is what a rank starts at once: one instruction, or the two of an OVERLAP_F_B pair. Posts
- * and WAITs are no units. A message is one F output (or B, I output) whose consumer stage lives on
- * another rank. Messages are numbered by channel and, within a channel, in the order of sending,
- * which is the order of producing. Everything lives in the arena given to pp_messages_build(). */
+ * A unit is what a rank starts at once: one instruction, or the two of an OVERLAP_F_B pair. SENDs,
+ * RECVs and their WAITs are no units. A message is one F output (or B, I output) whose consumer
+ * stage lives on another rank. Messages are numbered by channel and, within a channel, in the order
+ * of sending, which is the order of producing. Everything lives in the arena given to
+ * pp_messages_build(). */
 #ifndef PP_SCHEDULES_LOWER_MESSAGES_H
 #define PP_SCHEDULES_LOWER_MESSAGES_H
 

@@ -237,9 +237,9 @@ static int32_t tail_of(const struct pp_messages *m, int rank)
     int32_t unit = m->units[rank].count;
 
     while (unit > 0) {
-        const int kind = m->lists->ops[rank][m->units[rank].first[unit - 1]].kind;
+        const struct pp_op *op = &m->lists->ops[rank][m->units[rank].first[unit - 1]];
 
-        if (kind != PP_U && !pp_op_is_collective(kind))
+        if (op->kind != PP_U && op->kind != PP_WAIT && !pp_op_is_collective(op->kind))
             break;
         unit--;
     }
