@@ -410,3 +410,31 @@ Test(lower, eager_opt_is_that_of_chimera)
                 }
         }
 }
+
+/* Rank 1 is done with stage 0 before stage 1, rank 0 the other way round: in the order of their own
+ * backwards, each would wait for the other's second post. */
+Test(lower, all_ranks_post_sums_in_one_order)
+{
+    static const uint16_t rank_of[] = {0, 1, 1, 0}, pipe_of[] = {0, 1};
+    struct pp_program_head head = line_head(2, 2);
+
+    head.pipelines = 2;
+    head.rank_of = rank_of;
+    head.pipe_of = pipe_of;
+    for (int at = 0; at < 12; at++) {
+        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        const struct pp_lower_options options = {.grad_sync = at % 3,
+                                                 .has_sync = true,
+                                                 .has_optimizer = true,
+                                                 .has_tied = at / 3 % 2,
+                                                 .zero = at / 6};
+        struct pp_program *p =
+            lower_text(arena, head, "0F0 1F1 1B1 0B0\n1F0 1I0 0F1 0B1 1W0", &options);
+        struct pp_error err;
+        int stalls;
+
+        cr_assert(can_run(arena, p, &stalls), "case %d", at);
+        cr_assert_eq(pp_verify(p, NULL, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(count_kind(p, PP_U), 4);
+    }
+}
