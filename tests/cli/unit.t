@@ -62,11 +62,98 @@ $ pipesim --schedule all --pp 3 --micro-batches 4 --unit F=1
 >    3  1f1b               1      18 units    33.33 %    33.33 %            3
 >    3  gpipe              1      18 units    33.33 %    33.33 %            4
 >       chimera        refused: --pp 3: chimera needs an even number; nearest: 4
-$ pipesim --schedule 1f1b --pp 8 --micro-batches 24 --unit F=18.522,I=18.086,W=9.337,C=0.601 --json | jq '.bubble_frac, .iteration_s, .mfu, .fits, .layout.seq'
-> 0.24305422553919728
-> 1456.749
-> null
-> null
-> null
-$ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | jq -c 'del(.meta)'
-> {"schema":"pipesim.report/1","schedule":"1f1b","engine":"dag","layout":{"gpus":4,"tp":1,"pp":4,"dp":1,"cp":1,"ep":1,"vp":1,"micro_batches":8,"mbs":1,"gbs":8,"seq":null},"iteration_s":33,"bubble_frac":0.2727272727272727,"span_bubble_frac":0.2727272727272727,"mfu":null,"hfu":null,"model_flops_per_s_per_gpu":null,"tokens_per_s":null,"tokens_per_s_per_gpu":null,"peak_mem_bytes":null,"fits":null,"exposed_comm_frac":0,"time_frac":{"forward":0.24242424242424243,"backward":0.48484848484848486,"recompute":0,"tp_comm":0,"cp_comm":0,"ep_comm":0,"p2p":0,"dp_sync":0,"optimizer":0,"moves":0,"bubble":0.2727272727272727},"memory":{"params_bytes":null,"grads_bytes":null,"optimizer_bytes":null,"activations_bytes":null,"buffers_bytes":null,"other_bytes":null},"ranks":[{"rank":0,"busy_s":24,"idle_s":9,"span_s":33,"peak_mem_bytes":null,"peak_activations":4},{"rank":1,"busy_s":24,"idle_s":9,"span_s":30,"peak_mem_bytes":null,"peak_activations":3},{"rank":2,"busy_s":24,"idle_s":9,"span_s":27,"peak_mem_bytes":null,"peak_activations":2},{"rank":3,"busy_s":24,"idle_s":9,"span_s":24,"peak_mem_bytes":null,"peak_activations":1}],"costs":{"origin":"unit","calibrated":false,"source":"--unit"}}
+$ pipesim --schedule 1f1b --pp 8 --micro-batches 24 --unit F=18.522,I=18.086,W=9.337,C=0.601 --json | grep -E '"(bubble_frac|iteration_s|mfu|fits|seq)"'
+>     "seq": null
+>   "iteration_s": 1456.749,
+>   "bubble_frac": 0.24305422553919728,
+>   "mfu": null,
+>   "fits": null,
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '/"meta"/,$d'
+> {
+>   "schema": "pipesim.report/1",
+>   "schedule": "1f1b",
+>   "engine": "dag",
+>   "layout": {
+>     "gpus": 4,
+>     "tp": 1,
+>     "pp": 4,
+>     "dp": 1,
+>     "cp": 1,
+>     "ep": 1,
+>     "vp": 1,
+>     "micro_batches": 8,
+>     "mbs": 1,
+>     "gbs": 8,
+>     "seq": null
+>   },
+>   "iteration_s": 33.0,
+>   "bubble_frac": 0.27272727272727271,
+>   "span_bubble_frac": 0.27272727272727271,
+>   "mfu": null,
+>   "hfu": null,
+>   "model_flops_per_s_per_gpu": null,
+>   "tokens_per_s": null,
+>   "tokens_per_s_per_gpu": null,
+>   "peak_mem_bytes": null,
+>   "fits": null,
+>   "exposed_comm_frac": 0.0,
+>   "time_frac": {
+>     "forward": 0.24242424242424243,
+>     "backward": 0.48484848484848486,
+>     "recompute": 0.0,
+>     "tp_comm": 0.0,
+>     "cp_comm": 0.0,
+>     "ep_comm": 0.0,
+>     "p2p": 0.0,
+>     "dp_sync": 0.0,
+>     "optimizer": 0.0,
+>     "moves": 0.0,
+>     "bubble": 0.27272727272727271
+>   },
+>   "memory": {
+>     "params_bytes": null,
+>     "grads_bytes": null,
+>     "optimizer_bytes": null,
+>     "activations_bytes": null,
+>     "buffers_bytes": null,
+>     "other_bytes": null
+>   },
+>   "ranks": [
+>     {
+>       "rank": 0,
+>       "busy_s": 24.0,
+>       "idle_s": 9.0,
+>       "span_s": 33.0,
+>       "peak_mem_bytes": null,
+>       "peak_activations": 4.0
+>     },
+>     {
+>       "rank": 1,
+>       "busy_s": 24.0,
+>       "idle_s": 9.0,
+>       "span_s": 30.0,
+>       "peak_mem_bytes": null,
+>       "peak_activations": 3.0
+>     },
+>     {
+>       "rank": 2,
+>       "busy_s": 24.0,
+>       "idle_s": 9.0,
+>       "span_s": 27.0,
+>       "peak_mem_bytes": null,
+>       "peak_activations": 2.0
+>     },
+>     {
+>       "rank": 3,
+>       "busy_s": 24.0,
+>       "idle_s": 9.0,
+>       "span_s": 24.0,
+>       "peak_mem_bytes": null,
+>       "peak_activations": 1.0
+>     }
+>   ],
+>   "costs": {
+>     "origin": "unit",
+>     "calibrated": false,
+>     "source": "--unit"
+>   },
