@@ -1,5 +1,7 @@
 #include "schedules/lower/lists.h"
 
+#include <string.h>
+
 void pp_inserts_add(struct pp_arena *arena, struct pp_inserts *inserts, int before, struct pp_op op)
 {
     *PP_PUSH(arena, inserts->data, inserts->count, inserts->capacity) =
@@ -30,21 +32,26 @@ void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
                       struct pp_inserts *inserts)
 {
     const int old_count = lists->count[rank], count = old_count + inserts->count;
-    const struct pp_op *old = lists->ops[rank];
-    int next = 0, at = 0;
 
     if (inserts->count == 0)
         return;
     sort_inserts(arena, inserts, old_count);
-    struct pp_op *ops = pp_arena_alloc_raw(arena, sizeof(*ops) * (size_t)count);
-    for (int i = 0; i <= old_count; i++) {
-        for (; next < inserts->count && inserts->data[next].before == i; next++)
-            ops[at++] = inserts->data[next].op;
-        if (i < old_count)
-            ops[at++] = old[i];
+    if (lists->capacity[rank] < count) {
+        lists->capacity[rank] = count + 16;
+        struct pp_op *ops = pp_arena_alloc_raw(arena, sizeof(*ops) * (size_t)(count + 16));
+        if (old_count > 0)
+            memcpy(ops, lists->ops[rank], sizeof(*ops) * (size_t)old_count);
+        lists->ops[rank] = ops;
     }
-    lists->ops[rank] = ops;
-    lists->count[rank] = lists->capacity[rank] = count;
+    /* From the end, so that what stands before the first insert stays where it is. */
+    struct pp_op *ops = lists->ops[rank];
+    for (int next = inserts->count, from = old_count, to = count; next > 0;) {
+        if (inserts->data[next - 1].before == from)
+            ops[--to] = inserts->data[--next].op;
+        else
+            ops[--to] = ops[--from];
+    }
+    lists->count[rank] = count;
 }
 
 bool pp_lists_have(const struct pp_orders *lists, int kind)

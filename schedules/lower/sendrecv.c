@@ -251,10 +251,11 @@ static void write_rank(struct pp_arena *arena, struct pp_messages *m, struct wri
 {
     const int32_t units = m->units[w->rank].count, tail = tail_of(m, w->rank);
     const int32_t out_count = w->open_begin[units + 1];
-    const size_t capacity =
-        (size_t)lists->count[w->rank] + 2 * (size_t)w->in_count + 2 * (size_t)out_count;
+    const int spare = 64; /* so that the passes behind this one need not copy the list */
+    const size_t capacity = (size_t)lists->count[w->rank] + 2 * (size_t)w->in_count +
+                            2 * (size_t)out_count + (size_t)spare;
 
-    w->ops = pp_arena_alloc_raw(arena, sizeof(struct pp_op) * (capacity ? capacity : 1));
+    w->ops = pp_arena_alloc_raw(arena, sizeof(struct pp_op) * capacity);
     w->count = w->post = w->wait = 0;
     for (int32_t unit = 0; unit < units; unit++) {
         write_before(w, unit);
