@@ -137,37 +137,19 @@ static int replicas_of(const struct pp_config *config, const char **note)
     return 1;
 }
 
-static double recompute_flops_per_sample(const struct pp_result *result)
-{
-    const struct pp_config *c = &result->config;
-    const double seq = c->layout.seq;
-    double flops = 0;
-
-    if (c->recompute == PP_RECOMPUTE_NONE)
-        return 0;
-    const double block = pp_model_layer_flops(&c->model, PP_LAYER_BLOCK, 1, seq, c->flops);
-    if (c->recompute == PP_RECOMPUTE_SELECTIVE) { /* the part of a block that grows with seq^2 */
-        const double twice = pp_model_layer_flops(&c->model, PP_LAYER_BLOCK, 1, 2 * seq, c->flops);
-        return c->model.layers * (twice - 2 * block) / 2;
-    }
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const double *frac = pp_recompute_fracs(arena, &result->cost_inputs);
-    for (int s = 0; s < result->cost_inputs.stages; s++)
-        flops += frac[s] * c->blocks_per_stage[s] * block;
-    return flops;
-}
-
 static enum pp_status rates(struct pp_result *result, struct pp_error *err)
 {
     const struct pp_config *c = &result->config;
     const double iteration_s = result->metrics.iteration_s;
     const double samples = (double)c->layout.gbs;
 
-    const double passes = result->program->mode == PP_MODE_INFER ? 1.0 / 3 : 1; /* F of F + B = 3 F */
+    const double passes =
+        result->program->mode == PP_MODE_INFER ? 1.0 / 3 : 1; /* F of F + B = 3 F */
     result->model_flops_per_step =
         passes * samples * pp_model_flops_per_sample(&c->model, c->layout.seq, c->flops);
     result->hardware_flops_per_step =
-        result->model_flops_per_step + samples * recompute_flops_per_sample(result);
+        result->model_flops_per_step +
+        samples * pp_recompute_flops_per_sample(&result->cost_inputs, c->flops);
     result->tokens_per_s = samples * c->layout.seq / iteration_s;
     result->tokens_per_s_per_gpu = result->tokens_per_s / c->layout.gpus;
     result->model_flops_per_s_per_gpu = result->model_flops_per_step / iteration_s / c->layout.gpus;
