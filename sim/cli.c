@@ -172,6 +172,7 @@ static const struct pp_example examples[] = {
 
 const struct pp_cli pp_sim_cli = {
     .program = "pipesim",
+    .date = "2026-11-21",
     .summary = "predict step time, bubbles, memory and MFU of pipeline-parallel training",
     .commands = commands,
     .command_count = sizeof(commands) / sizeof(*commands),
