@@ -16,7 +16,7 @@ void *pp_arena_alloc(struct pp_arena *arena, size_t bytes);
 void *pp_arena_alloc_raw(struct pp_arena *arena, size_t bytes);
 char *pp_arena_strdup(struct pp_arena *arena, const char *text);
 char *pp_arena_printf(struct pp_arena *arena, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3), nonnull(2)));
 /* A block of `new_bytes` that begins with the first `old_bytes` of `old` (which stays valid). */
 void *pp_arena_grow(struct pp_arena *arena, const void *old, size_t old_bytes, size_t new_bytes);
 size_t pp_arena_bytes(const struct pp_arena *arena); /* bytes handed out so far */
