@@ -207,7 +207,7 @@ static bool is_shown(const struct pp_result *r, int rank)
 
 static void print_memory_table(const struct page *page, const struct pp_result *r)
 {
-    char stages[PP_TEXT_BYTES], name[40];
+    char stages[PP_TEXT_BYTES], name[PP_TEXT_BYTES + 32];
 
     fprintf(page->out, "\n  %-22s%8s%7s%7s%8s%9s%7s%8s\n", "memory by rank, GiB", "params", "grads",
             "optim", "activ.", "buffers", "other", "total");

@@ -7,6 +7,9 @@
 
 #include "schedules/program.h"
 
+/* When a RECV is posted. early: as soon as a slot of its channel is free. jit: right before it is
+ * waited for. batched: what a rank sends and receives between two ops is posted together and waited
+ * for before the next op. sender: where the receiver stands when the sender sends (PyTorch). */
 enum pp_post { PP_POST_EARLY, PP_POST_JIT, PP_POST_BATCHED, PP_POST_SENDER };
 enum pp_grad_sync { PP_SYNC_END, PP_SYNC_EAGER, PP_SYNC_EAGER_OPT };
 extern const char *const pp_post_names[], *const pp_grad_sync_names[]; /* NULL-terminated */

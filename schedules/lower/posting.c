@@ -113,35 +113,64 @@ static enum pp_status post_jit(struct pp_arena *arena, struct pp_messages *m, in
     return PP_OK;
 }
 
-/* A batch is waited for as a whole. Recomputation belongs to the backward behind it: the batch of
- * both stands before it. */
+/* ---- batched ---------------------------------------------------------------------------------
+ * What a rank sends and receives between two units is one batch, waited for as a whole. A RECV
+ * belongs to the batch before the first unit that starts when or after the message was produced,
+ * by a clock on which every unit takes one slot. Then a batch needs only units that started
+ * earlier than the one behind it, on any rank: so batches cannot wait for each other in a circle.
+ */
+
+/* First unit of `rank` from `unit` on that starts in slot `slot` or later. */
+static int32_t first_behind(const struct pp_messages *m, int32_t *const *ends, int rank,
+                            int32_t unit, int32_t slot)
+{
+    while (unit < m->units[rank].count &&
+           ends[rank][unit] - pp_messages_weight(m, rank, unit) < slot)
+        unit++;
+    return unit;
+}
+
+/* The RECVs of every rank by the unit they stand before: a counting sort, stable by channel and
+ * place in it. */
+static void sort_posts(struct pp_arena *arena, struct pp_messages *m)
+{
+    const int ranks = m->head->ranks;
+    int32_t **place = PP_ARRAY(arena, int32_t *, ranks);
+
+    for (int rank = 0; rank < ranks; rank++)
+        place[rank] = PP_ARRAY(arena, int32_t, m->units[rank].count + 2);
+    for (int32_t id = 0; id < m->message_count; id++)
+        place[m->channels[m->messages[id].channel].dest][m->messages[id].post + 1]++;
+    for (int rank = 0; rank < ranks; rank++) {
+        place[rank][0] = m->in_begin[rank];
+        for (int32_t u = 0; u <= m->units[rank].count; u++)
+            place[rank][u + 1] += place[rank][u];
+    }
+    for (int32_t id = 0; id < m->message_count; id++)
+        m->posts[place[m->channels[m->messages[id].channel].dest][m->messages[id].post]++] = id;
+}
+
 static enum pp_status post_batched(struct pp_arena *arena, struct pp_messages *m, int recv_slots,
                                    struct pp_error *err)
 {
-    struct receiver r = receiver_of(arena, m);
+    int32_t *const *ends = pp_messages_slots(arena, m);
 
     (void)recv_slots;
     (void)err;
-    for (r.rank = 0; r.rank < m->head->ranks; r.rank++) {
-        const struct pp_unit_list *units = &m->units[r.rank];
-        const int32_t end = m->in_begin[r.rank + 1];
-        int32_t next = m->in_begin[r.rank];
+    for (int32_t c = 0; c < m->channel_count; c++) {
+        const struct pp_channel *channel = &m->channels[c];
+        int32_t unit = 0;
 
-        r.filled = next;
-        for (int32_t u = 0; u < units->count; u++) {
-            int32_t until = u;
+        for (int32_t id = channel->first; id < channel->first + channel->count; id++) {
+            struct pp_message *message = &m->messages[id];
 
-            while (m->lists->ops[r.rank][units->first[until]].kind == PP_R &&
-                   until + 1 < units->count)
-                until++;
-            for (; next < end && m->messages[m->in[next]].consumed <= until; next++)
-                post_up_to(&r, m->in[next], u);
+            unit = first_behind(m, ends, channel->dest, unit,
+                                ends[channel->source][message->produced]);
+            message->post = message->wait = unit < message->consumed ? unit : message->consumed;
+            message->done = message->produced + 1;
         }
     }
-    for (int32_t i = 0; i < m->message_count; i++) {
-        m->messages[i].wait = m->messages[i].post;
-        m->messages[i].done = m->messages[i].produced + 1;
-    }
+    sort_posts(arena, m);
     return PP_OK;
 }
 
