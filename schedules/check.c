@@ -20,6 +20,7 @@ static const struct field {
     {"--group", offsetof(struct pp_shape, group), 0, INT_MAX, PP_OPT_GROUP},
     {"--extra-warmup", offsetof(struct pp_shape, extra_warmup), 0, 1, PP_OPT_WARMUP},
     {"--depth-first", offsetof(struct pp_shape, depth_first), 1, INT_MAX, PP_OPT_DEPTH},
+    {"--max-activations", offsetof(struct pp_shape, max_activations), 0, INT_MAX, PP_OPT_MEMORY},
     {"granules", offsetof(struct pp_shape, granules), 1, 2, PP_OPT_CONCAT},
 };
 

@@ -17,15 +17,17 @@
 
 /* Everything an order may depend on. */
 struct pp_shape {
-    int ranks;         /* D, pipeline ranks */
-    int chunks;        /* V, chunks per rank and pipeline */
-    int micro_batches; /* N of one replica, over all pipelines */
-    int splits;        /* q, sequence splits per micro-batch, >= 1 */
-    int granules;      /* granules per micro-batch, 1 except for backward halving */
-    int pipelines;     /* 2f for two-way placements, else 1 */
-    int group;         /* G of interleaved, 0 = the default */
-    int extra_warmup;  /* 0 or 1 */
-    int depth_first;   /* DF of bfs, >= 1 */
+    int ranks;           /* D, pipeline ranks */
+    int chunks;          /* V, chunks per rank and pipeline */
+    int micro_batches;   /* N of one replica, over all pipelines */
+    int splits;          /* q, sequence splits per micro-batch, >= 1 */
+    int granules;        /* granules per micro-batch, 1 except for backward halving */
+    int pipelines;       /* 2f for two-way placements, else 1 */
+    int group;           /* G of interleaved, 0 = the default */
+    int extra_warmup;    /* 0 or 1 */
+    int depth_first;     /* DF of bfs, >= 1 */
+    int max_activations; /* memory limit of searching schedules in chunk activations of a rank, 0 =
+                          * the schedule's default */
     bool backward_descending;
     enum { PP_CONCAT_DIRECT, PP_CONCAT_DOUBLING, PP_CONCAT_HALVING, PP_CONCAT_AUTO } concat;
 };
@@ -45,6 +47,7 @@ enum pp_shape_option {
     PP_OPT_BACKWARD = 1 << 5,  /* --bfs-backward */
     PP_OPT_PIPELINES = 1 << 6, /* --pipelines */
     PP_OPT_CONCAT = 1 << 7,    /* --concat */
+    PP_OPT_MEMORY = 1 << 8,    /* --max-activations */
 };
 
 /* .phases: append `times` (below 1: none) repetitions of `pattern` to the rank's list. A pattern is

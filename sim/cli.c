@@ -69,6 +69,8 @@ static const struct pp_option options[] = {
      .help = "Sweeps over the stages: the outer, depth-first loop of bfs."},
     {.name = "bfs-backward", .type = PP_OPTION_CHOICE, .choices = "ascending|descending", .argument = "ORDER", .default_text = "ascending", .group = G_SCHEDULE, .commands = SHAPE,
      .help = "Order of the micro-batches in the backward of bfs."},
+    {.name = "max-activations", .type = PP_OPTION_INT, .argument = "M", .min = 1, .max = BIG, .group = G_SCHEDULE, .commands = SHAPE,
+     .help = "Memory limit of schedules that search: chunk activations a rank may hold."},
     {.name = "dialect", .type = PP_OPTION_CHOICE, .choices = "2025|2024", .argument = "YEAR", .default_text = "2025", .group = G_SCHEDULE, .commands = SHAPE | VERIFY,
      .help = "Letters of a program file: 2024 has B for the input gradient and BW for the full backward."},
 
@@ -139,7 +141,7 @@ static const struct pp_option options[] = {
     {.name = "collectives", .type = PP_OPTION_CHOICE, .choices = "analytic|flows", .argument = "HOW", .default_text = "analytic", .group = G_COMM, .commands = RUN,
      .help = "Gradient all-reduces as one cost, or ring step by ring step."},
 
-    {.name = "unit", .is_common = true, .type = PP_OPTION_STRING, .argument = "COSTS", .group = G_ENGINE, .commands = RUN,
+    {.name = "unit", .is_common = true, .type = PP_OPTION_STRING, .argument = "COSTS", .group = G_ENGINE, .commands = SHAPE,
      .help = "Abstract costs per chunk and micro-batch. F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2]. Needs only --pp, --micro-batches."},
     {.name = "engine", .type = PP_OPTION_CHOICE, .choices = "dag", .argument = "NAME", .default_text = "dag", .group = G_ENGINE, .commands = RUN,
      .help = "dag: exact longest path without contention."},

@@ -39,6 +39,24 @@ static enum pp_status lower_options(const struct pp_request *request,
     return PP_OK;
 }
 
+/* Costs for a schedule that searches: --unit, or F=1,I=1,W=1. */
+static enum pp_status unit_costs(struct pp_arena *arena, const struct pp_request *request,
+                                 const struct pp_subject *subject, const struct pp_shape *shape,
+                                 const struct pp_costs **costs, struct pp_error *err)
+{
+    const char *text = pp_request_text(request, "unit", NULL);
+    struct pp_unit_costs unit;
+
+    if (!subject->schedule->generate)
+        return text ? pp_error_set(err, PP_EINVAL, "--unit %s has no effect: %s does not search",
+                                   text, subject->schedule->name)
+                    : PP_OK;
+    PP_TRY(pp_unit_costs_parse(text ? text : "F=1,I=1,W=1", &unit, err));
+    *costs = pp_costs_unit(arena, &unit, shape->ranks, pp_shape_stages(shape), shape->splits,
+                           shape->granules);
+    return PP_OK;
+}
+
 static enum pp_status compute_program(struct pp_arena *arena, const struct pp_request *request,
                                       const struct pp_subject *subject, struct pp_program **program,
                                       struct pp_error *err)
@@ -55,7 +73,10 @@ static enum pp_status compute_program(struct pp_arena *arena, const struct pp_re
     if (!config.shape.ranks || !config.shape.micro_batches)
         return pp_error_set(err, PP_EINVAL, "--%s is needed",
                             config.shape.ranks ? "micro-batches" : "pp");
-    return pp_schedule_program(arena, subject->schedule, &config.shape, NULL, program, err);
+    PP_TRY(pp_schedule_check(subject->schedule, &config.shape, err));
+    const struct pp_costs *costs = NULL;
+    PP_TRY(unit_costs(arena, request, subject, &config.shape, &costs, err));
+    return pp_schedule_program(arena, subject->schedule, &config.shape, costs, program, err);
 }
 
 static enum pp_status check_compute_flags(const struct pp_request *request, struct pp_error *err)

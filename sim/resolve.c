@@ -3,11 +3,32 @@
 #include <string.h>
 
 /* Options that mean something in unit mode; all others are refused there. */
-static const char *const UNIT_OPTIONS[] = {
-    "schedule", "preset",          "micro-batches", "pipelines", "concat", "group", "extra-warmup",
-    "splits",   "depth-first",     "bfs-backward",  "dialect",   "pp",     "vp",    "unit",
-    "engine",   "jitter",          "seed",          "slow",      "json",   "gantt", "explain",
-    "trace",    "no-alternatives", "color",         NULL};
+static const char *const UNIT_OPTIONS[] = {"schedule",
+                                           "preset",
+                                           "micro-batches",
+                                           "pipelines",
+                                           "concat",
+                                           "group",
+                                           "extra-warmup",
+                                           "splits",
+                                           "max-activations",
+                                           "depth-first",
+                                           "bfs-backward",
+                                           "dialect",
+                                           "pp",
+                                           "vp",
+                                           "unit",
+                                           "engine",
+                                           "jitter",
+                                           "seed",
+                                           "slow",
+                                           "json",
+                                           "gantt",
+                                           "explain",
+                                           "trace",
+                                           "no-alternatives",
+                                           "color",
+                                           NULL};
 /* ... except where they only repeat what unit mode fixes. */
 static const char *const UNIT_ONES[] = {"tp", "dp", "cp", "ep", "mbs", NULL};
 

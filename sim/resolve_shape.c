@@ -18,6 +18,7 @@ static const struct shape_option SHAPE_OPTIONS[] = {
     {"extra-warmup", PP_OPT_WARMUP, offsetof(struct pp_shape, extra_warmup), NULL, 0},
     {"splits", PP_OPT_SPLITS, offsetof(struct pp_shape, splits), NULL, 1},
     {"depth-first", PP_OPT_DEPTH, offsetof(struct pp_shape, depth_first), NULL, 1},
+    {"max-activations", PP_OPT_MEMORY, offsetof(struct pp_shape, max_activations), NULL, 0},
     {"pipelines", PP_OPT_PIPELINES, offsetof(struct pp_shape, pipelines), NULL, 1},
 };
 enum { SHAPE_OPTION_COUNT = sizeof(SHAPE_OPTIONS) / sizeof(*SHAPE_OPTIONS) };
@@ -134,8 +135,6 @@ enum pp_status pp_resolve_shape(const struct pp_request *request, const struct p
     if (subject->file)
         return check_file_shape(request, subject->file, shape, err);
     *shape = (struct pp_shape){.chunks = schedule->chunks ? schedule->chunks : 2,
-                               .splits = 1,
-                               .granules = 1,
                                .pipelines = schedule->placement == PP_PLACE_TWO_WAY ? 2 : 1,
                                .depth_first = 1};
     for (int i = 0; i < SHAPE_OPTION_COUNT; i++)

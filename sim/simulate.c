@@ -36,14 +36,24 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
     return pp_costs_analytic(arena, inputs, costs, err);
 }
 
-static enum pp_status compute_program(struct pp_arena *arena, const struct pp_config *config,
-                                      struct pp_program **program, struct pp_error *err)
+/* Costs first: a schedule that searches needs them. */
+static enum pp_status compute_program(struct pp_arena *arena, struct pp_result *result,
+                                      const struct pp_program **program, struct pp_error *err)
 {
-    if (config->file_program) {
-        *program = (struct pp_program *)(uintptr_t)config->file_program;
+    const struct pp_config *c = &result->config;
+    const uint16_t *rank_of = c->file_program
+                                  ? c->file_program->rank_of
+                                  : pp_placement_make(arena, c->schedule->placement, c->shape.ranks,
+                                                      c->shape.chunks, c->shape.pipelines);
+    struct pp_program *made;
+
+    PP_TRY(pp_simulate_costs(arena, c, rank_of, &result->cost_inputs, &result->costs, err));
+    *program = c->file_program;
+    if (c->file_program)
         return PP_OK;
-    }
-    return pp_schedule_program(arena, config->schedule, &config->shape, NULL, program, err);
+    PP_TRY(pp_schedule_program(arena, c->schedule, &c->shape, result->costs, &made, err));
+    *program = made;
+    return PP_OK;
 }
 
 /* A forward-only program keeps neither gradients nor optimizer state. */
@@ -188,12 +198,10 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_result *resul
 enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
                            enum pp_depth depth, struct pp_result *result, struct pp_error *err)
 {
-    struct pp_program *compute;
+    const struct pp_program *compute;
 
     *result = (struct pp_result){.config = *config};
-    PP_TRY(compute_program(arena, config, &compute, err));
-    PP_TRY(pp_simulate_costs(arena, &result->config, compute->rank_of, &result->cost_inputs,
-                             &result->costs, err));
+    PP_TRY(compute_program(arena, result, &compute, err));
     drop_training_state(compute, result->costs);
     PP_TRY(lower_program(arena, &result->config, compute, result, err));
     result->memory = pp_memory_peaks(arena, result->program, result->costs);
