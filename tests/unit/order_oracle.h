@@ -1,6 +1,6 @@
 /* tests/unit/order_oracle.h — an independent judge of op orders: every rank runs its list strictly
- * in order, as soon as the data is there; messages cost nothing. Written without looking at the
- * evaluator, so that the two can disagree. */
+ * in order, as soon as the data is there; a message between ranks takes `wire`. Written without
+ * looking at the evaluator, so that the two can disagree. */
 #ifndef PP_TESTS_ORDER_ORACLE_H
 #define PP_TESTS_ORDER_ORACLE_H
 
@@ -15,8 +15,10 @@ struct oracle {
     const struct pp_orders *orders;
     const struct pp_order_maps *maps;
     int64_t cost[PP_OP_KINDS]; /* of one op (a split is an op) */
+    int64_t wire;              /* of one message to another rank */
     int64_t *end[3];           /* F, B or I, B or W: [(stage * granules + mb) * splits + split] */
     int64_t makespan;          /* -1 = deadlock */
+    int64_t span;              /* longest from a rank's first start to its last end */
     int64_t busiest;
     double peak[64];   /* of the first ranks, in chunk activations */
     const char *fault; /* an op twice, missing, or on another rank than its placement says */
@@ -29,6 +31,11 @@ static size_t oracle_index(const struct oracle *o, int stage, int mb, int split)
            (size_t)split;
 }
 
+static int oracle_rank(const struct oracle *o, int stage, int mb)
+{
+    return o->maps->rank_of[o->maps->pipe_of[mb] * pp_shape_stages(o->shape) + stage];
+}
+
 /* When the inputs of an op are there; -1 = not yet. */
 static int64_t oracle_ready(const struct oracle *o, const struct pp_op *op)
 {
@@ -38,9 +45,11 @@ static int64_t oracle_ready(const struct oracle *o, const struct pp_op *op)
 #define NEEDS(table, stage_, split_)                                                               \
     do {                                                                                           \
         const int64_t end_ = o->end[table][oracle_index(o, stage_, op->mb, split_)];               \
+        const bool moves_ = oracle_rank(o, stage_, op->mb) != oracle_rank(o, op->stage, op->mb);   \
+        const int64_t there_ = end_ + (moves_ ? o->wire : 0);                                      \
         if (end_ < 0)                                                                              \
             return -1;                                                                             \
-        ready = end_ > ready ? end_ : ready;                                                       \
+        ready = there_ > ready ? there_ : ready;                                                   \
     } while (0)
     if (op->kind == PP_F) {
         if (op->stage > 0)
@@ -65,7 +74,7 @@ static void oracle_finish(struct oracle *o, const struct pp_op *op, int rank, in
     const size_t i = oracle_index(o, op->stage, op->mb, op->split);
     const int pipe = o->maps->pipe_of[op->mb];
 
-    if (op->pipe != pipe || o->maps->rank_of[pipe * pp_shape_stages(o->shape) + op->stage] != rank)
+    if (op->pipe != pipe || oracle_rank(o, op->stage, op->mb) != rank)
         o->fault = "an op off its placement";
     for (int table = 0; table < 3; table++) {
         const bool writes = table == 0   ? op->kind == PP_F
@@ -80,7 +89,7 @@ static void oracle_finish(struct oracle *o, const struct pp_op *op, int rank, in
 }
 
 /* Run what rank can run now; returns whether it did anything. */
-static bool oracle_advance(struct oracle *o, int rank, int *at, int64_t *clock)
+static bool oracle_advance(struct oracle *o, int rank, int *at, int64_t *clock, int64_t *began)
 {
     const struct pp_op *ops = o->orders->ops[rank];
     bool moved = false;
@@ -99,6 +108,7 @@ static bool oracle_advance(struct oracle *o, int rank, int *at, int64_t *clock)
             cost += o->cost[op[1].kind];
         }
         start = start > clock[rank] ? start : clock[rank];
+        began[rank] = at[rank] == 0 ? start : began[rank];
         clock[rank] = start + cost;
         for (int i = 0; i <= fused; i++)
             oracle_finish(o, &op[i], rank, clock[rank]);
@@ -130,22 +140,24 @@ static void oracle_run(struct pp_arena *arena, struct oracle *o)
     const int ranks = o->orders->ranks;
     const size_t all = oracle_index(o, pp_shape_stages(o->shape), 0, 0);
     int *at = PP_ARRAY(arena, int, ranks);
-    int64_t *clock = PP_ARRAY(arena, int64_t, ranks);
+    int64_t *clock = PP_ARRAY(arena, int64_t, ranks), *began = PP_ARRAY(arena, int64_t, ranks);
     bool moved = true;
 
     for (int table = 0; table < 3; table++) {
         o->end[table] = PP_ARRAY(arena, int64_t, all);
         memset(o->end[table], 0xff, all * sizeof(int64_t));
     }
-    o->makespan = 0, o->busiest = 0, o->fault = NULL;
+    o->makespan = 0, o->span = 0, o->busiest = 0, o->fault = NULL;
     while (moved) {
         moved = false;
         for (int rank = 0; rank < ranks; rank++)
-            moved = oracle_advance(o, rank, at, clock) || moved;
+            moved = oracle_advance(o, rank, at, clock, began) || moved;
     }
-    for (int rank = 0; rank < ranks; rank++)
+    for (int rank = 0; rank < ranks; rank++) {
+        o->span = clock[rank] - began[rank] > o->span ? clock[rank] - began[rank] : o->span;
         if (at[rank] < o->orders->count[rank])
             o->makespan = -1;
+    }
     for (int table = 0; o->makespan >= 0 && table < 3; table++)
         for (size_t i = 0; i < all; i++)
             if (o->end[table][i] < 0)

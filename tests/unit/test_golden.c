@@ -1,5 +1,6 @@
 /* Every order equals what the public implementations produce, cell for cell; makespan and peaks
  * equal the published figures. tests/golden/README.md describes the index. */
+#include "golden.h"
 #include "order_oracle.h"
 
 #include <criterion/criterion.h>
@@ -11,39 +12,6 @@ enum { FILE_, SCHEDULE, PP, VP, N, OPTIONS, RELABEL, MAKESPAN_B2, MAKESPAN_B1, P
 struct golden {
     char *column[COLUMNS];
 };
-
-static char *slurp(struct pp_arena *arena, const char *name)
-{
-    char *path = pp_arena_printf(arena, "%s/golden/%s", PP_TESTS_DIR, name);
-    FILE *in = fopen(path, "rb");
-    cr_assert_not_null(in, "%s", path);
-    char *text = pp_arena_alloc(arena, 1 << 20);
-    text[fread(text, 1, (1 << 20) - 1, in)] = '\0';
-    fclose(in);
-    return text;
-}
-
-static void set_options(struct pp_shape *shape, char *options)
-{
-    for (char *rest = NULL, *word = strtok_r(options, " ", &rest); word;
-         word = strtok_r(NULL, " ", &rest)) {
-        const char *value = strtok_r(NULL, " ", &rest);
-        const struct {
-            const char *name;
-            int *field;
-        } table[] = {{"--pipelines", &shape->pipelines},
-                     {"--group", &shape->group},
-                     {"--extra-warmup", &shape->extra_warmup},
-                     {"--splits", &shape->splits},
-                     {"--depth-first", &shape->depth_first}};
-        bool known = strcmp(word, "--bfs-backward") == 0;
-        shape->backward_descending = known && strcmp(value, "descending") == 0;
-        for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-            if (strcmp(word, table[i].name) == 0)
-                *table[i].field = atoi(value), known = true;
-        cr_assert(known, "%s", word);
-    }
-}
 
 /* Micro-batch ids in the order in which they first appear when reading rank by rank. */
 static int label_of(int *labels, int *count, int mb, bool relabel)
@@ -116,10 +84,10 @@ static void check_row(struct pp_arena *arena, struct golden *row)
     const bool relabel = strcmp(c[RELABEL], "yes") == 0;
 
     cr_assert_not_null(schedule, "%s", c[SCHEDULE]);
-    set_options(&shape, c[OPTIONS]);
+    golden_options(&shape, c[OPTIONS]);
     cr_assert_eq(pp_schedule_check(schedule, &shape, &err), PP_OK, "%s: %s", c[FILE_], err.message);
     cr_assert_eq(pp_schedule_orders(arena, schedule, &shape, NULL, &orders, &maps, &err), PP_OK);
-    const char *want = slurp(arena, c[FILE_]);
+    const char *want = golden_slurp(arena, c[FILE_]);
     const char *got = text_of(arena, orders, shape.splits, relabel);
     cr_expect_str_eq(got, relabel ? relabeled(arena, want) : want, "%s:\n%s", c[FILE_], got);
 
@@ -142,7 +110,7 @@ Test(golden, every_order_equals_its_public_implementation)
     char *lines = NULL;
     int rows = 0;
 
-    strtok_r(slurp(arena, "index.csv"), "\n", &lines);
+    strtok_r(golden_slurp(arena, "index.csv"), "\n", &lines);
     for (char *line; (line = strtok_r(NULL, "\n", &lines)) != NULL; rows++) {
         struct golden row;
         for (int i = 0; i < COLUMNS; i++)
