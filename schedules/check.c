@@ -5,7 +5,13 @@
 #include <limits.h>
 #include <stddef.h>
 
-enum { STAGES_MAX = 65535, RANK_OPS_MAX = 1 << 24, ALL_OPS_MAX = 1 << 26, SPLITS_MAX = 255 };
+enum {
+    STAGES_MAX = 65535,
+    PATHS_MAX = 1 << 26, /* pipelines * stages */
+    RANK_OPS_MAX = 1 << 24,
+    ALL_OPS_MAX = 1 << 26,
+    SPLITS_MAX = 255
+};
 
 /* Integer fields of a shape: where 0 means "not given", what it becomes, and which option a
  * schedule must have to take another value than that (0 = none, any value goes). */
@@ -74,7 +80,13 @@ static enum pp_status check_size(const struct pp_shape *shape, struct pp_error *
     const int64_t per_mb = 2LL * shape->chunks * shape->splits * shape->granules;
     const int64_t all = ALL_OPS_MAX / (per_mb * shape->ranks);
     const int64_t most = RANK_OPS_MAX / per_mb < all ? RANK_OPS_MAX / per_mb : all;
+    const int stages = pp_shape_stages(shape);
 
+    if ((int64_t)shape->pipelines * stages > PATHS_MAX)
+        return pp_error_set(err, PP_EINVAL,
+                            "--pipelines %d of %d stages each is more than %d places; at most "
+                            "--pipelines %d",
+                            shape->pipelines, stages, PATHS_MAX, PATHS_MAX / stages);
     if (shape->micro_batches > most)
         return pp_error_set(err, PP_EINVAL,
                             "--micro-batches %d with --pp %d, --vp %d and %d splits is more than "

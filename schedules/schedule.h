@@ -135,8 +135,9 @@ const struct pp_schedule *pp_schedule_find(const char *name);
 const char *pp_schedule_suggest(const char *name);
 
 /* Fill what is 0 (chunks, splits, granules, pipelines, depth_first and .defaults), then refuse what
- * does not fit (sizes below 1 or beyond 65,535 stages, 2^24 ops per rank or 2^26 in all, options
- * that the schedule does not have, pipelines that do not divide, then .accepts). */
+ * does not fit (sizes below 1 or beyond 65,535 stages, 2^26 stages of all pipelines, 2^24 ops per
+ * rank or 2^26 in all, options that the schedule does not have, pipelines that do not divide, then
+ * .accepts). */
 enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_shape *shape,
                                  struct pp_error *err);
 
