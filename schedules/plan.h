@@ -96,7 +96,6 @@ struct pp_plan {
     int64_t *ps;         /* [step] */
     int32_t *key;        /* [step]: instruction when it is compute, else PP_NO_OWNER */
     uint16_t *rank;      /* [step]: rank of `key` */
-    int64_t sum_ps;      /* of all durations: no time can exceed it */
     int32_t *value_of;   /* [instruction]: value of `full` that is its end; 0 = none */
     int64_t *value_ps;   /* [value of full]: duration */
     int32_t (*posts)[2]; /* [message]: values of the two posts */

@@ -1,9 +1,10 @@
 #include "schedules/plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const int64_t TIME_LIMIT_PS = INT64_MAX / 4;
+static const int64_t TIME_LIMIT_PS = INT64_MAX / 2;
 
 /* ---- topological order ----------------------------------------------------------------------- */
 
@@ -206,6 +207,14 @@ static void emit_step(struct emit *e, int32_t node)
     e->steps++;
 }
 
+/* Of all steps of a ring, or the one duration; cut where check_overflow() refuses it anyway. */
+static int64_t ring_ps(const struct pp_meet *meet)
+{
+    const int64_t steps = meet->ring_steps > 0 ? meet->ring_steps : 1;
+
+    return meet->ps < TIME_LIMIT_PS / steps ? meet->ps * steps : TIME_LIMIT_PS;
+}
+
 static void emit_meet(struct emit *e, int32_t node)
 {
     const struct pp_node *n = &e->g->nodes[node];
@@ -218,7 +227,7 @@ static void emit_meet(struct emit *e, int32_t node)
 
     read_inputs(e, node, plan->full.inputs + e->inputs, plan->packed.inputs + e->inputs);
     plan->full.meets[e->meets] = meet;
-    plan->value_ps[meet.out] = meet.ring_steps > 0 ? meet.ring_steps * n->ps : n->ps;
+    plan->value_ps[meet.out] = ring_ps(&meet);
     meet.out = e->slot[node] = take_slot(e);
     plan->packed.meets[e->meets] = meet;
     e->inputs += meet.count;
@@ -329,17 +338,42 @@ static void fill_ranks(struct pp_plan *plan)
     }
 }
 
-static enum pp_status check_overflow(struct pp_plan *plan, struct pp_error *err)
+/* The makespan as a double, which cannot overflow. */
+static double longest_path_ps(struct pp_arena *arena, const struct pp_plan *plan)
 {
-    double sum = 0;
+    const struct pp_code *code = &plan->full;
+    double *end = PP_ARRAY(arena, double, code->values), latest = 0;
+    int s = 0, m = 0;
+
+    for (int k = 0; k < plan->segment_count; k++) {
+        for (; s < plan->segments[k].steps_end; s++) {
+            const struct pp_step *step = &code->steps[s];
+            latest = fmax(end[step->in[0]], fmax(end[step->in[1]], end[step->in[2]]));
+            end[step->out] = latest + (double)plan->value_ps[step->out];
+        }
+        for (; m < plan->segments[k].meets_end; m++) {
+            const struct pp_meet *meet = &code->meets[m];
+            latest = 0;
+            for (int i = meet->first; i < meet->first + meet->count; i++)
+                latest = fmax(latest, end[code->inputs[i]]);
+            end[meet->out] = latest += (double)plan->value_ps[meet->out];
+        }
+    }
+    return latest; /* the last meet is the makespan */
+}
+
+static enum pp_status check_overflow(struct pp_arena *scratch, const struct pp_plan *plan,
+                                     struct pp_error *err)
+{
+    double ps = 0;
 
     for (int v = 0; v < plan->full.values; v++)
-        sum += (double)plan->value_ps[v];
-    if (!(sum < (double)TIME_LIMIT_PS))
-        return pp_error_set(err, PP_EFAIL,
-                            "the durations add up to %.3g s; times above %.3g s overflow",
-                            sum * 1e-12, (double)TIME_LIMIT_PS * 1e-12);
-    plan->sum_ps = (int64_t)sum;
+        ps += (double)plan->value_ps[v];
+    if (ps >= (double)TIME_LIMIT_PS) /* hardly ever: no path is longer than the sum of all */
+        ps = longest_path_ps(scratch, plan);
+    if (ps >= (double)TIME_LIMIT_PS)
+        return pp_error_set(err, PP_EFAIL, "the step takes %.3g s; times above %.3g s overflow",
+                            ps * 1e-12, (double)TIME_LIMIT_PS * 1e-12);
     return PP_OK;
 }
 
@@ -375,5 +409,5 @@ enum pp_status pp_plan_order(struct pp_arena *arena, const struct pp_graph *g, s
     fill_segments(arena, &o, plan);
     fill_record(arena, &e);
     fill_ranks(plan);
-    return check_overflow(plan, err);
+    return check_overflow(g->arena, plan, err);
 }

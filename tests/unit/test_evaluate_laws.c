@@ -270,3 +270,21 @@ Test(evaluate_laws, times_that_would_overflow_are_refused)
     cr_assert_eq(pp_plan_create(arena, p, costs, &options, &plan, &err), PP_EFAIL);
     cr_assert_not_null(strstr(err.message, "overflow"), "%s", err.message);
 }
+
+Test(evaluate_laws, durations_may_add_up_to_more_than_a_time_can_hold)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_shape shape = {.ranks = 64, .micro_batches = 16, .splits = 1};
+    const struct pp_unit_costs unit = {.f = 1e4, .b = 2e4, .i = 1e4, .w = 1e4, .fb = 3e4};
+    const struct pp_plan_options options = {.is_buffered = true};
+    const struct pp_costs *costs = pp_costs_unit(arena, &unit, 64, 64, 1, 1);
+    struct pp_program *p;
+    struct pp_plan *plan;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_schedule_program(arena, pp_schedule_find("1f1b"), &shape, NULL, &p, &err),
+                 PP_OK);
+    cr_assert_eq(pp_plan_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_plan_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps,
+                 (64 - 1 + 16) * 30000 * INT64_C(1000000000000));
+}
