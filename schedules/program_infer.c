@@ -170,20 +170,24 @@ static enum pp_status join_complete(struct inference *in)
     return PP_OK;
 }
 
-/* The others (an error that verification explains) join the first pipeline they do not
- * contradict. */
+/* The others (an error that verification explains) join the first pipeline they do not contradict:
+ * that of an earlier one with the same visits, so that only different ones are searched for. */
 static enum pp_status join_incomplete(struct inference *in)
 {
+    struct pp_map64 known = pp_map64_create(in->reading->scratch, in->ids);
+
     for (int id = 0; id < in->ids; id++) {
-        int pipe = 0;
         if (in->pipe_of[id] >= 0)
             continue;
-        while (pipe < in->pipelines && !is_compatible(in, id, pipe))
-            pipe++;
-        if (pipe == in->pipelines)
+        int32_t *first = pp_map64_at(&known, hash_path(in, id), 0);
+        if (*first > 0 && !is_compatible(in, id, *first))
+            *first = 0; /* two hashes are equal */
+        while (*first < in->pipelines && !is_compatible(in, id, *first))
+            ++*first;
+        if (*first == in->pipelines)
             PP_TRY(add_pipeline(in, id));
         else
-            join(in, id, pipe);
+            join(in, id, *first);
     }
     return PP_OK;
 }
