@@ -58,12 +58,14 @@ struct pp_cost pp_costs_op(const struct pp_costs *costs, const struct pp_op *op,
 {
     if (!fused)
         return single(costs, op);
-    if (!costs->overlap || op->stage >= costs->stages || fused->stage >= costs->stages)
+    const struct pp_cost *pair = costs->overlap_all;
+    if (costs->overlap && op->stage < costs->stages && fused->stage < costs->stages)
+        pair = &costs->overlap[(size_t)op->stage * (size_t)costs->stages + fused->stage];
+    if (!pair)
         return sum(single(costs, op), single(costs, fused));
     /* The table speaks of one whole micro-batch each way: the mean share of the two, and of a
      * sequence split 1/q. */
-    return share(costs->overlap[op->stage * costs->stages + fused->stage],
-                 op->granules + fused->granules, 2 * costs->granules * costs->splits);
+    return share(*pair, op->granules + fused->granules, 2 * costs->granules * costs->splits);
 }
 
 double pp_costs_message_bytes(const struct pp_costs *costs, const struct pp_op *op)
@@ -80,7 +82,8 @@ double pp_costs_message_bytes(const struct pp_costs *costs, const struct pp_op *
 
 struct pp_cost pp_costs_p2p(const struct pp_costs *costs, const struct pp_op *send, int source)
 {
-    const int link = costs->link ? costs->link[source * costs->ranks + send->peer] : 0;
+    const int link =
+        costs->link ? costs->link[(size_t)source * (size_t)costs->ranks + send->peer] : 0;
     const double bytes = pp_costs_message_bytes(costs, send);
 
     return (struct pp_cost){
@@ -220,7 +223,7 @@ struct pp_costs *pp_costs_unit(struct pp_arena *arena, const struct pp_unit_cost
         costs->op[rows[k].kind] =
             constant(arena, (size_t)stages * (size_t)splits, pp_units_ps(rows[k].units / splits));
     if (unit->fb != unit->f + unit->b)
-        costs->overlap = constant(arena, (size_t)stages * (size_t)stages, pp_units_ps(unit->fb));
+        costs->overlap_all = constant(arena, 1, pp_units_ps(unit->fb));
     costs->alpha_ps = PP_ARRAY(arena, int64_t, 1);
     costs->alpha_ps[0] = pp_units_ps(unit->c);
     costs->s_per_byte = PP_ARRAY(arena, double, 1);

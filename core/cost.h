@@ -42,8 +42,9 @@ struct pp_costs {
     /* Duration for ONE WHOLE micro-batch-split: index [stage * splits + split]. A granule takes its
      * share. NULL where the kind does not occur. U, AG, RS, AR, BC: index [stage]. */
     struct pp_cost *op[PP_OP_KINDS];
-    struct pp_cost *overlap; /* an OVERLAP_F_B pair, by [stage of F * stages + stage of B]; NULL =
-                              * the sum of F and B */
+    /* An OVERLAP_F_B pair, by [stage of F * stages + stage of B]; where that is NULL, one entry for
+     * all stages; where that is NULL too, the sum of F and B. */
+    struct pp_cost *overlap, *overlap_all;
     /* p2p of one whole micro-batch from `stage` (F: to stage+1, B: to stage-1), by link class.
      * Latency is charged once per message, bandwidth by share. */
     int links;                 /* number of link classes, >= 1 */

@@ -78,6 +78,8 @@ Test(cost, granules_and_splits_take_their_share)
     cr_assert_eq(pp_costs_op(costs, &f, NULL).ps, s / 2, "a whole micro-batch, half a sequence");
     cr_assert_eq(pp_costs_op(costs, &b, NULL).ps, 5 * s / 2);
     cr_assert_eq(pp_costs_op(costs, &f, &b).ps, 5 * s / 2);
+    b.stage = 0;
+    cr_assert_eq(pp_costs_op(costs, &f, &b).ps, 5 * s / 2, "FB is that of all pairs of stages");
     f.granules = 1;
     cr_assert_eq(pp_costs_op(costs, &f, NULL).ps, s / 4);
     send.granules = 1;

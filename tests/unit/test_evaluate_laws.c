@@ -38,6 +38,8 @@ static void scale(struct pp_costs *c, int k)
             c->op[kind][s].ps *= k;
     for (int s = 0; c->overlap && s < c->stages * c->stages; s++)
         c->overlap[s].ps *= k;
+    if (c->overlap_all)
+        c->overlap_all->ps *= k;
     for (int s = 0; s < c->stages; s++)
         c->ring_alpha_ps[s] *= k;
     for (int l = 0; l < c->links; l++) {
@@ -55,7 +57,7 @@ Test(evaluate_laws, scaling_all_costs_scales_every_time)
         const struct pp_plan_options *options = &all_options[seed % OPTIONS];
         struct pp_costs *costs = random_costs(g, 3);
         if (g->head.splits > 1) /* splits have entries of their own, overlaps share one */
-            costs->overlap = NULL;
+            costs->overlap = costs->overlap_all = NULL;
         scale(costs, 1);
         const struct pp_times *a = run(arena, p, costs, options, 3);
         scale(costs, 7);
