@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -44,12 +46,28 @@ static int create_temporary(struct pp_arena *arena, struct pp_output *output)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
         output->temporary =
-            pp_arena_printf(arena, "%s.%ld-%d.tmp", output->path, (long)getpid(), attempt);
+            pp_arena_printf(arena, "%s.%ld-%d.tmp", output->place, (long)getpid(), attempt);
         const int fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
     return -1;
+}
+
+static char *place_of(struct pp_arena *arena, const char *path)
+{
+    char *real = realpath(path, NULL), *place = pp_arena_strdup(arena, real ? real : path);
+
+    free(real);
+    return place;
+}
+
+/* Is there something that must not be replaced by a file? */
+static bool is_special(const char *place)
+{
+    struct stat info;
+
+    return stat(place, &info) == 0 && !S_ISREG(info.st_mode);
 }
 
 enum pp_status pp_output_open(struct pp_arena *arena, const char *path, struct pp_output *output,
@@ -60,14 +78,17 @@ enum pp_status pp_output_open(struct pp_arena *arena, const char *path, struct p
         output->file = stdout;
         return PP_OK;
     }
-    const int fd = create_temporary(arena, output);
+    output->place = place_of(arena, path);
+    const int fd = is_special(output->place) ? open(output->place, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+                                             : create_temporary(arena, output);
     if (fd < 0)
         return pp_error_set(err, PP_EFAIL, "cannot write '%s': %s", path, strerror(errno));
     output->file = has_suffix(path, ".gz") ? gz_stream(fd) : fdopen(fd, "w");
     if (output->file == NULL) {
         const int code = errno;
         close(fd);
-        unlink(output->temporary);
+        if (output->temporary != NULL)
+            unlink(output->temporary);
         return pp_error_set(err, PP_EFAIL, "cannot write '%s': %s", path, strerror(code));
     }
     return PP_OK;
@@ -82,12 +103,12 @@ enum pp_status pp_output_commit(struct pp_output *output, struct pp_error *err)
     errno = 0;
     bool is_good = fflush(file) == 0 && !ferror(file);
     int code = errno;
+    if (file != stdout && fclose(file) != 0 && is_good) {
+        is_good = false;
+        code = errno;
+    }
     if (output->temporary != NULL) {
-        if (fclose(file) != 0 && is_good) {
-            is_good = false;
-            code = errno;
-        }
-        if (is_good && rename(output->temporary, output->path) != 0) {
+        if (is_good && rename(output->temporary, output->place) != 0) {
             is_good = false;
             code = errno;
             what = "cannot replace";
@@ -105,9 +126,9 @@ void pp_output_abandon(struct pp_output *output)
 {
     if (output->file == NULL)
         return;
-    if (output->temporary != NULL) {
+    if (output->file != stdout)
         fclose(output->file);
+    if (output->temporary != NULL)
         unlink(output->temporary);
-    }
     output->file = NULL;
 }

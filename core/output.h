@@ -1,7 +1,8 @@
 /* core/output.h — result files that are there whole or not at all.
  *
  * Everything is written to a temporary file next to the target, which gets its name only when all
- * bytes have been written; ".gz" compresses. "-" is stdout. */
+ * bytes have been written; ".gz" compresses. "-" is stdout. A link stays: its target is replaced.
+ * What is there and is no regular file (a device, a pipe) is written in place. */
 #ifndef PP_CORE_OUTPUT_H
 #define PP_CORE_OUTPUT_H
 
@@ -12,8 +13,9 @@
 
 struct pp_output {
     FILE *file;       /* write here; errors are sticky and reported by the commit */
-    const char *path; /* the target */
-    char *temporary;  /* NULL for stdout */
+    const char *path; /* the target, as given */
+    char *place;      /* the target behind all links */
+    char *temporary;  /* NULL where nothing is replaced */
 };
 
 /* PP_EFAIL when the file cannot be created. */

@@ -4,12 +4,14 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/pipesim-trace-XXXXXX";
@@ -235,6 +237,32 @@ Test(trace, failed_writing_leaves_nothing_and_keeps_the_old_file)
     }
     cr_expect_eq(files_here(), 4);
     cr_expect_str_eq(contents(arena, "t.csv.gz"), before);
+}
+
+Test(trace, devices_pipes_and_links_stay_what_they_are)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_trace *trace = example(arena);
+    struct pp_error err = {0};
+    struct stat info;
+    char text[16] = "";
+
+    cr_assert_eq(mkfifo("pipe.csv", 0600), 0);
+    const int pipe = open("pipe.csv", O_RDWR); /* a reader: opening for writing does not block */
+    cr_assert_eq(pp_trace_write(trace, "pipe.csv", &err), PP_OK, "%s", err.message);
+    cr_assert_eq(read(pipe, text, 4), 4);
+    cr_assert_str_eq(text, "step");
+    close(pipe);
+    cr_assert_eq(lstat("pipe.csv", &info), 0);
+    cr_assert(S_ISFIFO(info.st_mode));
+    cr_assert_eq(pp_trace_write(trace, "t.csv", &err), PP_OK);
+    cr_assert_eq(symlink("t.csv", "link.csv"), 0);
+    trace->events[0].bytes = 12345;
+    cr_assert_eq(pp_trace_write(trace, "link.csv", &err), PP_OK);
+    cr_assert_eq(lstat("link.csv", &info), 0);
+    cr_assert(S_ISLNK(info.st_mode));
+    cr_assert_not_null(strstr(contents(arena, "t.csv"), "12345"));
+    cr_assert_eq(files_here(), 3);
 }
 
 /* ---- chrome ---------------------------------------------------------------------------------- */
