@@ -17,7 +17,6 @@ struct block {
 
 struct pp_arena {
     struct block *first, *current;
-    size_t total;
 };
 
 static void die(size_t bytes)
@@ -97,7 +96,6 @@ void *pp_arena_alloc_raw(struct pp_arena *arena, size_t bytes)
     struct block *b = arena->current;
     const size_t at = align_up(b->used, align);
     b->used = at + bytes;
-    arena->total += bytes;
     return b->data + at;
 }
 
@@ -137,19 +135,13 @@ char *pp_arena_printf(struct pp_arena *arena, const char *format, ...)
     return text;
 }
 
-size_t pp_arena_bytes(const struct pp_arena *arena)
-{
-    return arena->total;
-}
-
 struct pp_arena_mark pp_arena_mark(struct pp_arena *arena)
 {
-    return (struct pp_arena_mark){arena->current, arena->current->used, arena->total};
+    return (struct pp_arena_mark){arena->current, arena->current->used};
 }
 
 void pp_arena_release(struct pp_arena *arena, struct pp_arena_mark mark)
 {
     arena->current = mark.block;
     arena->current->used = mark.used;
-    arena->total = mark.total;
 }

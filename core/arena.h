@@ -19,13 +19,11 @@ char *pp_arena_printf(struct pp_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3), nonnull(2)));
 /* A block of `new_bytes` that begins with the first `old_bytes` of `old` (which stays valid). */
 void *pp_arena_grow(struct pp_arena *arena, const void *old, size_t old_bytes, size_t new_bytes);
-size_t pp_arena_bytes(const struct pp_arena *arena); /* bytes handed out so far */
 
 /* Forget all that was allocated after the mark; the memory is reused by later allocations. */
 struct pp_arena_mark {
     void *block;
     size_t used;
-    size_t total;
 };
 struct pp_arena_mark pp_arena_mark(struct pp_arena *arena);
 void pp_arena_release(struct pp_arena *arena, struct pp_arena_mark mark);

@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An object being read: remembers its file and path for messages, and which keys were used. */
+/* A file being read. */
 struct pp_json {
-    const char *name; /* file name */
+    const char *name; /* for messages */
     json_t *root;
 };
 

@@ -40,8 +40,3 @@ struct pp_times *pp_plan_run(struct pp_arena *arena, const struct pp_plan *plan,
         kernel++;
     return pp_plan_run_with(arena, plan, replicas, perturbation, wanted, kernel);
 }
-
-int pp_plan_instructions(const struct pp_plan *plan)
-{
-    return pp_program_size(plan->program);
-}

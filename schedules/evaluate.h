@@ -55,7 +55,5 @@ enum pp_times_wanted { PP_TIMES_MAKESPAN, PP_TIMES_ALL };
 struct pp_times *pp_plan_run(struct pp_arena *arena, const struct pp_plan *plan, int replicas,
                              const struct pp_perturbation *perturbation,
                              enum pp_times_wanted wanted);
-/* Number of program instructions one run of one replica stands for (for rates). */
-int pp_plan_instructions(const struct pp_plan *plan);
 
 #endif

@@ -41,8 +41,6 @@ struct pp_graph {
 };
 
 int32_t pp_graph_add(struct pp_graph *g, struct pp_node node);
-/* Room for `room` inputs of a new meet. */
-int32_t pp_graph_add_meet(struct pp_graph *g, int owner, int64_t ps, int room);
 /* Let `node` not end before `input` has; more than three inputs of a step are folded into a node of
  * their own. Input 0 is ignored. */
 void pp_graph_input(struct pp_graph *g, int32_t node, int32_t input);
@@ -52,9 +50,6 @@ struct pp_clock {
     int32_t value[PP_STEP_INPUTS];
     int count;
 };
-void pp_clock_wait(struct pp_graph *g, struct pp_clock *clock, int32_t node);
-/* One node that stands for the clock; 0 = time zero. */
-int32_t pp_clock_node(struct pp_graph *g, struct pp_clock *clock);
 /* A compute node after the clock, and the clock set to its end. `fused` as in pp_costs_op. */
 int32_t pp_graph_compute(struct pp_graph *g, struct pp_clock *clock, int i, bool is_fused);
 /* Is instruction i the first of a fused pair whose second follows on the same rank (`end` = behind

@@ -10,7 +10,8 @@ int32_t pp_graph_add(struct pp_graph *g, struct pp_node node)
     return g->count - 1;
 }
 
-int32_t pp_graph_add_meet(struct pp_graph *g, int owner, int64_t ps, int room)
+/* Room for `room` inputs of a new meet. */
+static int32_t add_meet(struct pp_graph *g, int owner, int64_t ps, int room)
 {
     const int32_t first = g->input_count;
 
@@ -46,7 +47,8 @@ void pp_graph_input(struct pp_graph *g, int32_t node, int32_t input)
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-int32_t pp_clock_node(struct pp_graph *g, struct pp_clock *clock)
+/* One node that stands for the clock; 0 = time zero. */
+static int32_t clock_node(struct pp_graph *g, struct pp_clock *clock)
 {
     if (clock->count == 0)
         return 0;
@@ -60,7 +62,7 @@ int32_t pp_clock_node(struct pp_graph *g, struct pp_clock *clock)
     return clock->value[0];
 }
 
-void pp_clock_wait(struct pp_graph *g, struct pp_clock *clock, int32_t node)
+static void clock_wait(struct pp_graph *g, struct pp_clock *clock, int32_t node)
 {
     if (node == 0)
         return;
@@ -68,7 +70,7 @@ void pp_clock_wait(struct pp_graph *g, struct pp_clock *clock, int32_t node)
         if (clock->value[k] == node)
             return;
     if (clock->count == PP_STEP_INPUTS)
-        pp_clock_node(g, clock);
+        clock_node(g, clock);
     clock->value[clock->count++] = node;
 }
 
@@ -120,7 +122,7 @@ static void walk_send(struct walk *w, int i)
 {
     struct pp_graph *g = w->g;
     const struct pp_op op = pp_program_op(g->program, i);
-    const int32_t message = w->message0 + op.arg, post = pp_clock_node(g, &w->clock);
+    const int32_t message = w->message0 + op.arg, post = clock_node(g, &w->clock);
 
     g->nodes[message].owner = i;
     g->nodes[message].ps = pp_costs_p2p(g->costs, &op, w->rank).ps;
@@ -136,7 +138,7 @@ static void walk_recv(struct walk *w, int i)
 {
     struct pp_graph *g = w->g;
     const int32_t arg = g->program->arg[i], message = w->message0 + arg;
-    const int32_t post = pp_clock_node(g, &w->clock);
+    const int32_t post = clock_node(g, &w->clock);
 
     g->posts[arg][1] = post;
     g->node_of[i] = message;
@@ -148,7 +150,7 @@ static void walk_recv(struct walk *w, int i)
 static int32_t walk_own(struct walk *w, int i, int32_t before)
 {
     const struct pp_op op = pp_program_op(w->g->program, i);
-    const int32_t post = pp_clock_node(w->g, &w->clock);
+    const int32_t post = clock_node(w->g, &w->clock);
 
     w->g->node_of[i] = pp_graph_add(
         w->g, (struct pp_node){
@@ -170,7 +172,7 @@ static void walk_collective(struct walk *w, int i)
         return;
     }
     const int32_t meet = w->collective0 + g->program->arg[i];
-    const int32_t post = pp_clock_node(g, &w->clock);
+    const int32_t post = clock_node(g, &w->clock);
     /* One input a member: a ring needs to know when each of them is ready. */
     pp_graph_input(g, meet,
                    pp_graph_add(g, (struct pp_node){.owner = i, .in = {post, w->last_collective}}));
@@ -183,9 +185,9 @@ static void walk_barrier(struct walk *w, int i)
 {
     if (w->passed == w->barrier_count)
         *PP_PUSH(w->g->arena, w->barriers, w->barrier_count, w->barrier_capacity) =
-            pp_graph_add_meet(w->g, i, 0, w->g->program->ranks);
+            add_meet(w->g, i, 0, w->g->program->ranks);
     const int32_t meet = w->barriers[w->passed++];
-    pp_graph_input(w->g, meet, pp_clock_node(w->g, &w->clock));
+    pp_graph_input(w->g, meet, clock_node(w->g, &w->clock));
     w->g->node_of[i] = meet;
     set_clock(&w->clock, meet);
 }
@@ -199,7 +201,7 @@ static void walk_control(struct walk *w, int i)
     if (p->kind[i] != PP_WAIT || p->arg[i] < 0)
         return;
     const int32_t target = w->g->node_of[p->begin[w->rank] + p->arg[i]];
-    pp_clock_wait(w->g, &w->clock, target);
+    clock_wait(w->g, &w->clock, target);
     w->g->node_of[i] = target;
 }
 
@@ -230,8 +232,7 @@ static void add_collective(struct pp_graph *g, const struct pp_collective *c, in
 {
     const struct pp_op op = {.kind = c->kind, .aux = c->tied ? PP_TIED : 0, .stage = c->stage};
     const int turns = c->kind == PP_AR ? 2 : c->kind == PP_RS || c->kind == PP_AG ? 1 : 0;
-    const int32_t meet =
-        pp_graph_add_meet(g, PP_NO_OWNER, pp_costs_op(g->costs, &op, NULL).ps, posts);
+    const int32_t meet = add_meet(g, PP_NO_OWNER, pp_costs_op(g->costs, &op, NULL).ps, posts);
 
     if (!g->options->ring_flows || c->tied || turns == 0 || g->costs->sync_ranks < 2 ||
         !g->costs->ring_alpha_ps || c->stage >= g->costs->stages)

@@ -1,7 +1,7 @@
 /* schedules/verify.c — the order of the checks, and the memory bound. */
 #include "schedules/verify_internal.h"
 
-enum pp_status pp_verify_memory(struct pp_verify *v, int max_activations)
+static enum pp_status check_memory(struct pp_verify *v, int max_activations)
 {
     const struct pp_program *p = v->p;
     const int64_t whole = (int64_t)p->granules * p->splits; /* one chunk activation, in units */
@@ -31,12 +31,11 @@ static enum pp_status check(struct pp_verify *v, const struct pp_verify_options 
     if (is_lowered) {
         PP_TRY(pp_verify_comm(v));
         PP_TRY(pp_verify_order(v));
-
         PP_TRY(pp_verify_slots(v));
     }
     PP_TRY(pp_verify_sync(v));
     PP_TRY(pp_verify_run(v));
-    return options && options->max_activations > 0 ? pp_verify_memory(v, options->max_activations)
+    return options && options->max_activations > 0 ? check_memory(v, options->max_activations)
                                                    : PP_OK;
 }
 

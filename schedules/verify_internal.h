@@ -58,7 +58,6 @@ enum pp_status pp_verify_comm(struct pp_verify *v);  /* messages and WAITs; fill
 enum pp_status pp_verify_order(struct pp_verify *v); /* lowered: data is there when an op starts */
 enum pp_status pp_verify_slots(struct pp_verify *v); /* no buffer slot overwritten while in use */
 enum pp_status pp_verify_run(struct pp_verify *v);   /* no deadlock */
-enum pp_status pp_verify_memory(struct pp_verify *v, int max_activations);
 
 /* ---- words (verify_text.c) ------------------------------------------------------------------- */
 enum { VERIFY_TEXT_BYTES = PP_OP_TEXT_BYTES + 8 };
