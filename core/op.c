@@ -309,9 +309,7 @@ static enum pp_status parse_part(struct cursor *c, struct pp_op *op)
 
 static enum pp_status make_wait(const struct cursor *c, struct pp_op *op)
 {
-    const enum pp_stream stream = pp_op_kinds[op->kind].stream;
-
-    if (stream == PP_STREAM_COMPUTE || stream == PP_STREAM_CONTROL)
+    if (!pp_op_is_posted(op->kind))
         return fail(c, "WAIT is for posted instructions (SEND, RECV, collectives, COPY)");
     if (op->slot >= 0)
         return fail(c, "the instruction inside WAIT has no slot");

@@ -54,6 +54,12 @@ static inline bool pp_op_is_collective(int kind)
 {
     return pp_op_kinds[kind].stream == PP_STREAM_REDUCE;
 }
+/* Runs beside compute once it is posted, and can be waited for. */
+static inline bool pp_op_is_posted(int kind)
+{
+    return pp_op_kinds[kind].stream != PP_STREAM_COMPUTE &&
+           pp_op_kinds[kind].stream != PP_STREAM_CONTROL;
+}
 
 enum { PP_FUSED_FIRST = 1, PP_FUSED_SECOND = 2, PP_TIED = 1 };
 

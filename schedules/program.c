@@ -145,13 +145,6 @@ static bool op_has_mb(const struct pp_op *op)
     return pp_op_kinds[op->kind == PP_WAIT ? op->aux : op->kind].has_mb;
 }
 
-static bool is_waitable(int kind)
-{
-    const enum pp_stream stream = pp_op_kinds[kind].stream;
-
-    return stream == PP_STREAM_CHANNEL || stream == PP_STREAM_REDUCE || stream == PP_STREAM_COPY;
-}
-
 static enum pp_status check_micro_batch(const struct pp_freeze *f, int rank, int at)
 {
     const struct pp_op *op = &f->lists->ops[rank][at];
@@ -191,7 +184,7 @@ static enum pp_status check_op(const struct pp_freeze *f, int rank, int at)
 
     if (op->kind >= PP_OP_KINDS)
         return pp_freeze_error(f, rank, at, "unknown kind %d", op->kind);
-    if (op->kind == PP_WAIT && (op->aux >= PP_OP_KINDS || !is_waitable(op->aux)))
+    if (op->kind == PP_WAIT && (op->aux >= PP_OP_KINDS || !pp_op_is_posted(op->aux)))
         return pp_freeze_error(f, rank, at, "nothing to wait for");
     if (op->stage >= f->p->stages)
         return pp_freeze_error(f, rank, at, "stages are 0 to %d", f->p->stages - 1);

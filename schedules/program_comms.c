@@ -4,12 +4,6 @@
 #include "schedules/map64.h"
 #include "schedules/program_private.h"
 
-static bool is_posted(int kind)
-{
-    return pp_op_is_send(kind) || pp_op_is_recv(kind) || pp_op_is_collective(kind) ||
-           kind == PP_COPY;
-}
-
 static bool lacks_waits(const struct pp_orders *lists)
 {
     bool has_posts = false;
@@ -18,7 +12,7 @@ static bool lacks_waits(const struct pp_orders *lists)
         for (int at = 0; at < lists->count[r]; at++) {
             if (lists->ops[r][at].kind == PP_WAIT)
                 return false;
-            has_posts |= is_posted(lists->ops[r][at].kind);
+            has_posts |= pp_op_is_posted(lists->ops[r][at].kind);
         }
     return has_posts;
 }
@@ -98,7 +92,7 @@ static void rewrite_list(struct rewrite *w, int count)
     }
     for (int at = 0; at < count; at++) {
         const int kind = w->from[at].kind;
-        if (!is_posted(kind))
+        if (!pp_op_is_posted(kind))
             continue;
         if (pp_op_is_recv(kind) || kind == PP_AG) {
             int32_t *target = pp_map64_find(&w->open, need_key(kind, &w->from[at]));
@@ -120,7 +114,7 @@ void pp_reading_add_waits(struct pp_reading *reading)
     for (int r = 0; r < lists->ranks; r++) {
         int room = lists->count[r];
         for (int at = 0; at < lists->count[r]; at++)
-            room += is_posted(lists->ops[r][at].kind);
+            room += pp_op_is_posted(lists->ops[r][at].kind);
         struct rewrite w = {.from = lists->ops[r],
                             .ops = pp_arena_alloc_raw(scratch, (size_t)room * sizeof(struct pp_op)),
                             .line = pp_arena_alloc_raw(scratch, (size_t)room * sizeof(int32_t)),

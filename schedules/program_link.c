@@ -163,13 +163,6 @@ enum pp_status pp_freeze_channels(const struct pp_freeze *f)
 
 /* ---- waits ----------------------------------------------------------------------------------- */
 
-static bool is_posted(int kind)
-{
-    const enum pp_stream stream = pp_op_kinds[kind].stream;
-
-    return stream == PP_STREAM_CHANNEL || stream == PP_STREAM_REDUCE || stream == PP_STREAM_COPY;
-}
-
 static uint64_t wait_key(const struct pp_program *p, int i, int kind, bool tied)
 {
     /* kind 5 bits, tied 1, split 8, stage 16, micro-batch or pipeline 31 */
@@ -198,7 +191,7 @@ enum pp_status pp_freeze_waits(const struct pp_freeze *f)
         for (int i = begin; i < end; i++) {
             const int kind = p->kind[i];
             if (kind != PP_WAIT) {
-                if (is_posted(kind))
+                if (pp_op_is_posted(kind))
                     *pp_map64_at(&latest, wait_key(p, i, kind, p->aux[i] == PP_TIED), 0) = i;
                 continue;
             }
