@@ -25,10 +25,6 @@ struct pp_csv {
 enum pp_status pp_csv_parse(struct pp_arena *arena, const char *name, const char *text,
                             size_t length, struct pp_csv *csv, struct pp_csv *comments,
                             struct pp_error *err);
-/* The whole of a file ("-" = stdin, ".gz" is decompressed); PP_EFAIL when it cannot be read. Adds a
- * NUL behind the end that `*length` does not count. Refuses more than 1 GiB. */
-enum pp_status pp_file_read(struct pp_arena *arena, const char *path, char **text, size_t *length,
-                            struct pp_error *err);
 /* Write one field, quoted when needed (libcsv's rule). */
 void pp_csv_write_field(FILE *out, const char *field);
 

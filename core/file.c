@@ -1,9 +1,7 @@
 #include "core/file.h"
-#include "core/csv.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +59,7 @@ static enum pp_status read_all(const char *name, gzFile file, struct buffer *buf
     return code == Z_OK ? PP_OK : fail(name, file, err);
 }
 
-static bool has_suffix(const char *path, const char *suffix)
+bool pp_has_suffix(const char *path, const char *suffix)
 {
     const size_t length = strlen(path), tail = strlen(suffix);
 
@@ -100,7 +98,7 @@ enum pp_status pp_file_read_limited(struct pp_arena *arena, const char *path, si
 
     PP_TRY(open_stream(path, name, limit, &file, err));
     enum pp_status status = PP_OK;
-    if (has_suffix(path, ".gz") && gzdirect(file) && !gzeof(file))
+    if (pp_has_suffix(path, ".gz") && gzdirect(file) && !gzeof(file))
         status = pp_error_set(err, PP_EFAIL, "cannot read %s: it is not in gzip format", name);
     if (status == PP_OK)
         status = read_all(name, file, &buffer, err);

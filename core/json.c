@@ -1,5 +1,5 @@
 #include "core/json.h"
-#include "core/csv.h"
+#include "core/file.h"
 
 #include <assert.h>
 #include <inttypes.h>

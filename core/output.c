@@ -2,6 +2,8 @@
 
 #include "core/output.h"
 
+#include "core/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -32,13 +34,6 @@ static FILE *gz_stream(int fd)
     if (file == NULL)
         gzclose(gz);
     return file;
-}
-
-static bool has_suffix(const char *text, const char *suffix)
-{
-    const size_t length = strlen(text), tail = strlen(suffix);
-
-    return length >= tail && strcmp(text + length - tail, suffix) == 0;
 }
 
 /* Several runs may write the same name at once, so the temporary one is unique to the process. */
@@ -83,7 +78,7 @@ enum pp_status pp_output_open(struct pp_arena *arena, const char *path, struct p
                                              : create_temporary(arena, output);
     if (fd < 0)
         return pp_error_set(err, PP_EFAIL, "cannot write '%s': %s", path, strerror(errno));
-    output->file = has_suffix(path, ".gz") ? gz_stream(fd) : fdopen(fd, "w");
+    output->file = pp_has_suffix(path, ".gz") ? gz_stream(fd) : fdopen(fd, "w");
     if (output->file == NULL) {
         const int code = errno;
         close(fd);

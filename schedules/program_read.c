@@ -1,6 +1,7 @@
 /* schedules/program_read.c — files to lists, cell by cell. What the cells imply is found by
  * program_sizes.c and program_infer.c, the rest is freezing. */
 #include "core/csv.h"
+#include "core/file.h"
 #include "schedules/program_private.h"
 
 #include <stdarg.h>

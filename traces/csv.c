@@ -1,4 +1,5 @@
 #include "core/csv.h"
+#include "core/file.h"
 #include "core/output.h"
 #include "core/units.h"
 #include "traces/trace.h"

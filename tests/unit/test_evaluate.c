@@ -1,5 +1,6 @@
 /* The evaluator against closed forms and published figures. */
 #include "core/csv.h"
+#include "core/file.h"
 #include "schedules/evaluate.h"
 #include "schedules/schedule.h"
 

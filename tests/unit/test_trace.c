@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "core/csv.h"
+#include "core/file.h"
 #include "traces/trace.h"
 
 #include <criterion/criterion.h>
