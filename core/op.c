@@ -217,9 +217,9 @@ static enum pp_status parse_micro_batch(struct cursor *c, struct pp_op *op)
     op->granules = 1;
     if (take(c, '-')) {
         PP_TRY(parse_int(c, "last granule", INT32_MAX - 256, &last));
-        if (last <= value || last - value >= UINT8_MAX)
+        if (last <= value || last - value >= UINT8_MAX - 1)
             return fail(c, "a range of granules is first-last, with last above first by at most "
-                           "254");
+                           "253");
         op->granules = (uint8_t)(last - value + 1);
     }
     if (take(c, 's')) {
