@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+enum { KEYS = PP_META_SIZES + 6 };
 static const char format_name[] = "pipesim-program/1";
 static const char *const level_names[] = {"compute", "lowered"};
 static const char *const mode_names[] = {"train", "infer"};
@@ -233,6 +234,35 @@ static enum pp_status parse_placement(struct pp_arena *arena, const struct line 
                          &meta->rank_of);
 }
 
+/* Number of a key that means something, or -1. */
+static int key_number(const char *key)
+{
+    static const char *const others[] = {"format", "schedule",  "level",
+                                         "mode",   "placement", "pipe_of"};
+
+    for (int k = 0; k < PP_META_SIZES; k++)
+        if (!strcmp(key, pp_meta_size_names[k]))
+            return k;
+    for (int k = 0; k < KEYS - PP_META_SIZES; k++)
+        if (!strcmp(key, others[k]))
+            return PP_META_SIZES + k;
+    return -1;
+}
+
+static enum pp_status check_once(const struct line *lines, int count)
+{
+    bool is_seen[KEYS] = {false};
+
+    for (int i = 0; i < count; i++) {
+        const int key = key_number(lines[i].key);
+        if (key >= 0 && is_seen[key])
+            return fail(&lines[i], "it only once");
+        if (key >= 0)
+            is_seen[key] = true;
+    }
+    return PP_OK;
+}
+
 static enum pp_status check_complete(const char *file, const struct pp_meta *meta,
                                      struct pp_error *err)
 {
@@ -267,6 +297,7 @@ enum pp_status pp_program_meta_parse(struct pp_arena *arena, const char *file,
         }
     if (!meta->is_given)
         return PP_OK;
+    PP_TRY(check_once(lines, count));
     for (int i = 0; i < count; i++)
         PP_TRY(parse_line(&lines[i], meta));
     for (int i = 0; i < count; i++)

@@ -325,6 +325,8 @@ static const struct {
      "f.csv:2: micro_batches: 1, but the cells need 2"},
     {"# format: pipesim-program/1\n# splits: many\n0F0\n",
      "f.csv:2: splits: 'many'; expected a whole number from 1 to 255"},
+    {"# format: pipesim-program/1\n# splits: 1\n# splits: 2\n0F0s0\n",
+     "f.csv:3: splits: '2'; expected it only once"},
     {"# format: pipesim-program/1\n# level: high\n0F0\n",
      "f.csv:2: level: 'high'; expected compute or lowered"},
     {"# format: pipesim-program/1\n# level: compute\n0F0,0U\n",
