@@ -99,7 +99,8 @@ static enum pp_status parse_number(const char *text, const char *column, bool ma
         return PP_OK;
     }
     *value = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(*value) || *value < 0)
+    if (end == text || text[strspn(text, "0123456789.eE+-")] != '\0' || *end != '\0' ||
+        !isfinite(*value) || *value < 0)
         return pp_error_set(err, PP_EINVAL, "%s '%s' is not a number of at least 0", column, text);
     return PP_OK;
 }

@@ -178,6 +178,7 @@ static const struct {
     {HEADER "0,0,0,compute,0F0,,,,1,1,0,0123456789abcdef\n", "start_s ''"},
     {HEADER "0,0,0,compute,0F0,,,0,nan,1,0,0123456789abcdef\n", "end_s 'nan'"},
     {HEADER "0,0,0,compute,0F0,,,0,1e999,1,0,0123456789abcdef\n", "end_s '1e999'"},
+    {HEADER "0,0,0,compute,0F0,,,0,0x1,1,0,0123456789abcdef\n", "end_s '0x1'"},
     {HEADER "0,0,0,compute,0F0,,,2,1,1,0,0123456789abcdef\n", "lies before"},
     {HEADER "0,0,0,compute,0F0,,,0,1,2,0,0123456789abcdef\n", "duration_s 2 is not"},
     {HEADER "0,0,0,compute,0F0,,,0,1,1,0,123\n", "program_hash '123'"},
