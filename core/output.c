@@ -1,11 +1,13 @@
-#define _GNU_SOURCE /* fopencookie */
+#define _GNU_SOURCE /* fopencookie, faccessat */
 
 #include "core/output.h"
 
 #include "core/file.h"
+#include "core/units.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,33 +51,90 @@ static int create_temporary(struct pp_arena *arena, struct pp_output *output)
     return -1;
 }
 
+/* The end of a chain of links, whether it exists or not; NULL with errno when the links have none.
+ */
 static char *place_of(struct pp_arena *arena, const char *path)
 {
-    char *real = realpath(path, NULL), *place = pp_arena_strdup(arena, real ? real : path);
+    enum { LINKS_MAX = 40 };
+    char *real = realpath(path, NULL);
 
-    free(real);
-    return place;
+    if (real != NULL) {
+        char *place = pp_arena_strdup(arena, real);
+        free(real);
+        return place;
+    }
+    char *place = pp_arena_strdup(arena, path), target[PATH_MAX];
+    for (int i = 0; i < LINKS_MAX; i++) {
+        const ssize_t length = readlink(place, target, sizeof target - 1);
+        if (length < 0)
+            return place;
+        target[length] = '\0';
+        const char *slash = strrchr(place, '/');
+        const int folder = target[0] == '/' || slash == NULL ? 0 : (int)(slash + 1 - place);
+        place = pp_arena_printf(arena, "%.*s%s", folder, place, target);
+    }
+    errno = ELOOP;
+    return NULL;
 }
 
-/* Is there something that must not be replaced by a file? */
-static bool is_special(const char *place)
+/* A descriptor that the shell has opened, "/dev/fd/63" for >(command): opening it again could lose
+ * its position, and cannot be done with a socket. */
+static int inherited(const char *path)
 {
+    static const char folder[] = "/dev/fd/";
+    int64_t fd;
+
+    if (strcmp(path, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    if (strncmp(path, folder, sizeof folder - 1) != 0 ||
+        pp_units_parse_int(path + sizeof folder - 1, 0, INT_MAX, &fd, NULL) != PP_OK)
+        return -1;
+    return (int)fd;
+}
+
+/* Root may write everything, yet a file that nobody may write is kept on purpose. */
+static bool is_writable(const char *place, const struct stat *info)
+{
+    if ((info->st_mode & 0222) != 0 && faccessat(AT_FDCWD, place, W_OK, AT_EACCESS) == 0)
+        return true;
+    errno = EACCES;
+    return false;
+}
+
+/* What would not be the same file afterwards (a device, a pipe, a file with other names or another
+ * owner) is written in place, the rest by a temporary file. */
+static int open_place(struct pp_arena *arena, struct pp_output *output)
+{
+    const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
     struct stat info;
 
-    return stat(place, &info) == 0 && !S_ISREG(info.st_mode);
+    if (stat(output->place, &info) != 0)
+        return create_temporary(arena, output);
+    if (!S_ISREG(info.st_mode))
+        return open(output->place, flags);
+    if (!is_writable(output->place, &info))
+        return -1;
+    if (info.st_nlink > 1 || info.st_uid != geteuid())
+        return open(output->place, flags | O_TRUNC);
+    const int fd = create_temporary(arena, output);
+    if (fd >= 0)
+        fchmod(fd, info.st_mode & 0777);
+    return fd;
 }
 
 enum pp_status pp_output_open(struct pp_arena *arena, const char *path, struct pp_output *output,
                               struct pp_error *err)
 {
     *output = (struct pp_output){.path = path};
-    if (strcmp(path, "-") == 0) {
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
         output->file = stdout;
         return PP_OK;
     }
-    output->place = place_of(arena, path);
-    const int fd = is_special(output->place) ? open(output->place, O_WRONLY | O_CLOEXEC | O_NOCTTY)
-                                             : create_temporary(arena, output);
+    int fd = inherited(path);
+    if (fd >= 0)
+        fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    else if ((output->place = place_of(arena, path)) != NULL)
+        fd = open_place(arena, output);
     if (fd < 0)
         return pp_error_set(err, PP_EFAIL, "cannot write '%s': %s", path, strerror(errno));
     output->file = pp_has_suffix(path, ".gz") ? gz_stream(fd) : fdopen(fd, "w");

@@ -1,8 +1,10 @@
 /* core/output.h — result files that are there whole or not at all.
  *
  * Everything is written to a temporary file next to the target, which gets its name only when all
- * bytes have been written; ".gz" compresses. "-" is stdout. A link stays: its target is replaced.
- * What is there and is no regular file (a device, a pipe) is written in place. */
+ * bytes have been written; ".gz" compresses. "-" is stdout. A symbolic link stays: its target is
+ * replaced. An existing file keeps its mode, one without write permission is refused. Devices,
+ * pipes, open descriptors ("/dev/fd/3") and files with several names or of another owner are
+ * written in place: there, what a failed writing has written remains. */
 #ifndef PP_CORE_OUTPUT_H
 #define PP_CORE_OUTPUT_H
 
@@ -14,7 +16,7 @@
 struct pp_output {
     FILE *file;       /* write here; errors are sticky and reported by the commit */
     const char *path; /* the target, as given */
-    char *place;      /* the target behind all links */
+    char *place;      /* the target behind all links; NULL for a descriptor */
     char *temporary;  /* NULL where nothing is replaced */
 };
 

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "core/file.h"
+#include "core/output.h"
 #include "traces/trace.h"
 
 #include <criterion/criterion.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/pipesim-trace-XXXXXX";
@@ -258,12 +260,103 @@ Test(trace, devices_pipes_and_links_stay_what_they_are)
     cr_assert(S_ISFIFO(info.st_mode));
     cr_assert_eq(pp_trace_write(trace, "t.csv", &err), PP_OK);
     cr_assert_eq(symlink("t.csv", "link.csv"), 0);
-    trace->events[0].bytes = 12345;
+    trace->events[0].bytes = 31415926;
     cr_assert_eq(pp_trace_write(trace, "link.csv", &err), PP_OK);
     cr_assert_eq(lstat("link.csv", &info), 0);
     cr_assert(S_ISLNK(info.st_mode));
-    cr_assert_not_null(strstr(contents(arena, "t.csv"), "12345"));
+    cr_assert_not_null(strstr(contents(arena, "t.csv"), "31415926"));
     cr_assert_eq(files_here(), 3);
+}
+
+Test(trace, files_keep_their_mode_and_all_their_names)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_trace *trace = example(arena);
+    struct pp_error err = {0};
+    struct stat info, other;
+
+    cr_assert_eq(pp_trace_write(trace, "t.csv", &err), PP_OK);
+    cr_assert_eq(chmod("t.csv", 0604), 0);
+    trace->events[0].bytes = 31415926;
+    cr_assert_eq(pp_trace_write(trace, "t.csv", &err), PP_OK, "%s", err.message);
+    cr_assert_eq(stat("t.csv", &info), 0);
+    cr_assert_eq(info.st_mode & 07777, 0604);
+    cr_assert_not_null(strstr(contents(arena, "t.csv"), "31415926"));
+
+    cr_assert_eq(link("t.csv", "same.csv"), 0);
+    trace->events[0].bytes = 27182818;
+    cr_assert_eq(pp_trace_write(trace, "same.csv", &err), PP_OK, "%s", err.message);
+    cr_assert_eq(stat("t.csv", &info), 0);
+    cr_assert_eq(stat("same.csv", &other), 0);
+    cr_assert_eq(info.st_ino, other.st_ino);
+    cr_assert_null(strstr(contents(arena, "t.csv"), "31415926"));
+    cr_assert_eq(unlink("same.csv"), 0);
+
+    cr_assert_eq(chmod("t.csv", 0444), 0);
+    trace->events[0].bytes = 89101112;
+    cr_assert_eq(pp_trace_write(trace, "t.csv", &err), PP_EFAIL);
+    cr_assert_not_null(strstr(err.message, "Permission denied"), "%s", err.message);
+    cr_assert_null(strstr(contents(arena, "t.csv"), "89101112"));
+    cr_assert_eq(files_here(), 1);
+}
+
+Test(trace, links_to_nothing_get_their_target_and_loops_are_refused)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_trace *trace = example(arena);
+    struct pp_error err = {0};
+    struct stat info;
+
+    cr_assert_eq(mkdir("d", 0700), 0);
+    cr_assert_eq(symlink("next.csv", "d/link.csv"), 0);
+    cr_assert_eq(symlink("../t.csv", "d/next.csv"), 0);
+    cr_assert_eq(pp_trace_write(trace, "d/link.csv", &err), PP_OK, "%s", err.message);
+    cr_assert_eq(lstat("d/next.csv", &info), 0);
+    cr_assert(S_ISLNK(info.st_mode));
+    cr_assert_eq(lstat("t.csv", &info), 0);
+    cr_assert(S_ISREG(info.st_mode));
+    cr_assert_eq(symlink("loop.csv", "loop.csv"), 0);
+    cr_assert_eq(pp_trace_write(trace, "loop.csv", &err), PP_EFAIL);
+    cr_assert_eq(lstat("loop.csv", &info), 0);
+    cr_assert(S_ISLNK(info.st_mode));
+}
+
+Test(trace, descriptors_are_written_where_they_stand)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_output output;
+    const int fd = open("t.txt", O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+    cr_assert_eq(write(fd, "before\n", 7), 7);
+    const char *path = pp_arena_printf(arena, "/dev/fd/%d", fd);
+    cr_assert_eq(pp_output_open(arena, path, &output, &err), PP_OK, "%s", err.message);
+    fputs("result\n", output.file);
+    cr_assert_eq(pp_output_commit(&output, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(write(fd, "after\n", 6), 6);
+    close(fd);
+    cr_assert_str_eq(contents(arena, "t.txt"), "before\nresult\nafter\n");
+    cr_assert_eq(pp_output_open(arena, "/dev/fd/1234567", &output, &err), PP_EFAIL);
+}
+
+/* A device without room, made here where that is allowed: the real one is nobody's to try. */
+Test(trace, a_full_device_is_reported_and_stays)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct stat info;
+
+    if (mknod("full.csv", S_IFCHR | 0600, makedev(1, 7)) != 0)
+        cr_skip_test("no right to make a device");
+    const int fd = open("full.csv", O_WRONLY);
+    if (fd < 0)
+        cr_skip_test("devices do not work in this folder");
+    close(fd);
+    cr_assert_eq(pp_trace_write(example(arena), "full.csv", &err), PP_EFAIL);
+    cr_assert_not_null(strstr(err.message, "No space left"), "%s", err.message);
+    cr_assert_eq(lstat("full.csv", &info), 0);
+    cr_assert(S_ISCHR(info.st_mode));
+    cr_assert_eq(files_here(), 1);
 }
 
 /* ---- chrome ---------------------------------------------------------------------------------- */
