@@ -192,9 +192,12 @@ static struct sum recompute_sum(const struct pp_cost_inputs *in, int stage, int 
         add_layers(&sum, in, work, share);
         return sum;
     }
+    /* Keys and values of the other context-parallel devices are not kept either. */
     const struct pp_compute attention = pp_roofline_attention(in, work);
+    const double cp_s = pp_roofline_cp_s(in, work, PP_PASS_F);
     return (struct sum){
-        .s = share.count * attention.s,
+        .s = share.count * (attention.s + cp_s),
+        .cp_s = share.count * cp_s,
         .flops = share.count * attention_flops(in),
         .bytes = share.count * attention.bytes,
     };

@@ -37,7 +37,8 @@ struct pp_cost_inputs {
  * there are fewer blocks than stages that must have one (nearest legal pp in the message). */
 enum pp_status pp_partition_blocks(struct pp_arena *arena, int blocks, int stages, int first,
                                    int last, int **blocks_per_stage, struct pp_error *err);
-/* Share of a stage's blocks that is recomputed, [stage] (all 0 without, all 1 for full). */
+/* Share of a stage's blocks that an R before each backward computes again, [stage]: all 0 without,
+ * all 1 for full (whole blocks) and selective (the attention of every block). */
 double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *in);
 
 enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_inputs *in,

@@ -75,7 +75,7 @@ static enum pp_status lower_program(struct pp_arena *arena, const struct pp_conf
         options.has_optimizer = is_training;
         options.zero = config->zero;
         options.has_tied = is_training && result->costs->tied != NULL;
-        if (config->recompute == PP_RECOMPUTE_FULL || config->recompute == PP_RECOMPUTE_STAGE)
+        if (config->recompute != PP_RECOMPUTE_NONE)
             options.recompute_frac = pp_recompute_fracs(arena, &result->cost_inputs);
     }
     return pp_lower(arena, compute, &options, &result->program, err);

@@ -93,9 +93,42 @@ Test(roofline, context_parallel_time_is_what_attention_does_not_hide)
     const struct pp_costs *costs = costs_of(arena, &in);
     cr_assert_float_eq(pp_units_s(costs->op[PP_F][0].cp_ps), 16 * 15 * round_s, 2e-12);
     cr_assert_eq(costs->op[PP_W][0].cp_ps, 0);
+    in.recompute = PP_RECOMPUTE_SELECTIVE;
+    cr_assert_eq(costs_of(arena, &in)->op[PP_R][0].cp_ps, costs->op[PP_F][0].cp_ps);
     in.layout.seq = 1 << 17; /* long sequences hide it */
     cluster.device.peak_flops_per_s = 989e12;
     cr_assert_eq(costs_of(arena, &in)->op[PP_F][0].cp_ps, 0);
+}
+
+/* R of selective recomputation is the forward of the attention alone: with free memory, links and
+ * launches 4 t c d / tp flops a block, half the keys with a fused causal kernel; its flops are
+ * those that HFU counts. */
+Test(roofline, selective_recomputation_is_the_attention_forward)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+
+    in.recompute = PP_RECOMPUTE_SELECTIVE;
+    cluster.device.launch_s = 0;
+    cluster.device.memory_bytes_per_s = 1e30;
+    for (int unfused = 0; unfused <= 1; unfused++) {
+        cluster.device.is_attention_unfused = unfused;
+        const struct pp_costs *costs = costs_of(arena, &in);
+        const double eta = cluster.device.gemm_eta * (unfused ? 1 : 0.65);
+        const double r_s = 6 * 4.0 * 2048 * (unfused ? 2048 : 1024) * 12288 / 8 /
+                           (cluster.device.peak_flops_per_s * eta);
+        cr_assert_float_eq(pp_units_s(costs->op[PP_R][3].ps) / r_s, 1, 1e-7);
+        cr_assert_eq(costs->op[PP_R][3].tp_ps, 0);
+        double flops = 0;
+        for (int s = 0; s < in.stages; s++)
+            flops += costs->op[PP_R][s].flops;
+        cr_assert_float_eq(flops / pp_recompute_flops_per_sample(&in, PP_FLOPS_MEGATRON), 1, 1e-12);
+    }
+    const double *fracs = pp_recompute_fracs(arena, &in);
+    for (int s = 0; s < in.stages; s++)
+        cr_assert_eq(fracs[s], 1);
 }
 
 /* Both pipelines of a bidirectional schedule hold every stage: twice the replicas. */
