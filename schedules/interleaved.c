@@ -3,6 +3,8 @@
  * needs the F and the B to belong to different micro-batches (Megatron's expert overlap). */
 #include "schedules/closed_form.h"
 
+#include <math.h>
+
 static int warmup_of(const struct pp_shape *shape, int rank)
 {
     const int first = (shape->chunks - 1) * shape->group + 2 * (shape->ranks - 1 - rank);
@@ -61,6 +63,13 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
     return pp_suggest_nearest(shape, (struct pp_refused){n, 1, 2 * n, has_default}, err);
 }
 
+static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
+{
+    const bool has_gain = shape->extra_warmup && unit->fb != unit->f + unit->b;
+
+    return has_gain ? (double)NAN : pp_bubble_flush(shape, unit, rank);
+}
+
 static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
     (void)unit;
@@ -85,6 +94,6 @@ const struct pp_schedule pp_schedule_interleaved = {
     .accepts = accepts,
     .defaults = defaults,
     .phases = phases,
-    .bubble_frac = {"w/(NV+w), w = D-1 + (V-1)max(0,D-N)", true, pp_bubble_flush},
+    .bubble_frac = {"w/(NV+w), w = D-1 + (V-1)max(0,D-N)", true, bubble},
     .peak = {"min((V-1)G + 2(D-1-r) + 1, NV), one more with --extra-warmup", true, peak},
 };

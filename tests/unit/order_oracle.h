@@ -15,12 +15,13 @@ struct oracle {
     const struct pp_orders *orders;
     const struct pp_order_maps *maps;
     int64_t cost[PP_OP_KINDS]; /* of one op (a split is an op) */
+    int64_t overlap;           /* of an OVERLAP_F_B pair; 0 = the sum of its ops */
     int64_t wire;              /* of one message to another rank */
     int64_t *end[3];           /* F, B or I, B or W: [(stage * granules + mb) * splits + split] */
     int64_t makespan;          /* -1 = deadlock */
     int64_t span;              /* longest from a rank's first start to its last end */
-    int64_t busiest;
-    double peak[64];   /* of the first ranks, in chunk activations */
+    int64_t busiest, busy;     /* compute time of the busiest rank, of all ranks */
+    double peak[64];           /* of the first ranks, in chunk activations */
     const char *fault; /* an op twice, missing, or on another rank than its placement says */
 };
 
@@ -88,6 +89,11 @@ static void oracle_finish(struct oracle *o, const struct pp_op *op, int rank, in
     o->makespan = end > o->makespan ? end : o->makespan;
 }
 
+static int64_t oracle_pair(const struct oracle *o, const struct pp_op *op)
+{
+    return o->overlap ? o->overlap : o->cost[op[0].kind] + o->cost[op[1].kind];
+}
+
 /* Run what rank can run now; returns whether it did anything. */
 static bool oracle_advance(struct oracle *o, int rank, int *at, int64_t *clock, int64_t *began)
 {
@@ -105,7 +111,7 @@ static bool oracle_advance(struct oracle *o, int rank, int *at, int64_t *clock, 
             if (other < 0)
                 break;
             start = other > start ? other : start;
-            cost += o->cost[op[1].kind];
+            cost = oracle_pair(o, op);
         }
         start = start > clock[rank] ? start : clock[rank];
         began[rank] = at[rank] == 0 ? start : began[rank];
@@ -124,14 +130,18 @@ static void oracle_peaks(struct oracle *o)
         double held = 0, peak = 0;
         int64_t busy = 0;
         for (int i = 0; i < o->orders->count[rank]; i++) {
-            const int kind = o->orders->ops[rank][i].kind;
+            const struct pp_op *op = &o->orders->ops[rank][i];
+            const int kind = op->kind;
             held += (kind == PP_F) - (kind == PP_B || kind == PP_W);
             peak = held > peak ? held : peak;
-            busy += o->cost[kind];
+            busy += op->aux == PP_FUSED_FIRST    ? oracle_pair(o, op)
+                    : op->aux == PP_FUSED_SECOND ? 0
+                                                 : o->cost[kind];
         }
         if (rank < 64)
             o->peak[rank] = peak / (o->shape->splits * o->shape->granules);
         o->busiest = busy > o->busiest ? busy : o->busiest;
+        o->busy += busy;
     }
 }
 
@@ -147,7 +157,7 @@ static void oracle_run(struct pp_arena *arena, struct oracle *o)
         o->end[table] = PP_ARRAY(arena, int64_t, all);
         memset(o->end[table], 0xff, all * sizeof(int64_t));
     }
-    o->makespan = 0, o->span = 0, o->busiest = 0, o->fault = NULL;
+    o->makespan = 0, o->span = 0, o->busiest = o->busy = 0, o->fault = NULL;
     while (moved) {
         moved = false;
         for (int rank = 0; rank < ranks; rank++)
