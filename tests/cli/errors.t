@@ -37,7 +37,7 @@ $ pipesim --schedule chimra --gpus 4
 !   pipesim schedules lists them; a program file ends in .csv or has a / in its name
 = 2
 $ pipesim --gpus 4
-! pipesim: error: --schedule is needed: 1f1b, bfs, chimera, gpipe, interleaved, all, or a program file
+! pipesim: error: --schedule is needed: 1f1b, bfs, chimera, dualpipe, dualpipev, gpipe, interleaved, zbv, all, or a program file
 !   try: pipesim --schedule chimera --gpus 2048
 = 2
 $ pipesim --schedule chimera
@@ -116,11 +116,12 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8"
 >     rank 1 (stage 1)        40.8   40.8  244.8     0.9      0.0    4.0   331.3
 >
 >   same layout             iteration      MFU    bubble      GiB   tie: < 1 %
+>     dualpipe               21.5 min   44.1 %     0.0 %    414.1   out of memory
 >     chimera                21.6 min   44.1 %     0.0 %    413.5   out of memory
 >     interleaved VP 2       21.6 min   44.0 %     0.3 %    332.2   out of memory
 >     gpipe                  21.6 min   44.0 %     0.3 %   1730.6   out of memory
 >     1f1b                   21.6 min   44.0 %     0.3 %    331.8   out of memory
->     bfs VP 2               21.6 min   44.0 %     0.3 %   1730.6   out of memory
+>     zbv VP 2               21.6 min   44.0 %     0.3 %    332.0   out of memory
 >
 >   note     does not fit: try --zero 1, more --pp or --tp, fewer --micro-batches,
 >            or a smaller --mbs

@@ -1,0 +1,24 @@
+/* schedules/dualpipe.h — the eight steps that DualPipe and DualPipeV share. Internal to schedules/.
+ */
+#ifndef PP_SCHEDULES_DUALPIPE_H
+#define PP_SCHEDULES_DUALPIPE_H
+
+#include "schedules/schedule.h"
+
+#include <stdbool.h>
+
+struct pp_dualpipe {
+    int depth;        /* ranks between an end and the turn: D/2, or D on a V */
+    int place;        /* of this rank, from its end: 0 ... depth - 1 */
+    int pairs;        /* steps of the main phase, each of two overlapped pairs */
+    bool is_mirrored; /* the direction entering nearer is chunk 1, not 0 */
+};
+void pp_dualpipe_phases(struct pp_phases *out, struct pp_dualpipe steps);
+
+/* Idle share of a pipeline of `depth` ranks to the turn and `each` micro-batches per direction.
+ * Without overlap gain the idle time is m max(0, I-W) + max(2mF, (m-1)F + mI), m = depth - 1; a
+ * pair that costs FB instead of F+B counts 2 each - depth - 2 times on the critical path. Holds for
+ * FB >= max(F, B), else NAN. */
+double pp_dualpipe_bubble(int depth, int each, const struct pp_unit_costs *unit);
+
+#endif
