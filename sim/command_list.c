@@ -1,71 +1,13 @@
-/* pipesim schedules, models, clusters, presets: what is built in, with sources. */
+/* pipesim models, clusters, presets: what is built in, with sources. */
 #include "sim/commands.h"
 
 #include "core/cluster.h"
 #include "core/model.h"
 #include "core/units.h"
-#include "schedules/schedule.h"
-#include "sim/report_text.h"
 
 #include <math.h>
 #include <string.h>
 #include <strings.h>
-
-static const char *exactness(const struct pp_closed_form *form)
-{
-    return form->is_exact ? "exact" : "approximate";
-}
-
-static void row(FILE *out, const char *label, const char *text)
-{
-    pp_text_paragraph(out, 80, 13, label, text);
-}
-
-static void print_schedule(const struct pp_schedule *s, FILE *out)
-{
-    char text[PP_TEXT_BYTES];
-    size_t used = 0;
-
-    fprintf(out, "%s: %s\n", s->name, s->summary);
-    row(out, "rule", s->rule);
-    row(out, "limits", s->limits ? s->limits : "none");
-    snprintf(text, sizeof(text), "%s (%s)", s->bubble_frac.text, exactness(&s->bubble_frac));
-    row(out, "bubble", text);
-    snprintf(text, sizeof(text), "%s chunk activations (%s)", s->peak.text, exactness(&s->peak));
-    row(out, "peak", text);
-    row(out, "use", s->when);
-    row(out, "placement", pp_placement_names[s->placement]);
-    row(out, "source", s->source);
-    for (int i = 0; s->aliases && s->aliases[i] && used < sizeof(text); i++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "",
-                                 s->aliases[i]);
-    if (used)
-        row(out, "aliases", text);
-}
-
-enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                    FILE *out, struct pp_error *err)
-{
-    (void)arena;
-    if (parsed->operand_count) {
-        const struct pp_schedule *s = pp_schedule_find(parsed->operands[0]);
-        const char *near = s ? NULL : pp_schedule_suggest(parsed->operands[0]);
-        if (!s)
-            return pp_error_set(err, PP_EINVAL, "unknown schedule %s%s%s%s", parsed->operands[0],
-                                near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-        print_schedule(s, out);
-        return PP_OK;
-    }
-    fputs("D pipeline ranks, V chunks per rank, N micro-batches, r rank, 2f pipelines, q\n"
-          "splits; F, B: times of one chunk and micro-batch. Bubbles: share of the step, for\n"
-          "equal stages and free communication.\n\n",
-          out);
-    for (int i = 0; pp_schedules[i]; i++) {
-        fputs(i ? "\n" : "", out);
-        print_schedule(pp_schedules[i], out);
-    }
-    return PP_OK;
-}
 
 static void print_model(const struct pp_model *m, FILE *out)
 {
