@@ -54,6 +54,18 @@ void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
     lists->count[rank] = count;
 }
 
+void pp_lists_drop(struct pp_orders *lists, int kind)
+{
+    for (int rank = 0; rank < lists->ranks; rank++) {
+        int kept = 0;
+
+        for (int i = 0; i < lists->count[rank]; i++)
+            if (lists->ops[rank][i].kind != kind)
+                lists->ops[rank][kept++] = lists->ops[rank][i];
+        lists->count[rank] = kept;
+    }
+}
+
 bool pp_lists_have(const struct pp_orders *lists, int kind)
 {
     for (int rank = 0; rank < lists->ranks; rank++)

@@ -19,6 +19,8 @@ void pp_inserts_add(struct pp_arena *arena, struct pp_inserts *inserts, int befo
 void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
                       struct pp_inserts *inserts);
 
+/* Remove all ops of a kind. */
+void pp_lists_drop(struct pp_orders *lists, int kind);
 bool pp_lists_have(const struct pp_orders *lists, int kind);
 /* Index behind the last F, B, I, W, R of a rank and the SENDs that follow it; 0 without any. */
 int pp_lists_compute_end(const struct pp_orders *lists, int rank);

@@ -14,8 +14,8 @@ const char *const pp_grad_sync_names[] = {
     NULL,
 };
 
-static const pp_pass passes[] = {pp_lower_recompute, pp_lower_sendrecv, pp_lower_sync,
-                                 pp_lower_optimizer, pp_lower_slots};
+static const pp_pass passes[] = {pp_lower_recompute, pp_lower_sendrecv,  pp_lower_sync,
+                                 pp_lower_tied,      pp_lower_optimizer, pp_lower_slots};
 
 /* Places in a file hold as long as no pass has added an instruction. */
 static void keep_places(struct pp_arena *arena, const struct pp_program *p,

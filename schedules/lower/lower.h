@@ -39,6 +39,9 @@ enum pp_status pp_lower_sendrecv(struct pp_arena *, const struct pp_program_head
 enum pp_status pp_lower_sync(struct pp_arena *, const struct pp_program_head *,
                              const struct pp_lower_options *, struct pp_orders *,
                              struct pp_error *);
+enum pp_status pp_lower_tied(struct pp_arena *, const struct pp_program_head *,
+                             const struct pp_lower_options *, struct pp_orders *,
+                             struct pp_error *);
 enum pp_status pp_lower_optimizer(struct pp_arena *, const struct pp_program_head *,
                                   const struct pp_lower_options *, struct pp_orders *,
                                   struct pp_error *);

@@ -344,6 +344,9 @@ enum pp_status pp_lower_sync(struct pp_arena *arena, const struct pp_program_hea
     }
     if (head->mode == PP_MODE_INFER || !(options->has_sync || options->has_tied))
         return PP_OK;
+    if (options
+            ->has_optimizer) /* updates come behind the sums: the optimizer pass puts them back */
+        pp_lists_drop(lists, PP_U);
     find_last(&s);
     PP_TRY(order_sums(&s, err));
     s.posts = PP_ARRAY(arena, struct pp_inserts, head->ranks);

@@ -436,3 +436,44 @@ Test(lower, all_ranks_post_sums_in_one_order)
         cr_assert_eq(count_kind(p, PP_U), 4);
     }
 }
+
+/* A lowered program knows nothing of the replicas and the model it is run with: lowering it again
+ * adds what these need, in the same place as lowering at once where all sums stand at the end. */
+static void lower_twice(struct pp_arena *arena, const struct pp_program *compute, void *context)
+{
+    int *eager = context;
+
+    if (compute->stages == 1)
+        return;
+    for (int at = 0; at < 6; at++) {
+        const struct pp_arena_mark mark = pp_arena_mark(arena);
+        const bool has_sums = at >= 3;
+        struct pp_lower_options options = {
+            .recv_slots = 2, .grad_sync = at % 3, .has_sync = has_sums, .has_optimizer = true};
+        struct pp_program *bare, *twice, *once;
+        struct pp_error err;
+        int stalls;
+
+        cr_assert_eq(pp_lower(arena, compute, &options, &bare, &err), PP_OK, "%s", err.message);
+        options.has_sync = options.has_tied = true;
+        cr_assert_eq(pp_lower(arena, bare, &options, &twice, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(pp_lower(arena, compute, &options, &once, &err), PP_OK, "%s", err.message);
+        cr_assert(can_run(arena, twice, &stalls), "%s %d", compute->name, at);
+        cr_assert_eq(pp_verify(twice, NULL, &err), PP_OK, "%s %d: %s", compute->name, at,
+                     err.message);
+        cr_assert_eq(pp_program_size(twice), pp_program_size(once), "%s %d", compute->name, at);
+        if (at % 3 == PP_SYNC_END)
+            cr_assert_str_eq(pp_program_text(arena, twice), pp_program_text(arena, once));
+        else
+            (*eager)++;
+        pp_arena_release(arena, mark);
+    }
+}
+
+Test(lower, a_file_gets_the_sums_it_lacks, .timeout = 100)
+{
+    int eager = 0;
+
+    for_each_case(lower_twice, &eager);
+    cr_assert_gt(eager, 0);
+}

@@ -1,0 +1,90 @@
+/* The sum of a tied embedding for programs that bring their own gradient sums but not this one: a
+ * file knows nothing of the model it is run with. It is posted behind the rank's other sums, so
+ * that all ranks keep one order, and waited for before the first update that needs it. */
+#include "schedules/lower/lists.h"
+#include "schedules/lower/lower.h"
+
+static bool has_tied(const struct pp_orders *lists)
+{
+    for (int rank = 0; rank < lists->ranks; rank++)
+        for (int i = 0; i < lists->count[rank]; i++)
+            if (lists->ops[rank][i].kind == PP_AR && lists->ops[rank][i].aux == PP_TIED)
+                return true;
+    return false;
+}
+
+static bool is_end(const struct pp_program_head *head, int stage)
+{
+    return stage == 0 || stage == head->stages - 1;
+}
+
+/* First and last stage are on different ranks in some pipeline. */
+static bool is_apart(const struct pp_program_head *head)
+{
+    for (int pipe = 0; pipe < head->pipelines; pipe++)
+        if (head->rank_of[pipe * head->stages] != head->rank_of[(pipe + 1) * head->stages - 1])
+            return true;
+    return false;
+}
+
+/* Pipeline of the first or last stage on `rank`, or -1 when it holds neither. */
+static int member_pipe(const struct pp_program_head *head, int rank)
+{
+    for (int pipe = 0; pipe < head->pipelines; pipe++)
+        for (int stage = 0; stage<head->stages; stage += head->stages> 1 ? head->stages - 1 : 1)
+            if (head->rank_of[pipe * head->stages + stage] == rank)
+                return pipe;
+    return -1;
+}
+
+/* A sum is posted between the compute ops of a rank. */
+static bool is_eager(const struct pp_orders *lists)
+{
+    for (int rank = 0; rank < lists->ranks; rank++)
+        for (int i = 0; i < pp_lists_compute_end(lists, rank); i++)
+            if (lists->ops[rank][i].kind == PP_AR || lists->ops[rank][i].kind == PP_RS)
+                return true;
+    return false;
+}
+
+static void add_tied(struct pp_arena *arena, const struct pp_program_head *head,
+                     struct pp_orders *lists, bool is_last, int rank)
+{
+    const struct pp_op *ops = lists->ops[rank];
+    struct pp_inserts inserts = {0};
+    int post = pp_lists_compute_end(lists, rank), update = lists->count[rank];
+
+    for (int i = lists->count[rank] - 1; i >= post; i--)
+        if ((ops[i].kind == PP_U && is_end(head, ops[i].stage)) ||
+            (!is_last && ops[i].kind == PP_WAIT && pp_op_is_collective(ops[i].aux)))
+            update = i;
+    for (int i = post; is_last && i < update; i++)
+        if (ops[i].kind == PP_AR || ops[i].kind == PP_RS)
+            post = i + 1;
+    struct pp_op sum = {.kind = PP_AR,
+                        .aux = PP_TIED,
+                        .pipe = (uint16_t)member_pipe(head, rank),
+                        .mb = -1,
+                        .arg = -1,
+                        .slot = -1,
+                        .peer = (uint16_t)(head->stages - 1)};
+    pp_inserts_add(arena, &inserts, post, sum);
+    sum.kind = PP_WAIT;
+    sum.aux = PP_AR;
+    pp_inserts_add(arena, &inserts, update, sum);
+    pp_inserts_apply(arena, lists, rank, &inserts);
+}
+
+enum pp_status pp_lower_tied(struct pp_arena *arena, const struct pp_program_head *head,
+                             const struct pp_lower_options *options, struct pp_orders *lists,
+                             struct pp_error *err)
+{
+    (void)err;
+    if (!options->has_tied || head->mode == PP_MODE_INFER || has_tied(lists) || !is_apart(head))
+        return PP_OK;
+    const bool is_last = is_eager(lists);
+    for (int rank = 0; rank < head->ranks; rank++)
+        if (member_pipe(head, rank) >= 0)
+            add_tied(arena, head, lists, is_last, rank);
+    return PP_OK;
+}
