@@ -4,6 +4,7 @@
 #include "core/cluster.h"
 #include "core/model.h"
 #include "core/units.h"
+#include "sim/report_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,17 +14,20 @@ static void print_model(const struct pp_model *m, FILE *out)
 {
     char params[PP_UNITS_TEXT_BYTES];
 
-    fprintf(out, "%-14s %8s  %3d layers  hidden %-6d heads %-4d vocab %-7d seq %-6d %s\n", m->name,
+    fprintf(out, "%-14s%10s%9d%9d%8d%9d%8d\n", m->name,
             pp_units_print(pp_model_params(m), PP_UNIT_COUNT, params), m->layers, m->hidden,
-            m->heads, m->vocab, m->seq, m->source);
+            m->heads, m->vocab, m->seq);
 }
 
 enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
                                  struct pp_error *err)
 {
     if (!parsed->operand_count) {
+        fprintf(out, "%-14s%10s%9s%9s%8s%9s%8s\n", "model", "parameters", "layers", "hidden",
+                "heads", "vocab", "seq");
         for (const struct pp_model *m = pp_model_presets; m->name; m++)
             print_model(m, out);
+        fputs("\npipesim models NAME prints one with its source\n", out);
         return PP_OK;
     }
     struct pp_model m;
@@ -51,24 +55,26 @@ enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_parsed 
 static void print_cluster(const struct pp_cluster *c, FILE *out)
 {
     const struct pp_device *d = &c->device;
-    char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES];
+    char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES], text[PP_TEXT_BYTES];
 
-    fprintf(out, "%s: %d x %s a node, %s\n", c->name, c->gpus_per_node, d->title, c->title);
+    fprintf(out, "%s: %d x %s a node\n", c->name, c->gpus_per_node, d->title);
+    pp_text_paragraph(out, 80, 11, "network", c->title);
     fprintf(out, "  device   %s dense %s, memory %s",
             pp_units_print(d->peak_flops_per_s, PP_UNIT_FLOPS_PER_S, a), d->dtype,
             pp_units_print(d->memory_bytes, PP_UNIT_BYTES, b));
     fprintf(out,
-            " at %s, kernel launch %g us\n           reached share of peak: matrix %g, memory %g\n",
+            " at %s\n           kernel launch %g us, reached share of peak: matrix %g, memory %g\n",
             pp_units_print(d->memory_bytes_per_s, PP_UNIT_BYTES_PER_S, a), d->launch_s * 1e6,
             d->gemm_eta, d->memory_eta);
     fprintf(out, "  in node  %s a device and direction, latency %g us\n",
             pp_units_print(c->intra.bytes_per_s, PP_UNIT_BYTES_PER_S, a), c->intra.alpha_s * 1e6);
-    fprintf(out, "  network  %s a device and direction, latency %g us, reached share %g\n",
+    fprintf(out, "  fabric   %s a device and direction, latency %g us, reached share %g\n",
             pp_units_print(c->inter.bytes_per_s, PP_UNIT_BYTES_PER_S, a), c->inter.alpha_s * 1e6,
             c->eta_link);
     fprintf(out, "  reserved %s a device (context, libraries, communication buffers)\n",
             pp_units_print(c->other_bytes, PP_UNIT_BYTES, a));
-    fprintf(out, "  source   %s; %s\n", d->source, c->source);
+    snprintf(text, sizeof(text), "%s; %s", d->source, c->source);
+    pp_text_paragraph(out, 80, 11, "source", text);
 }
 
 enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_parsed *parsed,
@@ -89,10 +95,16 @@ enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_parse
 
 static void print_preset(const struct pp_preset *p, FILE *out)
 {
-    fprintf(out, "%s: %s\n  source  %s\n  means   pipesim", p->name, p->summary, p->source);
-    for (int i = 0; p->arguments[i]; i++)
-        fprintf(out, " %s", p->arguments[i]);
-    fputs("\n", out);
+    char text[PP_TEXT_BYTES] = "pipesim";
+    size_t used = strlen(text);
+
+    fprintf(out, "%s: %s\n", p->name, p->summary);
+    pp_text_paragraph(out, 80, 10, "source", p->source);
+    for (int i = 0; p->arguments[i] && used < sizeof(text);
+         i++) /* an option and its value stay together */
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%c%s", i % 2 ? '~' : ' ',
+                                 p->arguments[i]);
+    pp_text_paragraph(out, 80, 10, "means", text);
 }
 
 enum pp_status pp_command_presets(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
@@ -116,5 +128,6 @@ enum pp_status pp_command_presets(struct pp_arena *arena, const struct pp_parsed
         return PP_OK;
     const char *near = pp_suggest(wanted, names);
     return pp_error_set(err, PP_EINVAL, "unknown preset %s%s%s%s", wanted,
-                        near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+                        near ? "; did you mean " : "", near ? near : "",
+                        near ? "?" : "; pipesim presets lists them");
 }

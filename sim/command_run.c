@@ -81,6 +81,9 @@ static enum pp_status check_output(const struct pp_parsed *parsed, int subjects,
         if (has(parsed, PROSE[i]))
             return pp_error_set(err, PP_EINVAL,
                                 "--json and --%s both write to stdout; give one of them", PROSE[i]);
+    if (has(parsed, "gantt") && has(parsed, "explain"))
+        return pp_error_set(err, PP_EINVAL,
+                            "--gantt and --explain are two answers; give one of them");
     return PP_OK;
 }
 

@@ -19,9 +19,9 @@ static void explain_choices(const struct pp_config *c, FILE *out)
         {PP_CHOSE_CLUSTER, "cluster h100: DGX H100 nodes on rails; --cluster"},
         {PP_CHOSE_GPUS,
          "gpus: the product of the degrees given, or the size of the cluster; --gpus"},
-        {PP_CHOSE_TP, "tp: powers of two up to one node were simulated; --tp"},
-        {PP_CHOSE_PP,
-         "pp: divisors of gpus/tp were simulated; the fastest layout that fits is taken; --pp"},
+        {PP_CHOSE_TP, "tp: powers of two up to one node were tried; --tp"},
+        {PP_CHOSE_PP, "pp: divisors of gpus/tp from 2 on were tried; the fastest layout that fits "
+                      "is taken; --pp"},
         {PP_CHOSE_DP, "dp: gpus / (tp * cp * pp); --dp"},
         {PP_CHOSE_MBS, "mbs 1; --mbs"},
         {PP_CHOSE_GBS,
@@ -47,44 +47,46 @@ static void explain_schedule(const struct pp_result *r, FILE *out)
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
 
     if (!s) {
-        fprintf(out, "\nschedule\n  program file %s, hash %016llx\n", r->config.schedule_name,
+        fprintf(out, "schedule\n  program file %s, hash %016llx\n", r->config.schedule_name,
                 (unsigned long long)r->program->hash);
         return;
     }
-    fprintf(out, "\nschedule\n  %s: %s\n  source: %s\n  closed-form bubble %s (%s)", s->name,
-            s->rule, s->source, s->bubble_frac.text,
-            s->bubble_frac.is_exact ? "exact" : "approximate");
+    fprintf(out, "schedule\n  %s: %s\n  source: %s\n  closed-form bubble %s (%s)", s->name, s->rule,
+            s->source, s->bubble_frac.text, s->bubble_frac.is_exact ? "exact" : "approximate");
     const double value =
         s->bubble_frac.value ? s->bubble_frac.value(&r->config.shape, &unit, 0) : (double)NAN;
     if (isfinite(value))
-        fprintf(out, " = %.2f %% here with B = 2F, equal stages and free communication",
+        fprintf(out, "\n    = %.2f %% here with B = 2F, equal stages and free communication",
                 100 * value);
+    else
+        fputs("\n    does not cover these sizes", out);
     fprintf(out,
-            "\n  program: %d ranks, %d instructions, hash %016llx, verified: no deadlock under "
-            "rendezvous\n",
+            "\n  program: %d ranks, %d instructions, hash %016llx\n"
+            "  verified: every dependency met, no deadlock even under rendezvous\n",
             r->program->ranks, pp_program_size(r->program), (unsigned long long)r->program->hash);
 }
 
 static void explain_times(const struct pp_result *r, FILE *out)
 {
     const struct pp_metrics *m = &r->metrics;
+    const char *unit = r->config.is_unit ? "units" : "s";
 
+    fprintf(out, "\ntime\n  step %.17g %s: latest end over ranks and replicas, exact (engine %s)\n",
+            m->iteration_s, unit, r->config.engine->name);
     fprintf(out,
-            "\ntime\n  step %.17g s: latest end over ranks and replicas, exact longest path "
-            "(engine %s)\n",
-            m->iteration_s, r->config.engine->name);
-    fprintf(out,
-            "  bubble %.4f %% = idle waiting for other stages (bubble %.4f %% + messages in flight "
-            "%.4f %%), mean over ranks\n",
+            "  bubble %.4f %% = waiting for other stages: bubble %.4f %% + messages in flight %.4f "
+            "%%,\n"
+            "    mean over ranks\n",
             100 * m->bubble_frac, 100 * m->time_frac[PP_TIME_BUBBLE],
             100 * m->time_frac[PP_TIME_P2P]);
-    fprintf(out,
-            "  span form %.4f %% = 1 - longest busy time / longest span of a rank (the zero-bubble "
-            "papers' measure)\n",
-            100 * m->span_bubble_frac);
-    fputs("  rank     busy_s     idle_s     span_s\n", out);
+    fprintf(
+        out,
+        "  span form %.4f %% = 1 - longest busy time / longest span of a rank (the zero-bubble\n"
+        "    papers' measure)\n",
+        100 * m->span_bubble_frac);
+    fprintf(out, "  rank  busy %-5s  idle %-5s  span %-5s\n", unit, unit, unit);
     for (int i = 0; i < r->program->ranks; i++)
-        fprintf(out, "  %4d %10.6g %10.6g %10.6g\n", i, m->ranks[i].busy_s, m->ranks[i].idle_s,
+        fprintf(out, "  %4d %11.6g %11.6g %11.6g\n", i, m->ranks[i].busy_s, m->ranks[i].idle_s,
                 m->ranks[i].span_s);
 }
 
@@ -112,17 +114,23 @@ static void explain_rates(const struct pp_result *r, FILE *out)
     const struct pp_config *c = &r->config;
 
     fprintf(out,
-            "\nutilisation\n  model flops a step %.6g (%s rule), MFU = that / (%.6g s * %.6g "
-            "flop/s * %d GPUs) = %.4f %%\n",
+            "\nutilisation\n  model flops a step %.6g (%s rule)\n"
+            "  MFU = model flops / (%.6g s * %.6g flop/s dense * %d GPUs) = %.4f %%\n",
             r->model_flops_per_step, pp_flops_rule_names[c->flops], r->metrics.iteration_s,
             c->cluster.device.peak_flops_per_s, c->layout.gpus, 100 * r->mfu);
-    fprintf(out, "  dense peak: %s\n", c->cluster.device.source);
+    fprintf(out, "  HFU counts %.6g recomputed flops more = %.4f %%\n",
+            r->hardware_flops_per_step - r->model_flops_per_step, 100 * r->hfu);
+    fprintf(out, "  tokens/s = %lld samples * %d tokens / %.6g s = %.6g\n",
+            (long long)c->layout.gbs, c->layout.seq, r->metrics.iteration_s, r->tokens_per_s);
+    pp_text_paragraph(out, 100, 14, "dense peak", c->cluster.device.source);
 }
 
 void pp_explain_print(const struct pp_result *r, FILE *out)
 {
-    if (!r->config.is_unit)
+    if (!r->config.is_unit && r->config.chosen) {
         explain_choices(&r->config, out);
+        fputc('\n', out);
+    }
     explain_schedule(r, out);
     explain_times(r, out);
     if (r->config.is_unit) {
@@ -131,6 +139,6 @@ void pp_explain_print(const struct pp_result *r, FILE *out)
     }
     explain_memory(r, out);
     explain_rates(r, out);
-    fputs("\ncosts\n", out);
+    fputs("\n", out);
     pp_costs_explain(&r->cost_inputs, r->costs, out);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
-enum { LABEL = 11, MAX_MEMORY_ROWS = 8, MAX_OTHERS = 6 };
+enum { LABEL = 11, MAX_MEMORY_ROWS = 8, MAX_OTHERS = 6, MAX_ACTIVATION_RANKS = 32 };
 
 struct page {
     FILE *out;
@@ -53,11 +53,16 @@ static void print_model(const struct page *page, const struct pp_config *c)
     const struct pp_model *m = &c->model;
     char params[PP_UNITS_TEXT_BYTES], text[2 * PP_TEXT_BYTES];
 
-    snprintf(text, sizeof(text), "%s%s~ %s parameters, %d~layers, hidden~%d, seq~%d%s, %s", m->name,
-             pp_text_star(c, PP_CHOSE_MODEL),
-             pp_units_print(pp_model_params(m), PP_UNIT_COUNT, params), m->layers, m->hidden,
-             c->layout.seq, pp_text_star(c, PP_CHOSE_SEQ), c->cluster.device.dtype);
+    snprintf(text, sizeof(text), "%s%s~ %s parameters, %d~layer%s, hidden~%d, seq~%d%s, %s",
+             m->name, pp_text_star(c, PP_CHOSE_MODEL),
+             pp_units_print(pp_model_params(m), PP_UNIT_COUNT, params), m->layers,
+             m->layers == 1 ? "" : "s", m->hidden, c->layout.seq, pp_text_star(c, PP_CHOSE_SEQ),
+             c->cluster.device.dtype);
     paragraph(page, "model", text);
+    if (m->notes && m->notes[0]) {
+        snprintf(text, sizeof(text), "of the file: %s", m->notes);
+        paragraph(page, "", text);
+    }
 }
 
 static void print_cluster(const struct page *page, const struct pp_config *c)
@@ -155,12 +160,15 @@ static void print_memory_line(const struct page *page, const struct pp_result *r
 {
     const double capacity = r->config.cluster.device.memory_bytes,
                  peak = r->memory[r->peak_rank].peak_bytes;
-    char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES], number[PP_UNITS_TEXT_BYTES];
+    char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES];
 
-    snprintf(figure, sizeof(figure), "%s", pp_units_print(peak, PP_UNIT_BYTES, number));
-    snprintf(remark, sizeof(remark), "of %.1f GiB, pipeline rank %d: %s, %.1f GiB %s",
-             capacity / GIB, r->peak_rank, r->fits ? "fits" : "DOES NOT FIT",
-             fabs(capacity - peak) / GIB, r->fits ? "free" : "too much");
+    snprintf(figure, sizeof(figure), "%.1f GiB", peak / GIB);
+    if (r->fits)
+        snprintf(remark, sizeof(remark), "of %.1f on pipeline rank %d: fits, %.1f GiB free",
+                 capacity / GIB, r->peak_rank, (capacity - peak) / GIB);
+    else
+        snprintf(remark, sizeof(remark), "of %.1f on pipeline rank %d: DOES NOT FIT",
+                 capacity / GIB, r->peak_rank);
     headline(page, "peak memory", figure, remark);
 }
 
@@ -216,9 +224,7 @@ static void print_memory_table(const struct page *page, const struct pp_result *
         if (!is_shown(r, rank))
             continue;
         pp_text_stages(r->program, rank, stages);
-        const bool is_one = !strchr(stages, ',');
-        if (strlen(stages) > 7) /* the first ones, whole */
-            strcpy(strchr(stages + 1, ',') + 1, "...");
+        const bool is_one = !strpbrk(stages, ",.");
         snprintf(name, sizeof(name), "rank %d (stage%s %s)", rank, is_one ? "" : "s", stages);
         fprintf(page->out, "    %-22s%6.1f%7.1f%7.1f%8.1f%9.1f%7.1f%8.1f%s\n", name,
                 m->params_bytes / GIB, m->grads_bytes / GIB, m->optimizer_bytes / GIB,
@@ -233,9 +239,11 @@ static void print_activations(const struct page *page, const struct pp_result *r
     char text[2 * PP_TEXT_BYTES];
     size_t used = (size_t)snprintf(text, sizeof(text), "peak chunk activations by rank:");
 
-    for (int i = 0; i < ranks && used < sizeof(text) - 24; i++)
+    for (int i = 0; i < ranks && i < MAX_ACTIVATION_RANKS; i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, " %g",
                                  r->memory[i].peak_activations);
+    if (ranks > MAX_ACTIVATION_RANKS)
+        snprintf(text + used, sizeof(text) - used, " ... (%d ranks)", ranks);
     paragraph(page, "memory", text);
 }
 
@@ -292,35 +300,84 @@ static void print_others(const struct page *page, const struct pp_result *r,
             print_other(page, rows[i], r);
 }
 
+/* Ways out of memory that are open for this run. */
+static const char *relief(const struct pp_result *r, char text[PP_TEXT_BYTES])
+{
+    const struct pp_config *c = &r->config;
+    size_t used = (size_t)snprintf(text, PP_TEXT_BYTES, "does not fit: try");
+    const char *ways[6];
+    int count = 0;
+
+    if (c->zero == 0 && c->layout.dp * c->shape.pipelines > 1)
+        ways[count++] = "--zero 1";
+    if (c->recompute != PP_RECOMPUTE_FULL)
+        ways[count++] = "--recompute full";
+    if (c->layout.mbs > 1)
+        ways[count++] = "a smaller --mbs";
+    if (c->layout.dp > 1)
+        ways[count++] = "more --pp or --tp";
+    ways[count++] = "more GPUs";
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, PP_TEXT_BYTES - used, "%s%s",
+                                 i == 0           ? " "
+                                 : i == count - 1 ? " or "
+                                                  : ", ",
+                                 ways[i]);
+    return text;
+}
+
+/* The rank that computes longest, and how much longer than the mean. */
+static int slowest_rank(const struct pp_result *r, double *excess_frac)
+{
+    double total_s = 0;
+    int slowest = 0;
+
+    for (int i = 0; i < r->program->ranks; i++) {
+        total_s += r->metrics.ranks[i].busy_s;
+        if (r->metrics.ranks[i].busy_s > r->metrics.ranks[slowest].busy_s)
+            slowest = i;
+    }
+    *excess_frac = r->metrics.ranks[slowest].busy_s / (total_s / r->program->ranks) - 1;
+    return slowest;
+}
+
 static const char *suggestion(const struct pp_result *r, const struct pp_result *others, int count,
                               char text[PP_TEXT_BYTES])
 {
+    const struct pp_config *c = &r->config;
     const struct pp_result *best = r;
+    double excess_frac;
+    const int slowest = slowest_rank(r, &excess_frac);
 
     for (int i = 0; i < count; i++)
         if (others[i].status == PP_OK && others[i].fits &&
             others[i].metrics.iteration_s < best->metrics.iteration_s * (1 - PP_TIE_FRAC))
             best = &others[i];
     if (!r->fits)
-        snprintf(text, PP_TEXT_BYTES,
-                 "does not fit: try %smore --pp or --tp, %s, or a smaller --mbs",
-                 r->config.zero ? "" : "--zero 1, ",
-                 r->config.recompute == PP_RECOMPUTE_FULL ? "fewer --micro-batches"
-                                                          : "--recompute full");
-    else if (best != r)
+        return relief(r, text);
+    if (excess_frac > 0.1 && excess_frac > 0.4 * r->metrics.bubble_frac)
         snprintf(
             text, PP_TEXT_BYTES,
-            "%s is faster at this layout; let the tool lay it out: pipesim --schedule %s --gpus %d",
-            best->config.schedule_name, best->config.schedule_name, r->config.layout.gpus);
-    else if (r->config.shape.micro_batches >= 4 * r->config.shape.ranks)
+            "rank %d computes %.0f %% longer than the average (embedding and head count): uneven "
+            "stages, not the schedule, make most of the bubble; --first-stage-layers and "
+            "--last-stage-layers move blocks",
+            slowest, 100 * excess_frac);
+    else if (best != r)
+        snprintf(text, PP_TEXT_BYTES,
+                 "%s is faster at this layout; let the tool lay it out: pipesim --schedule %s "
+                 "--gpus %d",
+                 best->config.schedule_name, best->config.schedule_name, c->layout.gpus);
+    else if (c->shape.ranks == 1)
+        snprintf(text, PP_TEXT_BYTES, "one pipeline rank: no pipeline, no bubble");
+    else if (c->shape.micro_batches >= 4 * c->shape.ranks)
         snprintf(text, PP_TEXT_BYTES,
                  "%d micro-batches for %d ranks leave little start-up bubble; see the other end "
                  "with --micro-batches %d",
-                 r->config.shape.micro_batches, r->config.shape.ranks, r->config.shape.ranks);
+                 c->shape.micro_batches, c->shape.ranks, c->shape.ranks);
     else
         snprintf(text, PP_TEXT_BYTES,
                  "more micro-batches (now %d for %d ranks) would shrink the bubble",
-                 r->config.shape.micro_batches, r->config.shape.ranks);
+                 c->shape.micro_batches, c->shape.ranks);
     return text;
 }
 
@@ -332,8 +389,9 @@ static void print_footer(const struct page *page, const struct pp_result *r)
     paragraph(page, "next", "--gantt~(see~it)~ --trace~t.json.gz~(Perfetto)~ --json~ --explain");
     if (r->config.is_unit)
         return;
-    snprintf(text, sizeof(text), "simulated %d pipeline rank%s for %s GPUs (%s)", simulated,
+    snprintf(text, sizeof(text), "simulated %d pipeline rank%s for %s GPU%s (%s)", simulated,
              simulated == 1 ? "" : "s", pp_units_print_count(r->config.layout.gpus, gpus),
+             r->config.layout.gpus == 1 ? "" : "s",
              r->fold_note[0] ? r->fold_note : "one data-parallel replica");
     paragraph(page, "folding", text);
 }

@@ -10,6 +10,13 @@ static void put(json_t *object, const char *key, double value)
     json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
 }
 
+/* Whole bytes as an integer, null in unit mode. */
+static void put_bytes(json_t *object, const char *key, bool is_null, double bytes)
+{
+    json_object_set_new(object, key,
+                        is_null ? json_null() : json_integer((json_int_t)llround(bytes)));
+}
+
 static void put_or_null(json_t *object, const char *key, bool is_null, double value)
 {
     put(object, key, is_null ? (double)NAN : value);
@@ -42,12 +49,12 @@ static json_t *memory_json(const struct pp_result *r)
     const bool is_unit = r->config.is_unit;
     json_t *o = json_object();
 
-    put_or_null(o, "params_bytes", is_unit, m->params_bytes);
-    put_or_null(o, "grads_bytes", is_unit, m->grads_bytes);
-    put_or_null(o, "optimizer_bytes", is_unit, m->optimizer_bytes);
-    put_or_null(o, "activations_bytes", is_unit, m->activations_bytes);
-    put_or_null(o, "buffers_bytes", is_unit, m->buffers_bytes);
-    put_or_null(o, "other_bytes", is_unit, m->other_bytes);
+    put_bytes(o, "params_bytes", is_unit, m->params_bytes);
+    put_bytes(o, "grads_bytes", is_unit, m->grads_bytes);
+    put_bytes(o, "optimizer_bytes", is_unit, m->optimizer_bytes);
+    put_bytes(o, "activations_bytes", is_unit, m->activations_bytes);
+    put_bytes(o, "buffers_bytes", is_unit, m->buffers_bytes);
+    put_bytes(o, "other_bytes", is_unit, m->other_bytes);
     return o;
 }
 
@@ -61,7 +68,7 @@ static json_t *ranks_json(const struct pp_result *r)
         put(o, "busy_s", t->busy_s);
         put(o, "idle_s", t->idle_s);
         put(o, "span_s", t->span_s);
-        put_or_null(o, "peak_mem_bytes", r->config.is_unit, r->memory[i].peak_bytes);
+        put_bytes(o, "peak_mem_bytes", r->config.is_unit, r->memory[i].peak_bytes);
         put(o, "peak_activations", r->memory[i].peak_activations);
         json_array_append_new(list, o);
     }
@@ -79,6 +86,19 @@ static json_t *meta_json(const struct pp_result *r)
     return o;
 }
 
+/* What the run was: the parts that the layout does not say. */
+static void put_setting(json_t *o, const struct pp_config *c)
+{
+    if (c->is_unit)
+        return;
+    json_object_set_new(o, "model", json_string(c->model.name));
+    json_object_set_new(o, "cluster", json_string(c->cluster.name));
+    json_object_set_new(o, "state",
+                        json_pack("{si ss ss}", "zero", c->zero, "recompute",
+                                  pp_recompute_names[c->recompute], "grad_sync",
+                                  pp_grad_sync_names[c->lower.grad_sync]));
+}
+
 static void put_model_fields(json_t *o, const struct pp_result *r)
 {
     const bool is_unit = r->config.is_unit;
@@ -88,7 +108,7 @@ static void put_model_fields(json_t *o, const struct pp_result *r)
     put_or_null(o, "model_flops_per_s_per_gpu", is_unit, r->model_flops_per_s_per_gpu);
     put_or_null(o, "tokens_per_s", is_unit, r->tokens_per_s);
     put_or_null(o, "tokens_per_s_per_gpu", is_unit, r->tokens_per_s_per_gpu);
-    put_or_null(o, "peak_mem_bytes", is_unit, r->memory[r->peak_rank].peak_bytes);
+    put_bytes(o, "peak_mem_bytes", is_unit, r->memory[r->peak_rank].peak_bytes);
     json_object_set_new(o, "fits", is_unit ? json_null() : json_boolean(r->fits));
 }
 
@@ -98,6 +118,7 @@ static json_t *report_json(const struct pp_result *r)
                           r->config.schedule_name, "engine", r->config.engine->name);
 
     json_object_set_new(o, "layout", layout_json(&r->config));
+    put_setting(o, &r->config);
     put(o, "iteration_s", r->metrics.iteration_s);
     put(o, "bubble_frac", r->metrics.bubble_frac);
     put(o, "span_bubble_frac", r->metrics.span_bubble_frac);

@@ -75,17 +75,30 @@ const char *pp_text_split(const struct pp_config *config, char text[PP_TEXT_BYTE
 
 const char *pp_text_stages(const struct pp_program *program, int rank, char text[PP_TEXT_BYTES])
 {
+    const int copies = program->pipelines * program->stages;
+    int count = 0, first[2] = {0, 0}, last = 0, stride = 0;
+    bool is_even = true;
     size_t used = 0;
 
     text[0] = '\0';
-    for (int p = 0; p < program->pipelines; p++)
-        for (int s = 0; s < program->stages && used < PP_TEXT_BYTES; s++) {
-            char piece[16];
-            if (pp_program_rank_of(program, p, s) != rank)
-                continue;
-            snprintf(piece, sizeof(piece), "%s%d", used ? "," : "", s);
-            used = append(text, used, piece);
-        }
+    for (int i = 0; i < copies; i++) {
+        char piece[16];
+        if (program->rank_of[i] != rank)
+            continue;
+        const int stage = i % program->stages;
+        snprintf(piece, sizeof(piece), "%s%d", count ? "," : "", stage);
+        used = used < PP_TEXT_BYTES ? append(text, used, piece) : used;
+        if (count < 2)
+            first[count] = stage;
+        stride = first[1] - first[0];
+        is_even = is_even && (count < 2 || stage - last == stride);
+        last = stage;
+        count++;
+    }
+    if (count > 3 && is_even) /* 0,4,...,28 */
+        snprintf(text, PP_TEXT_BYTES, "%d,%d..%d", first[0], first[1], last);
+    else if (count > 3)
+        snprintf(text, PP_TEXT_BYTES, "%d,%d..", first[0], first[1]);
     return text;
 }
 

@@ -24,8 +24,10 @@ static enum pp_status model_by_params(struct pp_arena *arena, const struct pp_re
 }
 
 /* Sizes that follow another one keep their ratio to it. */
-static void override_dimensions(const struct pp_request *request, struct pp_model *m)
+static void override_dimensions(struct pp_arena *arena, const struct pp_request *request,
+                                struct pp_model *m)
 {
+    const struct pp_model before = *m;
     const int hidden = pp_request_int(request, "hidden", m->hidden);
     const int heads = pp_request_int(request, "heads", m->heads);
     const bool is_plain_head = m->head_dim * m->heads == m->hidden;
@@ -40,6 +42,9 @@ static void override_dimensions(const struct pp_request *request, struct pp_mode
     m->heads = heads;
     if (is_plain_head)
         m->head_dim = hidden / heads;
+    if (m->layers != before.layers || m->hidden != before.hidden || m->heads != before.heads ||
+        m->vocab != before.vocab)
+        m->name = pp_arena_printf(arena, "%s-like", before.name);
 }
 
 static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_request *request,
@@ -62,7 +67,7 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_requ
             err, PP_EINVAL, "%s: hidden size %d is not a multiple of %d heads",
             pp_request_typed(request, pp_request_has(request, "heads") ? "heads" : "hidden", typed),
             hidden, heads);
-    override_dimensions(request, &config->model);
+    override_dimensions(arena, request, &config->model);
     return pp_model_check(&config->model, err);
 }
 
@@ -130,6 +135,9 @@ static enum pp_status resolve_link_factors(const struct pp_request *request,
         double *factor = length == 4 && !strncmp(text, "node", 4)      ? &config->intra_factor
                          : length == 7 && !strncmp(text, "network", 7) ? &config->inter_factor
                                                                        : NULL;
+        if (factor && *factor != 1)
+            return pp_error_set(err, PP_EINVAL, "--link-bw %s: %.*s was given before", text,
+                                (int)length, text);
         if (!factor || !equals || pp_units_parse(equals + 1, PP_UNIT_FRAC, factor, err) != PP_OK ||
             *factor <= 0)
             return pp_error_set(err, PP_EINVAL,

@@ -96,17 +96,14 @@ static void consider(struct search *s, const struct pp_config *base,
     s->count++;
 }
 
-/* pp candidates for a tp: those given, or every divisor that leaves a block for each stage. A
- * pipeline schedule on several devices gets at least two ranks. */
-static void each_pipeline(struct search *s, const struct pp_config *base, int gpus,
+/* pp candidates for a tp: those given, or every divisor from `least` on that leaves a
+ * block for each stage. */
+static void each_pipeline(struct search *s, const struct pp_config *base, int gpus, int least,
                           struct pp_degrees d)
 {
     const int rest = gpus / (d.tp * d.cp);
     const int pp = base->file_program ? base->file_program->ranks : given(s->request, "pp");
     const int dp = given(s->request, "dp");
-    const bool has_room = gpus > d.cp * (given(s->request, "tp") ? d.tp : 1);
-    const int least = !pp && !dp && has_room ? 2 : 1;
-
     if (gpus % (d.tp * d.cp))
         return;
     for (int ranks = least; ranks <= rest && ranks <= 65535; ranks++) {
@@ -120,7 +117,7 @@ static void each_pipeline(struct search *s, const struct pp_config *base, int gp
     }
 }
 
-static void each_degree(struct search *s, const struct pp_config *base, int gpus)
+static void each_degree(struct search *s, const struct pp_config *base, int gpus, int least)
 {
     const int tp = given(s->request, "tp"), cp = given(s->request, "cp");
     const int node = base->cluster.gpus_per_node;
@@ -128,7 +125,7 @@ static void each_degree(struct search *s, const struct pp_config *base, int gpus
     for (int t = tp ? tp : 1; t <= (tp ? tp : node); t *= 2) {
         if (!tp && base->model.heads % t)
             break;
-        each_pipeline(s, base, gpus, (struct pp_degrees){.tp = t, .cp = cp ? cp : 1});
+        each_pipeline(s, base, gpus, least, (struct pp_degrees){.tp = t, .cp = cp ? cp : 1});
     }
 }
 
@@ -149,8 +146,9 @@ struct relief {
 };
 static int reliefs_of(const struct pp_config *config, struct relief out[4])
 {
-    const bool may_shard =
-        config->chosen & PP_CHOSE_ZERO && config->layout.dp * config->shape.pipelines > 1;
+    const bool may_shard = config->chosen & PP_CHOSE_ZERO &&
+                           config->layout.dp * config->shape.pipelines > 1 &&
+                           !config->engine_options.plan.ring_flows;
     const bool may_recompute = config->chosen & PP_CHOSE_RECOMPUTE;
     const int zero = may_shard ? 1 : config->zero;
     int count = 0;
@@ -345,7 +343,10 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *
     struct search search = {.arena = arena,
                             .request = request,
                             .list = PP_ARRAY(arena, struct candidate, MAX_CANDIDATES)};
-    each_degree(&search, config, gpus);
+    const bool is_given = given(request, "pp") || given(request, "dp") || config->file_program;
+    each_degree(&search, config, gpus, is_given ? 1 : 2);
+    if (search.count == 0 && !is_given) /* no pipeline is possible: run without one */
+        each_degree(&search, config, gpus, 1);
     if (search.count == 1 && !(config->chosen & (PP_CHOSE_ZERO | PP_CHOSE_RECOMPUTE)))
         *config = search.list[0].config;
     else

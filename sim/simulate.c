@@ -109,6 +109,10 @@ static enum pp_status slow_factors(struct pp_arena *arena, const struct pp_confi
         if (replica < -1 || replica >= config->layout.dp)
             return pp_error_set(err, PP_EINVAL, "--slow %s: replicas are 0 to %d", text,
                                 config->layout.dp - 1);
+        for (int k = 0; k < i; k++)
+            if (strtol(config->slow[k], NULL, 10) == rank)
+                return pp_error_set(err, PP_EINVAL, "--slow %s and --slow %s both set rank %ld",
+                                    config->slow[k], text, rank);
         if (!slow) {
             slow = PP_ARRAY(arena, double, ranks *replicas);
             for (int k = 0; k < ranks * replicas; k++)
@@ -203,6 +207,9 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
     *result = (struct pp_result){.config = *config};
     PP_TRY(compute_program(arena, result, &compute, err));
     drop_training_state(compute, result->costs);
+    const struct pp_verify_options verify = {0};
+    if (config->file_program && depth == PP_FULL) /* in the user's own cells */
+        PP_TRY(pp_verify(compute, &verify, err));
     PP_TRY(lower_program(arena, &result->config, compute, result, err));
     result->memory = pp_memory_peaks(arena, result->program, result->costs);
     peak_of(result);
@@ -210,7 +217,6 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
         PP_TRY(quick_time(arena, result, err));
     } else {
         struct pp_engine_options *options = &result->config.engine_options;
-        const struct pp_verify_options verify = {0};
         PP_TRY(pp_verify(result->program, &verify, err));
         options->replicas = result->replicas_simulated = replicas_of(config, &result->fold_note);
         PP_TRY(slow_factors(arena, config, options->replicas, &options->perturbation, err));

@@ -311,13 +311,14 @@ static void add_missing_waits(struct pp_arena *arena, const struct pp_program_he
 {
     for (int rank = 0; rank < head->ranks; rank++) {
         const struct pp_op *ops = lists->ops[rank];
+        const int tail = pp_lists_tail(lists, rank);
         struct pp_inserts waits = {0};
         bool has_wait = false;
 
         for (int i = 0; i < lists->count[rank]; i++) {
             has_wait |= ops[i].kind == PP_WAIT && pp_op_is_collective(ops[i].aux);
             if (ops[i].kind == PP_AR || ops[i].kind == PP_RS)
-                pp_inserts_add(arena, &waits, pp_lists_tail(lists, rank), wait_for(ops[i]));
+                pp_inserts_add(arena, &waits, tail, wait_for(ops[i]));
         }
         if (has_wait)
             continue;
