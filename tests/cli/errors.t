@@ -105,7 +105,7 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8"
 >   MFU                 44.0 %   435.3 of 989 dense TFLOP/s/GPU (megatron FLOPs)
 >   HFU                 58.6 %   recomputation counted
 >   bubble               0.3 %   idle, waiting for other stages; span form 0.0 %
->   peak memory        332 GiB   of 79.6 GiB, pipeline rank 0: DOES NOT FIT, 252.2 GiB too much
+>   peak memory      331.8 GiB   of 79.6 on pipeline rank 0: DOES NOT FIT
 >   1 T tokens       3578 days   687k GPU-hours
 >
 >   time     forward 22.3 % | backward 44.7 % | recompute 22.2 % |
@@ -123,8 +123,7 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8"
 >     1f1b                   21.6 min   44.0 %     0.3 %    331.8   out of memory
 >     zbv VP 2               21.6 min   44.0 %     0.3 %    332.0   out of memory
 >
->   note     does not fit: try --zero 1, more --pp or --tp, fewer --micro-batches,
->            or a smaller --mbs
+>   note     does not fit: try more GPUs
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
 >   folding  simulated 2 pipeline ranks for 8 GPUs (one data-parallel replica)
 $ pipesim --schedule 1f1b --gpus 800 --cluster "node:2 gpu:8"
@@ -244,7 +243,7 @@ $ pipesim models gpt3
 >   by layer     embedding 654311424, block 1812099072, head 24576 parameters
 >   source       Brown et al. 2020, table 2.1; vocabulary padded as in Megatron-LM
 $ pipesim presets x
-! pipesim: error: unknown preset x
+! pipesim: error: unknown preset x; pipesim presets lists them
 = 2
 $ pipesim help nosuch
 ! pipesim: error: help nosuch: no such command; pipesim --help lists them
