@@ -48,50 +48,42 @@ struct text {
     double nic_bytes_per_s; /* of the whole node, 0 = not given */
 };
 
-static enum pp_status parse_count(const char *key, const char *value, int high, int *count,
-                                  struct pp_error *err)
+static enum pp_status parse_count(const char *value, int high, int *count, struct pp_error *err)
 {
     int64_t number;
 
-    if (pp_units_parse_int(value, 1, high, &number, err) != PP_OK)
-        return pp_error_prefix(err, "--cluster: %s: ", key);
+    PP_TRY(pp_units_parse_int(value, 1, high, &number, err));
     *count = (int)number;
     return PP_OK;
 }
 
-static enum pp_status parse_quantity(const char *key, const char *value, enum pp_unit unit,
-                                     double *number, struct pp_error *err)
+static enum pp_status parse_quantity(const char *value, enum pp_unit unit, double *number,
+                                     struct pp_error *err)
 {
-    if (pp_units_parse(value, unit, number, err) != PP_OK)
-        return pp_error_prefix(err, "--cluster: %s: ", key);
+    PP_TRY(pp_units_parse(value, unit, number, err));
     if (!(*number > 0) || !isfinite(*number) || *number > 1e18)
         return pp_error_set(err, PP_EINVAL,
-                            "--cluster: %s:%s is out of range: expected a positive quantity", key,
-                            value);
+                            "%s is out of range: expected more than 0, at most 1e18", value);
     return PP_OK;
 }
 
-static enum pp_status set_nodes(struct text *text, const char *key, const char *value,
-                                struct pp_error *err)
+static enum pp_status set_nodes(struct text *text, const char *value, struct pp_error *err)
 {
-    return parse_count(key, value, MAX_NODES, &text->cluster.nodes, err);
+    return parse_count(value, MAX_NODES, &text->cluster.nodes, err);
 }
 
-static enum pp_status set_gpus(struct text *text, const char *key, const char *value,
-                               struct pp_error *err)
+static enum pp_status set_gpus(struct text *text, const char *value, struct pp_error *err)
 {
-    return parse_count(key, value, MAX_GPUS_PER_NODE, &text->cluster.gpus_per_node, err);
+    return parse_count(value, MAX_GPUS_PER_NODE, &text->cluster.gpus_per_node, err);
 }
 
-static enum pp_status set_intra(struct text *text, const char *key, const char *value,
-                                struct pp_error *err)
+static enum pp_status set_intra(struct text *text, const char *value, struct pp_error *err)
 {
-    return parse_quantity(key, value, PP_UNIT_BYTES_PER_S, &text->cluster.intra.bytes_per_s, err);
+    return parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.intra.bytes_per_s, err);
 }
 
 /* "8x400Gbps": eight cards in a node; "400Gbps": one. */
-static enum pp_status set_nic(struct text *text, const char *key, const char *value,
-                              struct pp_error *err)
+static enum pp_status set_nic(struct text *text, const char *value, struct pp_error *err)
 {
     char count_text[16];
     const size_t digits = strspn(value, "0123456789");
@@ -100,62 +92,64 @@ static enum pp_status set_nic(struct text *text, const char *key, const char *va
     if (digits > 0 && digits < sizeof count_text &&
         (value[digits] == 'x' || value[digits] == 'X')) {
         snprintf(count_text, sizeof count_text, "%.*s", (int)digits, value);
-        PP_TRY(parse_count(key, count_text, MAX_NICS, &count, err));
+        PP_TRY(parse_count(count_text, MAX_NICS, &count, err));
         value += digits + 1;
     }
-    PP_TRY(parse_quantity(key, value, PP_UNIT_BYTES_PER_S, &text->nic_bytes_per_s, err));
+    PP_TRY(parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->nic_bytes_per_s, err));
     text->nic_bytes_per_s *= count;
     return PP_OK;
 }
 
-static enum pp_status set_memory(struct text *text, const char *key, const char *value,
-                                 struct pp_error *err)
+static enum pp_status set_memory(struct text *text, const char *value, struct pp_error *err)
 {
-    return parse_quantity(key, value, PP_UNIT_BYTES, &text->cluster.device.memory_bytes, err);
+    return parse_quantity(value, PP_UNIT_BYTES, &text->cluster.device.memory_bytes, err);
 }
 
-static enum pp_status set_bandwidth(struct text *text, const char *key, const char *value,
-                                    struct pp_error *err)
+static enum pp_status set_bandwidth(struct text *text, const char *value, struct pp_error *err)
 {
-    return parse_quantity(key, value, PP_UNIT_BYTES_PER_S, &text->cluster.device.memory_bytes_per_s,
+    return parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.device.memory_bytes_per_s,
                           err);
 }
 
-static enum pp_status set_peak(struct text *text, const char *key, const char *value,
-                               struct pp_error *err)
+static enum pp_status set_peak(struct text *text, const char *value, struct pp_error *err)
 {
-    return parse_quantity(key, value, PP_UNIT_FLOPS_PER_S, &text->cluster.device.peak_flops_per_s,
-                          err);
+    return parse_quantity(value, PP_UNIT_FLOPS_PER_S, &text->cluster.device.peak_flops_per_s, err);
 }
 
-static enum pp_status set_latency(struct text *text, const char *key, const char *value,
-                                  struct pp_error *err)
+static enum pp_status set_latency(struct text *text, const char *value, struct pp_error *err)
 {
-    return parse_quantity(key, value, PP_UNIT_SECONDS, &text->cluster.inter.alpha_s, err);
+    return parse_quantity(value, PP_UNIT_SECONDS, &text->cluster.inter.alpha_s, err);
 }
 
 /* "unfused" prices software without FlashAttention. */
-static enum pp_status set_attention(struct text *text, const char *key, const char *value,
-                                    struct pp_error *err)
+static enum pp_status set_attention(struct text *text, const char *value, struct pp_error *err)
 {
     text->cluster.device.is_attention_unfused = strcmp(value, "unfused") == 0;
     if (text->cluster.device.is_attention_unfused || strcmp(value, "fused") == 0)
         return PP_OK;
-    return pp_error_set(err, PP_EINVAL, "--cluster: %s:%.40s: expected fused or unfused", key,
-                        value);
+    return pp_error_set(err, PP_EINVAL, "expected fused or unfused");
 }
 
 /* Keys with the same `field` exclude each other: the first spelling is the one suggested. */
 static const struct key {
     const char *name;
     int field;
-    enum pp_status (*set)(struct text *, const char *, const char *, struct pp_error *);
+    enum pp_status (*set)(struct text *, const char *, struct pp_error *);
+    const char *example;
 } keys[] = {
-    {"node", 0, set_nodes},          {"nodes", 0, set_nodes}, {"gpu", 1, set_gpus},
-    {"gpus", 1, set_gpus},           {"device", 2, NULL},     {"nvlink", 3, set_intra},
-    {"pcie", 3, set_intra},          {"nic", 4, set_nic},     {"memory", 5, set_memory},
-    {"hbm", 6, set_bandwidth},       {"peak", 7, set_peak},   {"latency", 8, set_latency},
-    {"attention", 9, set_attention},
+    {"node", 0, set_nodes, "2"},
+    {"nodes", 0, set_nodes, "2"},
+    {"gpu", 1, set_gpus, "8"},
+    {"gpus", 1, set_gpus, "8"},
+    {"device", 2, NULL, "a100"},
+    {"nvlink", 3, set_intra, "300GBps"},
+    {"pcie", 3, set_intra, "25GBps"},
+    {"nic", 4, set_nic, "8x200Gbps"},
+    {"memory", 5, set_memory, "40GB"},
+    {"hbm", 6, set_bandwidth, "1555GBps"},
+    {"peak", 7, set_peak, "312TF"},
+    {"latency", 8, set_latency, "5us"},
+    {"attention", 9, set_attention, "unfused"},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -275,15 +269,19 @@ static enum pp_status find_base(const char *text, const struct pp_cluster **base
 static enum pp_status set_key(struct text *text, const char *word, const char *value,
                               unsigned *given, struct pp_error *err)
 {
-    for (int i = 0; i < KEYS; i++) {
-        if (strcmp(word, keys[i].name) != 0)
-            continue;
-        if (*given & (1u << keys[i].field))
-            return pp_error_set(err, PP_EINVAL, "--cluster: '%s' is given twice", word);
-        *given |= 1u << keys[i].field;
-        return keys[i].set != NULL ? keys[i].set(text, word, value, err) : PP_OK;
-    }
-    return unknown_key(word, err);
+    const struct key *key = keys;
+
+    while (key < keys + KEYS && strcmp(word, key->name) != 0)
+        key++;
+    if (key == keys + KEYS)
+        return unknown_key(word, err);
+    if (*given & (1u << key->field))
+        return pp_error_set(err, PP_EINVAL, "--cluster: '%s' is given twice", word);
+    *given |= 1u << key->field;
+    if (key->set == NULL || key->set(text, value, err) == PP_OK)
+        return PP_OK;
+    pp_error_prefix(err, "--cluster: %s:%s: ", word, value);
+    return pp_error_append(err, " (as in %s:%s)", key->name, key->example);
 }
 
 static enum pp_status parse_text(struct pp_arena *arena, const char *source, struct text *text,

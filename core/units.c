@@ -29,15 +29,17 @@ static const struct scale counts[] = {
 static const struct scale no_prefixes[] = {{"", 1}, {NULL, 0}};
 static const struct scale no_units[] = {{"", 1}, {NULL, 0}};
 static const struct scale byte_units[] = {{"", 1}, {"B", 1}, {NULL, 0}};
+/* What has no name cannot be left out: bits and bytes, which are both in use for bandwidths, and
+ * the F of a speed, so that nobody's 989 is taken for 989 FLOP/s. */
 static const struct scale rate_units[] = {
-    {"", 1},         {"/s", 1},         {"B", 1},       {"Bps", 1},     {"B/s", 1},
-    {"b", 0.125},    {"bps", 0.125},    {"b/s", 0.125}, {"bit", 0.125}, {"bit/s", 0.125},
+    {"B", 1},        {"Bps", 1},        {"B/s", 1},     {"b", 0.125},
+    {"bps", 0.125},  {"b/s", 0.125},    {"bit", 0.125}, {"bit/s", 0.125},
     {"bits", 0.125}, {"bits/s", 0.125}, {NULL, 0},
 };
 static const struct scale flop_units[] = {
-    {"", 1},      {"F", 1},      {"F/s", 1},     {"FLOP/s", 1}, {"FLOPs/s", 1},
-    {"FLOPS", 1}, {"FLOPs", 1},  {"FLOPps", 1},  {"flops", 1},  {"flop/s", 1},
-    {"Flops", 1}, {"Flop/s", 1}, {"Flops/s", 1}, {"/s", 1},     {NULL, 0},
+    {"F", 1},      {"F/s", 1},     {"FLOP/s", 1}, {"FLOPs/s", 1}, {"FLOPS", 1},
+    {"FLOPs", 1},  {"FLOPps", 1},  {"flops", 1},  {"flop/s", 1},  {"Flops", 1},
+    {"Flop/s", 1}, {"Flops/s", 1}, {NULL, 0},
 };
 static const struct scale second_units[] = {
     {"", 1},
@@ -107,11 +109,43 @@ static bool find_factor(const struct kind *kind, const char *suffix, double *fac
     return false;
 }
 
+/* A bandwidth or speed that ends in its prefix, perhaps per second: which units would make it one.
+ * A bare number is one of giga- or teraunits. */
+static bool lacks_unit(const char *text, const struct kind *kind, const char *suffix,
+                       struct pp_error *err)
+{
+    const bool is_rate = kind->units == rate_units;
+    const char *prefix = is_rate ? "G" : "T";
+    const int length = (int)number_length(text);
+
+    if (!is_rate && kind->units != flop_units)
+        return false;
+    for (const struct scale *p = prefixes; p->name; p++) {
+        const size_t size = strlen(p->name);
+
+        if (strncmp(suffix, p->name, size) ||
+            (suffix[size] && strcmp(suffix + size, "/s") && strcmp(suffix + size, "ps")))
+            continue;
+        if (size)
+            prefix = p->name;
+        pp_error_set(err, PP_EINVAL, "\"%s\" has no unit: ", text);
+        if (is_rate)
+            pp_error_append(err, "%.*s%sBps (bytes) or %.*s%sbps (bits)?", length, text, prefix,
+                            length, text, prefix);
+        else
+            pp_error_append(err, "%.*s%sF?", length, text, prefix);
+        return true;
+    }
+    return false;
+}
+
 static enum pp_status refuse(const char *text, const struct kind *kind, const char *suffix,
                              struct pp_error *err)
 {
     double unused;
 
+    if (lacks_unit(text, kind, suffix, err))
+        return PP_EINVAL;
     pp_error_set(err, PP_EINVAL, "\"%s\" is not %s", text, kind->expected);
     if (kind->units == byte_units && find_factor(&kinds[PP_UNIT_BYTES_PER_S], suffix, &unused))
         pp_error_append(err, strchr(suffix, 'b') ? ": b is bits, write B for bytes"

@@ -111,7 +111,16 @@ Test(cluster, mistakes_are_named_with_the_way_out)
         {"device:k80", "built in are"},
         {"gpu:8 a100", "first"},
         {"a100 device:h100", "one of them"},
-        {"attention:maybe", "fused"},
+        {"attention:maybe", "attention:maybe: expected fused or unfused (as in attention:unfused)"},
+        {"nic:400",
+         "nic:400: \"400\" has no unit: 400GBps (bytes) or 400Gbps (bits)? (as in nic:8x"},
+        {"nic:8x400", "nic:8x400: \"400\" has no unit"},
+        {"nvlink:300", "nvlink:300: \"300\" has no unit"},
+        {"pcie:32G", "as in pcie:25GBps"},
+        {"hbm:1555", "as in hbm:1555GBps"},
+        {"peak:312", "peak:312: \"312\" has no unit: 312TF?"},
+        {"gpu:0", "gpu:0: 0 is out of range: 1 to 4096 (as in gpu:8)"},
+        {"memory:0", "memory:0: 0 is out of range"},
     };
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_cluster c;
