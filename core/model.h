@@ -58,7 +58,8 @@ enum pp_status pp_model_from_json(struct pp_arena *arena, const char *name, cons
 /* The same from a file; a file that cannot be opened is PP_EFAIL. */
 enum pp_status pp_model_from_file(struct pp_arena *arena, const char *path, struct pp_model *model,
                                   struct pp_error *err);
-/* A model known only by its size: dimensions of the GPT family scaled to it, total exact. */
+/* A model known only by its size: dimensions of the GPT family scaled to it, total exact; its name
+ * is "gpt-like", its size pp_model_params(). */
 enum pp_status pp_model_from_params(struct pp_arena *arena, double params, struct pp_model *model,
                                     struct pp_error *err);
 /* Consistency after overrides by flags (hidden divisible by heads, ...): PP_EINVAL. */

@@ -131,6 +131,7 @@ Test(model, a_size_alone_gives_exactly_that_size)
     struct pp_model m;
     cr_assert_eq(pp_model_from_params(arena, 175e9, &m, &err), PP_OK);
     cr_assert_eq(m.layers, 96);
+    cr_assert_str_eq(m.name, "gpt-like");
     const double bad[] = {0, -1, NAN, INFINITY, 10, 1e300};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         cr_assert_eq(pp_model_from_params(arena, bad[i], &m, &err), PP_EINVAL);
