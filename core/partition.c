@@ -1,41 +1,63 @@
 #include "core/roofline.h"
 
+/* "1 layer", "2 layers" */
+static const char *plural(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static enum pp_status too_many_stages(int blocks, int stages, struct pp_error *err)
 {
     return pp_error_set(err, PP_EINVAL,
-                        "%d layers cannot fill %d stages with at least one each: use at most %d "
-                        "stages (lower --pp or --vp)",
-                        blocks, stages, blocks);
+                        "%d layer%s cannot fill %d stages with at least one each: use at most %d "
+                        "stage%s (lower --pp or --vp)",
+                        blocks, plural(blocks), stages, blocks, plural(blocks));
+}
+
+/* The flags that were given, as typed. */
+static enum pp_status set_given(int first, int last, struct pp_error *err)
+{
+    pp_error_set(err, PP_EINVAL, "%s", "");
+    if (first > 0)
+        pp_error_append(err, "--first-stage-layers %d%s", first, last > 0 ? " and " : "");
+    if (last > 0)
+        pp_error_append(err, "--last-stage-layers %d", last);
+    return PP_EINVAL;
 }
 
 static enum pp_status check_ends(int blocks, int stages, int first, int last, struct pp_error *err)
 {
-    const int inner = stages - (first > 0) - (last > 0);
-    const int64_t rest = (int64_t)blocks - first - last;
+    const int inner = stages - (first > 0) - (last > 0), most = blocks - inner;
+    const int64_t ends = (int64_t)first + last;
+    const char *for_both = first > 0 && last > 0 ? " for both together" : "";
 
-    if (stages == 1 && ((first > 0 && first != blocks) || (last > 0 && last != blocks)))
-        return pp_error_set(err, PP_EINVAL,
-                            "the only stage holds all %d layers: --first-stage-layers and "
-                            "--last-stage-layers must be %d or left out",
-                            blocks, blocks);
-    if (stages == 1)
+    if (stages == 1 && ((first > 0 && first != blocks) || (last > 0 && last != blocks))) {
+        set_given(first, last, err);
+        return pp_error_append(err, ": the only stage holds all %d layer%s: expected %d or nothing",
+                               blocks, plural(blocks), blocks);
+    }
+    if (stages == 1 || (first == 0 && last == 0) || (inner == 0 ? ends == blocks : ends <= most))
         return PP_OK;
-    if (rest < inner || (inner == 0 && rest != 0))
-        return pp_error_set(err, PP_EINVAL,
-                            "--first-stage-layers %d and --last-stage-layers %d leave %lld of %d "
-                            "layers for %d other stages: expected %s%d for both ends together",
-                            first, last, (long long)rest, blocks, inner,
-                            inner == 0 ? "" : "at most ", blocks - inner);
-    return PP_OK;
+    set_given(first, last, err);
+    if (inner == 0)
+        return pp_error_append(err, ": the two stages hold all %d layers: expected %d%s", blocks,
+                               blocks, for_both);
+    return pp_error_append(err,
+                           ": %d layers must leave at least one for %s other stage%s: expected at "
+                           "most %d%s",
+                           blocks, inner == 1 ? "the" : "each of the", plural(inner), most,
+                           for_both);
 }
 
 enum pp_status pp_partition_blocks(struct pp_arena *arena, int blocks, int stages, int first,
                                    int last, int **blocks_per_stage, struct pp_error *err)
 {
     if (stages < 1 || blocks < 1 || first < 0 || last < 0)
-        return pp_error_set(err, PP_EINVAL,
-                            "cannot divide %d layers among %d stages (first %d, last %d)", blocks,
-                            stages, first, last);
+        return pp_error_set(
+            err, PP_EINVAL,
+            "cannot divide %d layers among %d stages (first %d, last %d): layers and "
+            "stages are at least 1, the ends not negative",
+            blocks, stages, first, last);
     if (blocks < stages)
         return too_many_stages(blocks, stages, err);
     PP_TRY(check_ends(blocks, stages, first, last, err));

@@ -64,18 +64,47 @@ Test(partition, every_block_is_placed_evenly_and_the_ends_are_light)
     cr_assert(possible > 5000);
 }
 
-Test(partition, refusals_say_what_would_fit)
+Test(partition, refusals_name_what_was_given_and_what_would_fit)
 {
+    static const struct {
+        int blocks, stages, first, last;
+        const char *message;
+    } refused[] = {
+        {96, 128, 0, 0,
+         "96 layers cannot fill 128 stages with at least one each: use at most 96 stages (lower "
+         "--pp or --vp)"},
+        {1, 2, 0, 0,
+         "1 layer cannot fill 2 stages with at least one each: use at most 1 stage (lower --pp or "
+         "--vp)"},
+        {10, 4, 5, 5,
+         "--first-stage-layers 5 and --last-stage-layers 5: 10 layers must leave at least one for "
+         "each of the other stages: expected at most 8 for both together"},
+        {32, 4, 40, 0,
+         "--first-stage-layers 40: 32 layers must leave at least one for each of the other stages: "
+         "expected at most 29"},
+        {32, 2, 0, 32,
+         "--last-stage-layers 32: 32 layers must leave at least one for the other stage: expected "
+         "at most 31"},
+        {10, 2, 5, 6,
+         "--first-stage-layers 5 and --last-stage-layers 6: the two stages hold all 10 layers: "
+         "expected 10 for both together"},
+        {10, 1, 0, 6,
+         "--last-stage-layers 6: the only stage holds all 10 layers: expected 10 or nothing"},
+        {10, 0, 0, 0,
+         "cannot divide 10 layers among 0 stages (first 0, last 0): layers and stages are at least "
+         "1, the ends not negative"},
+        {10, 2, INT32_MAX, INT32_MAX,
+         "--first-stage-layers 2147483647 and --last-stage-layers 2147483647: the two stages hold "
+         "all 10 layers: expected 10 for both together"},
+    };
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_error err = {0};
-    int *share;
 
-    cr_assert_eq(pp_partition_blocks(arena, 96, 128, 0, 0, &share, &err), PP_EINVAL);
-    cr_assert_not_null(strstr(err.message, "at most 96"), "%s", err.message);
-    cr_assert_eq(pp_partition_blocks(arena, 10, 4, 5, 5, &share, &err), PP_EINVAL);
-    cr_assert_not_null(strstr(err.message, "at most 8"), "%s", err.message);
-    cr_assert_eq(pp_partition_blocks(arena, 10, 2, 5, 6, &share, &err), PP_EINVAL);
-    cr_assert_eq(pp_partition_blocks(arena, 10, 0, 0, 0, &share, &err), PP_EINVAL);
-    cr_assert_eq(pp_partition_blocks(arena, 10, 2, 2147483647, 2147483647, &share, &err),
-                 PP_EINVAL);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct pp_error err = {0};
+        int *share;
+        cr_assert_eq(pp_partition_blocks(arena, refused[i].blocks, refused[i].stages,
+                                         refused[i].first, refused[i].last, &share, &err),
+                     PP_EINVAL);
+        cr_assert_str_eq(err.message, refused[i].message);
+    }
 }
