@@ -3,8 +3,11 @@
 #include "sim/report.h"
 #include "sim/resolve.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+enum { MAX_ALTERNATIVES = 6 };
 
 static double now_s(void)
 {
@@ -45,19 +48,32 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_reque
                                &config->blocks_per_stage, err);
 }
 
-static void simulate_like(struct pp_arena *arena, const struct pp_request *request,
-                          const struct pp_subject *subject, const struct pp_config *base,
-                          struct pp_result *result)
+/* Makespan and memory only; also settles what the tool chooses. */
+static void quick_like(struct pp_arena *arena, const struct pp_request *request,
+                       const struct pp_subject *subject, const struct pp_config *base,
+                       struct pp_result *result)
 {
     struct pp_config config;
     struct pp_error err = {0};
 
     enum pp_status status = resolve_like(arena, request, subject, base, &config, &err);
-    if (status == PP_OK && !config.is_unit)
-        status = pp_resolve_state(arena, &config, result, &err);
     if (status == PP_OK)
-        status = pp_simulate(arena, &config, PP_FULL, result, &err);
+        status = config.is_unit ? pp_simulate(arena, &config, PP_QUICK, result, &err)
+                                : pp_resolve_state(arena, &config, result, &err);
     result->config.schedule_name = subject->name;
+    result->status = status;
+    result->error = err;
+}
+
+static void complete(struct pp_arena *arena, struct pp_result *result)
+{
+    const struct pp_config config = result->config;
+    struct pp_error err = {0};
+
+    if (result->status != PP_OK)
+        return;
+    const enum pp_status status = pp_simulate(arena, &config, PP_FULL, result, &err);
+    result->config.schedule_name = config.schedule_name;
     result->status = status;
     result->error = err;
 }
@@ -99,23 +115,39 @@ static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
                         r->peak_rank, r->config.cluster.device.memory_bytes / gib);
 }
 
-/* Every other schedule of the registry at the layout of `result`. */
+static int by_time(const void *a, const void *b)
+{
+    const struct pp_result *x = a, *y = b;
+
+    if (x->status != y->status)
+        return x->status == PP_OK ? -1 : y->status == PP_OK ? 1 : 0;
+    if (x->fits != y->fits)
+        return x->fits ? -1 : 1;
+    return x->metrics.iteration_s < y->metrics.iteration_s   ? -1
+           : x->metrics.iteration_s > y->metrics.iteration_s ? 1
+                                                             : 0;
+}
+
+/* The best other schedules of the registry at the layout of `result`. */
 static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_request *request,
                                       const struct pp_result *result, int *count)
 {
     struct pp_result *list = NULL;
+    struct pp_config base = result->config;
     int capacity = 0;
 
     *count = 0;
+    base.engine_options.replicas = 0;
     for (int i = 0; pp_schedules[i]; i++) {
         const struct pp_subject other = {
             .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
-        struct pp_config config = result->config;
-        if (pp_schedules[i] == result->config.schedule)
-            continue;
-        config.engine_options.replicas = 0;
-        simulate_like(arena, request, &other, &config, PP_PUSH(arena, list, *count, capacity));
+        if (pp_schedules[i] != result->config.schedule)
+            quick_like(arena, request, &other, &base, PP_PUSH(arena, list, *count, capacity));
     }
+    qsort(list, (size_t)*count, sizeof(*list), by_time);
+    *count = *count < MAX_ALTERNATIVES ? *count : MAX_ALTERNATIVES;
+    for (int i = 0; i < *count; i++)
+        complete(arena, &list[i]);
     return list;
 }
 
@@ -173,7 +205,8 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
         return err->status;
     }
     for (int i = 0; i < count; i++) {
-        simulate_like(arena, request, &subjects[i], &base, &results[i]);
+        quick_like(arena, request, &subjects[i], &base, &results[i]);
+        complete(arena, &results[i]);
         results[i].wall_s = now_s() - started_s;
     }
     if (has(request->flags, "json"))
