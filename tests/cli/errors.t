@@ -37,7 +37,7 @@ $ pipesim --schedule chimra --gpus 4
 !   pipesim schedules lists them; a program file ends in .csv or has a / in its name
 = 2
 $ pipesim --gpus 4
-! pipesim: error: --schedule is needed: 1f1b, bfs, chimera, dualpipe, dualpipev, gpipe, interleaved, zbv, all, or a program file
+! pipesim: error: --schedule is needed: 1f1b, bfs, ...
 !   try: pipesim --schedule chimera --gpus 2048
 = 2
 $ pipesim --schedule chimera
@@ -134,7 +134,7 @@ $ pipesim --schedule 1f1b --gpus 8 --preset chimera
 !   pipesim presets lists them
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --vp 2
-! pipesim: error: --vp 2: 1f1b has no such option; schedules that have it: bfs, interleaved
+! pipesim: error: --vp 2: 1f1b has no such option; schedules that have it: bfs, ...
 = 2
 $ pipesim --schedule gpipe --gpus 8 --group 4
 ! pipesim: error: --group 4: gpipe has no such option; schedules that have it: interleaved

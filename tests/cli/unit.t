@@ -44,30 +44,24 @@ $ pipesim --schedule interleaved --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt
 > P3 |...FFFFFBBFBBFBBFBBBBBBBBBB......|
 > one character = 1 unit; F forward, B backward, # both,
 > f b + with idle parts, . more than half idle
-$ pipesim --schedule all --pp 8 --micro-batches 16 --unit F=1,I=1,W=1
-> pipesim 0.1.0  8 schedules, 8 ranks, 16 micro-batches, F 1 B 2 C 0 a chunk
+$ pipesim --schedule gpipe,1f1b,interleaved,bfs,chimera --pp 8 --micro-batches 16 --unit F=1,B=2
+> pipesim 0.1.0  5 schedules, 8 ranks, 16 micro-batches, F 1 B 2 C 0 a chunk
 >
 >    #  schedule          VP          step     bubble  span form  peak activ.
->    1  zbv                2     103 units     6.80 %     0.00 %           16
->    2  dualpipe           1      54 units    11.11 %    11.11 %            9
->    3  dualpipev          2     110 units    12.73 %    12.73 %           17
->    4  bfs                2     117 units    17.95 %    17.95 %           32
->    4  interleaved        2     117 units    17.95 %    17.95 %           23
->    6  chimera            1      66 units    27.27 %    27.27 %            8
->    7  1f1b               1      69 units    30.43 %    30.43 %            8
->    7  gpipe              1      69 units    30.43 %    30.43 %           16
-$ pipesim --schedule all --pp 3 --micro-batches 4 --unit F=1
-> pipesim 0.1.0  8 schedules, 3 ranks, 4 micro-batches, F 1 B 2 C 0 a chunk
+>    1  interleaved        2     117 units    17.95 %    17.95 %           23
+>    1  bfs                2     117 units    17.95 %    17.95 %           32
+>    3  chimera            1      66 units    27.27 %    27.27 %            8
+>    4  gpipe              1      69 units    30.43 %    30.43 %           16
+>    4  1f1b               1      69 units    30.43 %    30.43 %            8
+$ pipesim --schedule gpipe,1f1b,interleaved,bfs,chimera --pp 3 --micro-batches 4 --unit F=1
+> pipesim 0.1.0  5 schedules, 3 ranks, 4 micro-batches, F 1 B 2 C 0 a chunk
 >
 >    #  schedule          VP          step     bubble  span form  peak activ.
->    1  zbv                2      26 units     7.69 %     7.69 %            6
->    2  bfs                2      30 units    20.00 %    20.00 %            8
->    2  interleaved        2      30 units    20.00 %    20.00 %            8
->    4  1f1b               1      18 units    33.33 %    33.33 %            3
->    4  gpipe              1      18 units    33.33 %    33.33 %            4
+>    1  interleaved        2      30 units    20.00 %    20.00 %            8
+>    1  bfs                2      30 units    20.00 %    20.00 %            8
+>    3  gpipe              1      18 units    33.33 %    33.33 %            4
+>    3  1f1b               1      18 units    33.33 %    33.33 %            3
 >       chimera        refused: --pp 3: chimera needs an even number; nearest: 4
->       dualpipe       refused: --pp 3: dualpipe needs an even number; nearest: 2 or 4
->       dualpipev      refused: --micro-batches 4: dualpipev needs at least twice --pp 3; nearest: 6
 $ pipesim --schedule 1f1b --pp 8 --micro-batches 24 --unit F=18.522,I=18.086,W=9.337,C=0.601 --json | grep -E '"(bubble_frac|iteration_s|mfu|fits|seq)"'
 >     "seq": null
 >   "iteration_s": 1456.749,
