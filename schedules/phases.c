@@ -4,10 +4,16 @@
 #include <ctype.h>
 #include <stdbool.h>
 
-/* Pending weight gradients: I puts an op in, W takes the oldest out (of one chunk or of all). */
+/* Pending weight gradients: I puts an op in, W takes the oldest out (of one chunk or of all). All
+ * are in one list in the order of their I, and threaded by chunk, so that both take one step. */
 struct pending {
-    struct pp_op *ops;
+    struct waiting {
+        struct pp_op op;
+        int slot, next; /* next of its chunk, -1 = none */
+        bool is_taken;
+    } * ops;
     int head, count, capacity;
+    int *first, *last; /* of a chunk: [slot], -1 = none */
 };
 
 struct pp_phases {
@@ -44,8 +50,10 @@ static struct pp_work group_unit(const struct pp_shape *shape, int direction, in
                             .split = direction == PP_DIR_F ? split : splits - 1 - split};
 }
 
-/* The next F (direction 0) or B without a chunk number; false when there is none left. */
-static bool next_any(struct pp_phases *out, int kind, int direction, struct pp_op *op)
+/* The next F (direction 0) or B without a chunk number and its chunk; false when there is none
+ * left.
+ */
+static bool next_any(struct pp_phases *out, int kind, int direction, int *chunk, struct pp_op *op)
 {
     const struct pp_shape *shape = out->places->shape;
     const int k = out->done[direction];
@@ -55,6 +63,7 @@ static bool next_any(struct pp_phases *out, int kind, int direction, struct pp_o
     out->done[direction]++;
     const struct pp_work unit = out->schedule->next ? out->schedule->next(shape, direction, k)
                                                     : group_unit(shape, direction, k);
+    *chunk = unit.chunk;
     *op = pp_compute_op(kind, out->slots[unit.chunk], unit.mb, unit.split);
     return true;
 }
@@ -75,23 +84,38 @@ static bool next_of_chunk(struct pp_phases *out, int kind, int direction, int ch
     return true;
 }
 
-static bool next_weight_gradient(struct pp_phases *out, int chunk, struct pp_op *op)
+static void put_pending(struct pp_phases *out, int slot, const struct pp_op *op)
+{
+    struct pending *pending = &out->pending;
+    const int at = pending->count;
+
+    *PP_PUSH(out->arena, pending->ops, pending->count, pending->capacity) =
+        (struct waiting){.op = *op, .slot = slot, .next = -1};
+    if (pending->first[slot] < 0)
+        pending->first[slot] = at;
+    else
+        pending->ops[pending->last[slot]].next = at;
+    pending->last[slot] = at;
+}
+
+/* The oldest of all is also the oldest of its chunk. */
+static bool next_weight_gradient(struct pp_phases *out, int slot, struct pp_op *op)
 {
     struct pending *pending = &out->pending;
 
-    for (int i = pending->head; i < pending->count; i++) {
-        struct pp_op *waiting = &pending->ops[i];
-        if (waiting->kind != PP_I || (chunk >= 0 && (waiting->stage != out->slots[chunk].stage ||
-                                                     waiting->pipe != out->slots[chunk].pipe)))
-            continue;
-        *op = *waiting;
-        op->kind = PP_W;
-        waiting->kind = PP_W; /* taken */
-        while (pending->head < pending->count && pending->ops[pending->head].kind == PP_W)
-            pending->head++;
-        return true;
-    }
-    return false;
+    while (pending->head < pending->count && pending->ops[pending->head].is_taken)
+        pending->head++;
+    const int at = slot >= 0                        ? pending->first[slot]
+                   : pending->head < pending->count ? pending->head
+                                                    : -1;
+    if (at < 0)
+        return false;
+    struct waiting *oldest = &pending->ops[at];
+    oldest->is_taken = true;
+    pending->first[oldest->slot] = oldest->next;
+    *op = oldest->op;
+    op->kind = PP_W;
+    return true;
 }
 
 static bool next_op(struct pp_phases *out, char letter, int chunk, struct pp_op *op)
@@ -103,11 +127,11 @@ static bool next_op(struct pp_phases *out, char letter, int chunk, struct pp_op 
     assert(chunk < out->slot_count);
     if (kind == PP_W)
         return next_weight_gradient(out, chunk, op);
-    if (chunk < 0 ? !next_any(out, kind, direction, op)
+    if (chunk < 0 ? !next_any(out, kind, direction, &chunk, op)
                   : !next_of_chunk(out, kind, direction, chunk, op))
         return false;
     if (kind == PP_I)
-        *PP_PUSH(out->arena, out->pending.ops, out->pending.count, out->pending.capacity) = *op;
+        put_pending(out, chunk, op);
     return true;
 }
 
@@ -160,13 +184,25 @@ void pp_phase(struct pp_phases *out, int times, const char *pattern)
             return;
 }
 
+/* Ready for another rank: empty, keeping its memory. */
+static void clear_pending(struct pending *pending, int slots)
+{
+    pending->head = pending->count = 0;
+    for (int slot = 0; slot < slots; slot++)
+        pending->first[slot] = pending->last[slot] = -1;
+}
+
 void pp_phases_expand(struct pp_arena *arena, const struct pp_schedule *schedule,
                       const struct pp_places *places, struct pp_orders *orders)
 {
     const struct pp_shape *shape = places->shape;
+    const int most = pp_shape_stages(shape) * shape->pipelines;
+    struct pending pending = {.first = PP_ARRAY(arena, int, most),
+                              .last = PP_ARRAY(arena, int, most)};
 
     for (int rank = 0; rank < shape->ranks; rank++) {
         const int begin = places->slot_begin[rank], end = places->slot_begin[rank + 1];
+        clear_pending(&pending, end - begin);
         struct pp_phases out = {
             .arena = arena,
             .schedule = schedule,
@@ -175,11 +211,13 @@ void pp_phases_expand(struct pp_arena *arena, const struct pp_schedule *schedule
             .rank = rank,
             .slots = places->slots + begin,
             .slot_count = end - begin,
-            .slot_done = {PP_ARRAY(arena, int, end - begin), PP_ARRAY(arena, int, end - begin)}};
+            .slot_done = {PP_ARRAY(arena, int, end - begin), PP_ARRAY(arena, int, end - begin)},
+            .pending = pending};
         for (int i = begin; i < end; i++)
             out.total[0] += granules_of(places, places->slots[i].pipe) * shape->splits;
         out.total[1] = out.total[0];
         pp_orders_reserve(arena, orders, rank, 2 * out.total[0]);
         schedule->phases(shape, rank, &out);
+        pending = out.pending;
     }
 }
