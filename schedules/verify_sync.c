@@ -28,6 +28,18 @@ static enum pp_status set_once(struct pp_verify *v, int *place, int i)
     return PP_OK;
 }
 
+/* Of a stage that a rank holds for several pipelines it posts one sum: noted at the first. */
+static struct chunk *summed_with(const struct pp_program *p, const struct sync *s, int pipe,
+                                 int stage)
+{
+    const int rank = pp_program_rank_of(p, pipe, stage);
+
+    for (int first = 0; first < pipe; first++)
+        if (pp_program_rank_of(p, first, stage) == rank)
+            return &s->chunks[first * p->stages + stage];
+    return &s->chunks[pipe * p->stages + stage];
+}
+
 static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
 {
     const struct pp_program *p = v->p;
@@ -39,7 +51,7 @@ static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
     if (is_wait && kind == PP_AR && p->aux[target] == PP_TIED)
         s->tied_wait[rank] = i;
     else if (is_wait && (kind == PP_AR || kind == PP_RS))
-        c->sync_wait = i;
+        summed_with(p, s, p->pipe[target], p->stage[target])->sync_wait = i;
     else if (is_wait || kind == PP_BAR)
         return PP_OK;
     else if (kind == PP_AR && p->aux[i] == PP_TIED)
@@ -56,7 +68,7 @@ static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
                               pp_verify_op_text(p, i, text), p->stage[i],
                               pp_program_rank_of(p, p->pipe[i], p->stage[i]));
     else if (kind == PP_AR || kind == PP_RS)
-        return s->syncs++, set_once(v, &c->sync, i);
+        return s->syncs++, set_once(v, &summed_with(p, s, p->pipe[i], p->stage[i])->sync, i);
     else if (kind == PP_AG)
         c->last_gather = i;
     return PP_OK;
@@ -90,10 +102,11 @@ static enum pp_status check_chunk(struct pp_verify *v, const struct sync *s, int
 {
     const struct pp_program *p = v->p;
     const struct chunk *c = &s->chunks[pipe * p->stages + stage];
+    const struct chunk *sum = summed_with(p, s, pipe, stage);
     const int rank = pp_program_rank_of(p, pipe, stage);
     char text[VERIFY_TEXT_BYTES];
 
-    if (s->syncs && c->sync < 0)
+    if (s->syncs && sum->sync < 0)
         return pp_verify_fail_rank(v, rank,
                                    "stage %d of pipeline %d has no gradient collective, "
                                    "other stages have",
@@ -101,9 +114,9 @@ static enum pp_status check_chunk(struct pp_verify *v, const struct sync *s, int
     if (s->updates && c->update < 0)
         return pp_verify_fail_rank(v, rank, "stage %d of pipeline %d has no U, other stages have",
                                    stage, pipe);
-    PP_TRY(check_after(v, c->sync, c->last_backward));
+    PP_TRY(check_after(v, sum->sync, c->last_backward));
     PP_TRY(check_after(v, c->update, c->last_backward));
-    PP_TRY(check_update(v, c->update, c->sync, c->sync_wait));
+    PP_TRY(check_update(v, c->update, sum->sync, sum->sync_wait));
     if (stage == 0 || stage == p->stages - 1) {
         PP_TRY(check_after(v, s->tied[rank], c->last_backward));
         PP_TRY(check_update(v, c->update, s->tied[rank], s->tied_wait[rank]));

@@ -122,6 +122,18 @@ static int count_chunk(const struct machine *m, int kind, int pipe, int stage)
     return count;
 }
 
+/* Sums of a stage on the rank that holds it for this pipeline, whatever pipeline they are named by:
+ * a rank adds up its copies of a stage. */
+static int count_sums(const struct machine *m, int pipe, int stage)
+{
+    int count = 0;
+
+    for (int p = 0; p < m->head->pipelines; p++)
+        if (home(m, p, stage) == home(m, pipe, stage))
+            count += count_chunk(m, PP_AR, p, stage) + count_chunk(m, PP_RS, p, stage);
+    return count;
+}
+
 static bool is_complete(const struct machine *m)
 {
     const struct pp_program_head *h = m->head;
@@ -147,8 +159,7 @@ static bool is_complete(const struct machine *m)
         }
     for (int p = 0; p < h->pipelines; p++)
         for (int s = 0; s < h->stages; s++)
-            if ((updates && count_chunk(m, PP_U, p, s) != 1) ||
-                (sums && count_chunk(m, PP_AR, p, s) + count_chunk(m, PP_RS, p, s) != 1))
+            if ((updates && count_chunk(m, PP_U, p, s) != 1) || (sums && count_sums(m, p, s) != 1))
                 return false;
     return true;
 }
@@ -411,9 +422,11 @@ static int collective(struct machine *m, int rank, const struct pp_op *op)
         put(m, 'N', rank, op->stage, op->pipe, 0);
     if (is_tied(op) && !has_tied_gradients(m, rank))
         return complain(m, op, rank, "a gradient is not complete");
-    if (!is_tied(op) && (op->kind == PP_AR || op->kind == PP_RS) &&
-        !has_gradient(m, rank, op->pipe, op->stage))
-        return complain(m, op, rank, "the gradient is not complete");
+    for (int p = 0; p < m->head->pipelines && !is_tied(op); p++)
+        if ((op->kind == PP_AR || op->kind == PP_RS) &&
+            home(m, p, op->stage) == home(m, op->pipe, op->stage) &&
+            !has_gradient(m, rank, p, op->stage))
+            return complain(m, op, rank, "the gradient is not complete");
     if (is_tied(op))
         for (int k = 0; k < m->post_count; k++)
             if (m->posts[k].rank == rank && is_tied(&m->posts[k].op))
@@ -429,15 +442,21 @@ static bool posts_tied(const struct machine *m, int rank)
     return false;
 }
 
+static bool is_summed(const struct machine *m, int rank, const struct pp_op *op)
+{
+    for (int p = 0; p < m->head->pipelines; p++)
+        if (home(m, p, op->stage) == rank && has(m, 'Y', rank, op->stage, p, 0))
+            return true;
+    return false;
+}
+
 static int update(struct machine *m, int rank, const struct pp_op *op)
 {
-    const bool has_sum =
-        count_chunk(m, PP_AR, op->pipe, op->stage) + count_chunk(m, PP_RS, op->pipe, op->stage) > 0;
     const bool is_edge = op->stage == 0 || op->stage == m->head->stages - 1;
 
     if (!has_gradient(m, rank, op->pipe, op->stage))
         return complain(m, op, rank, "the gradient is not complete");
-    if (has_sum && !has(m, 'Y', rank, op->stage, op->pipe, 0))
+    if (count_sums(m, op->pipe, op->stage) > 0 && !is_summed(m, rank, op))
         return complain(m, op, rank, "the gradient is not summed");
     if (is_edge && posts_tied(m, rank) && !has(m, 'T', rank, 0, 0, 0))
         return complain(m, op, rank, "the tied gradient is not summed");
