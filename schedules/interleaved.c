@@ -22,47 +22,6 @@ static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out
     pp_phase(out, warmup, "B");
 }
 
-/* PyTorch: N div D rounds of equal groups. */
-static bool has_default(const struct pp_shape *shape, int micro_batches)
-{
-    return micro_batches % PP_MAX(1, micro_batches / shape->ranks) == 0;
-}
-
-static void defaults(struct pp_shape *shape)
-{
-    if (shape->group == 0 && has_default(shape, shape->micro_batches))
-        shape->group = shape->micro_batches / PP_MAX(1, shape->micro_batches / shape->ranks);
-}
-
-/* Megatron: D <= G <= N, and a last group that is smaller must still fill the ranks. */
-static bool is_legal_group(const struct pp_shape *shape, int group)
-{
-    const int n = shape->micro_batches, ranks = shape->ranks;
-
-    return group >= PP_MIN(ranks, n) && group <= n && (n % group == 0 || n % group >= ranks);
-}
-
-static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
-{
-    const int n = shape->micro_batches, ranks = shape->ranks;
-
-    if (shape->group > 0 && is_legal_group(shape, shape->group))
-        return PP_OK;
-    if (shape->group > 0) {
-        pp_error_set(err, PP_EINVAL,
-                     "--group %d: no group, not even the last, may be below the lesser of --pp %d "
-                     "and --micro-batches %d",
-                     shape->group, ranks, n);
-        return pp_suggest_nearest(shape, (struct pp_refused){shape->group, 1, n, is_legal_group},
-                                  err);
-    }
-    pp_error_set(err, PP_EINVAL,
-                 "--micro-batches %d does not split into %d equal groups for "
-                 "--pp %d without a --group",
-                 n, n / ranks, ranks);
-    return pp_suggest_nearest(shape, (struct pp_refused){n, 1, 2 * n, has_default}, err);
-}
-
 static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
     const bool has_gain = shape->extra_warmup && unit->fb != unit->f + unit->b;
@@ -89,10 +48,9 @@ const struct pp_schedule pp_schedule_interleaved = {
     .aliases = aliases,
     .placement = PP_PLACE_LOOP,
     .options = PP_OPT_CHUNKS | PP_OPT_GROUP | PP_OPT_WARMUP,
-    .limits = "N a multiple of max(1, N div D); or --group G with min(D,N) <= G <= N and N mod G "
-              "either 0 or at least D",
-    .accepts = accepts,
-    .defaults = defaults,
+    .limits = PP_GROUP_LIMITS,
+    .accepts = pp_group_accepts,
+    .defaults = pp_group_defaults,
     .phases = phases,
     .bubble_frac = {"w/(NV+w), w = D-1 + (V-1)max(0,D-N)", true, bubble},
     .peak = {"min((V-1)G + 2(D-1-r) + 1, NV), one more with --extra-warmup", true, peak},

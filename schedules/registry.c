@@ -8,20 +8,30 @@ extern const struct pp_schedule pp_schedule_bfs;
 extern const struct pp_schedule pp_schedule_chimera;
 extern const struct pp_schedule pp_schedule_dualpipe;
 extern const struct pp_schedule pp_schedule_dualpipev;
+extern const struct pp_schedule pp_schedule_eager_1f1b;
+extern const struct pp_schedule pp_schedule_gems;
 extern const struct pp_schedule pp_schedule_gpipe;
 extern const struct pp_schedule pp_schedule_interleaved;
+extern const struct pp_schedule pp_schedule_interleaved_zb;
+extern const struct pp_schedule pp_schedule_seq1f1b;
+extern const struct pp_schedule pp_schedule_zb_h1;
 extern const struct pp_schedule pp_schedule_zbv;
 
 /* Alphabetical. */
 const struct pp_schedule *const pp_schedules[] = {
-    &pp_schedule_1f1b,        //
-    &pp_schedule_bfs,         //
-    &pp_schedule_chimera,     //
-    &pp_schedule_dualpipe,    //
-    &pp_schedule_dualpipev,   //
-    &pp_schedule_gpipe,       //
-    &pp_schedule_interleaved, //
-    &pp_schedule_zbv,         //
+    &pp_schedule_1f1b,           //
+    &pp_schedule_bfs,            //
+    &pp_schedule_chimera,        //
+    &pp_schedule_dualpipe,       //
+    &pp_schedule_dualpipev,      //
+    &pp_schedule_eager_1f1b,     //
+    &pp_schedule_gems,           //
+    &pp_schedule_gpipe,          //
+    &pp_schedule_interleaved,    //
+    &pp_schedule_interleaved_zb, //
+    &pp_schedule_seq1f1b,        //
+    &pp_schedule_zb_h1,          //
+    &pp_schedule_zbv,            //
     NULL,
 };
 

@@ -118,10 +118,11 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8"
 >   same layout             iteration      MFU    bubble      GiB   tie: < 1 %
 >     dualpipe               21.5 min   44.1 %     0.0 %    414.1   out of memory
 >     chimera                21.6 min   44.1 %     0.0 %    413.5   out of memory
+>     interleaved-zb VP 2    21.6 min   44.0 %     0.3 %    332.2   out of memory
+>     zb-h1                  21.6 min   44.0 %     0.3 %    332.2   out of memory
 >     interleaved VP 2       21.6 min   44.0 %     0.3 %    332.2   out of memory
->     gpipe                  21.6 min   44.0 %     0.3 %   1730.6   out of memory
+>     eager-1f1b             21.6 min   44.0 %     0.3 %    332.4   out of memory
 >     1f1b                   21.6 min   44.0 %     0.3 %    331.8   out of memory
->     zbv VP 2               21.6 min   44.0 %     0.3 %    332.0   out of memory
 >
 >   note     does not fit: try more GPUs
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
@@ -137,7 +138,7 @@ $ pipesim --schedule 1f1b --gpus 8 --vp 2
 ! pipesim: error: --vp 2: 1f1b has no such option; schedules that have it: bfs, ...
 = 2
 $ pipesim --schedule gpipe --gpus 8 --group 4
-! pipesim: error: --group 4: gpipe has no such option; schedules that have it: interleaved
+! pipesim: error: --group 4: gpipe has no such option; schedules that have it: interleaved, interleaved-zb
 = 2
 $ pipesim --schedule interleaved --pp 4 --micro-batches 9 --unit F=1,B=2
 ! pipesim: error: --micro-batches 9 does not split into 2 equal groups for --pp 4 without a --group; nearest: 8 or 10

@@ -1,0 +1,67 @@
+/* schedules/gems.c — two replicas in opposite directions with one micro-batch at work in turn:
+ * ranks at the end of one pipeline start the other's next forward early. */
+#include "schedules/closed_form.h"
+
+#include <math.h>
+
+static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
+{
+    (void)rank;
+    pp_phase(out, shape->micro_batches / 2, "F0 B0 F1 B1");
+}
+
+/* The first half goes down, the second up. */
+static int pipeline_of(const struct pp_shape *shape, int mb)
+{
+    return mb >= shape->micro_batches / 2;
+}
+
+static bool is_even(const struct pp_shape *shape, int micro_batches)
+{
+    (void)shape;
+    return micro_batches % 2 == 0;
+}
+
+static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
+{
+    const int n = shape->micro_batches;
+
+    if (is_even(shape, n))
+        return PP_OK;
+    pp_error_set(err, PP_EINVAL, "--micro-batches %d: gems takes them in pairs, one down, one up",
+                 n);
+    return pp_suggest_nearest(shape, (struct pp_refused){n, 2, n + 1, is_even}, err);
+}
+
+/* N micro-batches, each F + B + (D-1) max(F,B), and D-1 times the shorter at one end. */
+static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
+{
+    const double n = shape->micro_batches, hops = shape->ranks - 1;
+    const double work = n * (unit->f + unit->b);
+    const double idle = n * hops * fmax(unit->f, unit->b) + hops * fmin(unit->f, unit->b);
+
+    (void)rank;
+    return idle / (work + idle);
+}
+
+static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
+{
+    (void)shape, (void)unit, (void)rank;
+    return 1;
+}
+
+const struct pp_schedule pp_schedule_gems = {
+    .name = "gems",
+    .summary = "two replicas in opposite directions, one micro-batch at a time",
+    .rule = "every rank, N/2 times: F B of the next micro-batch down, then F B of the next one up",
+    .when = "the least activation memory of all, at the price of the most bubbles",
+    .source = "Jain et al., SC'20; Chimera repository, baselines/bert_gems",
+    .placement = PP_PLACE_TWO_WAY,
+    .chunks = 1,
+    .limits = "N even",
+    .accepts = accepts,
+    .phases = phases,
+    .pipeline_of = pipeline_of,
+    .bubble_frac = {"x/(N(F+B)+x), x = (D-1)(N max(F,B) + min(F,B))", true, bubble},
+    .peak = {"1", true, peak},
+};

@@ -1,0 +1,43 @@
+/* schedules/interleaved-zb.c — interleaved 1F1B with split backwards (PyTorch): half of
+ * interleaved's warm-up, and rank r keeps r weight gradients pending. */
+#include "schedules/closed_form.h"
+
+static int in_flight(const struct pp_shape *shape, int rank)
+{
+    return (shape->chunks - 1) * shape->group + shape->ranks - 1 - rank;
+}
+
+static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
+{
+    pp_phase(out, in_flight(shape, rank), "F");
+    pp_phase(out, rank, "F I");
+    pp_phase(out, shape->micro_batches * shape->chunks, "F I W");
+}
+
+static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
+{
+    (void)unit, (void)rank;
+    return PP_MIN(in_flight(shape, 0) + 1, shape->micro_batches * shape->chunks);
+}
+
+static const char *const aliases[] = {"InterleavedZeroBubble", "ScheduleInterleavedZeroBubble",
+                                      "interleaved-zb1p", "zb-interleaved", NULL};
+
+const struct pp_schedule pp_schedule_interleaved_zb = {
+    .name = "interleaved-zb",
+    .summary = "interleaved 1f1b with split backwards",
+    .rule = "groups of G through all chunks; rank r: (V-1)G + D-1-r forwards, r pairs F I, then "
+            "F I W with the oldest pending W, then the remaining I W and W",
+    .when = "fewer bubbles and less memory than interleaved, the same messages",
+    .source = "PyTorch ScheduleInterleavedZeroBubble; Qi et al., ICLR'24, section 2.1",
+    .aliases = aliases,
+    .placement = PP_PLACE_LOOP,
+    .options = PP_OPT_CHUNKS | PP_OPT_GROUP,
+    .limits = PP_GROUP_LIMITS,
+    .accepts = pp_group_accepts,
+    .defaults = pp_group_defaults,
+    .phases = phases,
+    .bubble_frac = {"x/(NV(F+I+W)+x), x = (D-1)(F+I-min(F,I,W)), for N >= D", true,
+                    pp_bubble_split},
+    .peak = {"min((V-1)G + D, NV)", true, peak},
+};
