@@ -31,7 +31,9 @@ static void number_events(struct builder *b)
 static const char *cell_text(const struct builder *b, const struct pp_op *op,
                              const struct pp_op *fused)
 {
-    const struct pp_op_style style = pp_program_style(b->program);
+    struct pp_op_style style = pp_program_style(b->program);
+
+    style.slots = false; /* an event is named as PyTorch's profiler names it */
     char first[PP_OP_TEXT_BYTES], second[PP_OP_TEXT_BYTES];
 
     pp_op_print(op, style, first);
