@@ -13,8 +13,9 @@ struct family {
     bool is_encoder, is_gated, is_tied;
     bool has_qkv_bias, has_other_bias, has_norm_bias;
     bool has_position_table;
-    int extra_positions; /* rows of the table beyond max_position_embeddings (OPT) */
-    int ffn_divisor;     /* Qwen 1 stores twice the size of the gated layer */
+    int extra_positions;     /* rows of the table beyond max_position_embeddings (OPT) */
+    bool has_padding_offset; /* positions are counted from the padding token's id + 1 (RoBERTa) */
+    int ffn_divisor;         /* Qwen 1 stores twice the size of the gated layer */
 };
 
 /* clang-format off */
@@ -32,7 +33,8 @@ static const struct family families[] = {
     {"qwen", "QWen", "qwen", .is_gated = true, .has_qkv_bias = true, .ffn_divisor = 2},
     {"qwen2", "Qwen2", "qwen2", .is_gated = true, .has_qkv_bias = true},
     {"roberta", "Roberta", "bert", .is_encoder = true, .is_tied = true, .has_qkv_bias = true,
-     .has_other_bias = true, .has_norm_bias = true, .has_position_table = true},
+     .has_other_bias = true, .has_norm_bias = true, .has_position_table = true,
+     .has_padding_offset = true},
 };
 /* clang-format on */
 enum { FAMILIES = sizeof families / sizeof *families };
@@ -157,6 +159,24 @@ static enum pp_status read_bool(const struct reader *r, const char *keys, bool *
     return PP_OK;
 }
 
+/* The first rows of such a table are never reached, so that a sample is shorter than it. */
+static enum pp_status read_padding(const struct reader *r, int *seq)
+{
+    int64_t padding;
+    bool found;
+
+    PP_TRY(pp_json_int(r->json, r->object, "pad_token_id", 0, 1 << 28, &padding, &found, r->err));
+    if (!found)
+        padding = 1; /* the default of the class */
+    if (padding + 1 >= *seq)
+        return pp_error_set(r->err, PP_EINVAL,
+                            "%s: pad_token_id %lld leaves none of %d max_position_embeddings: "
+                            "positions start behind it",
+                            r->json->name, (long long)padding, *seq);
+    *seq -= (int)padding + 1;
+    return PP_OK;
+}
+
 static enum pp_status read_dimensions(const struct reader *r, const struct family *family,
                                       struct pp_model *m)
 {
@@ -178,7 +198,7 @@ static enum pp_status read_dimensions(const struct reader *r, const struct famil
     PP_TRY(read_int(r, "max_position_embeddings|n_positions|n_ctx|seq_length", 1 << 26, &m->seq));
     if (family->has_position_table)
         m->positions = m->seq + family->extra_positions;
-    return PP_OK;
+    return family->has_padding_offset ? read_padding(r, &m->seq) : PP_OK;
 }
 
 static enum pp_status read_flags(const struct reader *r, const struct family *family,
@@ -233,15 +253,38 @@ static enum pp_status check_opt(const struct reader *r, const struct pp_model *m
     return PP_OK;
 }
 
+/* " bfloat16", " 4096"; "" for what is not plain. */
+static const char *value_of(struct pp_arena *arena, const json_t *value)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    const char *text = json_string_value(value);
+
+    if (json_is_integer(value))
+        return pp_arena_printf(arena, " %lld", (long long)json_integer_value(value));
+    if (text == NULL || strlen(text) > 32 || text[strspn(text, plain)] != '\0')
+        return "";
+    return pp_arena_printf(arena, " %s", text);
+}
+
+/* Qwen keeps the size of a window that it does not use. */
+static bool is_switched_off(json_t *object, const char *key)
+{
+    return strcmp(key, "sliding_window") == 0 &&
+           json_is_false(json_object_get(object, "use_sliding_window"));
+}
+
 static const char *notes_of(struct pp_arena *arena, json_t *root, json_t *object, int *seq)
 {
     const char *notes = "", *separator = "not used: ";
 
-    for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
-        if (is_present(root, unused[i]) || is_present(object, unused[i])) {
-            notes = pp_arena_printf(arena, "%s%s%s", notes, separator, unused[i]);
-            separator = ", ";
-        }
+    for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
+        json_t *place = is_present(object, unused[i]) ? object : root;
+        if (!is_present(place, unused[i]) || is_switched_off(place, unused[i]))
+            continue;
+        notes = pp_arena_printf(arena, "%s%s%s%s", notes, separator, unused[i],
+                                value_of(arena, json_object_get(place, unused[i])));
+        separator = ", ";
+    }
     if (*seq > LONG_SEQ) {
         notes = pp_arena_printf(arena, "%s%ssequence length %d of at most %d", notes,
                                 notes[0] != '\0' ? "; " : "", LONG_SEQ, *seq);

@@ -19,14 +19,15 @@ static const struct {
     {"llama-3-8b.json", 8030261248, 8192, "torch_dtype"},
     {"llama-3.1-405b.json", 405853388800, 8192, "sequence length 8192 of at most 131072"},
     {"llama-3.2-1b.json", 1235814400, 8192, "sequence length"},
-    {"mistral-7b.json", 7241732096, 8192, "sliding_window"},
+    {"mistral-7b.json", 7241732096, 8192,
+     "not used: sliding_window 4096, torch_dtype bfloat16; sequence length 8192 of"},
     {"mistral-small-3.1-24b.json", 23572403200, 8192, "vision_config"},
-    {"qwen2.5-7b.json", 7615616512, 8192, "sequence length"},
+    {"qwen2.5-7b.json", 7615616512, 8192, "not used: torch_dtype bfloat16; sequence"},
     {"qwen2.5-0.5b.json", 494032768, 8192, "sequence length"},
     {"qwen-7b.json", 7721324544, 8192, "sequence length"},
     {"bert-large-uncased.json", 335174458, 512, ""},
     {"bert-base-pretraining.json", 110106428, 512, ""},
-    {"roberta-base.json", 124697433, 514, ""},
+    {"roberta-base.json", 124697433, 512, ""},
     {"opt-125m.json", 125239296, 2048, "torch_dtype"},
     {"opt-6.7b.json", 6658473984, 2048, "torch_dtype"},
     {"gpt-neox-20b.json", 20554567680, 2048, "torch_dtype"},
@@ -75,6 +76,10 @@ static const struct {
     {"{\"model_type\": \"gpt2\", \"n_layer\": 2, \"n_embd\": 100, \"n_head\": 3, "
      "\"vocab_size\": 100}",
      "2 and 4"},
+    {"{\"model_type\": \"roberta\", \"num_hidden_layers\": 2, \"hidden_size\": 64, "
+     "\"num_attention_heads\": 2, \"vocab_size\": 9, \"max_position_embeddings\": 8, "
+     "\"pad_token_id\": 7}",
+     "pad_token_id 7 leaves none of 8"},
     {"{\"model_type\": \"llama\", \"num_experts\": 8}", "experts"},
     {"{\"model_type\": \"deepseek_v3\", \"n_routed_experts\": 256}", "256 experts"},
     {"{\"model_type\": \"gpt2\", \"tie_word_embeddings\": 1, \"n_layer\": 2, \"n_embd\": 64, "
@@ -104,6 +109,38 @@ Test(model_json, what_cannot_be_read_is_refused_with_its_reason)
         const char *path = pp_arena_printf(arena, "%s%s", CONFIGS, files[i][0]);
         cr_assert_eq(pp_model_load(arena, path, &model, &err), PP_EINVAL);
         cr_assert_not_null(strstr(err.message, files[i][1]), "%s", err.message);
+    }
+}
+
+/* What a prediction does not follow is named with its value, unless that could disturb a terminal.
+ */
+Test(model_json, what_is_not_modeled_is_noted_with_its_value)
+{
+    static const char *const notes[][2] = {
+        {"\"torch_dtype\": \"float32\"", "not used: torch_dtype float32"},
+        {"\"dtype\": \"float8_e4m3fn\"", "not used: dtype float8_e4m3fn"},
+        {"\"sliding_window\": 128, \"rope_scaling\": {\"factor\": 8}",
+         "not used: sliding_window 128, rope_scaling"},
+        {"\"sliding_window\": 128, \"use_sliding_window\": false", ""},
+        {"\"sliding_window\": null, \"add_cross_attention\": false", ""},
+        {"\"add_cross_attention\": true, \"torch_dtype\": \"\\u001b[2J\"",
+         "not used: torch_dtype, add_cross_attention"},
+        {"\"quantization_config\": {\"bits\": 4}, \"layer_types\": [\"full_attention\"]",
+         "not used: layer_types, quantization_config"},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_model model;
+
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        const char *text = pp_arena_printf(
+            arena,
+            "{\"model_type\": \"gpt2\", \"n_layer\": 2, \"n_embd\": 64, \"n_head\": 2, "
+            "\"vocab_size\": 9, %s}",
+            notes[i][0]);
+        cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err), PP_OK,
+                     "%s", err.message);
+        cr_assert_str_eq(model.notes, notes[i][1]);
     }
 }
 
