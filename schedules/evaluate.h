@@ -23,6 +23,10 @@ struct pp_plan_options {
     bool nic_fifo;   /* one send at a time per rank, in post order (an approximation) */
     bool ring_flows; /* all-reduces as 2(n-1) ring steps over replicas instead of one analytic cost
                       */
+    int steps;       /* K steps of the program, one after another; 0 = 1 */
+    bool is_barrier_free; /* off: a step starts when the one before has ended on all ranks of all
+                           * replicas. On: each rank goes on by itself; clocks, streams, channels
+                           * and buffers carry over */
 };
 
 struct pp_plan;
@@ -42,11 +46,13 @@ struct pp_perturbation {
 
 struct pp_times {
     int replicas;
-    int64_t makespan_ps; /* latest end over ranks and replicas */
-    /* Filled when asked for: [instruction * replicas + replica]. Compute: start and end. WAIT: the
-     * blocked interval. SEND, RECV: the transfer (equal on both sides); posted = this side's post;
-     * matched = when both sides had posted. Collectives: posted, start, end (alike on all members).
-     * posted and matched of other instructions are not set. */
+    int steps;            /* 0 = 1 */
+    int64_t makespan_ps;  /* latest end over ranks and replicas, of the last step */
+    int64_t *step_end_ps; /* [step]: T_1 .. T_K, the latest end of each step */
+    /* Filled when asked for: [(step * instructions + instruction) * replicas + replica]. Compute:
+     * start and end. WAIT: the blocked interval. SEND, RECV: the transfer (equal on both sides);
+     * posted = this side's post; matched = when both sides had posted. Collectives: posted, start,
+     * end (alike on all members). posted and matched of other instructions are not set. */
     int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
 };
 enum pp_times_wanted { PP_TIMES_MAKESPAN, PP_TIMES_ALL };
@@ -55,5 +61,7 @@ enum pp_times_wanted { PP_TIMES_MAKESPAN, PP_TIMES_ALL };
 struct pp_times *pp_plan_run(struct pp_arena *arena, const struct pp_plan *plan, int replicas,
                              const struct pp_perturbation *perturbation,
                              enum pp_times_wanted wanted);
+/* (T_K - T_1) / (K - 1), or T_1 of a single step. */
+double pp_times_iteration_s(const struct pp_times *times);
 
 #endif

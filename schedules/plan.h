@@ -12,8 +12,10 @@
 /* ---- graph --------------------------------------------------------------------------------- */
 
 enum pp_node_type {
-    PP_NODE_STEP, /* one replica by itself: max of at most three inputs, plus a duration */
-    PP_NODE_MEET, /* all replicas together: max of any number of inputs over all lanes */
+    PP_NODE_STEP,  /* one replica by itself: max of at most three inputs, plus a duration */
+    PP_NODE_ENTRY, /* one replica by itself: what the step before has left, time zero in the first
+                    */
+    PP_NODE_MEET,  /* all replicas together: max of any number of inputs over all lanes */
 };
 enum { PP_STEP_INPUTS = 3, PP_NO_OWNER = -1 };
 
@@ -38,7 +40,20 @@ struct pp_graph {
     int input_count, input_capacity;
     int32_t *node_of;    /* [instruction]: whose end is the instruction's end; 0 = none */
     int32_t (*posts)[2]; /* [message]: what the posts of SEND and RECV follow */
+    struct pp_carry *carries;
+    int carry_count, carry_capacity;
+    int32_t *entry_of; /* [rank]: entry of its clock; 0 = time zero */
 };
+
+/* Steps without a barrier: the node whose value the next step finds in `entry`. */
+struct pp_carry {
+    int32_t entry, exit;
+};
+
+/* What a step takes over from the one before; 0 = time zero, where nothing carries over. Every
+ * entry gets its exit once, which may be the entry itself. */
+int32_t pp_graph_entry(struct pp_graph *g);
+void pp_graph_carry(struct pp_graph *g, int32_t entry, int32_t exit);
 
 int32_t pp_graph_add(struct pp_graph *g, struct pp_node node);
 /* Let `node` not end before `input` has; more than three inputs of a step are folded into a node of
@@ -50,6 +65,8 @@ struct pp_clock {
     int32_t value[PP_STEP_INPUTS];
     int count;
 };
+/* The clock with which a rank begins a step. Returns its entry. */
+int32_t pp_graph_clock(struct pp_graph *g, int rank, struct pp_clock *clock);
 /* A compute node after the clock, and the clock set to its end. `fused` as in pp_costs_op. */
 int32_t pp_graph_compute(struct pp_graph *g, struct pp_clock *clock, int i, bool is_fused);
 /* Is instruction i the first of a fused pair whose second follows on the same rank (`end` = behind
@@ -81,12 +98,17 @@ struct pp_code {
     struct pp_step *steps;
     struct pp_meet *meets;
     int32_t *inputs;
+    struct pp_carry *carries;
 };
 
 struct pp_plan {
     const struct pp_program *program;
     struct pp_code full, packed;
-    int step_count, meet_count, segment_count;
+    int steps; /* K: how often the code runs */
+    bool is_barrier_free;
+    int step_count, meet_count, segment_count, carry_count;
+    int entry_count;   /* values 1 .. entry_count of `full` */
+    int32_t *entry_of; /* [rank]: value of `full` with which its clock begins */
     struct pp_segment *segments;
     int64_t *ps;         /* [step] */
     int32_t *key;        /* [step]: instruction when it is compute, else PP_NO_OWNER */
@@ -106,7 +128,8 @@ struct pp_jitter { /* of one block of lanes */
     const struct pp_plan *plan;
     const struct pp_perturbation *perturbation;
     int replicas, first; /* of all; of this block. Lanes beyond the last repeat it */
-    int64_t limit_ps;    /* so that sums cannot overflow */
+    int step;
+    int64_t limit_ps; /* so that sums cannot overflow */
 };
 
 /* Where a block's times go: columns `first` .. `first + live - 1` of the arrays of pp_times. */
@@ -114,7 +137,7 @@ struct pp_record {
     const struct pp_plan *plan;
     struct pp_times *times;
     const int64_t *values; /* of the block */
-    int first, live;
+    int first, live, step;
 };
 
 struct pp_kernel {

@@ -19,7 +19,7 @@ struct implied {
 struct channel_end {
     uint16_t dest, pipe;
     uint8_t direction;
-    int32_t last;
+    int32_t entry, last;
 };
 struct channel_ends {
     struct channel_end *data;
@@ -53,6 +53,7 @@ static int32_t *channel_last(struct pp_graph *g, struct channel_ends *ends, stru
         if (ends->data[k].dest == key.dest && ends->data[k].pipe == key.pipe &&
             ends->data[k].direction == key.direction)
             return &ends->data[k].last;
+    key.entry = key.last = pp_graph_entry(g);
     *PP_PUSH(g->arena, ends->data, ends->count, ends->capacity) = key;
     return &ends->data[ends->count - 1].last;
 }
@@ -96,16 +97,19 @@ static void add_compute(struct pp_graph *g, int rank)
 {
     const struct pp_program *p = g->program;
     struct pp_clock clock = {0};
+    const int32_t entry = pp_graph_clock(g, rank, &clock);
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
         if (g->node_of[i] == 0 && pp_op_is_compute(p->kind[i]))
             pp_graph_compute(g, &clock, i, pp_graph_is_fused(p, i, p->begin[rank + 1]));
+    pp_graph_carry(g, entry, clock.value[0]);
 }
 
 static void add_transfers(struct implied *im, int rank)
 {
     const struct pp_program *p = im->g->program;
-    struct channel_ends ends = {0};
+    const int32_t entry = pp_graph_entry(im->g);
+    struct channel_ends ends = {.last_send = entry};
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         if (!has_flow(p, i))
@@ -115,6 +119,9 @@ static void add_transfers(struct implied *im, int rank)
             im->flow[direction_of(p->kind[i])]
                 .node[cell(im, p->stage[i], p->mb[i] + k, p->split[i])] = end;
     }
+    pp_graph_carry(im->g, entry, ends.last_send);
+    for (int k = 0; k < ends.count; k++)
+        pp_graph_carry(im->g, ends.data[k].entry, ends.data[k].last);
 }
 
 static enum pp_status add_dependencies(struct implied *im, int rank, struct pp_error *err)

@@ -2,12 +2,28 @@
 
 #include <string.h>
 
+enum { MAX_PAST = 1 << 24 };
+
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 int32_t pp_graph_add(struct pp_graph *g, struct pp_node node)
 {
     *PP_PUSH(g->arena, g->nodes, g->count, g->capacity) = node;
     return g->count - 1;
+}
+
+int32_t pp_graph_entry(struct pp_graph *g)
+{
+    if (g->options->steps < 2 || !g->options->is_barrier_free)
+        return 0;
+    return pp_graph_add(g, (struct pp_node){.type = PP_NODE_ENTRY, .owner = PP_NO_OWNER});
+}
+
+void pp_graph_carry(struct pp_graph *g, int32_t entry, int32_t exit)
+{
+    if (entry != 0)
+        *PP_PUSH(g->arena, g->carries, g->carry_count, g->carry_capacity) =
+            (struct pp_carry){entry, exit};
 }
 
 /* Room for `room` inputs of a new meet. */
@@ -78,6 +94,15 @@ static void set_clock(struct pp_clock *clock, int32_t node)
 {
     clock->value[0] = node;
     clock->count = 1;
+}
+
+int32_t pp_graph_clock(struct pp_graph *g, int rank, struct pp_clock *clock)
+{
+    const int32_t entry = pp_graph_entry(g);
+
+    clock->count = 0;
+    clock_wait(g, clock, entry);
+    return g->entry_of[rank] = entry;
 }
 
 bool pp_graph_is_fused(const struct pp_program *program, int i, int end)
@@ -241,19 +266,58 @@ static void add_collective(struct pp_graph *g, const struct pp_collective *c, in
     g->nodes[meet].ps = g->costs->ring_alpha_ps[c->stage];
 }
 
-/* The transfers of a channel follow one another; a message waits for room in the receiver's buffer.
- * In unit mode a message is under way for C, whatever else is. */
-static void chain_channel(struct pp_graph *g, const struct pp_channel *channel, int32_t message0)
+/* The transfers of a channel follow one another. In unit mode a message is under way for C,
+ * whatever else is. */
+static void chain_transfers(struct pp_graph *g, const struct pp_channel *channel, int32_t message0)
+{
+    if (g->costs->is_unit || channel->count == 0)
+        return;
+    const int32_t entry = pp_graph_entry(g);
+    int32_t last = entry;
+    for (int m = channel->first; m < channel->first + channel->count; m++) {
+        pp_graph_input(g, message0 + m, last);
+        last = message0 + m;
+    }
+    pp_graph_carry(g, entry, last);
+}
+
+/* How many of the K messages before a step can have been sent in earlier steps. */
+static int sent_before(const struct pp_graph *g, const struct pp_channel *channel)
 {
     const struct pp_plan_options *o = g->options;
+    const int64_t sent =
+        o->is_barrier_free && o->steps > 1 ? (int64_t)channel->count * (o->steps - 1) : 0;
 
-    for (int m = channel->first; m < channel->first + channel->count; m++) {
-        if (m > channel->first && !g->costs->is_unit)
-            pp_graph_input(g, message0 + m, message0 + m - 1);
-        if (o->is_buffered && o->buffered > 0 && m - channel->first >= o->buffered) {
-            pp_graph_input(g, message0 + m, message0 + m - o->buffered);
-            pp_graph_input(g, message0 + m, g->posts[m - o->buffered][1]);
+    return sent < o->buffered ? (int)sent : o->buffered;
+}
+
+/* With room for K messages, number k starts when k-K has ended and is received. `ends` and `posts`
+ * hold what the steps before have left: index j is message -1-j, counted from this step on. */
+static void limit_buffer(struct pp_graph *g, const struct pp_channel *channel, int32_t message0)
+{
+    const int room = g->options->buffered, count = channel->count, first = channel->first;
+    const int past = sent_before(g, channel);
+    int32_t *ends = PP_ARRAY(g->arena, int32_t, past), *posts = PP_ARRAY(g->arena, int32_t, past);
+
+    for (int j = 0; j < past; j++) {
+        ends[j] = pp_graph_entry(g);
+        posts[j] = pp_graph_entry(g);
+    }
+    for (int k = 0; k < count; k++) {
+        const int32_t message = message0 + first + k;
+        const int before = k - room, j = -1 - before;
+        if (before >= 0) {
+            pp_graph_input(g, message, message0 + first + before);
+            pp_graph_input(g, message, g->posts[first + before][1]);
+        } else if (j < past) {
+            pp_graph_input(g, message, ends[j]);
+            pp_graph_input(g, message, posts[j]);
         }
+    }
+    for (int j = 0; j < past; j++) {
+        const int k = count - 1 - j;
+        pp_graph_carry(g, ends[j], k >= 0 ? message0 + first + k : ends[-1 - k]);
+        pp_graph_carry(g, posts[j], k >= 0 ? g->posts[first + k][1] : posts[-1 - k]);
     }
 }
 
@@ -272,25 +336,52 @@ static void add_shared_nodes(struct pp_graph *g)
         add_collective(g, &p->collectives[c], posts[c]);
 }
 
+static void walk_rank(struct walk *w)
+{
+    struct pp_graph *g = w->g;
+    const struct pp_program *p = g->program;
+    const int32_t clock = pp_graph_clock(g, w->rank, &w->clock);
+    const int32_t send = pp_graph_entry(g), collective = pp_graph_entry(g),
+                  copy = pp_graph_entry(g);
+
+    w->last_send = send;
+    w->last_collective = collective;
+    w->last_copy = copy;
+    for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++)
+        walk_stream[pp_op_kinds[p->kind[i]].stream](w, i);
+    pp_graph_carry(g, clock, clock_node(g, &w->clock));
+    pp_graph_carry(g, send, w->last_send);
+    pp_graph_carry(g, collective, w->last_collective);
+    pp_graph_carry(g, copy, w->last_copy);
+}
+
 enum pp_status pp_graph_lowered(struct pp_graph *g, struct pp_error *err)
 {
     const struct pp_program *p = g->program;
     struct walk w = {.g = g, .message0 = g->count, .collective0 = g->count + p->message_count};
+    int64_t past = 0;
 
     add_shared_nodes(g);
     for (int r = 0; r < p->ranks; r++) {
         const int barriers = w.barrier_count;
         w.rank = r;
-        w.clock.count = w.passed = 0;
-        w.last_send = w.last_collective = w.last_copy = 0;
-        for (int i = p->begin[r]; i < p->begin[r + 1]; i++)
-            walk_stream[pp_op_kinds[p->kind[i]].stream](&w, i);
+        w.passed = 0;
+        walk_rank(&w);
         if (r > 0 && w.passed != barriers)
             return pp_error_set(err, PP_EPROGRAM,
                                 "rank %d has %d BAR, rank 0 has %d: all ranks must meet", r,
                                 w.passed, barriers);
     }
-    for (int c = 0; c < p->channel_count; c++)
-        chain_channel(g, &p->channels[c], w.message0);
+    for (int c = 0; c < p->channel_count; c++) {
+        past += sent_before(g, &p->channels[c]);
+        if (past > MAX_PAST)
+            return pp_error_set(err, PP_EFAIL,
+                                "buffers of %d messages over %d steps without a barrier are too "
+                                "many to follow",
+                                g->options->buffered, g->options->steps);
+        chain_transfers(g, &p->channels[c], w.message0);
+        if (g->options->is_buffered && g->options->buffered > 0)
+            limit_buffer(g, &p->channels[c], w.message0);
+    }
     return PP_OK;
 }

@@ -25,8 +25,8 @@ static const int32_t *inputs_of(const struct pp_graph *g, int32_t node, int *cou
 {
     const struct pp_node *n = &g->nodes[node];
 
-    if (n->type == PP_NODE_STEP) {
-        *count = PP_STEP_INPUTS;
+    if (n->type != PP_NODE_MEET) {
+        *count = n->type == PP_NODE_STEP ? PP_STEP_INPUTS : 0;
         return n->in;
     }
     *count = n->in[1];
@@ -86,8 +86,13 @@ static void release_readers(struct order *o, int32_t node)
 static void sort(struct pp_arena *arena, struct order *o)
 {
     for (int32_t n = 1; n < o->g->count; n++)
-        if (o->missing[n] == 0)
+        if (o->g->nodes[n].type == PP_NODE_ENTRY) /* nothing computes it */
+            o->missing[n] = -1;
+        else if (o->missing[n] == 0)
             make_ready(o, n);
+    for (int32_t n = 1; n < o->g->count; n++)
+        if (o->missing[n] < 0)
+            release_readers(o, n);
     for (int done = 0; done < o->count || o->meet_count > 0;) {
         for (; done < o->count; done++)
             release_readers(o, o->sequence[done]);
@@ -135,7 +140,7 @@ static enum pp_status deadlock(struct pp_arena *arena, const struct order *o, st
     unsigned char *seen = PP_ARRAY(arena, unsigned char, g->count);
     int32_t node = 1;
 
-    while (o->missing[node] == 0)
+    while (o->missing[node] <= 0)
         node++;
     /* Every blocked node has a blocked input: going back must run into a cycle. */
     for (; !seen[node]; node = blocked_input(o, node))
@@ -276,6 +281,13 @@ static void emit(struct pp_arena *arena, struct emit *e)
     e->free_slots = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)g->count);
     for (int32_t n = 0; n < g->count; n++)
         e->uses[n] = o->first[n + 1] - o->first[n];
+    for (int c = 0; c < g->carry_count; c++) /* read when the step is over */
+        e->uses[g->carries[c].exit]++;
+    for (int32_t n = 1; n < g->count; n++)
+        if (g->nodes[n].type == PP_NODE_ENTRY) {
+            e->value[n] = plan->full.values++;
+            e->slot[n] = plan->packed.values++;
+        }
     for (int k = 0, s = 0; k < o->count; k++) {
         const int32_t node = o->sequence[k];
         e->value[node] = plan->full.values++;
@@ -319,6 +331,24 @@ static void fill_record(struct pp_arena *arena, const struct emit *e)
     for (int m = 0; m < p->message_count; m++)
         for (int side = 0; side < 2; side++)
             plan->posts[m][side] = e->value[g->posts[m][side]];
+}
+
+static void fill_carries(struct pp_arena *arena, const struct emit *e)
+{
+    const struct pp_graph *g = e->g;
+    struct pp_plan *plan = e->plan;
+
+    plan->carry_count = g->carry_count;
+    plan->full.carries = PP_ARRAY(arena, struct pp_carry, g->carry_count);
+    plan->packed.carries = PP_ARRAY(arena, struct pp_carry, g->carry_count);
+    for (int c = 0; c < g->carry_count; c++) {
+        const struct pp_carry carry = g->carries[c];
+        plan->full.carries[c] = (struct pp_carry){e->value[carry.entry], e->value[carry.exit]};
+        plan->packed.carries[c] = (struct pp_carry){e->slot[carry.entry], e->slot[carry.exit]};
+    }
+    plan->entry_of = PP_ARRAY(arena, int32_t, g->program->ranks);
+    for (int r = 0; r < g->program->ranks; r++)
+        plan->entry_of[r] = e->value[g->entry_of[r]];
 }
 
 static void fill_ranks(struct pp_plan *plan)
@@ -368,12 +398,13 @@ static enum pp_status check_overflow(struct pp_arena *scratch, const struct pp_p
     double ps = 0;
 
     for (int v = 0; v < plan->full.values; v++)
-        ps += (double)plan->value_ps[v];
+        ps += (double)plan->value_ps[v] * plan->steps;
     if (ps >= (double)TIME_LIMIT_PS) /* hardly ever: no path is longer than the sum of all */
-        ps = longest_path_ps(scratch, plan);
+        ps = longest_path_ps(scratch, plan) * plan->steps;
     if (ps >= (double)TIME_LIMIT_PS)
-        return pp_error_set(err, PP_EFAIL, "the step takes %.3g s; times above %.3g s overflow",
-                            ps * 1e-12, (double)TIME_LIMIT_PS * 1e-12);
+        return pp_error_set(err, PP_EFAIL, "%s %.3g s; times above %.3g s overflow",
+                            plan->steps > 1 ? "the steps take" : "the step takes", ps * 1e-12,
+                            (double)TIME_LIMIT_PS * 1e-12);
     return PP_OK;
 }
 
@@ -390,12 +421,14 @@ enum pp_status pp_plan_order(struct pp_arena *arena, const struct pp_graph *g, s
     count_readers(&o);
     list_readers(g->arena, &o);
     sort(g->arena, &o);
-    if (o.count < g->count - 1)
+    for (int32_t n = 1; n < g->count; n++)
+        plan->entry_count += g->nodes[n].type == PP_NODE_ENTRY;
+    if (o.count < g->count - 1 - plan->entry_count)
         return deadlock(g->arena, &o, err);
     for (int32_t n = 1; n < g->count; n++)
         if (g->nodes[n].type == PP_NODE_STEP)
             plan->step_count++;
-        else
+        else if (g->nodes[n].type == PP_NODE_MEET)
             plan->meet_count++;
     plan->meet_count++; /* the makespan */
     allocate_code(arena, &plan->full, plan, g->input_count + g->count);
@@ -408,6 +441,7 @@ enum pp_status pp_plan_order(struct pp_arena *arena, const struct pp_graph *g, s
     emit_makespan(&e);
     fill_segments(arena, &o, plan);
     fill_record(arena, &e);
+    fill_carries(arena, &e);
     fill_ranks(plan);
     return check_overflow(g->arena, plan, err);
 }

@@ -11,6 +11,7 @@ struct run {
     size_t block_values; /* of one block: values x lanes */
     int64_t *values;     /* [block][value][lane] */
     int64_t *ring;       /* two rows of ring members */
+    int64_t *carried;    /* [carry][lane] of one block */
 };
 
 static bool changes_something(const struct pp_perturbation *p)
@@ -18,13 +19,15 @@ static bool changes_something(const struct pp_perturbation *p)
     return p && (p->jitter_frac != 0 || p->slow);
 }
 
-static void run_steps(const struct run *r, int first, int end)
+static void run_steps(const struct run *r, int step, int first, int end)
 {
     const struct pp_step *steps = r->code->steps + first;
     struct pp_jitter jitter = {.plan = r->plan,
                                .perturbation = r->perturbation,
                                .replicas = r->replicas,
-                               .limit_ps = INT64_MAX / 2 / (r->plan->step_count + 1)};
+                               .step = step,
+                               .limit_ps =
+                                   INT64_MAX / 2 / (r->plan->step_count + 1) / r->plan->steps};
 
     if (first == end)
         return;
@@ -115,19 +118,44 @@ static void allocate(struct pp_arena *arena, struct run *r)
     r->block_values = (size_t)r->code->values * lanes;
     r->values =
         pp_arena_alloc_raw(arena, sizeof(int64_t) * r->block_values * (size_t)r->blocks + 64);
-    for (int b = 0; b < r->blocks; b++) /* time zero */
-        memset(r->values + (size_t)b * r->block_values, 0, sizeof(int64_t) * lanes);
+    for (int b = 0; b < r->blocks; b++) {
+        int64_t *values = r->values + (size_t)b * r->block_values;
+        memset(values, 0, sizeof(int64_t) * lanes); /* time zero */
+        for (int c = 0; c < r->plan->carry_count; c++)
+            memset(values + (size_t)r->code->carries[c].entry * lanes, 0, sizeof(int64_t) * lanes);
+    }
+    r->carried =
+        pp_arena_alloc_raw(arena, sizeof(int64_t) * (size_t)r->plan->carry_count * lanes + 64);
     r->ring = pp_arena_alloc_raw(arena, sizeof(int64_t) * 2 * (size_t)ring_members(r) + 64);
 }
 
-static int64_t evaluate(const struct run *r)
+/* What the next step begins with. An entry may lie in the slot of another carry's exit: read all,
+ * then write. */
+static void carry_over(const struct run *r, int64_t end)
+{
+    const size_t lanes = (size_t)r->kernel->lanes, bytes = sizeof(int64_t) * lanes;
+    const struct pp_carry *carries = r->code->carries;
+
+    for (int b = 0; b < r->blocks; b++) {
+        int64_t *values = r->values + (size_t)b * r->block_values;
+        for (int c = 0; c < r->plan->carry_count; c++)
+            memcpy(r->carried + (size_t)c * lanes, values + (size_t)carries[c].exit * lanes, bytes);
+        for (int c = 0; c < r->plan->carry_count; c++)
+            memcpy(values + (size_t)carries[c].entry * lanes, r->carried + (size_t)c * lanes,
+                   bytes);
+        for (size_t j = 0; j < lanes && !r->plan->is_barrier_free; j++)
+            values[j] = end; /* all begin anew from here */
+    }
+}
+
+static int64_t evaluate(const struct run *r, int step)
 {
     int steps = 0, meets = 0;
     int64_t end = 0;
 
     for (int s = 0; s < r->plan->segment_count; s++) {
         const struct pp_segment segment = r->plan->segments[s];
-        run_steps(r, steps, segment.steps_end);
+        run_steps(r, step, steps, segment.steps_end);
         for (; meets < segment.meets_end; meets++)
             end = run_meet(r, &r->code->meets[meets]);
         steps = segment.steps_end;
@@ -138,8 +166,8 @@ static int64_t evaluate(const struct run *r)
 static void allocate_columns(struct pp_arena *arena, const struct pp_plan *plan,
                              struct pp_times *times)
 {
-    const size_t bytes =
-        sizeof(int64_t) * (size_t)pp_program_size(plan->program) * (size_t)times->replicas;
+    const size_t bytes = sizeof(int64_t) * (size_t)pp_program_size(plan->program) *
+                         (size_t)times->replicas * (size_t)plan->steps;
 
     times->start_ps = pp_arena_alloc_raw(arena, bytes);
     times->end_ps = pp_arena_alloc_raw(arena, bytes);
@@ -147,7 +175,7 @@ static void allocate_columns(struct pp_arena *arena, const struct pp_plan *plan,
     times->matched_ps = pp_arena_alloc_raw(arena, bytes);
 }
 
-static void record(const struct run *r, struct pp_times *times)
+static void record(const struct run *r, int step, struct pp_times *times)
 {
     const int lanes = r->kernel->lanes;
 
@@ -157,7 +185,8 @@ static void record(const struct run *r, struct pp_times *times)
                                       .times = times,
                                       .values = r->values + (size_t)b * r->block_values,
                                       .first = first,
-                                      .live = left < lanes ? left : lanes};
+                                      .live = left < lanes ? left : lanes,
+                                      .step = step};
         r->kernel->record(&rec);
     }
 }
@@ -175,13 +204,19 @@ struct pp_times *pp_plan_run_with(struct pp_arena *arena, const struct pp_plan *
     struct pp_times *times = PP_NEW(arena, struct pp_times);
 
     times->replicas = replicas;
+    times->steps = plan->steps;
+    times->step_end_ps = PP_ARRAY(arena, int64_t, plan->steps);
     if (wanted == PP_TIMES_ALL)
         allocate_columns(arena, plan, times);
     const struct pp_arena_mark mark = pp_arena_mark(arena);
     allocate(arena, &r);
-    times->makespan_ps = evaluate(&r);
-    if (wanted == PP_TIMES_ALL)
-        record(&r, times);
+    for (int step = 0; step < plan->steps; step++) {
+        if (step > 0)
+            carry_over(&r, times->makespan_ps);
+        times->step_end_ps[step] = times->makespan_ps = evaluate(&r, step);
+        if (wanted == PP_TIMES_ALL)
+            record(&r, step, times);
+    }
     pp_arena_release(arena, mark);
     return times;
 }

@@ -54,7 +54,9 @@ ALWAYS void durations(const struct pp_jitter *jitter, int s, int64_t *ps, const 
     const struct pp_plan *plan = jitter->plan;
     const struct pp_perturbation *p = jitter->perturbation;
     const double nominal = (double)plan->ps[s], limit = (double)jitter->limit_ps;
-    const uint64_t stream = mix(p->seed ^ mix((uint64_t)plan->key[s] + 1));
+    const uint64_t instruction =
+        (uint64_t)jitter->step * (uint64_t)pp_program_size(plan->program) + (uint64_t)plan->key[s];
+    const uint64_t stream = mix(p->seed ^ mix(instruction + 1));
     const double *slow = p->slow ? p->slow + (size_t)plan->rank[s] * (size_t)jitter->replicas : 0;
 
     for (int j = 0; j < lanes; j++) {
@@ -100,14 +102,14 @@ ALWAYS void put(int64_t *column, size_t row, const int64_t *v, const int lanes, 
 }
 
 /* A compute-only program has no WAITs that move the clock up to an op's start: that is the latest
- * of its inputs. Without collectives value v is the result of step v - 1. */
+ * of its inputs. Without collectives value v is the result of step v - 1, counted behind the
+ * entries. */
 ALWAYS void implied_start(const struct pp_record *rec, int32_t value, int64_t *start,
                           const int lanes)
 {
-    const int32_t *in = rec->plan->full.steps[value - 1].in;
+    const int32_t *in = rec->plan->full.steps[value - 1 - rec->plan->entry_count].in;
 
-    for (int j = 0; j < lanes; j++)
-        start[j] = 0;
+    memcpy(start, rec->values, sizeof(int64_t) * (size_t)lanes);
     for (int k = 0; k < PP_STEP_INPUTS; k++)
         for (int j = 0; j < lanes; j++)
             start[j] = later(start[j], rec->values[(size_t)in[k] * (size_t)lanes + (size_t)j]);
@@ -119,10 +121,14 @@ ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
     const struct pp_plan *plan = rec->plan;
     const struct pp_program *p = plan->program;
     struct pp_times *t = rec->times;
-    int64_t clock[8] = {0}, start[8], matched[8];
+    const size_t first = (size_t)rec->step * (size_t)pp_program_size(p);
+    int64_t clock[8], start[8], matched[8];
+
+    memcpy(clock, rec->values + (size_t)plan->entry_of[rank] * (size_t)lanes,
+           sizeof(int64_t) * (size_t)lanes);
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
-        const size_t row = (size_t)i * (size_t)t->replicas + (size_t)rec->first;
+        const size_t row = (first + (size_t)i) * (size_t)t->replicas + (size_t)rec->first;
         const int stream = pp_op_kinds[p->kind[i]].stream;
         const int32_t value = plan->value_of[i];
         const int64_t *end = rec->values + (size_t)value * (size_t)lanes;

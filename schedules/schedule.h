@@ -104,6 +104,10 @@ struct pp_schedule {
     int chunks;       /* fixed V, or 0 when --vp chooses (default 2) */
     unsigned options; /* PP_OPT_* */
     bool is_simulated_only;
+    /* What is run outside unit mode unless --steps and --step-barrier say otherwise: 0 or 1 = one
+     * step between two barriers. */
+    int default_steps;
+    bool is_barrier_free;
 
     const char *limits; /* in words: "D even, N a multiple of D or less than D" */
     /* Refuse a shape: PP_EINVAL with what is wrong and the nearest legal values. May be NULL.

@@ -71,6 +71,10 @@ static const struct pp_option options[] = {
      .help = "Order of the micro-batches in the backward of bfs."},
     {.name = "max-activations", .type = PP_OPTION_INT, .argument = "M", .min = 1, .max = BIG, .group = G_SCHEDULE, .commands = SHAPE,
      .help = "Memory limit of schedules that search: chunk activations a rank may hold."},
+    {.name = "steps", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "1; 4 where the schedule needs no barrier", .group = G_SCHEDULE, .commands = RUN,
+     .help = "Training steps to simulate. With several, figures are those of a steady step: from the end of the first to the end of the last."},
+    {.name = "step-barrier", .type = PP_OPTION_CHOICE, .choices = "on|off", .argument = "HOW", .default_text = "on; off where the schedule needs none", .group = G_SCHEDULE, .commands = RUN,
+     .help = "on: a step starts when the one before has ended everywhere; off: each rank goes on by itself."},
     {.name = "dialect", .type = PP_OPTION_CHOICE, .choices = "2025|2024", .argument = "YEAR", .default_text = "2025", .group = G_SCHEDULE, .commands = SHAPE | VERIFY,
      .help = "Letters of a program file: 2024 has B for the input gradient and BW for the full backward."},
 

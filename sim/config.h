@@ -33,6 +33,7 @@ enum pp_chosen {
     PP_CHOSE_GPUS = 1 << 14,
     PP_CHOSE_CP = 1 << 15,
     PP_CHOSE_EP = 1 << 16,
+    PP_CHOSE_STEPS = 1 << 17,
 };
 
 struct pp_config {

@@ -7,9 +7,16 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_program *progr
                           struct pp_trace **trace, struct pp_error *err)
 {
     const int64_t replicas = options->replicas > 0 ? options->replicas : 1;
+    const int64_t steps = options->plan.steps > 0 ? options->plan.steps : 1;
     const int64_t events = replicas * pp_program_size(program);
     struct pp_plan *plan;
 
+    if (steps > INT_MAX / 2 / (events + 1) && steps > 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "%lld steps of %lld events are too many for a trace; at most --steps "
+                            "%lld",
+                            (long long)steps, (long long)events,
+                            (long long)(INT_MAX / 2 / (events + 1)));
     if (events > INT_MAX / 2)
         return pp_error_set(err, PP_EINVAL,
                             "%lld events (%d instructions in each of %lld replicas) are too many "

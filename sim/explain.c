@@ -30,6 +30,7 @@ static void explain_choices(const struct pp_config *c, FILE *out)
         {PP_CHOSE_SEQ, "seq: the model's own; --seq"},
         {PP_CHOSE_VP, "vp 2: the smallest number of chunks; --vp"},
         {PP_CHOSE_GROUP, "group: N / max(1, N div D); --group"},
+        {PP_CHOSE_STEPS, "steps: the schedule needs no barrier; --steps, --step-barrier"},
         {PP_CHOSE_ZERO, "zero: 0 where it fits, else 1; --zero"},
         {PP_CHOSE_RECOMPUTE,
          "recompute: none where it fits, else selective, else full; --recompute"},
@@ -71,8 +72,10 @@ static void explain_times(const struct pp_result *r, FILE *out)
     const struct pp_metrics *m = &r->metrics;
     const char *unit = r->config.is_unit ? "units" : "s";
 
-    fprintf(out, "\ntime\n  step %.17g %s: latest end over ranks and replicas, exact (engine %s)\n",
-            m->iteration_s, unit, r->config.engine->name);
+    fprintf(out, "\ntime\n  step %.17g %s: %s, exact (engine %s)\n", m->iteration_s, unit,
+            r->config.engine_options.plan.steps > 1 ? "steady step, (T_K - T_1) / (K - 1)"
+                                                    : "latest end over ranks and replicas",
+            r->config.engine->name);
     fprintf(out,
             "  bubble %.4f %% = waiting for other stages: bubble %.4f %% + messages in flight %.4f "
             "%%,\n"

@@ -112,9 +112,13 @@ static bool measure(struct pp_gantt *g)
 {
     const struct pp_program *p = g->program;
 
+    g->step_end_ps = PP_ARRAY(g->arena, int64_t, g->trace->steps);
     while (g->events < g->trace->count && g->trace->events[g->events].replica == 0) {
-        const int64_t end_ps = pp_gantt_ps(g->trace->events[g->events++].end_s);
+        const struct pp_trace_event *event = &g->trace->events[g->events++];
+        const int64_t end_ps = pp_gantt_ps(event->end_s);
         g->total_ps = end_ps > g->total_ps ? end_ps : g->total_ps;
+        if (end_ps > g->step_end_ps[event->step])
+            g->step_end_ps[event->step] = end_ps;
     }
     if (g->total_ps == 0)
         return false;
@@ -231,6 +235,25 @@ static void print_cell(const struct pp_gantt *g, struct cell cell)
     print_colored(g, &op, text);
 }
 
+/* Under the column in which a step ends: ^ */
+static void print_steps(const struct pp_gantt *g, int columns, int gap)
+{
+    if (g->trace->steps == 1)
+        return;
+    fprintf(g->out, "%*s", g->label_width, "");
+    for (int step = 0, at = 0; step < g->trace->steps; step++) {
+        const int column = column_at(g, g->step_end_ps[step]) - 1;
+        const int place = column * (g->cell_width + gap) + g->cell_width - 1;
+        if (column >= columns)
+            break;
+        if (place < at)
+            continue;
+        fprintf(g->out, "%*s", place - at + 1, "^");
+        at = place + 1;
+    }
+    fprintf(g->out, "\n%*s^ a step ends\n", g->label_width, "");
+}
+
 static void print_rows(const struct pp_gantt *g, int columns, int gap)
 {
     struct cell *cells =
@@ -248,6 +271,7 @@ static void print_rows(const struct pp_gantt *g, int columns, int gap)
                                      : " ...\n",
               g->out);
     }
+    print_steps(g, columns, gap);
 }
 
 /* Micro-batches none of whose forwards begins within the first `columns` columns. */
@@ -318,7 +342,7 @@ static void print_chart(const struct pp_gantt *g)
         print_marker(g, columns);
         print_scale(g);
         pp_gantt_print_legend(g);
-        fputs("\nthe whole step\n", g->out);
+        fputs(g->trace->steps > 1 ? "\nall steps\n" : "\nthe whole step\n", g->out);
     }
     pp_gantt_print_overview(g);
 }

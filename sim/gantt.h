@@ -11,13 +11,14 @@ struct pp_gantt {
     struct pp_terminal terminal;
     FILE *out;
     bool is_unit;
-    int events;         /* of replica 0 */
-    int64_t total_ps;   /* latest end */
-    int64_t quantum_ps; /* time of one column of the exact chart */
-    int columns;        /* of the whole exact chart */
-    int label_width;    /* "P12 |" */
-    int chunks;         /* most chunks of one pipeline on one rank */
-    int *chunk_of;      /* [pipeline * stages + stage]: its number on its rank */
+    int events;           /* of replica 0 */
+    int64_t total_ps;     /* latest end */
+    int64_t quantum_ps;   /* time of one column of the exact chart */
+    int columns;          /* of the whole exact chart */
+    int label_width;      /* "P12 |" */
+    int chunks;           /* most chunks of one pipeline on one rank */
+    int64_t *step_end_ps; /* [step] */
+    int *chunk_of;        /* [pipeline * stages + stage]: its number on its rank */
     int mb_digits, split_digits, cell_width;
 };
 

@@ -98,11 +98,13 @@ static void print_layout(const struct page *page, const struct pp_config *c)
 
 static void print_state(const struct page *page, const struct pp_config *c)
 {
-    char text[PP_TEXT_BYTES];
+    char text[2 * PP_TEXT_BYTES], steps[PP_TEXT_BYTES];
 
-    snprintf(text, sizeof(text), "ZeRO~%d%s, recompute %s%s, gradient sync %s", c->zero,
+    pp_text_steps(c, steps);
+    snprintf(text, sizeof(text), "ZeRO~%d%s, recompute %s%s, gradient sync %s%s%s", c->zero,
              pp_text_star(c, PP_CHOSE_ZERO), pp_recompute_names[c->recompute],
-             pp_text_star(c, PP_CHOSE_RECOMPUTE), pp_grad_sync_names[c->lower.grad_sync]);
+             pp_text_star(c, PP_CHOSE_RECOMPUTE), pp_grad_sync_names[c->lower.grad_sync],
+             steps[0] ? "; " : "", steps);
     paragraph(page, "state", text);
 }
 
@@ -406,8 +408,9 @@ static void print_unit_headline(const struct page *page, const struct pp_result 
              u->i, u->w, u->c, u->fb);
     paragraph(page, "units", text);
     fputc('\n', page->out);
+    pp_text_steps(&r->config, text);
     headline(page, "step", pp_text_time(&r->config, r->metrics.iteration_s, figure),
-             "first start to last end");
+             text[0] ? text : "first start to last end");
 }
 
 void pp_report_print(const struct pp_result *r, const struct pp_result *others, int other_count,

@@ -89,6 +89,12 @@ static json_t *meta_json(const struct pp_result *r)
 /* What the run was: the parts that the layout does not say. */
 static void put_setting(json_t *o, const struct pp_config *c)
 {
+    const struct pp_plan_options *plan = &c->engine_options.plan;
+
+    if (plan->steps > 1) /* the figures are those of a steady step */
+        json_object_set_new(
+            o, "steps",
+            json_pack("{si sb}", "count", plan->steps, "barrier", !plan->is_barrier_free));
     if (c->is_unit)
         return;
     json_object_set_new(o, "model", json_string(c->model.name));

@@ -112,3 +112,15 @@ const char *pp_text_time(const struct pp_config *config, double seconds, char te
         snprintf(text, PP_TEXT_BYTES, "%s", pp_units_print(seconds, PP_UNIT_SECONDS, number));
     return text;
 }
+
+const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTES])
+{
+    const struct pp_plan_options *plan = &config->engine_options.plan;
+
+    text[0] = '\0';
+    if (plan->steps > 1)
+        snprintf(text, PP_TEXT_BYTES, "steady step of %d%s steps, %s", plan->steps,
+                 pp_text_star(config, PP_CHOSE_STEPS),
+                 plan->is_barrier_free ? "no barrier" : "barrier after each");
+    return text;
+}

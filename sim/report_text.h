@@ -17,6 +17,8 @@ const char *pp_text_split(const struct pp_config *config, char text[PP_TEXT_BYTE
 const char *pp_text_stages(const struct pp_program *program, int rank, char text[PP_TEXT_BYTES]);
 /* "16 s" with three digits; "16 units" in unit mode. */
 const char *pp_text_time(const struct pp_config *config, double seconds, char text[PP_TEXT_BYTES]);
+/* "steady step of 4 steps, no barrier"; "" with one step. */
+const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTES]);
 /* A tie: two step times closer than analytic costs can tell apart. */
 #define PP_TIE_FRAC 0.01
 

@@ -123,6 +123,31 @@ static enum pp_status check_file_shape(const struct pp_request *request,
     return PP_OK;
 }
 
+/* One step between two barriers, unless the schedule works without and times are real. */
+static enum pp_status take_steps(const struct pp_request *request,
+                                 const struct pp_schedule *schedule, struct pp_config *config,
+                                 struct pp_error *err)
+{
+    enum { USUAL_STEPS = 4 };
+    struct pp_plan_options *plan = &config->engine_options.plan;
+    const struct pp_option_value *steps = pp_request_get(request, "steps", NULL);
+    const struct pp_option_value *barrier = pp_request_get(request, "step-barrier", NULL);
+    const bool is_free = schedule && schedule->is_barrier_free && !config->is_unit;
+    const int usual =
+        is_free && schedule->default_steps > 1 ? schedule->default_steps : USUAL_STEPS;
+
+    plan->is_barrier_free = barrier ? barrier->integer == 1 : is_free;
+    if (is_free && !steps && !barrier)
+        config->chosen |= PP_CHOSE_STEPS;
+    else
+        config->chosen &= ~(unsigned)PP_CHOSE_STEPS;
+    plan->steps = steps ? (int)steps->integer : plan->is_barrier_free ? usual : 1;
+    if (barrier && plan->is_barrier_free && plan->steps == 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "--step-barrier off has no effect with --steps 1; give --steps 4");
+    return PP_OK;
+}
+
 enum pp_status pp_resolve_shape(const struct pp_request *request, const struct pp_subject *subject,
                                 struct pp_config *config, struct pp_error *err)
 {
@@ -132,6 +157,7 @@ enum pp_status pp_resolve_shape(const struct pp_request *request, const struct p
     config->schedule = schedule;
     config->file_program = subject->file;
     config->schedule_name = subject->name;
+    PP_TRY(take_steps(request, schedule, config, err));
     if (subject->file)
         return check_file_shape(request, subject->file, shape, err);
     *shape = (struct pp_shape){.chunks = schedule->chunks ? schedule->chunks : 2,

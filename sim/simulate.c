@@ -195,7 +195,7 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_result *resul
     PP_TRY(pp_plan_create(arena, result->program, result->costs,
                           &result->config.engine_options.plan, &plan, err));
     const struct pp_times *times = pp_plan_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN);
-    result->metrics.iteration_s = pp_units_s(times->makespan_ps);
+    result->metrics.iteration_s = pp_times_iteration_s(times);
     return PP_OK;
 }
 

@@ -11,8 +11,9 @@ struct builder {
     const struct pp_program *program;
     const struct pp_costs *costs;
     const struct pp_times *times;
-    int *event_of; /* [instruction]: its event within one replica */
-    int events;    /* per replica */
+    int *event_of; /* [instruction]: its event within one step of one replica */
+    int events;    /* per step and replica */
+    int steps;
 };
 
 /* Number the events of one replica: the second op of a fused pair shares the event of the first. */
@@ -94,13 +95,13 @@ static double seconds_or_nan(const int64_t *ps, size_t at)
     return ps != NULL ? pp_units_s(ps[at]) : (double)NAN;
 }
 
-/* The event of instruction `i` in one replica: the description plus this replica's clock. */
-static void place(const struct builder *b, int i, int replica, struct pp_trace_event *event)
+/* The event of instruction `i` in one step of one replica: the description plus its clock. */
+static void place(const struct builder *b, int i, struct pp_trace_event *event)
 {
-    const size_t at = (size_t)i * (size_t)b->times->replicas + (size_t)replica;
+    const size_t row = (size_t)event->step * (size_t)pp_program_size(b->program) + (size_t)i;
+    const size_t at = row * (size_t)b->times->replicas + (size_t)event->replica;
     const bool is_message = pp_op_is_send(event->kind) || pp_op_is_recv(event->kind);
 
-    event->replica = replica;
     event->start_s = pp_units_s(b->times->start_ps[at]);
     event->end_s = pp_units_s(b->times->end_ps[at]);
     if (is_message || pp_op_is_collective(event->kind) || event->kind == PP_COPY)
@@ -117,24 +118,33 @@ static void place(const struct builder *b, int i, int replica, struct pp_trace_e
 static void add_instruction(const struct builder *b, int rank, int i, struct pp_trace_event *events)
 {
     const struct pp_trace_event event = describe(b, rank, i);
-    const int at = b->event_of[i];
-    const int target = event.kind == PP_WAIT ? b->program->arg[i] : -1;
+    const struct pp_program *p = b->program;
+    const int target = event.kind == PP_WAIT ? p->arg[i] : -1, steps = b->steps;
+    const int first = b->event_of[p->begin[rank]]; /* of the list */
+    const int length = b->event_of[p->begin[rank + 1] - 1] + 1 - first;
 
-    for (int replica = 0; replica < b->times->replicas; replica++) {
-        const int base = replica * b->events;
-        struct pp_trace_event *mine = &events[base + at];
-        *mine = event;
-        place(b, i, replica, mine);
-        if (target >= 0)
-            mine->waits_for = base + b->event_of[b->program->begin[rank] + target];
-    }
+    for (int replica = 0; replica < b->times->replicas; replica++)
+        for (int step = 0; step < steps; step++) {
+            const int base = steps * (replica * b->events + first) + step * length - first;
+            struct pp_trace_event *mine = &events[base + b->event_of[i]];
+            *mine = event;
+            mine->replica = replica;
+            mine->step = step;
+            place(b, i, mine);
+            if (target >= 0)
+                mine->waits_for = base + b->event_of[p->begin[rank] + target];
+        }
 }
 
 struct pp_trace *pp_trace_from_times(struct pp_arena *arena, const struct pp_program *program,
                                      const struct pp_costs *costs, const struct pp_times *times,
                                      const char *engine)
 {
-    struct builder b = {.arena = arena, .program = program, .costs = costs, .times = times};
+    struct builder b = {.arena = arena,
+                        .program = program,
+                        .costs = costs,
+                        .times = times,
+                        .steps = times->steps > 1 ? times->steps : 1};
     struct pp_trace *trace = PP_NEW(arena, struct pp_trace);
 
     number_events(&b);
@@ -143,8 +153,8 @@ struct pp_trace *pp_trace_from_times(struct pp_arena *arena, const struct pp_pro
                                .engine = engine,
                                .ranks = program->ranks,
                                .replicas = times->replicas,
-                               .steps = 1,
-                               .count = b.events * times->replicas};
+                               .steps = b.steps,
+                               .count = b.events * times->replicas * b.steps};
     trace->events = PP_ARRAY(arena, struct pp_trace_event, trace->count);
     for (int r = 0; r < program->ranks; r++)
         for (int i = program->begin[r]; i < program->begin[r + 1]; i++)

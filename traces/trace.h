@@ -32,7 +32,7 @@ struct pp_trace {
     uint64_t program_hash;
     const char *engine; /* "dag", "simgrid", "cpu", ... */
     int ranks, replicas, steps;
-    struct pp_trace_event *events; /* by replica, rank, list order */
+    struct pp_trace_event *events; /* by replica, rank, step, list order */
     int count;
 };
 
