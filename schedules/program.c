@@ -258,7 +258,6 @@ enum pp_status pp_program_freeze(struct pp_arena *arena, const struct pp_program
     PP_TRY(pp_freeze_channels(&f));
     PP_TRY(pp_freeze_collectives(&f));
     PP_TRY(pp_freeze_waits(&f));
-    p->hash = pp_program_text_hash(p);
     *program = p;
     return PP_OK;
 }

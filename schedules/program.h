@@ -71,7 +71,6 @@ struct pp_program {
     int group_count;
     struct pp_collective *collectives;
     int collective_count;
-    uint64_t hash; /* FNV-1a of the text form: names a program in traces and messages */
 };
 
 static inline int pp_program_size(const struct pp_program *p)
@@ -135,6 +134,8 @@ enum pp_dialect {
 
 void pp_program_print(const struct pp_program *p, FILE *out);
 char *pp_program_text(struct pp_arena *arena, const struct pp_program *p);
+/* FNV-1a of the text form: names a program in traces and messages. Takes as long as printing. */
+uint64_t pp_program_hash(const struct pp_program *p);
 
 /* Read either level strictly. Errors are PP_EPROGRAM as "file:line:cell: what, expected"; a file
  * that cannot be opened is PP_EFAIL. Placement, pipelines, N, splits are inferred from the cells

@@ -33,9 +33,6 @@ enum pp_status pp_freeze_channels(const struct pp_freeze *f);    /* program_link
 enum pp_status pp_freeze_collectives(const struct pp_freeze *f); /* program_groups.c */
 enum pp_status pp_freeze_waits(const struct pp_freeze *f);       /* program_link.c */
 
-/* FNV-1a of the text form (program_text.c). */
-uint64_t pp_program_text_hash(const struct pp_program *p);
-
 /* ---- metadata: leading "# key: value" lines of a lowered program (program_meta.c) ---------------
  */
 

@@ -127,7 +127,7 @@ char *pp_program_text(struct pp_arena *arena, const struct pp_program *p)
     return text;
 }
 
-uint64_t pp_program_text_hash(const struct pp_program *p)
+uint64_t pp_program_hash(const struct pp_program *p)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     struct sink sink = {.flush = flush_hash, .hash = UINT64_C(0xcbf29ce484222325)};

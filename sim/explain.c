@@ -49,7 +49,7 @@ static void explain_schedule(const struct pp_result *r, FILE *out)
 
     if (!s) {
         fprintf(out, "schedule\n  program file %s, hash %016llx\n", r->config.schedule_name,
-                (unsigned long long)r->program->hash);
+                (unsigned long long)pp_program_hash(r->program));
         return;
     }
     fprintf(out, "schedule\n  %s: %s\n  source: %s\n  closed-form bubble %s (%s)", s->name, s->rule,
@@ -64,7 +64,8 @@ static void explain_schedule(const struct pp_result *r, FILE *out)
     fprintf(out,
             "\n  program: %d ranks, %d instructions, hash %016llx\n"
             "  verified: every dependency met, no deadlock even under rendezvous\n",
-            r->program->ranks, pp_program_size(r->program), (unsigned long long)r->program->hash);
+            r->program->ranks, pp_program_size(r->program),
+            (unsigned long long)pp_program_hash(r->program));
 }
 
 static void explain_times(const struct pp_result *r, FILE *out)

@@ -149,7 +149,7 @@ struct pp_trace *pp_trace_from_times(struct pp_arena *arena, const struct pp_pro
 
     number_events(&b);
     *trace = (struct pp_trace){.program = program->name,
-                               .program_hash = program->hash,
+                               .program_hash = pp_program_hash(program),
                                .engine = engine,
                                .ranks = program->ranks,
                                .replicas = times->replicas,
