@@ -90,7 +90,7 @@ const char *pp_program_meta_print(struct pp_arena *arena, const struct pp_progra
     if (has_placement) {
         at = put_numbers(at + sprintf(at, "# placement:"), p->rank_of, paths, p->stages);
         if (p->pipelines > 1)
-            put_numbers(at + sprintf(at, "# pipe_of:"), p->pipe_of, ids, p->micro_batches + 1);
+            put_numbers(at + sprintf(at, "# pipe_of:"), p->pipe_of, ids, (int)ids + 1);
     }
     return text;
 }
