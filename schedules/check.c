@@ -96,6 +96,34 @@ static enum pp_status check_size(const struct pp_shape *shape, struct pp_error *
     return PP_OK;
 }
 
+const struct pp_schedule_variant *pp_schedule_variants(const struct pp_schedule *schedule,
+                                                       const struct pp_shape *shape)
+{
+    return schedule->variants ? schedule->variants(shape) : NULL;
+}
+
+/* By the schedule's own limits; of an open shape by those of its variants. */
+static enum pp_status check_limits(const struct pp_schedule *schedule, const struct pp_shape *shape,
+                                   struct pp_error *err)
+{
+    const struct pp_schedule_variant *variant = pp_schedule_variants(schedule, shape);
+    struct pp_error first = {0};
+
+    if (!variant)
+        return schedule->accepts ? schedule->accepts(shape, err) : PP_OK;
+    for (; variant->option; variant++) {
+        struct pp_shape chosen = *shape;
+        struct pp_error refusal = {0};
+        variant->choose(&chosen);
+        if (check_limits(schedule, &chosen, &refusal) == PP_OK)
+            return PP_OK;
+        first = first.status == PP_OK ? refusal : first;
+    }
+    if (err)
+        *err = first;
+    return PP_EINVAL;
+}
+
 enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_shape *shape,
                                  struct pp_error *err)
 {
@@ -110,8 +138,7 @@ enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_s
         schedule->defaults(shape);
     PP_TRY(check_fields(schedule, shape, err));
     PP_TRY(check_size(shape, err));
-    if (schedule->accepts)
-        PP_TRY(schedule->accepts(shape, err));
+    PP_TRY(check_limits(schedule, shape, err));
     if (schedule->placement == PP_PLACE_TWO_WAY &&
         (shape->pipelines % 2 != 0 || shape->ranks % (shape->pipelines / 2) != 0))
         return pp_error_set(err, PP_EINVAL,
@@ -159,6 +186,10 @@ enum pp_status pp_schedule_program(struct pp_arena *arena, const struct pp_sched
     struct pp_order_maps maps;
 
     PP_TRY(pp_schedule_check(schedule, &checked, err));
+    const struct pp_schedule_variant *open = pp_schedule_variants(schedule, &checked);
+    if (open)
+        return pp_error_set(err, PP_EINVAL, "--%s auto: %s needs one choice, such as %s",
+                            open->option, schedule->name, open->value);
     PP_TRY(pp_schedule_orders(arena, schedule, &checked, costs, &orders, &maps, err));
     const struct pp_program_head head = {.name = schedule->name,
                                          .level = PP_LEVEL_COMPUTE,

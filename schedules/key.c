@@ -21,6 +21,23 @@ static int compare(const void *left, const void *right)
     return a->op.mb < b->op.mb ? -1 : a->op.mb > b->op.mb;
 }
 
+/* The F or B of a slot's pipeline that starts with its granule `index`. */
+static struct keyed keyed_op(const struct pp_schedule *schedule, const struct pp_places *places,
+                             struct pp_slot slot, int kind, int index)
+{
+    const struct pp_key_op op = {.kind = kind,
+                                 .stage = slot.stage,
+                                 .pipeline = slot.pipe,
+                                 .index = index,
+                                 .mb = places->mbs[places->mb_begin[slot.pipe] + index]};
+    struct keyed keyed = {.key = schedule->key(places->shape, &op),
+                          .op = pp_compute_op(kind, slot, op.mb, 0)};
+
+    if (kind == PP_F)
+        keyed.op.granules = (uint8_t)places->shape->granules;
+    return keyed;
+}
+
 void pp_key_expand(struct pp_arena *arena, const struct pp_schedule *schedule,
                    const struct pp_places *places, struct pp_orders *orders)
 {
@@ -39,14 +56,10 @@ void pp_key_expand(struct pp_arena *arena, const struct pp_schedule *schedule,
         for (int i = places->slot_begin[rank]; i < places->slot_begin[rank + 1]; i++) {
             const struct pp_slot slot = places->slots[i];
             const int begin = places->mb_begin[slot.pipe], end = places->mb_begin[slot.pipe + 1];
-            for (int j = 0; j < 2 * (end - begin); j++) {
-                struct pp_key_op op = {.kind = j % 2 ? PP_B : PP_F,
-                                       .stage = slot.stage,
-                                       .pipeline = slot.pipe,
-                                       .index = j / 2,
-                                       .mb = places->mbs[begin + j / 2]};
-                list[count++] = (struct keyed){.key = schedule->key(shape, &op),
-                                               .op = pp_compute_op(op.kind, slot, op.mb, 0)};
+            for (int j = 0; j < end - begin; j++) {
+                if (j % shape->granules == 0)
+                    list[count++] = keyed_op(schedule, places, slot, PP_F, j);
+                list[count++] = keyed_op(schedule, places, slot, PP_B, j);
             }
         }
         qsort(list, (size_t)count, sizeof(*list), compare);

@@ -65,13 +65,19 @@ struct pp_work { /* what one F or B works on */
     int chunk, mb, split;
 };
 
-/* .key: a rank runs its ops by ascending key. Called for F and B of every (pipeline, stage, j-th
- * micro-batch of that pipeline). */
+/* .key: a rank runs its ops by ascending key. Called for every stage of every pipeline: for the B
+ * of each granule, and for the F of each micro-batch, which names its first granule. */
 struct pp_key_op {
     int kind; /* PP_F or PP_B */
     int stage, pipeline;
-    int index; /* j: 0, 1, ... within its pipeline */
-    int mb;
+    int index; /* of the granule within its pipeline: 0, 1, ... */
+    int mb;    /* granule id */
+};
+
+/* One of the orders that `auto` compares: a value of an option, and what it does to a shape. */
+struct pp_schedule_variant {
+    const char *option, *value; /* "concat", "doubling" */
+    void (*choose)(struct pp_shape *shape);
 };
 
 /* Per-rank lists of compute ops: the result of any order rule. */
@@ -123,6 +129,10 @@ struct pp_schedule {
                                const struct pp_costs *costs, struct pp_orders *out,
                                struct pp_error *err);
 
+    /* What a shape leaves to `auto`: in order of preference, ended by an option of NULL; NULL when
+     * the shape leaves nothing open. The hook may be NULL. */
+    const struct pp_schedule_variant *(*variants)(const struct pp_shape *shape);
+
     /* Pipeline of a micro-batch; NULL = all in pipeline 0. */
     int (*pipeline_of)(const struct pp_shape *shape, int mb);
     /* For a .phases schedule: what the k-th F or B (enum pp_direction) of every rank works on;
@@ -141,9 +151,14 @@ const char *pp_schedule_suggest(const char *name);
 /* Fill what is 0 (chunks, splits, granules, pipelines, depth_first and .defaults), then refuse what
  * does not fit (sizes below 1 or beyond 65,535 stages, 2^26 stages of all pipelines, 2^24 ops per
  * rank or 2^26 in all, options that the schedule does not have, pipelines that do not divide, then
- * .accepts). */
+ * .accepts). A shape with variants is accepted when one of them is; the reason of a refusal is that
+ * of the first. */
 enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_shape *shape,
                                  struct pp_error *err);
+
+/* The variants of a shape, or NULL when it leaves nothing open. */
+const struct pp_schedule_variant *pp_schedule_variants(const struct pp_schedule *schedule,
+                                                       const struct pp_shape *shape);
 
 /* The lists of a shape that pp_schedule_check() has accepted, with its maps for a program:
  * rank_of[pipeline * stages + stage], pipe_of[granule]. */
@@ -157,7 +172,7 @@ enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedu
 
 struct pp_program;
 /* The compute-only program of a schedule: check, order rule, program. `costs` may be NULL for
- * schedules that do not search. */
+ * schedules that do not search. A shape that leaves a choice open is PP_EINVAL. */
 enum pp_status pp_schedule_program(struct pp_arena *arena, const struct pp_schedule *schedule,
                                    const struct pp_shape *shape, const struct pp_costs *costs,
                                    struct pp_program **program, struct pp_error *err);
