@@ -1,99 +1,230 @@
-/* schedules/chimera.c — bidirectional pipelines: f down and f up over the same ranks, D/(2f)
- * micro-batches of each in a unit of D. In slots of one F or B, micro-batch j of unit u is at stage
- * s in slot 2Du + 2j + s forwards and 2Du + 2j + 2D-1-s backwards; no rank has two ops in a slot.
- */
+/* schedules/chimera.c — bidirectional pipelines: f down and f up over the same ranks, strung
+ * together in units of D slots of one forward.
+ *
+ * A pipeline has D/(2f) forward slots in a unit, and q backward slots for each: one (direct), or
+ * two of half the size, so that a forward slot takes as long as a backward slot when B = 2F.
+ * Doubling runs the forwards of two micro-batches in a slot, halving the forward of one whose
+ * backward is cut into two granules. Granule j of a pipeline in unit u is at stage s in slot
+ * (1+q)Du + 2(j div q) + s forwards and (1+q)Du + 2j + 2D-1-s backwards; no rank has two slots at
+ * once. For q = 1 this is the order of Li and Hoefler, for doubling that of the authors' runtime
+ * (main_with_runtime_forward_ doubling.py, branch ChimeraBk); no implementation of halving is
+ * known. */
 #include "schedules/closed_form.h"
 
 #include <math.h>
 
-static int per_pipeline(const struct pp_shape *shape)
+static const struct concat {
+    const char *name;
+    int per_forward; /* q: granules, and so backward slots, of a forward slot */
+    int granules;    /* of a micro-batch */
+} concats[] = {
+    [PP_CONCAT_DIRECT] = {"direct", 1, 1},
+    [PP_CONCAT_DOUBLING] = {"doubling", 2, 1},
+    [PP_CONCAT_HALVING] = {"halving", 2, 2},
+};
+
+static const struct concat *concat_of(const struct pp_shape *shape)
+{
+    return &concats[shape->concat];
+}
+
+/* Forward slots of a pipeline in a unit. */
+static int slots_of(const struct pp_shape *shape)
 {
     return shape->ranks / shape->pipelines;
 }
 
+/* Micro-batches of a pipeline, and of all, in a unit. */
+static int per_pipeline(const struct pp_shape *shape)
+{
+    return slots_of(shape) * concat_of(shape)->per_forward / concat_of(shape)->granules;
+}
+
+static int per_unit(const struct pp_shape *shape)
+{
+    return per_pipeline(shape) * shape->pipelines;
+}
+
 static int64_t key(const struct pp_shape *shape, const struct pp_key_op *op)
 {
-    const int unit = op->index / per_pipeline(shape), j = op->index % per_pipeline(shape);
-    const int stage = op->kind == PP_F ? op->stage : 2 * shape->ranks - 1 - op->stage;
+    const int q = concat_of(shape)->per_forward, each = slots_of(shape) * q;
+    const int unit = op->index / each, j = op->index % each;
+    const int slot =
+        op->kind == PP_F ? 2 * (j / q) + op->stage : 2 * j + 2 * shape->ranks - 1 - op->stage;
 
-    return 2 * (int64_t)shape->ranks * unit + 2 * j + stage;
+    return (int64_t)(1 + q) * shape->ranks * unit + slot;
 }
 
 static int pipeline_of(const struct pp_shape *shape, int mb)
 {
-    return mb % shape->ranks / per_pipeline(shape);
+    return mb % per_unit(shape) / per_pipeline(shape);
 }
 
+/* ---- limits ----------------------------------------------------------------------------------*/
+
+static bool is_even(const struct pp_shape *shape, int ranks)
+{
+    (void)shape;
+    return ranks % 2 == 0;
+}
+
+/* With several pairs the slots of doubling and halving collide. */
 static bool divides_ranks(const struct pp_shape *shape, int pipelines)
 {
-    return pipelines % 2 == 0 && shape->ranks % pipelines == 0;
+    return pipelines % 2 == 0 && shape->ranks % pipelines == 0 &&
+           (pipelines == 2 || shape->concat == PP_CONCAT_DIRECT);
 }
 
-static bool fills_pipelines(const struct pp_shape *shape, int micro_batches)
+/* Direct may end with a partial unit: its pipelines are filled in order. */
+static int step_of(const struct pp_shape *shape)
 {
-    return micro_batches % per_pipeline(shape) == 0;
+    return shape->concat == PP_CONCAT_DIRECT ? per_pipeline(shape) : per_unit(shape);
+}
+
+static bool fills_units(const struct pp_shape *shape, int micro_batches)
+{
+    return micro_batches % step_of(shape) == 0;
 }
 
 static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
 {
     const int ranks = shape->ranks, pipelines = shape->pipelines, n = shape->micro_batches;
+    const struct concat *concat = concat_of(shape);
 
-    if (ranks % 2 != 0)
-        return pp_error_set(err, PP_EINVAL, "--pp %d: chimera needs an even number; nearest: %d",
-                            ranks, ranks + 1);
+    if (!is_even(shape, ranks)) {
+        pp_error_set(err, PP_EINVAL, "--pp %d: chimera needs an even number", ranks);
+        return pp_suggest_nearest(shape, (struct pp_refused){ranks, 2, 65534, is_even}, err);
+    }
     if (!divides_ranks(shape, pipelines)) {
-        pp_error_set(err, PP_EINVAL, "--pipelines %d does not divide --pp %d", pipelines, ranks);
+        if (pipelines % 2 == 0 && ranks % pipelines == 0)
+            pp_error_set(err, PP_EINVAL, "--pipelines %d: --concat %s has one pair of pipelines",
+                         pipelines, concat->name);
+        else
+            pp_error_set(err, PP_EINVAL, "--pipelines %d does not divide --pp %d", pipelines,
+                         ranks);
         return pp_suggest_nearest(shape, (struct pp_refused){pipelines, 2, ranks, divides_ranks},
                                   err);
     }
-    if (!fills_pipelines(shape, n)) {
-        pp_error_set(err, PP_EINVAL, "--micro-batches %d: chimera fills pipelines of %d each", n,
-                     per_pipeline(shape));
-        return pp_suggest_nearest(shape, (struct pp_refused){n, 1, n + ranks, fills_pipelines},
+    if (shape->granules != concat->granules)
+        return pp_error_set(err, PP_EINVAL, "granules %d: --concat %s has %d a micro-batch",
+                            shape->granules, concat->name, concat->granules);
+    if (!fills_units(shape, n)) {
+        if (shape->concat == PP_CONCAT_DIRECT)
+            pp_error_set(err, PP_EINVAL, "--micro-batches %d: chimera fills pipelines of %d each",
+                         n, step_of(shape));
+        else
+            pp_error_set(err, PP_EINVAL, "--micro-batches %d: --concat %s takes whole units of %d",
+                         n, concat->name, step_of(shape));
+        return pp_suggest_nearest(shape, (struct pp_refused){n, 1, n + step_of(shape), fills_units},
                                   err);
     }
-    if (shape->concat != PP_CONCAT_DIRECT)
-        return pp_error_set(err, PP_EINVAL,
-                            "--concat: only direct is there so far; nearest: direct");
     return PP_OK;
 }
 
-/* Whole units only (K = N/D). With g = D/f a unit idles (g-2) max(F,B), and each further one adds
- * (g-2)|B-F|: the intermediate bubbles of section 3.5. F = B gives the paper's table. */
+static void defaults(struct pp_shape *shape)
+{
+    if (shape->granules == 0 && shape->concat != PP_CONCAT_AUTO)
+        shape->granules = concat_of(shape)->granules;
+}
+
+/* ---- auto ------------------------------------------------------------------------------------*/
+
+static void choose_direct(struct pp_shape *shape)
+{
+    shape->concat = PP_CONCAT_DIRECT;
+    shape->granules = concat_of(shape)->granules;
+}
+
+static void choose_doubling(struct pp_shape *shape)
+{
+    shape->concat = PP_CONCAT_DOUBLING;
+    shape->granules = concat_of(shape)->granules;
+}
+
+static void choose_halving(struct pp_shape *shape)
+{
+    shape->concat = PP_CONCAT_HALVING;
+    shape->granules = concat_of(shape)->granules;
+}
+
+static const struct pp_schedule_variant *variants(const struct pp_shape *shape)
+{
+    static const struct pp_schedule_variant all[] = {{"concat", "direct", choose_direct},
+                                                     {"concat", "doubling", choose_doubling},
+                                                     {"concat", "halving", choose_halving},
+                                                     {0}};
+
+    return shape->concat == PP_CONCAT_AUTO ? all : NULL;
+}
+
+/* ---- closed forms ----------------------------------------------------------------------------*/
+
+/* Idle time in units of D/f - 2: of the first unit, and added by each further one (the intermediate
+ * bubbles of section 3.5, which doubling and halving close when B = 2F). F = B gives the paper's
+ * table for direct, B = 2F its table for doubling. Held against the evaluator. */
+static void idle_of(const struct pp_shape *shape, const struct pp_unit_costs *unit, double idle[2])
+{
+    const double f = unit->f, b = unit->b;
+
+    if (shape->concat == PP_CONCAT_DIRECT) {
+        idle[0] = fmax(f, b);
+        idle[1] = fabs(b - f);
+    } else if (shape->concat == PP_CONCAT_DOUBLING) {
+        idle[0] = fmax(f, fmax((f + b) / 2, b - f));
+        idle[1] = fmax(0, fmax(f - b, b - 2 * f));
+    } else {
+        idle[0] = fmax(f, b / 2);
+        idle[1] = fabs(f - b / 2);
+    }
+}
+
 static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
-    const double units = shape->micro_batches / shape->ranks, gap = 2 * per_pipeline(shape) - 2;
-    const double idle = gap * (fmax(unit->f, unit->b) + (units - 1) * fabs(unit->b - unit->f));
+    double idle[2], all;
 
     (void)rank;
-    return shape->micro_batches % shape->ranks != 0
-               ? (double)NAN
-               : idle / (idle + shape->micro_batches * (unit->f + unit->b));
+    if (shape->concat == PP_CONCAT_AUTO || shape->micro_batches % per_unit(shape) != 0)
+        return (double)NAN;
+    idle_of(shape, unit, idle);
+    all = (2 * slots_of(shape) - 2) *
+          (idle[0] + (shape->micro_batches / per_unit(shape) - 1) * idle[1]);
+    return all / (all + shape->micro_batches * (unit->f + unit->b));
 }
 
 static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
-    const int each = per_pipeline(shape), place = rank % (2 * each);
-    const bool whole = shape->micro_batches % shape->ranks == 0;
-
     (void)unit;
-    return whole ? shape->ranks - each + 1 + PP_MIN(place, 2 * each - 1 - place) : (double)NAN;
+    if (shape->concat == PP_CONCAT_AUTO || shape->micro_batches % per_unit(shape) != 0)
+        return (double)NAN;
+    const int slots = slots_of(shape), place = rank % (2 * slots);
+    const struct concat *concat = concat_of(shape);
+    return (double)(concat->per_forward * shape->ranks - slots + 1 +
+                    PP_MIN(place, 2 * slots - 1 - place)) /
+           concat->granules;
 }
 
 const struct pp_schedule pp_schedule_chimera = {
     .name = "chimera",
     .summary = "bidirectional pipelines over the same ranks",
-    .rule = "f down and f up pipelines, D/(2f) micro-batches each per unit of D; ascending slots "
-            "2Du+2j+s (F) and 2Du+2j+2D-1-s (B)",
+    .rule = "f down and f up pipelines in units; ascending slots (1+q)Du+2(j div q)+s (F) and "
+            "(1+q)Du+2j+2D-1-s (B): direct q = 1, doubling and halving q = 2",
     .when = "N near D: half of the bubbles of 1f1b for two copies of the weights",
     .source = "Li and Hoefler, SC'21, section 3",
     .placement = PP_PLACE_TWO_WAY,
     .chunks = 1,
     .options = PP_OPT_PIPELINES | PP_OPT_CONCAT,
-    .limits = "D even, 2f divides D, N a multiple of D/(2f)",
+    .limits = "D even, 2f divides D, N a multiple of D/(2f); doubling: f = 1, N a multiple of 2D; "
+              "halving: f = 1, N a multiple of D, even --mbs",
     .accepts = accepts,
+    .defaults = defaults,
     .key = key,
+    .variants = variants,
     .pipeline_of = pipeline_of,
-    .bubble_frac = {"w/(N(F+B)+w), w = (D/f-2)(max(F,B) + (N/D-1)|B-F|)", true, bubble},
-    .peak = {"D - D/(2f) + 1 + min(i, D/f-1-i), i = r mod D/f", true, peak},
+    .bubble_frac = {"w/(N(F+B)+w), direct: w = (D/f-2)(max(F,B) + (N/D-1)|B-F|); "
+                    "doubling: w = (D-2)(max(F,(F+B)/2,B-F) + (N/(2D)-1)max(0,F-B,B-2F)); "
+                    "halving: w = (D-2)(max(F,B/2) + (N/D-1)|F-B/2|)",
+                    true, bubble},
+    .peak = {"D - D/(2f) + 1 + min(i, D/f-1-i), i = r mod D/f; doubling D more, halving half of "
+             "doubling",
+             true, peak},
 };

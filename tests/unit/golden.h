@@ -38,6 +38,8 @@ static inline void golden_options(struct pp_shape *shape, char *options)
         bool known = strcmp(word, "--bfs-backward") == 0;
         cr_assert_not_null(value, "%s", word);
         shape->backward_descending |= known && strcmp(value, "descending") == 0;
+        if (strcmp(word, "--concat") == 0 && strcmp(value, "doubling") == 0)
+            shape->concat = PP_CONCAT_DOUBLING, known = true;
         for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
             if (strcmp(word, table[i].name) == 0)
                 *table[i].field = atoi(value), known = true;

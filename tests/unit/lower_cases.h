@@ -17,18 +17,20 @@ static inline int for_each_case(case_visit visit, void *context)
 {
     static const int ranks[] = {1, 2, 3, 4, 6, 8}, batches[] = {1, 2, 3, 4, 6, 8, 12, 16};
     static const int chunks[] = {0, 1, 3}, pipelines[] = {0, 4}, splits[] = {0, 2};
+    enum { CASES = 6 * 8 * 3 * 2 * 2 };
     int count = 0;
 
     for (int s = 0; pp_schedules[s]; s++)
-        for (int at = 0; at < 6 * 8 * 3 * 2 * 2; at++) {
+        for (int at = 0; at < CASES * PP_CONCAT_AUTO; at++) {
             struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
             struct pp_shape shape = {.ranks = ranks[at % 6],
                                      .micro_batches = batches[at / 6 % 8],
                                      .chunks = chunks[at / 48 % 3],
                                      .pipelines = pipelines[at / 144 % 2],
-                                     .splits = splits[at / 288]};
+                                     .splits = splits[at / 288 % 2]};
             struct pp_program *program;
 
+            shape.concat = at / CASES;
             if (pp_schedule_program(arena, pp_schedules[s], &shape, NULL, &program, NULL) != PP_OK)
                 continue;
             visit(arena, program, context);

@@ -14,7 +14,7 @@ struct oracle {
     const struct pp_shape *shape;
     const struct pp_orders *orders;
     const struct pp_order_maps *maps;
-    int64_t cost[PP_OP_KINDS]; /* of one op (a split is an op) */
+    int64_t cost[PP_OP_KINDS]; /* of one op on a whole micro-batch (a split is an op) */
     int64_t overlap;           /* of an OVERLAP_F_B pair; 0 = the sum of its ops */
     int64_t wire;              /* of one message to another rank */
     int64_t *end[3];           /* F, B or I, B or W: [(stage * granules + mb) * splits + split] */
@@ -44,14 +44,14 @@ static int64_t oracle_ready(const struct oracle *o, const struct pp_op *op)
     int64_t ready = 0;
 
 #define NEEDS(table, stage_, split_)                                                               \
-    do {                                                                                           \
-        const int64_t end_ = o->end[table][oracle_index(o, stage_, op->mb, split_)];               \
-        const bool moves_ = oracle_rank(o, stage_, op->mb) != oracle_rank(o, op->stage, op->mb);   \
+    for (int granule_ = op->mb; granule_ < op->mb + op->granules; granule_++) {                    \
+        const int64_t end_ = o->end[table][oracle_index(o, stage_, granule_, split_)];             \
+        const bool moves_ = oracle_rank(o, stage_, granule_) != oracle_rank(o, op->stage, op->mb); \
         const int64_t there_ = end_ + (moves_ ? o->wire : 0);                                      \
         if (end_ < 0)                                                                              \
             return -1;                                                                             \
         ready = there_ > ready ? there_ : ready;                                                   \
-    } while (0)
+    }
     if (op->kind == PP_F) {
         if (op->stage > 0)
             NEEDS(0, op->stage - 1, op->split);
@@ -70,12 +70,13 @@ static int64_t oracle_ready(const struct oracle *o, const struct pp_op *op)
     return ready;
 }
 
-static void oracle_finish(struct oracle *o, const struct pp_op *op, int rank, int64_t end)
+static void oracle_finish_granule(struct oracle *o, const struct pp_op *op, int granule, int rank,
+                                  int64_t end)
 {
-    const size_t i = oracle_index(o, op->stage, op->mb, op->split);
-    const int pipe = o->maps->pipe_of[op->mb];
+    const size_t i = oracle_index(o, op->stage, granule, op->split);
+    const int pipe = o->maps->pipe_of[granule];
 
-    if (op->pipe != pipe || oracle_rank(o, op->stage, op->mb) != rank)
+    if (op->pipe != pipe || oracle_rank(o, op->stage, granule) != rank)
         o->fault = "an op off its placement";
     for (int table = 0; table < 3; table++) {
         const bool writes = table == 0   ? op->kind == PP_F
@@ -89,9 +90,20 @@ static void oracle_finish(struct oracle *o, const struct pp_op *op, int rank, in
     o->makespan = end > o->makespan ? end : o->makespan;
 }
 
+static void oracle_finish(struct oracle *o, const struct pp_op *op, int rank, int64_t end)
+{
+    for (int granule = op->mb; granule < op->mb + op->granules; granule++)
+        oracle_finish_granule(o, op, granule, rank, end);
+}
+
+static int64_t oracle_cost(const struct oracle *o, const struct pp_op *op)
+{
+    return o->cost[op->kind] * op->granules / o->shape->granules;
+}
+
 static int64_t oracle_pair(const struct oracle *o, const struct pp_op *op)
 {
-    return o->overlap ? o->overlap : o->cost[op[0].kind] + o->cost[op[1].kind];
+    return o->overlap ? o->overlap : oracle_cost(o, &op[0]) + oracle_cost(o, &op[1]);
 }
 
 /* Run what rank can run now; returns whether it did anything. */
@@ -103,7 +115,7 @@ static bool oracle_advance(struct oracle *o, int rank, int *at, int64_t *clock, 
     while (at[rank] < o->orders->count[rank]) {
         const struct pp_op *op = &ops[at[rank]];
         const int fused = op->aux == PP_FUSED_FIRST;
-        int64_t start = oracle_ready(o, op), cost = o->cost[op->kind];
+        int64_t start = oracle_ready(o, op), cost = oracle_cost(o, op);
         if (start < 0)
             break;
         if (fused) {
@@ -131,12 +143,11 @@ static void oracle_peaks(struct oracle *o)
         int64_t busy = 0;
         for (int i = 0; i < o->orders->count[rank]; i++) {
             const struct pp_op *op = &o->orders->ops[rank][i];
-            const int kind = op->kind;
-            held += (kind == PP_F) - (kind == PP_B || kind == PP_W);
+            held += op->granules * ((op->kind == PP_F) - (op->kind == PP_B || op->kind == PP_W));
             peak = held > peak ? held : peak;
             busy += op->aux == PP_FUSED_FIRST    ? oracle_pair(o, op)
                     : op->aux == PP_FUSED_SECOND ? 0
-                                                 : o->cost[kind];
+                                                 : oracle_cost(o, op);
         }
         if (rank < 64)
             o->peak[rank] = peak / (o->shape->splits * o->shape->granules);

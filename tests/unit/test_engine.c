@@ -186,36 +186,36 @@ Test(engine, bubbles_are_those_of_the_closed_forms)
     int compared = 0, runs = 0;
 
     for (int i = 0; pp_schedules[i] != NULL; i++)
-        for (int ranks = 1; ranks <= 8; ranks++)
-            for (int n = 1; n <= 24; n += 1 + n / 4) {
-                const struct pp_schedule *schedule = pp_schedules[i];
-                PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-                struct chain c = {
-                    .arena = arena,
-                    .shape = {.ranks = ranks,
-                              .chunks = schedule->chunks                    ? schedule->chunks
-                                        : schedule->options & PP_OPT_CHUNKS ? 2
-                                                                            : 1,
-                              .micro_batches = n,
-                              .splits = 1,
-                              .granules = 1,
-                              .pipelines = schedule->placement == PP_PLACE_TWO_WAY ? 2 : 1,
-                              .depth_first = 1}};
-                if (!run_chain(&c, schedule, 0, 0))
-                    continue;
-                runs++;
-                /* Every micro-batch costs 3 on every stage. */
-                cr_assert_float_eq(busy_of_all(&c), 3.0 * n * c.program->stages, 1e-9);
-                cr_assert_float_eq(c.metrics.bubble_frac, c.metrics.time_frac[PP_TIME_BUBBLE], 0);
-                const double wanted = schedule->bubble_frac.value && schedule->bubble_frac.is_exact
-                                          ? schedule->bubble_frac.value(&c.shape, &unit, 0)
-                                          : (double)NAN;
-                if (isnan(wanted))
-                    continue;
-                cr_assert_float_eq(c.metrics.bubble_frac, wanted, 1e-12, "%s D=%d N=%d: %g, not %g",
-                                   schedule->name, ranks, n, c.metrics.bubble_frac, wanted);
-                compared++;
-            }
+        for (int at = 0; at < 8 * 24 * PP_CONCAT_AUTO; at++) {
+            const int ranks = 1 + at % 8, n = 1 + at / 8 % 24;
+            const struct pp_schedule *schedule = pp_schedules[i];
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            struct chain c = {
+                .arena = arena,
+                .shape = {.ranks = ranks,
+                          .chunks = schedule->chunks                    ? schedule->chunks
+                                    : schedule->options & PP_OPT_CHUNKS ? 2
+                                                                        : 1,
+                          .micro_batches = n,
+                          .splits = 1,
+                          .pipelines = schedule->placement == PP_PLACE_TWO_WAY ? 2 : 1,
+                          .depth_first = 1}};
+            c.shape.concat = at / (8 * 24);
+            if (!run_chain(&c, schedule, 0, 0))
+                continue;
+            runs++;
+            /* Every micro-batch costs 3 on every stage. */
+            cr_assert_float_eq(busy_of_all(&c), 3.0 * n * c.program->stages, 1e-9);
+            cr_assert_float_eq(c.metrics.bubble_frac, c.metrics.time_frac[PP_TIME_BUBBLE], 0);
+            const double wanted = schedule->bubble_frac.value && schedule->bubble_frac.is_exact
+                                      ? schedule->bubble_frac.value(&c.shape, &unit, 0)
+                                      : (double)NAN;
+            if (isnan(wanted))
+                continue;
+            cr_assert_float_eq(c.metrics.bubble_frac, wanted, 1e-12, "%s D=%d N=%d: %g, not %g",
+                               schedule->name, ranks, n, c.metrics.bubble_frac, wanted);
+            compared++;
+        }
     cr_assert_gt(runs, 200);
     cr_assert_gt(compared, 100);
 }
@@ -225,7 +225,8 @@ Test(engine, figures_of_a_file_are_those_of_the_run)
     int runs = 0;
 
     for (int i = 0; pp_schedules[i] != NULL; i++)
-        for (int slots = 0; slots <= 2; slots += 2) {
+        for (int at = 0; at < 2 * PP_CONCAT_AUTO; at++) {
+            const int slots = 2 * (at % 2);
             const struct pp_schedule *schedule = pp_schedules[i];
             PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
             struct chain c = {
@@ -236,9 +237,9 @@ Test(engine, figures_of_a_file_are_those_of_the_run)
                                                                         : 1,
                           .micro_batches = 8,
                           .splits = 1,
-                          .granules = 1,
                           .pipelines = schedule->placement == PP_PLACE_TWO_WAY ? 2 : 1,
                           .depth_first = 1}};
+            c.shape.concat = at / 2;
             char path[] = "/tmp/pipesim-engine-XXXXXX.csv";
             struct pp_trace *again;
             struct pp_metrics metrics;

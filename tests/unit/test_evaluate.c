@@ -124,9 +124,11 @@ Test(evaluate, exact_bubble_formulas_of_the_registry)
     for (int k = 0; pp_schedules[k]; k++) {
         const struct pp_schedule *s = pp_schedules[k];
         for (int d = 2; s->bubble_frac.value && s->bubble_frac.is_exact && d <= 8; d += 2)
-            for (int n = 2; n <= 24; n += 2) {
+            for (int at = 0; at < 12 * PP_CONCAT_AUTO; at++) {
+                const int n = 2 + 2 * (at % 12);
                 struct pp_shape shape = shape_of(d, 0, n);
-                shape.pipelines = 0;
+                shape.pipelines = shape.granules = 0;
+                shape.concat = at / 12;
                 if (pp_schedule_check(s, &shape, NULL) != PP_OK)
                     continue;
                 const double want = s->bubble_frac.value(&shape, &unit_1_2, 0);

@@ -126,12 +126,14 @@ Test(evaluate_laws, schedules_take_the_same_time_before_and_after_lowering)
 
     for (int k = 0; pp_schedules[k]; k++)
         for (int d = 1; d <= 6; d++)
-            for (int n = 1; n <= 12; n++) {
+            for (int at = 0; at < 12 * PP_CONCAT_AUTO; at++) {
+                const int n = 1 + at % 12;
                 PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
                 struct pp_shape shape = {.ranks = d, .micro_batches = n, .splits = 1};
                 const struct pp_lower_options lower = {0};
                 struct pp_program *compute, *lowered;
                 struct pp_error err;
+                shape.concat = at / 12;
                 if (pp_schedule_check(pp_schedules[k], &shape, &err) != PP_OK)
                     continue;
                 cr_assert_eq(

@@ -35,10 +35,10 @@ static bool visit_shape(const struct pp_schedule *schedule, struct pp_shape shap
         return false;
     }
     v.shape = shape;
-    v.where = pp_arena_printf(arena, "%s D=%d V=%d N=%d q=%d P=%d G=%d x=%d DF=%d desc=%d",
-                              schedule->name, shape.ranks, shape.chunks, shape.micro_batches,
-                              shape.splits, shape.pipelines, shape.group, shape.extra_warmup,
-                              shape.depth_first, shape.backward_descending);
+    v.where = pp_arena_printf(
+        arena, "%s D=%d V=%d N=%d q=%d P=%d G=%d x=%d DF=%d desc=%d concat=%d", schedule->name,
+        shape.ranks, shape.chunks, shape.micro_batches, shape.splits, shape.pipelines, shape.group,
+        shape.extra_warmup, shape.depth_first, shape.backward_descending, (int)shape.concat);
     cr_assert_eq(pp_schedule_orders(arena, schedule, &shape, NULL, &v.orders, &v.maps, &err), PP_OK,
                  "%s", v.where);
     visit(&v);
@@ -59,6 +59,9 @@ static int visit_options(const struct pp_schedule *schedule, struct pp_shape sha
     for (other.extra_warmup = 1; options & PP_OPT_WARMUP && other.group <= shape.micro_batches;
          other.group++)
         visited += visit_shape(schedule, other, visit);
+    other = shape;
+    for (int concat = 1; options & PP_OPT_CONCAT && concat < PP_CONCAT_AUTO; concat++)
+        other.concat = concat, visited += visit_shape(schedule, other, visit);
     other = shape;
     for (int i = 1; i <= 8; i++) {
         other.splits = options & PP_OPT_SPLITS ? 1 + i % 3 : 0;
@@ -286,7 +289,9 @@ Test(schedules, refusals_name_the_nearest_legal_values)
         {"gems", {.ranks = 4, .micro_batches = 7}, "nearest: 6 or 8"},
         {"gems", {.ranks = 4, .micro_batches = 1}, "nearest: 2"},
         {"gems", {.ranks = 4, .micro_batches = 8, .pipelines = 4}, "--pipelines 4"},
-        {"chimera", {.ranks = 5, .micro_batches = 5}, "nearest: 6"},
+        {"chimera", {.ranks = 5, .micro_batches = 5}, "nearest: 4 or 6"},
+        {"chimera", {.ranks = 1, .micro_batches = 5}, "nearest: 2"},
+        {"chimera", {.ranks = 65535, .micro_batches = 1}, "nearest: 65534"},
         {"chimera", {.ranks = 8, .micro_batches = 8, .pipelines = 6}, "nearest: 4 or 8"},
         {"chimera", {.ranks = 8, .micro_batches = 8, .pipelines = 3}, "nearest: 2 or 4"},
         {"chimera", {.ranks = 8, .micro_batches = 8, .pipelines = most}, "--pipelines"},
@@ -295,7 +300,26 @@ Test(schedules, refusals_name_the_nearest_legal_values)
          "at most --pipelines 2048"},
         {"chimera", {.ranks = 8, .micro_batches = 10}, "nearest: 8 or 12"},
         {"chimera", {.ranks = 8, .micro_batches = 3}, "nearest: 4"},
-        {"chimera", {.ranks = 8, .micro_batches = 8, .concat = PP_CONCAT_HALVING}, "direct"},
+        {"chimera",
+         {.ranks = 8, .micro_batches = 20, .concat = PP_CONCAT_DOUBLING},
+         "whole units of 16; nearest: 16 or 32"},
+        {"chimera", {.ranks = 8, .micro_batches = 8, .concat = PP_CONCAT_DOUBLING}, "nearest: 16"},
+        {"chimera",
+         {.ranks = 8, .micro_batches = 20, .concat = PP_CONCAT_HALVING},
+         "whole units of 8; nearest: 16 or 24"},
+        {"chimera",
+         {.ranks = 8, .micro_batches = 16, .pipelines = 4, .concat = PP_CONCAT_HALVING},
+         "--concat halving has one pair of pipelines; nearest: 2"},
+        {"chimera",
+         {.ranks = 8, .micro_batches = 16, .pipelines = 3, .concat = PP_CONCAT_DOUBLING},
+         "nearest: 2"},
+        {"chimera", {.ranks = 8, .micro_batches = 8, .granules = 2}, "granules 2"},
+        {"chimera",
+         {.ranks = 8, .micro_batches = 8, .granules = 1, .concat = PP_CONCAT_HALVING},
+         "granules 1"},
+        {"chimera",
+         {.ranks = 8, .micro_batches = 10, .concat = PP_CONCAT_AUTO},
+         "fills pipelines of 4 each; nearest: 8 or 12"},
         {"zbv", {.ranks = 4, .micro_batches = 8, .chunks = 1}, "use --vp 2"},
         {"zbv", {.ranks = 4, .micro_batches = 8, .splits = 2}, "--splits 2"},
         {"dualpipe", {.ranks = 1, .micro_batches = 8}, "nearest: 2"},
@@ -367,7 +391,8 @@ static void check_program(struct visit *v)
         for (int i = 0; i < count; i++) {
             const struct pp_op a = pp_program_op(program, begin + i), b = v->orders->ops[rank][i];
             cr_assert(a.kind == b.kind && a.stage == b.stage && a.mb == b.mb &&
-                          a.split == b.split && a.aux == b.aux && a.pipe == b.pipe,
+                          a.split == b.split && a.granules == b.granules && a.aux == b.aux &&
+                          a.pipe == b.pipe,
                       "%s", v->where);
         }
     }

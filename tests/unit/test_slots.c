@@ -16,8 +16,7 @@ static void check_class(const struct pp_program *p, int rank, const struct tenso
         cr_assert_geq(slot, 0);
         used = slot >= used ? slot + 1 : used;
         for (int b = 0; b < n; b++) {
-            if (tensors[b].class != class ||
-                (b != a && tensors[b].carrier == tensors[a].carrier)) /* granules of one F */
+            if (tensors[b].class != class)
                 continue;
             open += tensors[b].from <= tensors[a].from && tensors[a].from <= tensors[b].until;
             cr_assert(b == a || slot != p->slot[p->begin[rank] + tensors[b].carrier] ||
@@ -28,6 +27,22 @@ static void check_class(const struct pp_program *p, int rank, const struct tenso
     }
     cr_assert_eq(used, most, "%s rank %d class %d: %d slots for %d tensors", p->name, rank, class,
                  used, most);
+}
+
+/* The granules of one F are freed one by one, their slot with the last of them. */
+static int merge_granules(struct tensor *tensors, int n)
+{
+    int kept = 0;
+
+    for (int i = 0; i < n; i++) {
+        struct tensor *last = kept ? &tensors[kept - 1] : NULL;
+        if (!last || last->class != SAVED || tensors[i].class != SAVED ||
+            last->carrier != tensors[i].carrier)
+            tensors[kept++] = tensors[i];
+        else if (tensors[i].until > last->until)
+            last->until = tensors[i].until;
+    }
+    return kept;
 }
 
 static void lower_and_check(struct pp_arena *arena, const struct pp_program *compute, void *context)
@@ -44,7 +59,7 @@ static void lower_and_check(struct pp_arena *arena, const struct pp_program *com
     for (int rank = 0; rank < p->ranks; rank++) {
         const int count = p->begin[rank + 1] - p->begin[rank];
         struct tensor *tensors = malloc(sizeof(*tensors) * (size_t)(4 * count + 4));
-        const int n = tensors_of(p, rank, tensors);
+        const int n = merge_granules(tensors, tensors_of(p, rank, tensors));
 
         for (enum tensor_class class = SAVED; class < LOCAL; class ++)
             check_class(p, rank, tensors, n, class);
