@@ -1,12 +1,12 @@
 /* schedules/chimera.c — bidirectional pipelines: f down and f up over the same ranks, strung
  * together in units of D slots of one forward.
  *
- * A pipeline has D/(2f) forward slots in a unit, and q backward slots for each: one (direct), or
+ * A pipeline has D/(2f) forward slots in a unit, and k backward slots for each: one (direct), or
  * two of half the size, so that a forward slot takes as long as a backward slot when B = 2F.
  * Doubling runs the forwards of two micro-batches in a slot, halving the forward of one whose
  * backward is cut into two granules. Granule j of a pipeline in unit u is at stage s in slot
- * (1+q)Du + 2(j div q) + s forwards and (1+q)Du + 2j + 2D-1-s backwards; no rank has two slots at
- * once. For q = 1 this is the order of Li and Hoefler, for doubling that of the authors' runtime
+ * (1+k)Du + 2(j div k) + s forwards and (1+k)Du + 2j + 2D-1-s backwards; no rank has two slots at
+ * once. For k = 1 this is the order of Li and Hoefler, for doubling that of the authors' runtime
  * (main_with_runtime_forward_ doubling.py, branch ChimeraBk); no implementation of halving is
  * known. */
 #include "schedules/closed_form.h"
@@ -15,7 +15,7 @@
 
 static const struct concat {
     const char *name;
-    int per_forward; /* q: granules, and so backward slots, of a forward slot */
+    int per_forward; /* k: granules, and so backward slots, of a forward slot */
     int granules;    /* of a micro-batch */
 } concats[] = {
     [PP_CONCAT_DIRECT] = {"direct", 1, 1},
@@ -47,12 +47,12 @@ static int per_unit(const struct pp_shape *shape)
 
 static int64_t key(const struct pp_shape *shape, const struct pp_key_op *op)
 {
-    const int q = concat_of(shape)->per_forward, each = slots_of(shape) * q;
+    const int k = concat_of(shape)->per_forward, each = slots_of(shape) * k;
     const int unit = op->index / each, j = op->index % each;
     const int slot =
-        op->kind == PP_F ? 2 * (j / q) + op->stage : 2 * j + 2 * shape->ranks - 1 - op->stage;
+        op->kind == PP_F ? 2 * (j / k) + op->stage : 2 * j + 2 * shape->ranks - 1 - op->stage;
 
-    return (int64_t)(1 + q) * shape->ranks * unit + slot;
+    return (int64_t)(1 + k) * shape->ranks * unit + slot;
 }
 
 static int pipeline_of(const struct pp_shape *shape, int mb)
@@ -206,8 +206,8 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
 const struct pp_schedule pp_schedule_chimera = {
     .name = "chimera",
     .summary = "bidirectional pipelines over the same ranks",
-    .rule = "f down and f up pipelines in units; ascending slots (1+q)Du+2(j div q)+s (F) and "
-            "(1+q)Du+2j+2D-1-s (B): direct q = 1, doubling and halving q = 2",
+    .rule = "f down and f up pipelines in units; ascending slots (1+k)Du+2(j div k)+s (F) and "
+            "(1+k)Du+2j+2D-1-s (B): direct k = 1, doubling and halving k = 2",
     .when = "N near D: half of the bubbles of 1f1b for two copies of the weights",
     .source = "Li and Hoefler, SC'21, section 3",
     .placement = PP_PLACE_TWO_WAY,
@@ -224,7 +224,7 @@ const struct pp_schedule pp_schedule_chimera = {
                     "doubling: w = (D-2)(max(F,(F+B)/2,B-F) + (N/(2D)-1)max(0,F-B,B-2F)); "
                     "halving: w = (D-2)(max(F,B/2) + (N/D-1)|F-B/2|)",
                     true, bubble},
-    .peak = {"D - D/(2f) + 1 + min(i, D/f-1-i), i = r mod D/f; doubling D more, halving half of "
-             "doubling",
+    .peak = {"(kD - D/(2f) + 1 + min(i, D/f-1-i)) / g, i = r mod D/f; doubling k = 2, halving "
+             "k = g = 2, else 1:",
              true, peak},
 };

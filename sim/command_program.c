@@ -57,6 +57,18 @@ static enum pp_status unit_costs(struct pp_arena *arena, const struct pp_request
     return PP_OK;
 }
 
+/* What the schedule leaves to `auto`, at the same costs. */
+static enum pp_status choose(struct pp_arena *arena, const struct pp_request *request,
+                             struct pp_config *config, struct pp_error *err)
+{
+    struct pp_result ignored;
+
+    config->is_unit = config->engine_options.plan.is_buffered = true;
+    PP_TRY(
+        pp_unit_costs_parse(pp_request_text(request, "unit", "F=1,I=1,W=1"), &config->unit, err));
+    return pp_resolve_choice(arena, config, &ignored, err);
+}
+
 static enum pp_status compute_program(struct pp_arena *arena, const struct pp_request *request,
                                       const struct pp_subject *subject, struct pp_program **program,
                                       struct pp_error *err)
@@ -75,7 +87,10 @@ static enum pp_status compute_program(struct pp_arena *arena, const struct pp_re
                             config.shape.ranks ? "micro-batches" : "pp");
     PP_TRY(pp_schedule_check(subject->schedule, &config.shape, err));
     const struct pp_costs *costs = NULL;
-    PP_TRY(unit_costs(arena, request, subject, &config.shape, &costs, err));
+    if (pp_resolve_is_open(&config))
+        PP_TRY(choose(arena, request, &config, err));
+    else
+        PP_TRY(unit_costs(arena, request, subject, &config.shape, &costs, err));
     return pp_schedule_program(arena, subject->schedule, &config.shape, costs, program, err);
 }
 

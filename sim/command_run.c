@@ -27,7 +27,7 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_reque
         config->zero = 0;
     if (base->chosen & PP_CHOSE_RECOMPUTE)
         config->recompute = PP_RECOMPUTE_NONE;
-    config->chosen &= ~(unsigned)(PP_CHOSE_VP | PP_CHOSE_GROUP);
+    config->chosen &= ~(unsigned)(PP_CHOSE_VP | PP_CHOSE_GROUP | PP_CHOSE_CONCAT);
     PP_TRY(pp_resolve_shape(request, subject, config, err));
     config->layout.vp = config->shape.chunks;
     if (!subject->file) {
@@ -43,6 +43,7 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_reque
     }
     if (config->is_unit)
         return PP_OK;
+    PP_TRY(pp_resolve_granules(config, err));
     return pp_partition_blocks(arena, config->model.layers, pp_shape_stages(&config->shape),
                                config->first_stage_layers, config->last_stage_layers,
                                &config->blocks_per_stage, err);
@@ -58,8 +59,7 @@ static void quick_like(struct pp_arena *arena, const struct pp_request *request,
 
     enum pp_status status = resolve_like(arena, request, subject, base, &config, &err);
     if (status == PP_OK)
-        status = config.is_unit ? pp_simulate(arena, &config, PP_QUICK, result, &err)
-                                : pp_resolve_state(arena, &config, result, &err);
+        status = pp_resolve_choice(arena, &config, result, &err);
     result->config.schedule_name = subject->name;
     result->status = status;
     result->error = err;

@@ -34,6 +34,23 @@ enum pp_chosen {
     PP_CHOSE_CP = 1 << 15,
     PP_CHOSE_EP = 1 << 16,
     PP_CHOSE_STEPS = 1 << 17,
+    PP_CHOSE_CONCAT = 1 << 18,
+};
+
+/* An order that `auto` tried at the run's costs. */
+enum { PP_TRIALS = 4, PP_TRIAL_REASON_BYTES = 192 };
+struct pp_trial {
+    const char *value; /* of the option: "doubling" */
+    bool is_refused, fits;
+    double iteration_s, peak_bytes;
+    int zero; /* state with which it fits, where the tool may choose it */
+    enum pp_recompute recompute;
+    char reason[PP_TRIAL_REASON_BYTES]; /* of a refusal, perhaps cut off */
+};
+struct pp_trials {
+    const char *option, *chosen; /* "concat", "doubling" */
+    int count;                   /* 0: the user left nothing to `auto` */
+    struct pp_trial list[PP_TRIALS];
 };
 
 struct pp_config {
@@ -62,6 +79,7 @@ struct pp_config {
     int slow_count;
     double intra_factor, inter_factor;
     unsigned chosen; /* enum pp_chosen */
+    struct pp_trials trials;
 };
 
 /* Everything a report may say about one run. */

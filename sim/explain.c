@@ -23,7 +23,7 @@ static void explain_choices(const struct pp_config *c, FILE *out)
         {PP_CHOSE_PP, "pp: divisors of gpus/tp from 2 on were tried; the fastest layout that fits "
                       "is taken; --pp"},
         {PP_CHOSE_DP, "dp: gpus / (tp * cp * pp); --dp"},
-        {PP_CHOSE_MBS, "mbs 1; --mbs"},
+        {PP_CHOSE_MBS, "mbs: 1, or a sample for each granule of a micro-batch; --mbs"},
         {PP_CHOSE_GBS,
          "gbs: about 4 M tokens a step, adjusted to what the schedule accepts; --gbs"},
         {PP_CHOSE_MICRO_BATCHES, "micro-batches: gbs / (dp * mbs); --micro-batches"},
@@ -31,6 +31,7 @@ static void explain_choices(const struct pp_config *c, FILE *out)
         {PP_CHOSE_VP, "vp 2: the smallest number of chunks; --vp"},
         {PP_CHOSE_GROUP, "group: N / max(1, N div D); --group"},
         {PP_CHOSE_STEPS, "steps: the schedule needs no barrier; --steps, --step-barrier"},
+        {PP_CHOSE_CONCAT, "concat: direct; --concat"},
         {PP_CHOSE_ZERO, "zero: 0 where it fits, else 1; --zero"},
         {PP_CHOSE_RECOMPUTE,
          "recompute: none where it fits, else selective, else full; --recompute"},
@@ -46,6 +47,7 @@ static void explain_schedule(const struct pp_result *r, FILE *out)
 {
     const struct pp_schedule *s = r->config.schedule;
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
+    char trials[PP_TRIALS_BYTES];
 
     if (!s) {
         fprintf(out, "schedule\n  program file %s, hash %016llx\n", r->config.schedule_name,
@@ -61,6 +63,8 @@ static void explain_schedule(const struct pp_result *r, FILE *out)
                 100 * value);
     else
         fputs("\n    does not cover these sizes", out);
+    if (r->config.trials.count)
+        fprintf(out, "\n  %s", pp_text_trials(&r->config, trials));
     fprintf(out,
             "\n  program: %d ranks, %d instructions, hash %016llx\n"
             "  verified: every dependency met, no deadlock even under rendezvous\n",
@@ -145,4 +149,6 @@ void pp_explain_print(const struct pp_result *r, FILE *out)
     explain_rates(r, out);
     fputs("\n", out);
     pp_costs_explain(&r->cost_inputs, r->costs, out);
+    if (r->program->granules > 1)
+        fprintf(out, "  granules%s\n", PP_TEXT_GRANULES);
 }

@@ -75,8 +75,9 @@ static void print_pipelines(const struct pp_gantt *g)
             fprintf(g->out, "... %d more pipelines\n", p->pipelines - pipe);
             return;
         }
-        fprintf(g->out, "pipeline %d, P%d to P%d: micro-batches", pipe,
-                pp_program_rank_of(p, pipe, 0), pp_program_rank_of(p, pipe, p->stages - 1));
+        fprintf(g->out, "pipeline %d, P%d to P%d: %s", pipe, pp_program_rank_of(p, pipe, 0),
+                pp_program_rank_of(p, pipe, p->stages - 1),
+                p->granules > 1 ? "numbers" : "micro-batches");
         print_ids(g, pipe);
         fputc('\n', g->out);
     }

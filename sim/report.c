@@ -96,6 +96,14 @@ static void print_layout(const struct page *page, const struct pp_config *c)
     paragraph(page, "layout", text);
 }
 
+static void print_trials(const struct page *page, const struct pp_config *c)
+{
+    char text[PP_TRIALS_BYTES];
+
+    if (c->trials.count)
+        paragraph(page, "schedule", pp_text_trials(c, text));
+}
+
 static void print_state(const struct page *page, const struct pp_config *c)
 {
     char text[2 * PP_TEXT_BYTES], steps[PP_TEXT_BYTES];
@@ -111,11 +119,13 @@ static void print_state(const struct page *page, const struct pp_config *c)
 static void print_costs(const struct page *page, const struct pp_result *r)
 {
     char text[PP_TEXT_BYTES];
+    const bool has_granules = r->program->granules > 1;
 
-    snprintf(text, sizeof(text), "%s, %s (constants and sources: pipesim clusters %s)",
+    snprintf(text, sizeof(text), "%s, %s (constants and sources: pipesim clusters %s)%s",
              r->costs->origin,
              r->costs->is_calibrated ? "calibrated" : "not calibrated on any measurement",
-             strchr(r->config.cluster.name, ' ') ? "'TEXT'" : r->config.cluster.name);
+             strchr(r->config.cluster.name, ' ') ? "'TEXT'" : r->config.cluster.name,
+             has_granules ? PP_TEXT_GRANULES : "");
     paragraph(page, "costs", text);
 }
 
@@ -407,6 +417,7 @@ static void print_unit_headline(const struct page *page, const struct pp_result 
              "F %g, B %g (I %g + W %g), C %g, F+B overlapped %g; messages buffered", u->f, u->b,
              u->i, u->w, u->c, u->fb);
     paragraph(page, "units", text);
+    print_trials(page, &r->config);
     fputc('\n', page->out);
     pp_text_steps(&r->config, text);
     headline(page, "step", pp_text_time(&r->config, r->metrics.iteration_s, figure),
@@ -438,6 +449,7 @@ void pp_report_print(const struct pp_result *r, const struct pp_result *others, 
     print_model(&page, &r->config);
     print_cluster(&page, &r->config);
     print_layout(&page, &r->config);
+    print_trials(&page, &r->config);
     print_state(&page, &r->config);
     print_costs(&page, r);
     fputc('\n', out);

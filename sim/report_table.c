@@ -39,6 +39,18 @@ static void print_refused(const struct pp_result *r, FILE *out)
             reason);
 }
 
+/* Which order `auto` took, below the table. */
+static void print_trials(const struct pp_result *r, FILE *out)
+{
+    char trials[PP_TRIALS_BYTES], text[PP_TRIALS_BYTES + 64];
+
+    if (r->status != PP_OK || !r->config.trials.count)
+        return;
+    snprintf(text, sizeof(text), "%.60s: %s", r->config.schedule_name,
+             pp_text_trials(&r->config, trials));
+    pp_text_paragraph(out, 80, 6, "", text);
+}
+
 static double most_activations(const struct pp_result *r)
 {
     double most = 0;
@@ -134,4 +146,6 @@ void pp_report_table(const struct pp_result *results, int count, FILE *out)
         else
             print_row(rows[i], rows[0], place, out);
     }
+    for (int i = 0; i < count; i++)
+        print_trials(rows[i], out);
 }

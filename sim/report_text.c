@@ -124,3 +124,28 @@ const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTE
                  plan->is_barrier_free ? "no barrier" : "barrier after each");
     return text;
 }
+
+const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_BYTES])
+{
+    const struct pp_trials *trials = &config->trials;
+    size_t used =
+        (size_t)snprintf(text, PP_TRIALS_BYTES, "%s %s (auto: ", trials->option, trials->chosen);
+
+    for (int i = 0; i < trials->count && used < PP_TRIALS_BYTES; i++) {
+        const struct pp_trial *trial = &trials->list[i];
+        char time[PP_TEXT_BYTES], state[64] = "";
+        if (!trial->is_refused && trial->zero != config->zero)
+            snprintf(state, sizeof(state), " with ZeRO %d", trial->zero);
+        if (!trial->is_refused && trial->recompute != config->recompute)
+            snprintf(state, sizeof(state), " with recompute %s",
+                     pp_recompute_names[trial->recompute]);
+        used += (size_t)snprintf(
+            text + used, PP_TRIALS_BYTES - used, "%s%s %s%s%s", i ? ", " : "", trial->value,
+            trial->is_refused ? "refused: " : pp_text_time(config, trial->iteration_s, time),
+            trial->is_refused ? trial->reason : state,
+            trial->is_refused || trial->fits ? "" : " does not fit");
+    }
+    if (used < PP_TRIALS_BYTES)
+        snprintf(text + used, PP_TRIALS_BYTES - used, ")");
+    return text;
+}

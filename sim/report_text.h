@@ -19,6 +19,13 @@ const char *pp_text_stages(const struct pp_program *program, int rank, char text
 const char *pp_text_time(const struct pp_config *config, double seconds, char text[PP_TEXT_BYTES]);
 /* "steady step of 4 steps, no barrier"; "" with one step. */
 const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTES]);
+/* "concat doubling (auto: direct 30 units, doubling 27 units, halving refused: ...)". Only where
+ * config->trials are there. */
+enum { PP_TRIALS_BYTES = 1280 };
+const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_BYTES]);
+/* What the costs of a program with granules leave out. */
+#define PP_TEXT_GRANULES                                                                           \
+    "; part of a micro-batch costs its share, though kernels on less work are less efficient"
 /* A tie: two step times closer than analytic costs can tell apart. */
 #define PP_TIE_FRAC 0.01
 

@@ -127,8 +127,11 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *reque
     if (config->is_unit)
         PP_TRY(check_unit_flags(request, err));
     PP_TRY(pp_resolve_shape(request, subject, config, err));
-    if (config->is_unit)
-        return pp_resolve_unit(request, config, err);
+    if (config->is_unit) {
+        struct pp_result ignored;
+        PP_TRY(pp_resolve_unit(request, config, err));
+        return pp_resolve_is_open(config) ? pp_resolve_choice(arena, config, &ignored, err) : PP_OK;
+    }
     PP_TRY(pp_resolve_plan(arena, request, config, err));
     return pp_resolve_effects(request, config, err);
 }

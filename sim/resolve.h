@@ -40,6 +40,14 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *
  * lives in the arena. */
 enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
                                 struct pp_result *result, struct pp_error *err);
+/* The same (in unit mode there is no state to choose), and what the schedule leaves to `auto`
+ * before it: on return the shape is closed and `config->trials` says what was compared. Refused
+ * only when every variant is. */
+enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *config,
+                                 struct pp_result *result, struct pp_error *err);
+bool pp_resolve_is_open(const struct pp_config *config); /* something is left to `auto` */
+/* A granule is a whole number of samples. */
+enum pp_status pp_resolve_granules(const struct pp_config *config, struct pp_error *err);
 /* Refuse flags that cannot change the answer of this configuration. */
 enum pp_status pp_resolve_effects(const struct pp_request *request, const struct pp_config *config,
                                   struct pp_error *err);

@@ -78,7 +78,7 @@ static enum pp_status micro_batches_from_gbs(const struct pp_request *request,
 
 /* mbs, N, gbs: two of them and dp give the third. */
 static enum pp_status resolve_batch(const struct pp_request *request, struct pp_config *config,
-                                    struct pp_error *err)
+                                    int default_mbs, struct pp_error *err)
 {
     struct pp_layout *l = &config->layout;
     enum pp_origin n_from, gbs_from, mbs_from;
@@ -89,7 +89,7 @@ static enum pp_status resolve_batch(const struct pp_request *request, struct pp_
         config->file_program ? config->file_program->micro_batches : (n ? n->integer : 0);
     char typed[PP_REQUEST_TYPED_BYTES];
 
-    l->mbs = mbs ? (int)mbs->integer : 1;
+    l->mbs = mbs ? (int)mbs->integer : default_mbs;
     if (fixed_n && gbs && gbs_from == PP_FROM_FLAG && mbs_from != PP_FROM_FLAG &&
         gbs->integer % (l->dp * fixed_n) == 0)
         l->mbs = (int)(gbs->integer / (l->dp * fixed_n));
@@ -149,8 +149,13 @@ enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request
     l->gpus = l->tp * l->cp * l->pp * l->dp;
     config->shape.ranks = l->pp;
     PP_TRY(check_degrees(request, config, err));
-    PP_TRY(resolve_batch(request, config, err));
+    PP_TRY(resolve_batch(request, config, 1, err));
     PP_TRY(check_shape(config, l->micro_batches, err));
+    if (config->chosen & PP_CHOSE_MBS && config->shape.granules > 1) { /* a sample each */
+        PP_TRY(resolve_batch(request, config, config->shape.granules, err));
+        PP_TRY(check_shape(config, l->micro_batches, err));
+    }
+    PP_TRY(pp_resolve_granules(config, err));
     return pp_partition_blocks(arena, config->model.layers, pp_shape_stages(&config->shape),
                                config->first_stage_layers, config->last_stage_layers,
                                &config->blocks_per_stage, err);

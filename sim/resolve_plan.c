@@ -204,7 +204,7 @@ static void try_candidate(struct search *s, struct candidate *c)
     struct pp_result result;
     struct pp_error err = {0};
 
-    if (pp_resolve_state(s->arena, &c->config, &result, &err) == PP_OK) {
+    if (pp_resolve_choice(s->arena, &c->config, &result, &err) == PP_OK) {
         const double s_per_sample = result.metrics.iteration_s / (double)c->config.layout.gbs;
         const double peak_bytes = result.memory[result.peak_rank].peak_bytes;
         if (is_better(s, result.fits, s_per_sample, peak_bytes)) {
@@ -347,7 +347,8 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *
     each_degree(&search, config, gpus, is_given ? 1 : 2);
     if (search.count == 0 && !is_given) /* no pipeline is possible: run without one */
         each_degree(&search, config, gpus, 1);
-    if (search.count == 1 && !(config->chosen & (PP_CHOSE_ZERO | PP_CHOSE_RECOMPUTE)))
+    if (search.count == 1 && !(config->chosen & (PP_CHOSE_ZERO | PP_CHOSE_RECOMPUTE)) &&
+        !pp_resolve_is_open(config))
         *config = search.list[0].config;
     else
         PP_TRY(pick(&search, config, err));

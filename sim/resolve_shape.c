@@ -157,6 +157,7 @@ enum pp_status pp_resolve_shape(const struct pp_request *request, const struct p
     config->schedule = schedule;
     config->file_program = subject->file;
     config->schedule_name = subject->name;
+    config->trials = (struct pp_trials){0};
     PP_TRY(take_steps(request, schedule, config, err));
     if (subject->file)
         return check_file_shape(request, subject->file, shape, err);
@@ -170,5 +171,7 @@ enum pp_status pp_resolve_shape(const struct pp_request *request, const struct p
         config->chosen |= PP_CHOSE_VP;
     if (schedule->options & PP_OPT_GROUP && !pp_request_has(request, "group"))
         config->chosen |= PP_CHOSE_GROUP;
+    if (schedule->options & PP_OPT_CONCAT && !pp_request_has(request, "concat"))
+        config->chosen |= PP_CHOSE_CONCAT;
     return PP_OK;
 }

@@ -60,7 +60,7 @@ $ pipesim --schedule chimera --gpuss 4
 ! try: pipesim run --help
 = 2
 $ pipesim --schedule chimera --gpus 7
-! pipesim: error: no layout works; the first one tried, tp 1 x pp 7 x dp 1: --pp 7: chimera needs an even number; nearest: 8
+! pipesim: error: no layout works; the first one tried, tp 1 x pp 7 x dp 1: --pp 7: chimera needs an even number; nearest: 6 or 8
 = 2
 $ pipesim --schedule 1f1b --gpus 2048 --pp 12
 ! pipesim: error: 2048 GPUs are not a multiple of tp * cp * pp * dp = 12; nearest: 2040, 2052
@@ -144,7 +144,7 @@ $ pipesim --schedule interleaved --pp 4 --micro-batches 9 --unit F=1,B=2
 ! pipesim: error: --micro-batches 9 does not split into 2 equal groups for --pp 4 without a --group; nearest: 8 or 10
 = 2
 $ pipesim --schedule chimera --pp 5 --micro-batches 4 --unit F=1,B=2
-! pipesim: error: --pp 5: chimera needs an even number; nearest: 6
+! pipesim: error: --pp 5: chimera needs an even number; nearest: 4 or 6
 = 2
 $ pipesim --schedule chimera --pp 4 --micro-batches 4 --pipelines 3 --unit F=1,B=2
 ! pipesim: error: --pipelines 3 does not divide --pp 4; nearest: 2 or 4

@@ -145,6 +145,27 @@ Test(gantt, chimera)
                                       "pipeline 1, P3 to P0: micro-batches 2-3\n");
 }
 
+/* Two backwards of half a micro-batch: an op names its first granule, and none is lost. */
+Test(gantt, halves_of_micro_batches)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct chart c = {.arena = arena, .f_s = 1, .b_s = 2};
+    struct pp_shape shape = shape_of(4, 1, 4, 2);
+
+    shape.granules = 0;
+    shape.concat = PP_CONCAT_HALVING;
+    set_up(&c, "chimera", shape);
+    cr_assert_str_eq(draw(&c, plain), "P0 |F0 F2  . F4 B4 F6 B5 B0 B6 B1 B7 B2  . B3|\n"
+                                      "P1 | . F0 F4 F2 F6 B4 B0 B5 B1 B6 B2 B7 B3  .|\n"
+                                      "P2 | . F4 F0 F6 F2 B0 B4 B1 B5 B2 B6 B3 B7  .|\n"
+                                      "P3 |F4 F6  . F0 B0 F2 B1 B4 B2 B5 B3 B6  . B7|\n"
+                                      "one column = 1 unit, 14 columns in all\n"
+                                      "F forward, B backward, small letter: goes on, . idle\n"
+                                      "numbers count 1/2 micro-batches; an op names its first\n"
+                                      "pipeline 0, P0 to P3: numbers 0-3\n"
+                                      "pipeline 1, P3 to P0: numbers 4-7\n");
+}
+
 Test(gantt, gaps_go_before_columns_do)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

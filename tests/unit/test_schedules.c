@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const struct pp_unit_costs costs[] = {
     {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3},     {.f = 1, .b = 1, .i = .5, .w = .5, .fb = 2},
@@ -186,6 +187,112 @@ Test(schedules, exact_formulas_cover_what_they_promise)
     visit_all(check_formula_is_there);
 }
 
+/* F = 1, B = 2. Direct: K(4D-2) + D-2 with K = N/D, doubling: 3N + 3(D-2)/2, halving: 3N + D-2. */
+Test(schedules, steps_of_chimera_by_concatenation)
+{
+    static const struct {
+        int concat, ranks, micro_batches, makespan;
+    } rows[] = {
+        {PP_CONCAT_DIRECT, 4, 4, 16},      {PP_CONCAT_DIRECT, 4, 8, 30},
+        {PP_CONCAT_DIRECT, 4, 64, 226},    {PP_CONCAT_DIRECT, 8, 32, 126},
+        {PP_CONCAT_DIRECT, 32, 64, 282},   {PP_CONCAT_DOUBLING, 4, 8, 27},
+        {PP_CONCAT_DOUBLING, 4, 16, 51},   {PP_CONCAT_DOUBLING, 6, 12, 42},
+        {PP_CONCAT_DOUBLING, 8, 16, 57},   {PP_CONCAT_DOUBLING, 8, 32, 105},
+        {PP_CONCAT_DOUBLING, 32, 64, 237}, {PP_CONCAT_HALVING, 4, 8, 26},
+        {PP_CONCAT_HALVING, 8, 32, 102},   {PP_CONCAT_HALVING, 32, 64, 222},
+        {PP_CONCAT_HALVING, 2, 2, 6},      {PP_CONCAT_DOUBLING, 2, 4, 12},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct visit v = {.arena = arena, .schedule = pp_schedule_find("chimera")};
+        v.shape = (struct pp_shape){.ranks = rows[i].ranks, .micro_batches = rows[i].micro_batches};
+        v.shape.concat = rows[i].concat;
+        cr_assert_eq(pp_schedule_check(v.schedule, &v.shape, NULL), PP_OK, "row %zu", i);
+        pp_schedule_orders(arena, v.schedule, &v.shape, NULL, &v.orders, &v.maps, NULL);
+        cr_expect_eq(judge(&v, &costs[0]).makespan, 2 * rows[i].makespan, "row %zu", i);
+    }
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* Slots of one rank, over two units; the forwards of doubling share theirs. */
+static bool slots_collide(const struct pp_shape *shape, const uint16_t *rank_of, int rank)
+{
+    const struct pp_schedule *chimera = pp_schedule_find("chimera");
+    const int q = shape->concat == PP_CONCAT_DIRECT ? 1 : 2;
+    const int each = 2 * q * shape->ranks / shape->pipelines;
+    int64_t slots[1024];
+    int count = 0;
+
+    for (int pipe = 0; pipe < shape->pipelines; pipe++)
+        for (int stage = 0; stage < shape->ranks; stage++)
+            for (int j = 0; j < 2 * each && rank_of[pipe * shape->ranks + stage] == rank; j++) {
+                const struct pp_key_op op = {j % 2 ? PP_B : PP_F, stage, pipe, j / 2, 0};
+                if (op.kind == PP_B || op.index % q == 0)
+                    slots[count++] = chimera->key(shape, &op);
+            }
+    qsort(slots, (size_t)count, sizeof(*slots), by_value);
+    for (int i = 1; i < count; i++)
+        if (slots[i] == slots[i - 1])
+            return true;
+    return false;
+}
+
+/* No rank has two slots at once; where it would, with several pairs, the order is refused. */
+Test(schedules, slots_of_chimera_do_not_collide)
+{
+    for (int ranks = 2; ranks <= 32; ranks += 2)
+        for (int pipelines = 2; pipelines <= ranks; pipelines += 2)
+            for (int concat = PP_CONCAT_DIRECT; concat < PP_CONCAT_AUTO; concat++) {
+                PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+                struct pp_shape shape = {
+                    .ranks = ranks, .micro_batches = 2 * ranks, .pipelines = pipelines};
+                bool collide = false;
+                if (ranks % pipelines)
+                    continue;
+                shape.concat = concat;
+                const uint16_t *rank_of =
+                    pp_placement_make(arena, PP_PLACE_TWO_WAY, ranks, 1, pipelines);
+                for (int rank = 0; rank < ranks; rank++)
+                    collide = collide || slots_collide(&shape, rank_of, rank);
+                cr_expect_eq(collide, pipelines > 2 && concat != PP_CONCAT_DIRECT,
+                             "D=%d 2f=%d concat=%d", ranks, pipelines, concat);
+                cr_expect_eq(pp_schedule_check(pp_schedule_find("chimera"), &shape, NULL),
+                             collide ? PP_EINVAL : PP_OK);
+            }
+}
+
+/* A shape left to `auto` is legal when one variant is, and no program before one is chosen. */
+Test(schedules, an_open_shape_names_its_variants)
+{
+    const struct pp_schedule *chimera = pp_schedule_find("chimera");
+    struct pp_shape open = {.ranks = 4, .micro_batches = 12, .concat = PP_CONCAT_AUTO};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_program *program;
+    struct pp_error err = {0};
+    int count = 0;
+
+    cr_assert_eq(pp_schedule_check(chimera, &open, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(open.concat, PP_CONCAT_AUTO);
+    cr_assert_eq(pp_schedule_program(arena, chimera, &open, NULL, &program, &err), PP_EINVAL);
+    cr_assert(strstr(err.message, "--concat auto"), "%s", err.message);
+    for (const struct pp_schedule_variant *v = pp_schedule_variants(chimera, &open); v->option;
+         v++, count++) {
+        struct pp_shape chosen = open;
+        v->choose(&chosen);
+        cr_assert_null(pp_schedule_variants(chimera, &chosen));
+        cr_expect_eq(pp_schedule_check(chimera, &chosen, NULL),
+                     strcmp(v->value, "doubling") == 0 ? PP_EINVAL : PP_OK, "%s", v->value);
+    }
+    cr_assert_eq(count, 3);
+}
+
 /* Printed forms of the papers, against the general ones of the schedules. */
 Test(schedules, formulas_agree_with_the_papers)
 {
@@ -199,6 +306,14 @@ Test(schedules, formulas_agree_with_the_papers)
                                (d - 2) / (2 * n + d - 2), 1e-12);
             cr_expect_float_eq(chimera->bubble_frac.value(&shape, &costs[0], 0),
                                1 - 3 * n / (k * (4 * d - 2) + d - 2), 1e-12);
+            struct pp_shape other = shape;
+            other.concat = PP_CONCAT_HALVING;
+            cr_expect_float_eq(chimera->bubble_frac.value(&other, &costs[0], 0),
+                               (d - 2) / (3 * n + d - 2), 1e-12);
+            other.concat = PP_CONCAT_DOUBLING;
+            other.micro_batches *= 2;
+            cr_expect_float_eq(chimera->bubble_frac.value(&other, &costs[0], 0),
+                               (d - 2) / (4 * n + d - 2), 1e-12);
         }
     }
 }
