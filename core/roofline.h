@@ -48,8 +48,9 @@ enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_in
  * HFU counts both. */
 double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule);
 
-/* One line per term for --explain: "forward of one block: 24 b s h^2 ... = 1.23 ms (compute
- * bound)". */
+/* For --explain: one line per term of a layer ("block forward, qkv: ... = 348 us (compute bound)"),
+ * messages, gradient sums and the optimizer with their formulas, each run of equal stages with its
+ * values. No line is longer than 100 columns. */
 void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out);
 
 #endif

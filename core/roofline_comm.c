@@ -75,29 +75,52 @@ bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b
 }
 
 /* Inside the node first, then one ring per device across the nodes over its share of the buffer. */
-double pp_roofline_gather_s(const struct pp_cost_inputs *in, struct pp_group group, double bytes)
+struct pp_collective pp_roofline_gather(const struct pp_cost_inputs *in, struct pp_group group,
+                                        double bytes)
 {
     const struct pp_link intra = pp_roofline_intra(in), inter = pp_roofline_inter(in);
     const double g = group.per_node, n = group.nodes;
-    double s = 0;
 
     if (group.members <= 1)
-        return 0;
-    s += (g - 1) * (intra.alpha_s + bytes / g / intra.bytes_per_s);
-    s += (n - 1) * (inter.alpha_s + bytes / g / n / inter.bytes_per_s);
-    return s;
+        return (struct pp_collective){0};
+    return (struct pp_collective){
+        .node_s = (g - 1) * (bytes / g / intra.bytes_per_s),
+        .network_s = (n - 1) * (bytes / g / n / inter.bytes_per_s),
+        .latency_s = (g - 1) * intra.alpha_s + (n - 1) * inter.alpha_s,
+    };
 }
 
 /* Reduce-scatter and all-gather; across nodes the latency grows with the logarithm where that is
  * less than a ring's (Rabenseifner; NCCL's double trees): 2 log2(n) alpha + 2 (n-1)/n bytes. */
-double pp_roofline_reduce_s(const struct pp_cost_inputs *in, struct pp_group group, double bytes)
+struct pp_collective pp_roofline_reduce(const struct pp_cost_inputs *in, struct pp_group group,
+                                        double bytes)
 {
-    const double n = group.nodes, latency = pp_roofline_inter(in).alpha_s;
+    const struct pp_collective once = pp_roofline_gather(in, group, bytes);
+    const double g = group.per_node, n = group.nodes;
 
     if (group.members <= 1)
-        return 0;
-    return 2 * pp_roofline_gather_s(in, group, bytes) -
-           2 * latency * (n - 1 - fmin(n - 1, ceil(log2(n))));
+        return once;
+    return (struct pp_collective){
+        .node_s = 2 * once.node_s,
+        .network_s = 2 * once.network_s,
+        .latency_s = 2 * (g - 1) * pp_roofline_intra(in).alpha_s +
+                     2 * fmin(n - 1, ceil(log2(n))) * pp_roofline_inter(in).alpha_s,
+    };
+}
+
+static double seconds_of(struct pp_collective c)
+{
+    return c.node_s + c.network_s + c.latency_s;
+}
+
+double pp_roofline_gather_s(const struct pp_cost_inputs *in, struct pp_group group, double bytes)
+{
+    return seconds_of(pp_roofline_gather(in, group, bytes));
+}
+
+double pp_roofline_reduce_s(const struct pp_cost_inputs *in, struct pp_group group, double bytes)
+{
+    return seconds_of(pp_roofline_reduce(in, group, bytes));
 }
 
 double pp_roofline_ring_step_s(const struct pp_cost_inputs *in, struct pp_group group, double bytes)

@@ -1,6 +1,10 @@
 #include "core/roofline_parts.h"
 #include "core/units.h"
 
+/* A quantity as text that lives until the end of the block. */
+#define TEXT(value, unit) pp_units_print((value), (unit), (char[PP_UNITS_TEXT_BYTES]){0})
+#define TIME(value)       TEXT(value, PP_UNIT_SECONDS)
+
 static const char *const pass_names[] = {
     [PP_PASS_F] = "forward", [PP_PASS_I] = "input gradient", [PP_PASS_W] = "weight gradient"};
 
@@ -9,7 +13,6 @@ static void explain_terms(const struct pp_cost_inputs *in, enum pp_layer_kind ki
 {
     const struct pp_device *device = &in->cluster->device;
     const struct pp_terms terms = pp_roofline_terms(in, kind, pp_roofline_work(in, 0));
-    char time[PP_UNITS_TEXT_BYTES];
 
     for (int i = 0; i < terms.count; i++) {
         const struct pp_term *term = &terms.term[i];
@@ -20,7 +23,7 @@ static void explain_terms(const struct pp_cost_inputs *in, enum pp_layer_kind ki
                             : cost.s - launches_s > bytes_s * (1 + 1e-9) ? "compute"
                                                                          : "memory";
         fprintf(out, "  %s forward, %s: %s = %s (%s bound)\n", what, term->name, term->formula,
-                pp_units_print(cost.s, PP_UNIT_SECONDS, time), bound);
+                TIME(cost.s), bound);
     }
 }
 
@@ -28,65 +31,160 @@ static void explain_layer(const struct pp_cost_inputs *in, enum pp_layer_kind ki
                           const char *what, FILE *out)
 {
     const struct pp_work work = pp_roofline_work(in, 0);
-    char total[PP_UNITS_TEXT_BYTES], tp[PP_UNITS_TEXT_BYTES];
 
-    for (int pass = 0; pass < PP_PASSES; pass++) {
-        const double compute_s = pp_roofline_layer(in, kind, work, (enum pp_pass)pass).s;
-        const double tp_s = pp_roofline_tp_s(in, kind, work, (enum pp_pass)pass);
-        fprintf(out, "  %s %s: %s compute + %s tensor-parallel\n", what, pass_names[pass],
-                pp_units_print(compute_s, PP_UNIT_SECONDS, total),
-                pp_units_print(tp_s, PP_UNIT_SECONDS, tp));
+    for (int i = 0; i < PP_PASSES; i++) {
+        const enum pp_pass pass = (enum pp_pass)i;
+        fprintf(out, "  %s %s: %s compute + %s tensor-parallel", what, pass_names[pass],
+                TIME(pp_roofline_layer(in, kind, work, pass).s),
+                TIME(pp_roofline_tp_s(in, kind, work, pass)));
+        if (kind == PP_LAYER_BLOCK && in->layout.cp > 1)
+            fprintf(out, " + %s context-parallel", TIME(pp_roofline_cp_s(in, work, pass)));
+        fputc('\n', out);
     }
 }
 
-static void explain_links(const struct pp_costs *costs, FILE *out)
+static void explain_messages(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+                             FILE *out)
 {
-    char alpha[PP_UNITS_TEXT_BYTES], beta[PP_UNITS_TEXT_BYTES];
+    const double bytes = pp_roofline_boundary_bytes(in) / in->splits;
 
     for (int i = 0; i < costs->links; i++)
         fprintf(out, "  message over the %s: %s + bytes / %s\n", costs->link_names[i],
-                pp_units_print(pp_units_s(costs->alpha_ps[i]), PP_UNIT_SECONDS, alpha),
-                pp_units_print(1 / costs->s_per_byte[i], PP_UNIT_BYTES_PER_S, beta));
+                TIME(pp_units_s(costs->alpha_ps[i])),
+                TEXT(1 / costs->s_per_byte[i], PP_UNIT_BYTES_PER_S));
+    if (in->stages < 2)
+        return;
+    fprintf(out,
+            "  message between stages: t h/tp values of %g B = %s a device and micro-batch%s\n",
+            pp_dtype_bytes(&in->cluster->device), TEXT(bytes, PP_UNIT_BYTES),
+            in->splits > 1 ? " split" : "");
+    for (int i = 0; i < costs->links; i++)
+        fprintf(out, "    over the %s %s\n", costs->link_names[i],
+                TIME(pp_units_s(costs->alpha_ps[i]) + bytes * costs->s_per_byte[i]));
+}
+
+/* ---- once a step --------------------------------------------------------------------------- */
+
+static void explain_formulas(const struct pp_cost_inputs *in, FILE *out)
+{
+    const bool is_sharded = in->zero >= 1;
+    const char *twice = is_sharded ? "" : "2 ";
+
+    if (in->layout.dp * in->layout.cp * in->pipelines > 1)
+        fprintf(out,
+                "  %s, g replicas in each of m nodes:\n"
+                "    node     %s(g-1)/g bytes / %s\n"
+                "    network  %s(m-1)/m bytes/g / %s\n"
+                "    latency  %s(g-1) %s + %s%s %s\n",
+                is_sharded ? "gradient scatter, parameter gather" : "gradient sum", twice,
+                TEXT(pp_roofline_intra(in).bytes_per_s, PP_UNIT_BYTES_PER_S), twice,
+                TEXT(pp_roofline_inter(in).bytes_per_s, PP_UNIT_BYTES_PER_S), twice,
+                TIME(pp_roofline_intra(in).alpha_s), twice,
+                is_sharded ? "(m-1)" : "min(m-1, ceil(log2 m))",
+                TIME(pp_roofline_inter(in).alpha_s));
+    fprintf(out,
+            "  optimizer: (blocks + 1) launches + bytes moved a parameter x parameters%s / memory "
+            "rate\n",
+            is_sharded ? " / replicas" : "");
+}
+
+static void explain_collective(const char *what, double bytes, struct pp_collective c, FILE *out)
+{
+    fprintf(out, "    %s of %s: %s = node %s + network %s + latency %s\n", what,
+            TEXT(bytes, PP_UNIT_BYTES), TIME(c.node_s + c.network_s + c.latency_s), TIME(c.node_s),
+            TIME(c.network_s), TIME(c.latency_s));
+}
+
+static void explain_update(const struct pp_cost_inputs *in, const struct pp_costs *costs, int stage,
+                           FILE *out)
+{
+    const struct pp_device *device = &in->cluster->device;
+    const struct pp_state_bytes state = pp_roofline_state_bytes(device);
+    const struct pp_group group = pp_roofline_stage_group(in, stage);
+    const double params = pp_roofline_stage_params(in, stage),
+                 updated = in->zero >= 1 ? params / group.members : params;
+
+    fprintf(out, "    %s parameters a device", TEXT(params, PP_UNIT_COUNT));
+    if (group.members > 1)
+        fprintf(out, ", %d replicas, g = %d, m = %d", group.members, group.per_node, group.nodes);
+    fputc('\n', out);
+    if (group.members > 1 && in->zero >= 1) {
+        explain_collective("gradient scatter", params * state.grads,
+                           pp_roofline_gather(in, group, params * state.grads), out);
+        explain_collective("parameter gather", params * state.params,
+                           pp_roofline_gather(in, group, params * state.params), out);
+    } else if (group.members > 1) {
+        explain_collective("gradient sum", params * state.grads,
+                           pp_roofline_reduce(in, group, params * state.grads), out);
+    }
+    fprintf(out, "    optimizer: %s = %d x %s + %g B x %s / %s\n",
+            TIME(pp_units_s(costs->op[PP_U][stage].ps)), in->blocks_per_stage[stage] + 1,
+            TIME(device->launch_s), pp_roofline_update_bytes(in, stage) / updated,
+            TEXT(updated, PP_UNIT_COUNT),
+            TEXT(device->memory_bytes_per_s * device->memory_eta, PP_UNIT_BYTES_PER_S));
+}
+
+/* ---- stages -------------------------------------------------------------------------------- */
+
+static bool is_like(const struct pp_cost_inputs *in, const struct pp_costs *costs, int a, int b)
+{
+    static const enum pp_op_kind kinds[] = {PP_AR, PP_RS, PP_U};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (costs->op[kinds[i]][a].ps != costs->op[kinds[i]][b].ps)
+            return false;
+    return in->blocks_per_stage[a] == in->blocks_per_stage[b] &&
+           costs->op[PP_F][a * costs->splits].ps == costs->op[PP_F][b * costs->splits].ps &&
+           costs->op[PP_R][a * costs->splits].ps == costs->op[PP_R][b * costs->splits].ps &&
+           costs->memory[a].saved_bytes == costs->memory[b].saved_bytes;
 }
 
 static void explain_stages(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
-    char f[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES], sync[PP_UNITS_TEXT_BYTES],
-        saved[PP_UNITS_TEXT_BYTES];
-    const int splits = costs->splits;
-
-    for (int s = 0; s < in->stages; s++) {
-        /* a run of equal stages is one line */
-        int last = s;
-        while (last + 1 < in->stages - 1 && s > 0 &&
-               in->blocks_per_stage[last + 1] == in->blocks_per_stage[s] &&
-               costs->op[PP_AR][last + 1].ps == costs->op[PP_AR][s].ps &&
-               costs->memory[last + 1].saved_bytes == costs->memory[s].saved_bytes)
+    for (int s = 0, last; s < in->stages; s = last + 1) {
+        const int at = s * costs->splits;
+        last = s; /* a run of equal stages is explained once */
+        while (last + 1 < in->stages && is_like(in, costs, s, last + 1))
             last++;
-        fprintf(out, "  stage %d", s);
+        fprintf(out, "  stage%s %d", last > s ? "s" : "", s);
         if (last > s)
             fprintf(out, "-%d", last);
-        fprintf(out, ": %d blocks, F %s, B %s, gradient sum %s, saves %s a micro-batch\n",
-                in->blocks_per_stage[s],
-                pp_units_print(pp_units_s(costs->op[PP_F][s * splits].ps), PP_UNIT_SECONDS, f),
-                pp_units_print(pp_units_s(costs->op[PP_B][s * splits].ps), PP_UNIT_SECONDS, b),
-                pp_units_print(pp_units_s(costs->op[PP_AR][s].ps), PP_UNIT_SECONDS, sync),
-                pp_units_print(costs->memory[s].saved_bytes, PP_UNIT_BYTES, saved));
-        s = last;
+        fprintf(out, ": %d block%s, F %s, B %s", in->blocks_per_stage[s],
+                in->blocks_per_stage[s] == 1 ? "" : "s", TIME(pp_units_s(costs->op[PP_F][at].ps)),
+                TIME(pp_units_s(costs->op[PP_B][at].ps)));
+        if (costs->op[PP_R][at].ps > 0)
+            fprintf(out, ", R %s", TIME(pp_units_s(costs->op[PP_R][at].ps)));
+        fprintf(out, ", saves %s a micro-batch\n",
+                TEXT(costs->memory[s].saved_bytes, PP_UNIT_BYTES));
+        explain_update(in, costs, s, out);
     }
+    if (costs->tied)
+        fprintf(out, "  tied embedding, summed over the first and the last stage: %s, %s\n",
+                TEXT(costs->tied->bytes, PP_UNIT_BYTES), TIME(pp_units_s(costs->tied->ps)));
+}
+
+static void explain_symbols(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+                            FILE *out)
+{
+    const struct pp_model *m = in->model;
+
+    fprintf(out,
+            "costs: %s; tp = %d, t = %.0f tokens a device and micro-batch%s, a query sees c keys;\n"
+            "  h = %d, a = %d heads, d = q = %d, kv = %d, f = %d, V = %d\n",
+            costs->origin, in->layout.tp, pp_roofline_work(in, 0).tokens,
+            in->splits > 1 ? " split" : "", m->hidden, m->heads, m->heads * m->head_dim,
+            m->kv_heads * m->head_dim, m->ffn, m->vocab);
 }
 
 void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
-    fprintf(out,
-            "costs: %s; t = tokens a device and micro-batch, c = keys a query sees, h = %d, d = "
-            "heads x head size, f = %d, V = %d, tp = %d\n",
-            costs->origin, in->model->hidden, in->model->ffn, in->model->vocab, in->layout.tp);
+    explain_symbols(in, costs, out);
     explain_terms(in, PP_LAYER_BLOCK, "block", out);
     explain_layer(in, PP_LAYER_BLOCK, "block", out);
     explain_terms(in, PP_LAYER_HEAD, "head", out);
     explain_layer(in, PP_LAYER_HEAD, "head", out);
     explain_layer(in, PP_LAYER_EMBEDDING, "embedding", out);
-    explain_links(costs, out);
+    explain_messages(in, costs, out);
+    explain_formulas(in, out);
     explain_stages(in, costs, out);
 }

@@ -68,7 +68,17 @@ struct pp_group pp_roofline_group(const struct pp_cost_inputs *in, int members, 
 struct pp_group pp_roofline_stage_group(const struct pp_cost_inputs *in, int stage);
 /* 1 when some replica's pair of the two ranks is in different nodes. */
 bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b);
-/* Seconds of an all-gather or reduce-scatter (`bytes` = the gathered size), an all-reduce. */
+/* The terms of a collective: bytes inside the nodes, bytes between them, latencies of all rounds.
+ */
+struct pp_collective {
+    double node_s, network_s, latency_s;
+};
+/* An all-gather or reduce-scatter (`bytes` = the gathered size), an all-reduce; and their seconds.
+ */
+struct pp_collective pp_roofline_gather(const struct pp_cost_inputs *in, struct pp_group group,
+                                        double bytes);
+struct pp_collective pp_roofline_reduce(const struct pp_cost_inputs *in, struct pp_group group,
+                                        double bytes);
 double pp_roofline_gather_s(const struct pp_cost_inputs *in, struct pp_group group, double bytes);
 double pp_roofline_reduce_s(const struct pp_cost_inputs *in, struct pp_group group, double bytes);
 /* One ring step of an all-reduce over a flat ring. */
