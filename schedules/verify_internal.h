@@ -1,4 +1,4 @@
-/* schedules/verify_internal.h — shared by verify*.c only.
+/* schedules/verify_internal.h — shared by verify*.c and eager.c only.
  *
  * A unit is one (stage, granule, sequence split); its pipeline follows from the granule. Tables map
  * a unit to the global index of the instruction that does something for it. */

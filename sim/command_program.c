@@ -3,6 +3,7 @@
 #include "sim/resolve.h"
 
 #include "core/output.h"
+#include "schedules/eager.h"
 #include "schedules/verify.h"
 
 #include <string.h>
@@ -39,17 +40,18 @@ static enum pp_status lower_options(const struct pp_request *request,
     return PP_OK;
 }
 
-/* Costs for a schedule that searches: --unit, or F=1,I=1,W=1. */
+/* Costs for an order that depends on them: --unit, or F=1,I=1,W=1. */
 static enum pp_status unit_costs(struct pp_arena *arena, const struct pp_request *request,
-                                 const struct pp_subject *subject, const struct pp_shape *shape,
-                                 const struct pp_costs **costs, struct pp_error *err)
+                                 const struct pp_config *config, const struct pp_costs **costs,
+                                 struct pp_error *err)
 {
+    const struct pp_shape *shape = &config->shape;
     const char *text = pp_request_text(request, "unit", NULL);
     struct pp_unit_costs unit;
 
-    if (!subject->schedule->generate)
+    if (!config->is_eager && !(config->schedule && config->schedule->generate))
         return text ? pp_error_set(err, PP_EINVAL, "--unit %s has no effect: %s does not search",
-                                   text, subject->schedule->name)
+                                   text, config->schedule_name)
                     : PP_OK;
     PP_TRY(pp_unit_costs_parse(text ? text : "F=1,I=1,W=1", &unit, err));
     *costs = pp_costs_unit(arena, &unit, shape->ranks, pp_shape_stages(shape), shape->splits,
@@ -69,29 +71,40 @@ static enum pp_status choose(struct pp_arena *arena, const struct pp_request *re
     return pp_resolve_choice(arena, config, &ignored, err);
 }
 
+static enum pp_status given_shape(const struct pp_request *request,
+                                  const struct pp_schedule *schedule, struct pp_shape *shape,
+                                  struct pp_error *err)
+{
+    shape->ranks = pp_request_int(request, "pp", 0);
+    shape->micro_batches = pp_request_int(request, "micro-batches", 0);
+    if (!shape->ranks || !shape->micro_batches)
+        return pp_error_set(err, PP_EINVAL, "--%s is needed",
+                            shape->ranks ? "micro-batches" : "pp");
+    return pp_schedule_check(schedule, shape, err);
+}
+
 static enum pp_status compute_program(struct pp_arena *arena, const struct pp_request *request,
                                       const struct pp_subject *subject, struct pp_program **program,
                                       struct pp_error *err)
 {
     struct pp_config config = {0};
+    const struct pp_costs *costs = NULL;
 
     PP_TRY(pp_resolve_shape(request, subject, &config, err));
-    if (subject->file) {
-        *program = (struct pp_program *)(uintptr_t)subject->file;
-        return PP_OK;
-    }
-    config.shape.ranks = pp_request_int(request, "pp", 0);
-    config.shape.micro_batches = pp_request_int(request, "micro-batches", 0);
-    if (!config.shape.ranks || !config.shape.micro_batches)
-        return pp_error_set(err, PP_EINVAL, "--%s is needed",
-                            config.shape.ranks ? "micro-batches" : "pp");
-    PP_TRY(pp_schedule_check(subject->schedule, &config.shape, err));
-    const struct pp_costs *costs = NULL;
-    if (pp_resolve_is_open(&config))
+    if (!subject->file)
+        PP_TRY(given_shape(request, subject->schedule, &config.shape, err));
+    const bool is_open = !subject->file && pp_resolve_is_open(&config);
+    if (is_open)
         PP_TRY(choose(arena, request, &config, err));
-    else
-        PP_TRY(unit_costs(arena, request, subject, &config.shape, &costs, err));
-    return pp_schedule_program(arena, subject->schedule, &config.shape, costs, program, err);
+    if (!is_open || config.is_eager)
+        PP_TRY(unit_costs(arena, request, &config, &costs, err));
+    *program = (struct pp_program *)(uintptr_t)subject->file;
+    if (!subject->file)
+        PP_TRY(pp_schedule_program(arena, subject->schedule, &config.shape, costs, program, err));
+    if (!config.is_eager)
+        return PP_OK;
+    const struct pp_eager_options options = {.limit = config.eager_limit};
+    return pp_eager_program(arena, *program, costs, &options, program, err);
 }
 
 static enum pp_status check_compute_flags(const struct pp_request *request, struct pp_error *err)

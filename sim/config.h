@@ -58,6 +58,8 @@ struct pp_config {
     const struct pp_schedule *schedule; /* NULL when a program file is run */
     const struct pp_program *file_program;
     const char *schedule_name; /* registry name or file */
+    bool is_eager;             /* --order eager: ranks run what is ready */
+    int eager_limit;           /* chunk activations, 0 = no limit */
     struct pp_shape shape;
     bool is_unit;
     struct pp_unit_costs unit;

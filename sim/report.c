@@ -27,16 +27,16 @@ static void paragraph(const struct page *page, const char *label, const char *te
 static void print_title(const struct page *page, const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
-    char number[PP_UNITS_TEXT_BYTES];
+    char number[PP_UNITS_TEXT_BYTES], name[PP_TEXT_BYTES];
     int used;
 
     if (c->is_unit)
         used = fprintf(page->out, "%spipesim %s  %s%s, %d ranks, %d micro-batches", page->bold,
-                       PP_VERSION, c->schedule_name, page->plain, c->shape.ranks,
+                       PP_VERSION, pp_text_schedule(c, name), page->plain, c->shape.ranks,
                        c->shape.micro_batches);
     else
         used = fprintf(page->out, "%spipesim %s  %s on %s GPU%s%s", page->bold, PP_VERSION,
-                       c->schedule_name, pp_units_print_count(c->layout.gpus, number),
+                       pp_text_schedule(c, name), pp_units_print_count(c->layout.gpus, number),
                        c->layout.gpus == 1 ? "" : "s", page->plain);
     used -= (int)(strlen(page->bold) + strlen(page->plain));
     static const char LEGEND[] = "(* = chosen for you, see --explain)";

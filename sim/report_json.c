@@ -95,6 +95,9 @@ static void put_setting(json_t *o, const struct pp_config *c)
         json_object_set_new(
             o, "steps",
             json_pack("{si sb}", "count", plan->steps, "barrier", !plan->is_barrier_free));
+    if (c->is_eager)
+        json_object_set_new(o, "order",
+                            json_pack("{ss si}", "rule", "eager", "limit", c->eager_limit));
     if (c->is_unit)
         return;
     json_object_set_new(o, "model", json_string(c->model.name));

@@ -149,3 +149,14 @@ const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_B
         snprintf(text + used, PP_TRIALS_BYTES - used, ")");
     return text;
 }
+
+const char *pp_text_schedule(const struct pp_config *config, char text[PP_TEXT_BYTES])
+{
+    char limit[24] = "";
+
+    if (config->eager_limit > 0)
+        snprintf(limit, sizeof(limit), ":%d", config->eager_limit);
+    snprintf(text, PP_TEXT_BYTES, "%s%s%s", config->schedule_name,
+             config->is_eager ? ", eager" : "", limit);
+    return text;
+}

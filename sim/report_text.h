@@ -26,6 +26,8 @@ const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_B
 /* What the costs of a program with granules leave out. */
 #define PP_TEXT_GRANULES                                                                           \
     "; part of a micro-batch costs its share, though kernels on less work are less efficient"
+/* "schedule", "schedule, eager", "schedule, eager:4". */
+const char *pp_text_schedule(const struct pp_config *config, char text[PP_TEXT_BYTES]);
 /* A tie: two step times closer than analytic costs can tell apart. */
 #define PP_TIE_FRAC 0.01
 

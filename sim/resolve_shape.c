@@ -1,6 +1,8 @@
 /* Schedule options: which the chosen schedule has, which it fixes, which it refuses. */
 #include "sim/resolve.h"
 
+#include "core/units.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -123,6 +125,27 @@ static enum pp_status check_file_shape(const struct pp_request *request,
     return PP_OK;
 }
 
+static enum pp_status take_order(const struct pp_request *request, struct pp_config *config,
+                                 struct pp_error *err)
+{
+    static const char EAGER[] = "eager";
+    const size_t length = sizeof(EAGER) - 1;
+    const char *text = pp_request_text(request, "order", "strict");
+    int64_t limit = 0;
+
+    config->is_eager = !strncmp(text, EAGER, length);
+    const char *rest = config->is_eager ? text + length : text;
+    if (config->is_eager ? *rest && (*rest != ':' ||
+                                     pp_units_parse_int(rest + 1, 1, 1 << 24, &limit, err) != PP_OK)
+                         : strcmp(text, "strict") != 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "--order %s: expected strict, eager, or eager:LIMIT with a limit of 1 "
+                            "or more chunk activations, such as eager:4",
+                            text);
+    config->eager_limit = (int)limit;
+    return PP_OK;
+}
+
 /* One step between two barriers, unless the schedule works without and times are real. */
 static enum pp_status take_steps(const struct pp_request *request,
                                  const struct pp_schedule *schedule, struct pp_config *config,
@@ -158,6 +181,7 @@ enum pp_status pp_resolve_shape(const struct pp_request *request, const struct p
     config->file_program = subject->file;
     config->schedule_name = subject->name;
     config->trials = (struct pp_trials){0};
+    PP_TRY(take_order(request, config, err));
     PP_TRY(take_steps(request, schedule, config, err));
     if (subject->file)
         return check_file_shape(request, subject->file, shape, err);

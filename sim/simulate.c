@@ -2,6 +2,7 @@
 #include "sim/resolve.h"
 
 #include "core/units.h"
+#include "schedules/eager.h"
 #include "schedules/verify.h"
 
 #include <math.h>
@@ -56,6 +57,28 @@ static enum pp_status compute_program(struct pp_arena *arena, struct pp_result *
     return PP_OK;
 }
 
+/* NULL: nothing is recomputed before a backward. */
+static const double *recompute_fracs(struct pp_arena *arena, const struct pp_result *result)
+{
+    return !result->config.is_unit && result->config.recompute != PP_RECOMPUTE_NONE
+               ? pp_recompute_fracs(arena, &result->cost_inputs)
+               : NULL;
+}
+
+static enum pp_status order_program(struct pp_arena *arena, const struct pp_result *result,
+                                    const struct pp_program **program, struct pp_error *err)
+{
+    const struct pp_eager_options options = {.limit = result->config.eager_limit,
+                                             .recompute_frac = recompute_fracs(arena, result)};
+    struct pp_program *eager;
+
+    if (!result->config.is_eager)
+        return PP_OK;
+    PP_TRY(pp_eager_program(arena, *program, result->costs, &options, &eager, err));
+    *program = eager;
+    return PP_OK;
+}
+
 /* A forward-only program keeps neither gradients nor optimizer state. */
 static void drop_training_state(const struct pp_program *program, struct pp_costs *costs)
 {
@@ -75,8 +98,7 @@ static enum pp_status lower_program(struct pp_arena *arena, const struct pp_conf
         options.has_optimizer = is_training;
         options.zero = config->zero;
         options.has_tied = is_training && result->costs->tied != NULL;
-        if (config->recompute != PP_RECOMPUTE_NONE)
-            options.recompute_frac = pp_recompute_fracs(arena, &result->cost_inputs);
+        options.recompute_frac = recompute_fracs(arena, result);
     }
     return pp_lower(arena, compute, &options, &result->program, err);
 }
@@ -206,6 +228,7 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
 
     *result = (struct pp_result){.config = *config};
     PP_TRY(compute_program(arena, result, &compute, err));
+    PP_TRY(order_program(arena, result, &compute, err));
     drop_training_state(compute, result->costs);
     const struct pp_verify_options verify = {0};
     if (config->file_program && depth == PP_FULL) /* in the user's own cells */
