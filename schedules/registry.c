@@ -14,6 +14,9 @@ extern const struct pp_schedule pp_schedule_gpipe;
 extern const struct pp_schedule pp_schedule_interleaved;
 extern const struct pp_schedule pp_schedule_interleaved_zb;
 extern const struct pp_schedule pp_schedule_seq1f1b;
+extern const struct pp_schedule pp_schedule_v_1f1b;
+extern const struct pp_schedule pp_schedule_v_half;
+extern const struct pp_schedule pp_schedule_v_min;
 extern const struct pp_schedule pp_schedule_zb_h1;
 extern const struct pp_schedule pp_schedule_zbv;
 
@@ -30,6 +33,9 @@ const struct pp_schedule *const pp_schedules[] = {
     &pp_schedule_interleaved,    //
     &pp_schedule_interleaved_zb, //
     &pp_schedule_seq1f1b,        //
+    &pp_schedule_v_1f1b,         //
+    &pp_schedule_v_half,         //
+    &pp_schedule_v_min,          //
     &pp_schedule_zb_h1,          //
     &pp_schedule_zbv,            //
     NULL,

@@ -346,7 +346,10 @@ Test(schedules, names_are_found_and_complete)
                                     {"ScheduleInterleavedZeroBubble", "interleaved-zb"},
                                     {"Seq1F1B", "seq1f1b"},
                                     {"GEMS", "gems"},
-                                    {"eager_1F1B", "eager-1f1b"}};
+                                    {"eager_1F1B", "eager-1f1b"},
+                                    {"V_Half", "v-half"},
+                                    {"VMin", "v-min"},
+                                    {"V1F1B", "v-1f1b"}};
 
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         const struct pp_schedule *schedule = pp_schedule_find(pairs[i][0]);
