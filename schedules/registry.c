@@ -17,7 +17,9 @@ extern const struct pp_schedule pp_schedule_seq1f1b;
 extern const struct pp_schedule pp_schedule_v_1f1b;
 extern const struct pp_schedule pp_schedule_v_half;
 extern const struct pp_schedule pp_schedule_v_min;
+extern const struct pp_schedule pp_schedule_zb_auto;
 extern const struct pp_schedule pp_schedule_zb_h1;
+extern const struct pp_schedule pp_schedule_zb_h2;
 extern const struct pp_schedule pp_schedule_zbv;
 
 /* Alphabetical. */
@@ -36,7 +38,9 @@ const struct pp_schedule *const pp_schedules[] = {
     &pp_schedule_v_1f1b,         //
     &pp_schedule_v_half,         //
     &pp_schedule_v_min,          //
+    &pp_schedule_zb_auto,        //
     &pp_schedule_zb_h1,          //
+    &pp_schedule_zb_h2,          //
     &pp_schedule_zbv,            //
     NULL,
 };

@@ -119,9 +119,9 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8"
 >     dualpipe               21.5 min   44.1 %     0.0 %    414.1   out of memory
 >     chimera                21.6 min   44.1 %     0.0 %    413.5   out of memory
 >     interleaved-zb VP 2    21.6 min   44.0 %     0.3 %    332.2   out of memory
+>     zb-h2                  21.6 min   44.0 %     0.3 %    333.0   out of memory
 >     zb-h1                  21.6 min   44.0 %     0.3 %    332.2   out of memory
->     interleaved VP 2       21.6 min   44.0 %     0.3 %    332.2   out of memory
->     eager-1f1b             21.6 min   44.0 %     0.3 %    332.4   out of memory
+>     zb-auto                21.6 min   44.0 %     0.3 %    332.2   out of memory
 >     1f1b                   21.6 min   44.0 %     0.3 %    331.8   out of memory
 >
 >   note     does not fit: try more GPUs
