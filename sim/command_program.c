@@ -28,14 +28,16 @@ static enum pp_status lower_options(const struct pp_request *request,
         return pp_error_set(err, PP_EINVAL,
                             "--%s has no effect with one replica of each stage; give --dp",
                             zero ? "zero" : "grad-sync");
-    if (!strcmp(recompute, "full")) {
+    if (!strcmp(recompute, "full") || !strcmp(recompute, "selective")) {
         double *frac = PP_ARRAY(arena, double, compute->stages);
         for (int s = 0; s < compute->stages; s++)
             frac[s] = 1;
         options->recompute_frac = frac;
     } else if (strcmp(recompute, "none") != 0) {
-        return pp_error_set(err, PP_EINVAL,
-                            "--recompute %s changes no program; expected none or full", recompute);
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--recompute %s: expected none, selective or full (the share by stage needs a model)",
+            recompute);
     }
     return PP_OK;
 }

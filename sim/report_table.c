@@ -107,7 +107,7 @@ static void print_unit_head(const struct pp_config *c, int count, FILE *out)
 static void print_head(const struct pp_result *first, int count, FILE *out)
 {
     const struct pp_config *c = &first->config;
-    char number[PP_UNITS_TEXT_BYTES];
+    char number[PP_UNITS_TEXT_BYTES], params[PP_UNITS_TEXT_BYTES];
 
     fprintf(out, "pipesim %s  %d schedules, %s on %s GPUs of %s\n", PP_VERSION, count,
             c->model.name, pp_units_print_count(c->layout.gpus, number), c->cluster.name);
