@@ -11,6 +11,7 @@ extern const struct pp_schedule pp_schedule_dualpipev;
 extern const struct pp_schedule pp_schedule_eager_1f1b;
 extern const struct pp_schedule pp_schedule_gems;
 extern const struct pp_schedule pp_schedule_gpipe;
+extern const struct pp_schedule pp_schedule_hanayo;
 extern const struct pp_schedule pp_schedule_interleaved;
 extern const struct pp_schedule pp_schedule_interleaved_zb;
 extern const struct pp_schedule pp_schedule_seq1f1b;
@@ -32,6 +33,7 @@ const struct pp_schedule *const pp_schedules[] = {
     &pp_schedule_eager_1f1b,     //
     &pp_schedule_gems,           //
     &pp_schedule_gpipe,          //
+    &pp_schedule_hanayo,         //
     &pp_schedule_interleaved,    //
     &pp_schedule_interleaved_zb, //
     &pp_schedule_seq1f1b,        //

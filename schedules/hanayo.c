@@ -1,0 +1,80 @@
+/* schedules/hanayo.c — waves: the model zig-zags V/2 times over the ranks, so that turning costs no
+ * message. The paper gives no closed rule for the order; this one plays its greedy policy. */
+#include "schedules/closed_form.h"
+#include "schedules/greedy.h"
+
+/* Backward first, then the oldest micro-batch, then the deepest chunk. */
+static int64_t key(const struct pp_shape *shape, int kind, int stage, int mb)
+{
+    const int64_t stages = pp_shape_stages(shape);
+    const int64_t forwards = kind == PP_F ? shape->micro_batches : 0;
+
+    return (forwards + mb) * stages + stages - 1 - stage;
+}
+
+static enum pp_status generate(struct pp_arena *arena, const struct pp_shape *shape,
+                               const struct pp_costs *costs, struct pp_orders *out,
+                               struct pp_error *err)
+{
+    const struct pp_greedy greedy = {
+        .shape = shape,
+        .rank_of = pp_placement_make(arena, PP_PLACE_WAVE, shape->ranks, shape->chunks, 1),
+        .costs = costs,
+        .key = key};
+
+    (void)err;
+    pp_greedy_play(arena, &greedy, out);
+    return PP_OK;
+}
+
+static bool is_whole(const struct pp_shape *shape, int chunks)
+{
+    (void)shape;
+    return chunks % 2 == 0;
+}
+
+static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
+{
+    const int chunks = shape->chunks;
+
+    if (is_whole(shape, chunks))
+        return PP_OK;
+    pp_error_set(err, PP_EINVAL, "--vp %d: a wave of hanayo is two chunks", chunks);
+    return pp_suggest_nearest(shape, (struct pp_refused){chunks, 2, chunks + 1, is_whole}, err);
+}
+
+/* Where N is near D: as long as a wave turns, the ranks wait for two backwards at each hop. */
+static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
+{
+    const double work = (double)shape->micro_batches * shape->chunks * (unit->f + unit->b);
+    const double idle = 2.0 * (shape->ranks - 1) * PP_MAX(unit->f, unit->b);
+
+    (void)rank;
+    return idle / (work + idle);
+}
+
+static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
+{
+    (void)unit, (void)rank;
+    return shape->chunks * PP_MIN(shape->ranks, shape->micro_batches);
+}
+
+static const char *const aliases[] = {"wave", "waves", "wave-like", NULL};
+
+const struct pp_schedule pp_schedule_hanayo = {
+    .name = "hanayo",
+    .summary = "waves: one model zig-zags V/2 times over the ranks",
+    .rule =
+        "played once with the costs at hand (else F = 1, B = 2): a free rank runs what is ready: "
+        "backwards first, then the oldest micro-batch, then the deepest chunk",
+    .when = "N near D: the bubbles of bidirectional pipelines without a second copy of the weights",
+    .source = "Liu et al., SC'23, section 3 (placement); the order is our own greedy one",
+    .aliases = aliases,
+    .placement = PP_PLACE_WAVE,
+    .options = PP_OPT_CHUNKS,
+    .limits = "V even: V/2 waves",
+    .accepts = accepts,
+    .generate = generate,
+    .bubble_frac = {"w/(NV(F+B)+w), w = 2(D-1)max(F,B)", false, bubble},
+    .peak = {"V min(D, N), more for N > D", false, peak},
+};
