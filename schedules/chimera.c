@@ -208,7 +208,8 @@ const struct pp_schedule pp_schedule_chimera = {
     .summary = "bidirectional pipelines over the same ranks",
     .rule = "f down and f up pipelines in units; ascending slots (1+k)Du+2(j div k)+s (F) and "
             "(1+k)Du+2j+2D-1-s (B): direct k = 1, doubling and halving k = 2",
-    .when = "N near D: half of the bubbles of 1f1b for two copies of the weights",
+    .when = "N near D: half of the bubbles of 1f1b for two copies of the weights; larger N with "
+            "doubling (twice the activations) or halving (smaller kernels)",
     .source = "Li and Hoefler, SC'21, section 3",
     .placement = PP_PLACE_TWO_WAY,
     .chunks = 1,

@@ -1,5 +1,6 @@
 /* Random lowered programs and costs, from a seed. Most are legal; now and then a SEND, a WAIT or a
- * collective stands where it makes the program deadlock. */
+ * collective stands where it makes the program deadlock. With granules, an F covers a whole
+ * micro-batch and a backward one granule. */
 #ifndef PP_TESTS_RANDOM_PROGRAM_H
 #define PP_TESTS_RANDOM_PROGRAM_H
 
@@ -41,9 +42,13 @@ struct random_program {
     int send_rank[RP_MAX_OPS], send_count;
 };
 
+static inline int rp_ids(const struct random_program *g)
+{
+    return g->head.micro_batches * g->head.granules;
+}
 static inline int rp_cell(const struct random_program *g, int stage, int mb, int split)
 {
-    return (stage * g->head.micro_batches + mb) * g->head.splits + split;
+    return (stage * rp_ids(g) + mb) * g->head.splits + split;
 }
 static inline int rp_rank(const struct random_program *g, int mb, int stage)
 {
@@ -73,15 +78,16 @@ static inline int rp_ready(const struct random_program *g, int kind, int rank, s
     int count = 0;
 
     for (int s = 0; s < g->head.stages; s++)
-        for (int m = 0; m < g->head.micro_batches; m++)
+        for (int m = 0; m < rp_ids(g); m++)
             for (int q = 0; q < g->head.splits; q++) {
                 const bool is_split = g->is_split[rp_cell(g, s, m, q)];
                 const int kinds[] = {PP_F, is_split ? PP_I : PP_B, PP_W};
-                for (int k = 0; k < (is_split ? 3 : 2); k++) {
+                for (int k = m % g->head.granules ? 1 : 0; k < (is_split ? 3 : 2); k++) {
+                    const int granules = kinds[k] == PP_F ? g->head.granules : 1;
                     const struct pp_op op = {.kind = (uint8_t)kinds[k],
                                              .stage = (uint16_t)s,
                                              .split = (uint8_t)q,
-                                             .granules = 1,
+                                             .granules = (uint8_t)granules,
                                              .pipe = g->head.pipe_of[m],
                                              .mb = m,
                                              .arg = -1,
@@ -96,11 +102,12 @@ static inline int rp_ready(const struct random_program *g, int kind, int rank, s
 
 static inline void rp_done(struct random_program *g, const struct pp_op *op)
 {
-    const int at = rp_cell(g, op->stage, op->mb, op->split);
-
-    *(op->kind == PP_F   ? &g->forward[at]
-      : op->kind == PP_W ? &g->weight[at]
-                         : &g->backward[at]) = true;
+    for (int id = op->mb; id < op->mb + op->granules; id++) {
+        const int at = rp_cell(g, op->stage, id, op->split);
+        *(op->kind == PP_F   ? &g->forward[at]
+          : op->kind == PP_W ? &g->weight[at]
+                             : &g->backward[at]) = true;
+    }
 }
 
 static inline void rp_compute(struct random_program *g)
@@ -302,9 +309,10 @@ static inline struct random_program *random_program(struct pp_arena *arena, uint
     const int ranks = is_two_way ? 2 * rng_int(&g->rng, 1, 3) : rng_int(&g->rng, 1, 5);
     const int chunks = is_two_way ? 1 : rng_int(&g->rng, 1, 3);
     const int pipes = is_two_way ? 2 : 1, n = rng_int(&g->rng, pipes, 7);
-    uint16_t *pipe_of = PP_ARRAY(arena, uint16_t, n);
-    for (int m = 0; m < n; m++)
-        pipe_of[m] = (uint16_t)(m % pipes);
+    const int granules = rng_chance(&g->rng, 30) ? 2 : 1;
+    uint16_t *pipe_of = PP_ARRAY(arena, uint16_t, n * granules);
+    for (int id = 0; id < n * granules; id++)
+        pipe_of[id] = (uint16_t)(id / granules % pipes);
     const enum pp_placement_kind kind = is_two_way                ? PP_PLACE_TWO_WAY
                                         : rng_chance(&g->rng, 50) ? PP_PLACE_LOOP
                                                                   : PP_PLACE_WAVE;
@@ -315,7 +323,7 @@ static inline struct random_program *random_program(struct pp_arena *arena, uint
                                  .stages = ranks * chunks,
                                  .pipelines = pipes,
                                  .micro_batches = n,
-                                 .granules = 1,
+                                 .granules = granules,
                                  .splits = rng_chance(&g->rng, 25) ? 2 : 1,
                                  .versions = 1,
                                  .rank_of = pp_placement_make(arena, kind, ranks, chunks, pipes),
@@ -357,7 +365,7 @@ static inline struct pp_costs *random_costs(struct random_program *g, int replic
 
     *c = (struct pp_costs){.stages = stages,
                            .splits = splits,
-                           .granules = 1,
+                           .granules = g->head.granules,
                            .ranks = ranks,
                            .links = 2,
                            .link = link,

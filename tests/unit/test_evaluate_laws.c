@@ -56,9 +56,11 @@ Test(evaluate_laws, scaling_all_costs_scales_every_time)
         struct random_program *g = random_program(arena, seed, &p, &compute);
         const struct pp_plan_options *options = &all_options[seed % OPTIONS];
         struct pp_costs *costs = random_costs(g, 3);
-        if (g->head.splits > 1) /* splits have entries of their own, overlaps share one */
+        /* Splits have entries of their own, granules whole shares; those of overlaps are rounded.
+         */
+        if (g->head.splits * g->head.granules > 1)
             costs->overlap = costs->overlap_all = NULL;
-        scale(costs, 1);
+        scale(costs, g->head.granules);
         const struct pp_times *a = run(arena, p, costs, options, 3);
         scale(costs, 7);
         const struct pp_times *b = run(arena, p, costs, options, 3);

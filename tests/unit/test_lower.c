@@ -380,10 +380,12 @@ static int compute_behind_sum(const struct pp_program *p, int rank, int stage)
 Test(lower, eager_opt_is_that_of_chimera)
 {
     for (int ranks = 2; ranks <= 32; ranks += 2)
-        for (int units = 1; units <= 3; units++) {
+        for (int at = 0; at < 3 * PP_CONCAT_AUTO; at++) {
             struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+            const int concat = at % PP_CONCAT_AUTO;
+            const int units = (1 + at / PP_CONCAT_AUTO) * (concat == PP_CONCAT_DOUBLING ? 2 : 1);
             const struct pp_shape shape = {
-                .ranks = ranks, .micro_batches = units * ranks, .chunks = 1};
+                .ranks = ranks, .micro_batches = units * ranks, .chunks = 1, .concat = concat};
             struct pp_lower_options options = {.recv_slots = 2, .has_sync = true};
             struct pp_program *compute, *by[3];
 
