@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+enum { POLICIES = 12 };
+static const int64_t EFFORT_MAX = 1000000; /* ops scheduled by all policies together */
+
 static int stage_of(int ranks, int kind, int rank)
 {
     const bool is_chunk_0 = kind == PP_VMEM_F0 || kind == PP_VMEM_I0 || kind == PP_VMEM_W0;
@@ -95,47 +98,126 @@ static bool is_better(const struct pp_vmem_score *a, const struct pp_vmem_score 
     return a->peak <= b->peak && a->span <= b->span && a->makespan < b->makespan;
 }
 
-static void consider(struct pp_arena *arena, struct pp_vmem *vmem,
-                     const struct pp_vmem_lists *chain, int quarter)
+static void copy_lists(struct pp_vmem_lists *to, const struct pp_vmem_lists *from)
+{
+    memcpy(to->ops, from->ops, sizeof(int32_t) * (size_t)from->ranks * (size_t)from->capacity);
+    memcpy(to->count, from->count, sizeof(int) * (size_t)from->ranks);
+}
+
+static void keep_better(struct pp_vmem *vmem, const struct pp_vmem_lists *lists,
+                        const struct pp_vmem_score *score)
+{
+    if (!is_better(score, &vmem->score))
+        return;
+    vmem->score = *score;
+    copy_lists(&vmem->best, lists);
+}
+
+/* The order of F and I of `lists`, with the W placed anew. */
+static void try_fills(struct pp_arena *arena, struct pp_vmem *vmem,
+                      const struct pp_vmem_lists *lists)
+{
+    struct pp_vmem_lists chain = pp_vmem_lists_make(arena, vmem);
+    struct pp_vmem_lists out = pp_vmem_lists_make(arena, vmem);
+
+    for (int rank = 0; rank < lists->ranks; rank++) {
+        const size_t row = (size_t)rank * (size_t)lists->capacity;
+        for (int i = 0; i < lists->count[rank]; i++)
+            if (lists->ops[row + (size_t)i] % 8 < PP_VMEM_CHAIN)
+                chain.ops[row + (size_t)chain.count[rank]++] = lists->ops[row + (size_t)i];
+    }
+    for (int quarter = 4; quarter >= 0; quarter -= 2) {
+        const struct pp_vmem_fill fill = {.cap = vmem->score.peak, .quarter = quarter};
+        const struct pp_vmem_score score = pp_vmem_run(arena, vmem, &chain, &fill, &out);
+        keep_better(vmem, &out, &score);
+    }
+}
+
+/* Keys of the list scheduling: the published blocks, or backwards first. */
+static void keys_of(const struct pp_vmem *vmem, bool is_backward_first, int64_t *key)
+{
+    const int ranks = vmem->shape->ranks;
+
+    for (int rank = 0; rank < ranks; rank++) {
+        int64_t tick[PP_VMEM_CHAIN];
+        vmem->rule->block(ranks, rank, tick);
+        for (int kind = 0; kind < PP_VMEM_CHAIN; kind++)
+            key[kind * ranks + rank] = is_backward_first ? -kind * (INT64_C(1) << 40) : tick[kind];
+    }
+}
+
+/* The most that a rank holds of chunk 0 in the published order. */
+static void chunk_0_of(const struct pp_vmem *vmem, const struct pp_vmem_lists *lists, int *limit)
+{
+    for (int rank = 0; rank < lists->ranks; rank++) {
+        const int32_t *ops = lists->ops + (size_t)rank * (size_t)lists->capacity;
+        limit[rank] = 1;
+        for (int i = 0, held = 0; i < lists->count[rank]; i++) {
+            held += ops[i] % 8 == PP_VMEM_F0;
+            held -= ops[i] % 8 == (vmem->rule->is_split ? PP_VMEM_W0 : PP_VMEM_I0);
+            limit[rank] = PP_MAX(limit[rank], held);
+        }
+    }
+}
+
+static void try_lists(struct pp_arena *arena, struct pp_vmem *vmem)
+{
+    const int64_t ops = (int64_t)vmem->best.ranks * vmem->best.capacity;
+    const int ranks = vmem->shape->ranks;
+    struct pp_vmem_lists out = pp_vmem_lists_make(arena, vmem);
+    int64_t *key = PP_ARRAY(arena, int64_t, PP_VMEM_CHAIN * ranks), effort = 0;
+    int *limit = PP_ARRAY(arena, int, ranks);
+
+    chunk_0_of(vmem, &vmem->best, limit);
+    for (int i = 0; i < POLICIES && effort < EFFORT_MAX; i++, effort += ops) {
+        const struct pp_arena_mark mark = pp_arena_mark(arena);
+        const struct pp_vmem_policy policy = {.cap = vmem->score.peak,
+                                              .chunk_0 = i & 1 ? limit : NULL,
+                                              .key = key,
+                                              .period = PP_VMEM_PERIOD,
+                                              .patience = i / 4 * 2};
+        keys_of(vmem, i & 2, key);
+        pp_vmem_list(arena, vmem, &policy, &out);
+        const struct pp_vmem_score score = pp_vmem_run(arena, vmem, &out, NULL, NULL);
+        keep_better(vmem, &out, &score);
+        pp_arena_release(arena, mark);
+    }
+}
+
+/* Improve `best` under the durations that are set. */
+static void improve(struct pp_arena *arena, struct pp_vmem *vmem,
+                    const struct pp_vmem_lists *published)
 {
     const struct pp_arena_mark mark = pp_arena_mark(arena);
-    const struct pp_vmem_fill fill = {.cap = vmem->score.peak, .quarter = quarter};
-    struct pp_vmem_lists out = pp_vmem_lists_make(arena, vmem);
-    const struct pp_vmem_score score = pp_vmem_run(arena, vmem, chain, &fill, &out);
 
-    if (is_better(&score, &vmem->score)) {
-        vmem->score = score;
-        memcpy(vmem->best.ops, out.ops, sizeof(int32_t) * (size_t)out.ranks * (size_t)out.capacity);
-        memcpy(vmem->best.count, out.count, sizeof(int) * (size_t)out.ranks);
+    vmem->score = pp_vmem_run(arena, vmem, &vmem->best, NULL, NULL);
+    if (vmem->rule->is_split) {
+        try_fills(arena, vmem, &vmem->best);
+        try_fills(arena, vmem, published);
     }
+    try_lists(arena, vmem);
     pp_arena_release(arena, mark);
 }
 
-static void search(struct pp_arena *arena, struct pp_vmem *vmem)
+/* With all durations alike first: what comes out for others is never worse than that order. */
+static void search(struct pp_arena *arena, struct pp_vmem *vmem, const struct pp_costs *costs)
 {
-    struct pp_vmem_lists chain = pp_vmem_lists_make(arena, vmem);
-    const bool has_ticks = vmem->rule->is_split ? pp_vmem_ticks(arena, vmem, &vmem->best)
-                                                : pp_vmem_whole(arena, vmem, &vmem->best);
+    struct pp_vmem_lists published = pp_vmem_lists_make(arena, vmem);
 
-    merge_blocks(vmem, &chain);
-    if (has_ticks) {
-        vmem->score = pp_vmem_run(arena, vmem, &vmem->best, NULL, NULL);
+    vmem->costs = costs_of(arena, vmem, NULL);
+    if (vmem->rule->is_split ? pp_vmem_ticks(arena, vmem, &published)
+                             : pp_vmem_whole(arena, vmem, &published)) {
+        copy_lists(&vmem->best, &published);
     } else {
-        /* Memory as the blocks have it when every W follows its I. */
-        vmem->score =
-            pp_vmem_run(arena, vmem, &chain, &(struct pp_vmem_fill){INT32_MAX, 0}, &vmem->best);
+        const struct pp_vmem_fill fill = {.cap = INT32_MAX, .is_eager = true};
+        merge_blocks(vmem, &published);
+        pp_vmem_run(arena, vmem, &published, &fill, &vmem->best);
     }
-    if (!vmem->rule->is_split)
-        return;
-    for (int rank = 0; has_ticks && rank < chain.ranks; rank++) {
-        const size_t row = (size_t)rank * (size_t)chain.capacity;
-        chain.count[rank] = 0;
-        for (int i = 0; i < vmem->best.count[rank]; i++)
-            if (vmem->best.ops[row + (size_t)i] % 8 < PP_VMEM_CHAIN)
-                chain.ops[row + (size_t)chain.count[rank]++] = vmem->best.ops[row + (size_t)i];
+    improve(arena, vmem, &published);
+    if (costs) {
+        vmem->costs = costs_of(arena, vmem, costs);
+        improve(arena, vmem, &published);
     }
-    for (int quarter = 4; quarter >= 0; quarter--)
-        consider(arena, vmem, &chain, quarter);
 }
 
 enum pp_status pp_vmem_generate(struct pp_arena *arena, const struct pp_shape *shape,
@@ -145,9 +227,8 @@ enum pp_status pp_vmem_generate(struct pp_arena *arena, const struct pp_shape *s
     struct pp_arena *scratch = pp_arena_create();
     struct pp_vmem vmem = {.shape = shape, .rule = rule};
 
-    vmem.costs = costs_of(scratch, &vmem, costs);
     vmem.best = pp_vmem_lists_make(scratch, &vmem);
-    search(scratch, &vmem);
+    search(scratch, &vmem, costs);
     for (int rank = 0; rank < shape->ranks; rank++) {
         const int32_t *ops = vmem.best.ops + (size_t)rank * (size_t)vmem.best.capacity;
         pp_orders_reserve(arena, orders, rank, vmem.best.count[rank]);

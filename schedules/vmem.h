@@ -40,6 +40,17 @@ static inline int32_t pp_vmem_op(int kind, int mb)
     return mb * 8 + kind;
 }
 
+/* The op whose result `kind` on `rank` needs; false for the first of the chain. */
+static inline bool pp_vmem_source(int ranks, int kind, int rank, int *from_kind, int *from_rank)
+{
+    const bool is_up = kind == PP_VMEM_F0 || kind == PP_VMEM_I1; /* ranks ascend along the chain */
+    const bool is_turn = is_up ? rank == 0 : rank == ranks - 1;
+
+    *from_kind = is_turn ? kind - 1 : kind;
+    *from_rank = is_turn ? rank : is_up ? rank - 1 : rank + 1;
+    return *from_kind >= 0;
+}
+
 /* Durations: [kind * ranks + rank]; wire: from the op's rank to the next of its chain. */
 struct pp_vmem_costs {
     int64_t *op, *wire;
@@ -75,6 +86,18 @@ bool pp_vmem_whole(struct pp_arena *arena, const struct pp_vmem *vmem, struct pp
 struct pp_vmem_score pp_vmem_run(struct pp_arena *arena, const struct pp_vmem *vmem,
                                  const struct pp_vmem_lists *lists, const struct pp_vmem_fill *fill,
                                  struct pp_vmem_lists *out);
+
+/* List scheduling: a rank that is free runs, of what is ready and fits into the memory, the op with
+ * the lowest key; W where nothing else can run or the memory is full. Writes complete lists. */
+struct pp_vmem_policy {
+    int cap;            /* chunk activations of a rank */
+    const int *chunk_0; /* [rank] limit of chunk 0 among them; NULL = cap - 1 */
+    const int64_t *key; /* [kind * ranks + rank] of micro-batch 0 */
+    int64_t period;     /* added for every micro-batch */
+    int patience;       /* quarters of a W for which a rank waits for an op under way */
+};
+void pp_vmem_list(struct pp_arena *arena, const struct pp_vmem *vmem,
+                  const struct pp_vmem_policy *policy, struct pp_vmem_lists *out);
 
 struct pp_vmem_lists pp_vmem_lists_make(struct pp_arena *arena, const struct pp_vmem *vmem);
 

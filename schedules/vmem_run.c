@@ -14,17 +14,6 @@ struct run {
     bool *is_waiting, is_stuck;
 };
 
-/* The op whose result `kind` on `rank` needs: true unless it is the first of the chain. */
-static bool source_of(int ranks, int kind, int rank, int *from_kind, int *from_rank)
-{
-    const bool is_up = kind == PP_VMEM_F0 || kind == PP_VMEM_I1; /* ranks ascend along the chain */
-    const bool is_turn = is_up ? rank == 0 : rank == ranks - 1;
-
-    *from_kind = is_turn ? kind - 1 : kind;
-    *from_rank = is_turn ? rank : is_up ? rank - 1 : rank + 1;
-    return *from_kind >= 0;
-}
-
 static int64_t *end_of(const struct run *r, int kind, int rank, int mb)
 {
     return &r->end[((size_t)kind * (size_t)r->lists->ranks + (size_t)rank) *
@@ -37,7 +26,7 @@ static int64_t ready_at(const struct run *r, int rank, int32_t op)
     const int ranks = r->lists->ranks;
     int kind, from;
 
-    if (op % 8 >= PP_VMEM_CHAIN || !source_of(ranks, op % 8, rank, &kind, &from))
+    if (op % 8 >= PP_VMEM_CHAIN || !pp_vmem_source(ranks, op % 8, rank, &kind, &from))
         return 0;
     const int64_t end = *end_of(r, kind, from, op / 8);
     return end < 0 || from == rank ? end : end + r->vmem->costs.wire[kind * ranks + from];
