@@ -109,8 +109,9 @@ static void print_head(const struct pp_result *first, int count, FILE *out)
     const struct pp_config *c = &first->config;
     char number[PP_UNITS_TEXT_BYTES], params[PP_UNITS_TEXT_BYTES];
 
-    fprintf(out, "pipesim %s  %d schedules, %s on %s GPUs of %s\n", PP_VERSION, count,
-            c->model.name, pp_units_print_count(c->layout.gpus, number), c->cluster.name);
+    fprintf(out, "pipesim %s  %d schedules, %s (%s) on %s GPUs of %s\n", PP_VERSION, count,
+            c->model.name, pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params),
+            pp_units_print_count(c->layout.gpus, number), c->cluster.name);
     fprintf(out,
             "  TP %d%s x PP %d%s x DP %d%s, MBS %d%s, %d%s micro-batches; costs %s, %scalibrated\n",
             c->layout.tp, pp_text_star(c, PP_CHOSE_TP), c->layout.pp, pp_text_star(c, PP_CHOSE_PP),
