@@ -1,12 +1,20 @@
 #include "core/arena.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { FIRST_BLOCK_BYTES = 1 << 16, BIG_ALIGN = 64, SMALL_ALIGN = 16 };
+enum {
+    FIRST_BLOCK_BYTES = 1 << 16,
+    HUGE_PAGE_BYTES = 1 << 21,
+    HUGE_BLOCK_BYTES = 1 << 22, /* from here on blocks ask for huge pages */
+    BIG_ALIGN = 64,
+    SMALL_ALIGN = 16
+};
 
 /* Blocks form a list; those after `current` are empty and kept for reuse after a release. */
 struct block {
@@ -25,12 +33,22 @@ static void die(size_t bytes)
     exit(1);
 }
 
+static size_t align_up(size_t value, size_t align)
+{
+    return (value + align - 1) / align * align;
+}
+
 static struct block *new_block(size_t capacity)
 {
+    const bool is_huge = capacity >= HUGE_BLOCK_BYTES;
     struct block *b = malloc(sizeof(*b));
 
-    if (!b || !(b->data = aligned_alloc(BIG_ALIGN, capacity)))
+    if (is_huge)
+        capacity = align_up(capacity, HUGE_PAGE_BYTES);
+    if (!b || !(b->data = aligned_alloc(is_huge ? HUGE_PAGE_BYTES : BIG_ALIGN, capacity)))
         die(capacity);
+    if (is_huge) /* a wish: small pages only cost time */
+        madvise(b->data, capacity, MADV_HUGEPAGE);
     b->next = NULL;
     b->capacity = capacity;
     b->used = 0;
@@ -57,11 +75,6 @@ void pp_arena_destroy(struct pp_arena *arena)
         free(b);
     }
     free(arena);
-}
-
-static size_t align_up(size_t value, size_t align)
-{
-    return (value + align - 1) / align * align;
 }
 
 /* Step to the next kept block that is big enough, or chain a new one behind the current. */

@@ -153,7 +153,7 @@ static enum pp_status check_micro_batch(const struct pp_freeze *f, int rank, int
 
     if (op->mb < 0 || op->mb > ids - granules)
         return pp_freeze_error(f, rank, at, "micro-batch ids are 0 to %d", ids - 1);
-    if (op->mb / p->granules != (op->mb + granules - 1) / p->granules)
+    if (granules > 1 && op->mb / p->granules != (op->mb + granules - 1) / p->granules)
         return pp_freeze_error(f, rank, at, "granules of different micro-batches (%d each)",
                                p->granules);
     if (op->split >= p->splits)
@@ -198,28 +198,77 @@ static enum pp_status check_op(const struct pp_freeze *f, int rank, int at)
     return PP_OK;
 }
 
-static void store_op(const struct pp_freeze *f, int rank, int at)
-{
-    const struct pp_op *op = &f->lists->ops[rank][at];
-    struct pp_program *p = f->p;
-    const int i = p->begin[rank] + at;
-    const bool has_mb = op_has_mb(op);
-    const bool has_aux = op->kind == PP_WAIT || op->kind == PP_AR || pp_op_is_compute(op->kind);
+/* The arrays of one rank, not known to overlap with anything: the stores stay apart. */
+struct columns {
+    uint8_t *restrict kind, *restrict aux, *restrict split, *restrict granule_count,
+                                                                *restrict version;
+    uint16_t *restrict stage, *restrict pipe, *restrict peer;
+    int32_t *restrict mb, *restrict arg, *restrict slot;
+};
 
-    p->kind[i] = op->kind;
-    p->aux[i] = has_aux ? op->aux : 0;
-    p->split[i] = has_mb ? op->split : 0;
-    p->granule_count[i] = has_mb ? (op->granules ? op->granules : 1) : 0;
-    p->version[i] = op->version;
-    p->stage[i] = op->stage;
-    p->pipe[i] = has_mb ? p->pipe_of[op->mb] : op->pipe;
-    p->peer[i] = 0;
-    p->mb[i] = has_mb ? op->mb : -1;
-    p->arg[i] = -1;
-    p->slot[i] = op->slot;
-    if (p->line) {
-        p->line[i] = f->head->line[rank][at];
-        p->column[i] = f->head->column[rank][at];
+static void store_ops(const struct pp_freeze *f, int rank)
+{
+    const struct pp_program *p = f->p;
+    const int begin = p->begin[rank], count = f->lists->count[rank];
+    const struct pp_op *restrict ops = f->lists->ops[rank];
+    const uint16_t *restrict pipe_of = p->pipe_of;
+    const struct columns c = {p->kind + begin,          p->aux + begin,     p->split + begin,
+                              p->granule_count + begin, p->version + begin, p->stage + begin,
+                              p->pipe + begin,          p->peer + begin,    p->mb + begin,
+                              p->arg + begin,           p->slot + begin};
+
+    for (int at = 0; at < count; at++) {
+        const struct pp_op *op = &ops[at];
+        const bool has_mb = op_has_mb(op);
+        const bool has_aux = op->kind == PP_WAIT || op->kind == PP_AR || pp_op_is_compute(op->kind);
+
+        c.kind[at] = op->kind;
+        c.aux[at] = has_aux ? op->aux : 0;
+        c.split[at] = has_mb ? op->split : 0;
+        c.granule_count[at] = has_mb ? (op->granules ? op->granules : 1) : 0;
+        c.version[at] = op->version;
+        c.stage[at] = op->stage;
+        c.pipe[at] = has_mb ? pipe_of[op->mb] : op->pipe;
+        c.peer[at] = 0;
+        c.mb[at] = has_mb ? op->mb : -1;
+        c.arg[at] = -1;
+        c.slot[at] = op->slot;
+    }
+}
+
+static void store_places(const struct pp_freeze *f, int rank)
+{
+    const struct pp_program *p = f->p;
+    const size_t bytes = sizeof(int32_t) * (size_t)f->lists->count[rank];
+
+    if (!p->line || bytes == 0)
+        return;
+    memcpy(p->line + p->begin[rank], f->head->line[rank], bytes);
+    memcpy(p->column + p->begin[rank], f->head->column[rank], bytes);
+}
+
+/* What the later steps look at; most of a program is neither. */
+static void find_subsets(struct pp_freeze *f)
+{
+    const struct pp_program *p = f->p;
+    const size_t bytes = sizeof(int32_t) * (size_t)(pp_program_size(p) + 1);
+    struct pp_subset *m = &f->messages, *c = &f->collectives;
+    int32_t messages = 0, collectives = 0;
+
+    m->at = pp_arena_alloc_raw(f->scratch, bytes);
+    c->at = pp_arena_alloc_raw(f->scratch, bytes);
+    m->begin = PP_ARRAY(f->scratch, int32_t, p->ranks + 1);
+    c->begin = PP_ARRAY(f->scratch, int32_t, p->ranks + 1);
+    for (int r = 0; r < p->ranks; r++) {
+        for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
+            const enum pp_stream stream = pp_op_kinds[p->kind[i]].stream;
+            if (stream == PP_STREAM_CHANNEL)
+                m->at[messages++] = i;
+            else if (stream == PP_STREAM_REDUCE)
+                c->at[collectives++] = i;
+        }
+        m->begin[r + 1] = messages;
+        c->begin[r + 1] = collectives;
     }
 }
 
@@ -243,18 +292,21 @@ enum pp_status pp_program_freeze(struct pp_arena *arena, const struct pp_program
                              .rank_of = head->rank_of,
                              .pipe_of = head->pipe_of};
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-    const struct pp_freeze f = {arena, scratch, head, lists, p, err};
+    struct pp_freeze f = {
+        .arena = arena, .scratch = scratch, .head = head, .lists = lists, .p = p, .err = err};
 
     if (!p->pipe_of) {
         assert(p->pipelines == 1);
         p->pipe_of = PP_ARRAY(arena, uint16_t, head->micro_batches * head->granules);
     }
     allocate_arrays(&f);
-    for (int r = 0; r < p->ranks; r++)
-        for (int at = 0; at < lists->count[r]; at++) {
+    for (int r = 0; r < p->ranks; r++) {
+        for (int at = 0; at < lists->count[r]; at++)
             PP_TRY(check_op(&f, r, at));
-            store_op(&f, r, at);
-        }
+        store_ops(&f, r);
+        store_places(&f, r);
+    }
+    find_subsets(&f);
     PP_TRY(pp_freeze_channels(&f));
     PP_TRY(pp_freeze_collectives(&f));
     PP_TRY(pp_freeze_waits(&f));

@@ -80,7 +80,8 @@ static enum pp_status count_posts(const struct pp_freeze *f, struct tally *talli
 {
     struct pp_program *p = f->p;
 
-    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+    for (int k = f->collectives.begin[rank]; k < f->collectives.begin[rank + 1]; k++) {
+        const int i = f->collectives.at[k];
         struct tally *t = tally_at(p, tallies, i);
         if (!t)
             continue;
@@ -91,7 +92,8 @@ static enum pp_status count_posts(const struct pp_freeze *f, struct tally *talli
                                    p->stage[i]);
         p->arg[i] = t->running++;
     }
-    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+    for (int k = f->collectives.begin[rank]; k < f->collectives.begin[rank + 1]; k++) {
+        const int i = f->collectives.at[k];
         struct tally *t = tally_at(p, tallies, i);
         if (!t || t->running == 0)
             continue;
@@ -178,7 +180,8 @@ enum pp_status pp_freeze_collectives(const struct pp_freeze *f)
     int member_count = 0;
 
     for (int r = 0; r < p->ranks; r++)
-        for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
+        for (int k = f->collectives.begin[r]; k < f->collectives.begin[r + 1]; k++) {
+            const int i = f->collectives.at[k];
             total += family_of(p, i) >= 0;
             if (family_of(p, i) == TIED_FAMILY)
                 PP_TRY(check_tied(f, r, i - p->begin[r]));
@@ -195,10 +198,10 @@ enum pp_status pp_freeze_collectives(const struct pp_freeze *f)
     p->collectives = PP_ARRAY(f->arena, struct pp_collective, total);
     for (int s = 0; s < p->stages; s++)
         PP_TRY(make_collectives(f, tallies, s, &member_count));
-    for (int i = 0; i < pp_program_size(p); i++) {
-        const struct tally *t = tally_at(p, tallies, i);
+    for (int k = 0; k < f->collectives.begin[p->ranks]; k++) {
+        const struct tally *t = tally_at(p, tallies, f->collectives.at[k]);
         if (t)
-            p->arg[i] += t->base;
+            p->arg[f->collectives.at[k]] += t->base;
     }
     return PP_OK;
 }

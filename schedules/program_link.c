@@ -70,13 +70,12 @@ static int32_t *number_channels(const struct pp_freeze *f)
     int used = 0, capacity = 0;
 
     for (int r = 0; r < p->ranks; r++)
-        for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
-            const bool is_send = pp_op_is_send(p->kind[i]);
-            if (!is_send && !pp_op_is_recv(p->kind[i]))
-                continue;
+        for (int k = f->messages.begin[r]; k < f->messages.begin[r + 1]; k++) {
+            const int i = f->messages.at[k];
             const int64_t edge = edge_of(p, i);
             if (channel_of[edge]++)
                 continue;
+            const bool is_send = pp_op_is_send(p->kind[i]);
             const uint64_t source = is_send ? r : p->peer[i], dest = is_send ? p->peer[i] : r;
             *PP_PUSH(f->scratch, keys, used, capacity) = (struct edge_key){
                 source << 48 | dest << 32 | (uint64_t)p->pipe[i] << 8 | (uint64_t)(edge & 1), edge};
@@ -96,15 +95,17 @@ static int32_t *number_channels(const struct pp_freeze *f)
     return channel_of;
 }
 
-/* Give `arg` to all SENDs (or all RECVs): first + the running number within the channel. */
-static void number_messages(struct pp_program *p, const int32_t *channel_of, bool sends,
-                            int32_t *next)
+/* Give `arg` to all SENDs (or all RECVs): the running number within the channel. */
+static void number_messages(const struct pp_freeze *f, const int32_t *channel_of, int32_t *sends,
+                            int32_t *recvs)
 {
-    for (int i = 0; i < pp_program_size(p); i++)
-        if (sends ? pp_op_is_send(p->kind[i]) : pp_op_is_recv(p->kind[i])) {
-            const int32_t channel = channel_of[edge_of(p, i)];
-            p->arg[i] = p->channels[channel].first + next[channel]++;
-        }
+    struct pp_program *p = f->p;
+
+    for (int k = 0; k < f->messages.begin[p->ranks]; k++) {
+        const int i = f->messages.at[k];
+        int32_t *next = pp_op_is_send(p->kind[i]) ? sends : recvs;
+        p->arg[i] = next[channel_of[edge_of(p, i)]]++;
+    }
 }
 
 /* The first message that only one side has. */
@@ -132,22 +133,18 @@ static enum pp_status unequal(const struct pp_freeze *f, const int32_t *channel_
 enum pp_status pp_freeze_channels(const struct pp_freeze *f)
 {
     struct pp_program *p = f->p;
-    bool has_messages = false;
+    const struct pp_subset *messages = &f->messages;
 
     for (int r = 0; r < p->ranks; r++)
-        for (int i = p->begin[r]; i < p->begin[r + 1]; i++)
-            if (pp_op_is_send(p->kind[i]) || pp_op_is_recv(p->kind[i])) {
-                PP_TRY(find_peer(f, r, i));
-                has_messages = true;
-            }
-    if (!has_messages)
+        for (int k = messages->begin[r]; k < messages->begin[r + 1]; k++)
+            PP_TRY(find_peer(f, r, messages->at[k]));
+    if (messages->begin[p->ranks] == 0)
         return PP_OK;
 
     const int32_t *channel_of = number_channels(f);
     int32_t *sends = PP_ARRAY(f->scratch, int32_t, p->channel_count + 1);
     int32_t *recvs = PP_ARRAY(f->scratch, int32_t, p->channel_count + 1);
-    number_messages(p, channel_of, true, sends);
-    number_messages(p, channel_of, false, recvs);
+    number_messages(f, channel_of, sends, recvs);
     for (int c = 0; c < p->channel_count; c++) {
         if (sends[c] != recvs[c])
             return unequal(f, channel_of, c, (int32_t[2]){sends[c], recvs[c]});
@@ -155,9 +152,10 @@ enum pp_status pp_freeze_channels(const struct pp_freeze *f)
         p->channels[c].count = sends[c];
         p->message_count += sends[c];
     }
-    for (int i = 0; i < pp_program_size(p); i++)
-        if (pp_op_is_send(p->kind[i]) || pp_op_is_recv(p->kind[i]))
-            p->arg[i] += p->channels[channel_of[edge_of(p, i)]].first;
+    for (int k = 0; k < messages->begin[p->ranks]; k++) {
+        const int i = messages->at[k];
+        p->arg[i] += p->channels[channel_of[edge_of(p, i)]].first;
+    }
     return PP_OK;
 }
 

@@ -16,6 +16,11 @@ enum {
     PP_MAX_PROGRAM_OPS = 1 << 29, /* all ranks together */
 };
 
+/* Some of a program's instructions: those of rank r are at[begin[r]] .. at[begin[r + 1] - 1]. */
+struct pp_subset {
+    int32_t *at, *begin;
+};
+
 /* A freeze in progress: what the steps share. */
 struct pp_freeze {
     struct pp_arena *arena, *scratch; /* scratch is gone when freezing ends */
@@ -23,6 +28,7 @@ struct pp_freeze {
     const struct pp_orders *lists;
     struct pp_program *p;
     struct pp_error *err;
+    struct pp_subset messages, collectives; /* SENDs and RECVs; the reduce stream */
 };
 
 /* PP_EPROGRAM: "file:line:column: " or "rank r, instruction k (cell): " and the text. */

@@ -16,6 +16,11 @@ struct sync {
     int syncs, updates;
 };
 
+/* Of the instructions, or of what a WAIT waits for. */
+static const bool matters[PP_OP_KINDS] = {
+    [PP_B] = true,  [PP_W] = true,  [PP_U] = true,  [PP_AG] = true,
+    [PP_RS] = true, [PP_AR] = true, [PP_BC] = true, [PP_DROP] = true};
+
 static enum pp_status set_once(struct pp_verify *v, int *place, int i)
 {
     char text[VERIFY_TEXT_BYTES], first[VERIFY_TEXT_BYTES];
@@ -183,7 +188,8 @@ enum pp_status pp_verify_sync(struct pp_verify *v)
     memset(s.tied_wait, 0xff, sizeof(int) * (size_t)p->ranks);
     for (int rank = 0; rank < p->ranks; rank++)
         for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
-            PP_TRY(note(v, &s, rank, i));
+            if (matters[p->kind[i] == PP_WAIT ? p->aux[i] : p->kind[i]])
+                PP_TRY(note(v, &s, rank, i));
     for (int pipe = 0; pipe < p->pipelines; pipe++)
         for (int stage = 0; stage < p->stages; stage++)
             PP_TRY(check_chunk(v, &s, pipe, stage));
