@@ -84,25 +84,32 @@ struct pp_zb *pp_zb_create(struct pp_arena *arena, const struct pp_shape *shape,
     return zb;
 }
 
-/* Four reasons why a rank r cannot be done sooner after its first forward. Its work. Its first
- * input gradient comes after a round trip, before that it has forwards only, as many as the limit
- * allows. A micro-batch goes down to some rank that runs all its forwards, its input gradients and
- * the weight gradients which the limit forces before its last forward; then the last gradient comes
- * back up and ends with a weight gradient. Micro-batch k + limit waits for the round trip of k. */
+/* Why a rank r cannot be done sooner after its first forward:
+ * - its work, and before its first input gradient comes back there are forwards only, as many as
+ *   the limit allows;
+ * - a micro-batch goes down to some rank that runs all its forwards, its input gradients and the
+ *   weight gradients which the limit forces before its last forward, and the last gradient comes
+ *   back up and ends with a weight gradient (turn);
+ * - micro-batch k + limit waits for the whole way of k. The last of such a chain to start waits for
+ *   the forwards and input gradients of those before it on some rank (lap), the chain goes on with
+ *   round trips. */
 struct pp_zb_score pp_zb_bound(const struct pp_zb *zb)
 {
     struct pp_zb_score bound = {0};
-    const int64_t n = zb->micro_batches, limit = zb->limit, trips = (n - 1) / limit + 1;
-    int64_t turn = 0, trip = 0, head = 0; /* trip: below rank r and back, with the messages */
+    const int64_t n = zb->micro_batches, limit = zb->limit;
+    int64_t turn = 0, lap = 0, head = 0;
+    int64_t trip = 0; /* below rank r and back, with the messages */
 
     for (int r = zb->ranks - 1; r >= 0; r--) {
+        const bool is_last = r == zb->ranks - 1;
         const int64_t own = zb->f[r] + zb->i[r], work = n * (own + zb->w[r]);
-        const int64_t wires = r < zb->ranks - 1 ? zb->down[r] + zb->up[r + 1] : 0;
+        const int64_t wires = is_last ? 0 : zb->down[r] + zb->up[r + 1];
         trip += wires;
-        turn = PP_MAX(n * own + (n - limit) * zb->w[r], r < zb->ranks - 1 ? turn + own + wires : 0);
+        turn = PP_MAX(n * own + (n - limit) * zb->w[r], is_last ? 0 : turn + own + wires);
+        lap = PP_MAX(((n - 1) % limit + 1) * own, is_last ? 0 : lap + own + wires);
         bound.span = PP_MAX(bound.span, work + PP_MAX(0, trip - (limit - 1) * zb->f[r]));
         bound.span = PP_MAX(bound.span, turn + zb->w[r]);
-        bound.span = PP_MAX(bound.span, trips * (trip + own + zb->w[r]));
+        bound.span = PP_MAX(bound.span, lap + zb->w[r] + (n - 1) / limit * (trip + own + zb->w[r]));
         trip += own;
     }
     bound.makespan = bound.span;
