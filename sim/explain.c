@@ -33,8 +33,8 @@ static void explain_choices(const struct pp_config *c, FILE *out)
         {PP_CHOSE_STEPS, "steps: the schedule needs no barrier; --steps, --step-barrier"},
         {PP_CHOSE_CONCAT, "concat: direct; --concat"},
         {PP_CHOSE_ZERO, "zero: 0 where it fits, else 1; --zero"},
-        {PP_CHOSE_RECOMPUTE,
-         "recompute: none where it fits, else selective, else full; --recompute"},
+        {PP_CHOSE_RECOMPUTE, "recompute: none where it fits, else selective where it frees memory, "
+                             "else full; --recompute"},
     };
 
     fputs("chosen for you, and the flag that overrides it\n", out);

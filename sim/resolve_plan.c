@@ -156,10 +156,10 @@ static int reliefs_of(const struct pp_config *config, struct relief out[4])
     out[count++] = (struct relief){config->zero, config->recompute};
     if (may_shard)
         out[count++] = (struct relief){zero, config->recompute};
-    if (may_recompute) {
+    if (may_recompute && config->cluster.device.is_attention_unfused) /* else it frees nothing */
         out[count++] = (struct relief){zero, PP_RECOMPUTE_SELECTIVE};
+    if (may_recompute)
         out[count++] = (struct relief){zero, PP_RECOMPUTE_FULL};
-    }
     return count;
 }
 
