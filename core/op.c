@@ -44,7 +44,7 @@ static char *put_tagged_int(char *at, char tag, int64_t value)
 
 static bool has_version(int kind)
 {
-    return kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_W;
+    return kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_W || kind == PP_R;
 }
 
 static bool is_tied(const struct pp_op *op)

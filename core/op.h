@@ -80,7 +80,7 @@ struct pp_op {
     int32_t slot;     /* buffer slot of its class, -1 = none or not assigned */
     uint16_t peer;    /* SEND/RECV: the other rank. AR with PP_TIED and its WAIT: the last stage
                        * (`stage` is the first; a WAIT(AR) with peer != 0 is tied). Else 0 */
-    uint8_t version;  /* weight version named by F, B, I, W (asynchronous schedules), else 0 */
+    uint8_t version;  /* weight version named by F, B, I, W, R (asynchronous), else 0 */
     uint8_t job;      /* 0; room for several jobs on one machine */
 };
 _Static_assert(sizeof(struct pp_op) == 24, "an instruction is 24 bytes");

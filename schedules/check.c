@@ -27,6 +27,7 @@ static const struct field {
     {"--extra-warmup", offsetof(struct pp_shape, extra_warmup), 0, 1, PP_OPT_WARMUP},
     {"--depth-first", offsetof(struct pp_shape, depth_first), 1, INT_MAX, PP_OPT_DEPTH},
     {"--max-activations", offsetof(struct pp_shape, max_activations), 0, INT_MAX, PP_OPT_MEMORY},
+    {"--steps", offsetof(struct pp_shape, steps), 1, RANK_OPS_MAX, 0},
     {"granules", offsetof(struct pp_shape, granules), 1, 2, PP_OPT_CONCAT},
 };
 
@@ -44,10 +45,13 @@ static enum pp_status check_fields(const struct pp_schedule *schedule, struct pp
                                 *value, field->neutral, field->max);
         if (*value == 0)
             *value = neutral;
-        if (*value != neutral && !(schedule->options & field->option))
+        if (*value != neutral && field->option && !(schedule->options & field->option))
             return pp_error_set(err, PP_EINVAL, "%s %d: %s does not have this option", field->flag,
                                 *value, schedule->name);
     }
+    if (shape->steps > 1 && (!schedule->is_continuous || shape->micro_batches % shape->steps))
+        return pp_error_set(err, PP_EINVAL, "--steps %d: %s flushes its pipeline after each step",
+                            shape->steps, schedule->name);
     if (shape->backward_descending && !(schedule->options & PP_OPT_BACKWARD))
         return pp_error_set(err, PP_EINVAL, "--bfs-backward: %s does not have this option",
                             schedule->name);
@@ -177,6 +181,23 @@ enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedu
     return PP_OK;
 }
 
+/* Returns how many versions there are; at least 2 say that updates come without a flush. */
+static int set_versions(const struct pp_schedule *schedule, const struct pp_shape *shape,
+                        struct pp_orders *orders)
+{
+    int most = 0;
+
+    for (int rank = 0; schedule->version && rank < orders->ranks; rank++)
+        for (int i = 0; i < orders->count[rank]; i++) {
+            struct pp_op *op = &orders->ops[rank][i];
+            op->version = (uint8_t)schedule->version(shape, rank, op->mb / shape->granules);
+            most = op->version > most ? op->version : most;
+        }
+    if (!schedule->version)
+        return 1;
+    return most > 0 ? most + 1 : 2;
+}
+
 enum pp_status pp_schedule_program(struct pp_arena *arena, const struct pp_schedule *schedule,
                                    const struct pp_shape *shape, const struct pp_costs *costs,
                                    struct pp_program **program, struct pp_error *err)
@@ -200,7 +221,7 @@ enum pp_status pp_schedule_program(struct pp_arena *arena, const struct pp_sched
                                          .micro_batches = checked.micro_batches,
                                          .granules = checked.granules,
                                          .splits = checked.splits,
-                                         .versions = 1,
+                                         .versions = set_versions(schedule, &checked, orders),
                                          .rank_of = maps.rank_of,
                                          .pipe_of = maps.pipe_of};
     return pp_program_freeze(arena, &head, orders, program, err);

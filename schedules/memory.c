@@ -191,17 +191,36 @@ static void find_changes(struct walk *w, int rank)
     }
 }
 
-/* Every chunk of every pipeline keeps its own weights, in as many versions as live. */
-static void add_states(const struct walk *w, struct pp_rank_memory *memory)
+/* Weight versions of every chunk, by pipeline and stage. */
+static int *count_versions(struct pp_arena *scratch, const struct pp_program *p)
+{
+    int *versions = PP_ARRAY(scratch, int, (size_t)p->pipelines *(size_t)p->stages);
+
+    for (int k = 0; k < p->pipelines * p->stages; k++)
+        versions[k] = 1;
+    for (int i = 0; i < pp_program_size(p) && p->versions > 1; i++) {
+        if (p->pipe[i] >= p->pipelines || p->stage[i] >= p->stages)
+            continue;
+        int *count = &versions[p->pipe[i] * p->stages + p->stage[i]];
+        if (p->kind[i] == PP_F && p->version[i] >= *count)
+            *count = p->version[i] + 1;
+    }
+    return versions;
+}
+
+/* Every chunk of every pipeline keeps its own weights, in as many versions as it uses. */
+static void add_states(struct pp_arena *scratch, const struct walk *w,
+                       struct pp_rank_memory *memory)
 {
     const struct pp_program *p = w->p;
+    const int *versions = count_versions(scratch, p);
 
     for (int pipe = 0; pipe < p->pipelines && w->has_bytes; pipe++)
         for (int stage = 0; stage < p->stages && stage < w->costs->stages; stage++) {
             const struct pp_stage_memory *chunk = &w->costs->memory[stage];
             struct pp_rank_memory *m = &memory[pp_program_rank_of(p, pipe, stage)];
 
-            m->params_bytes += chunk->params_bytes * p->versions;
+            m->params_bytes += chunk->params_bytes * versions[pipe * p->stages + stage];
             m->grads_bytes += chunk->grads_bytes;
             m->optimizer_bytes += chunk->optimizer_bytes;
         }
@@ -247,7 +266,7 @@ struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_p
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     struct walk w = walk_make(scratch, program, costs);
 
-    add_states(&w, memory);
+    add_states(scratch, &w, memory);
     for (int rank = 0; rank < program->ranks; rank++) {
         find_changes(&w, rank);
         find_peak(&w, &memory[rank]);
@@ -263,7 +282,7 @@ double *pp_memory_timeline(struct pp_arena *arena, const struct pp_program *prog
     struct pp_rank_memory *states = PP_ARRAY(scratch, struct pp_rank_memory, program->ranks);
 
     find_changes(&w, rank);
-    add_states(&w, states);
+    add_states(scratch, &w, states);
     double *timeline = PP_ARRAY(arena, double, w.count + 1);
     double alive = states[rank].params_bytes + states[rank].grads_bytes +
                    states[rank].optimizer_bytes + (w.has_bytes ? costs->other_bytes : 0);

@@ -14,6 +14,8 @@ extern const struct pp_schedule pp_schedule_gpipe;
 extern const struct pp_schedule pp_schedule_hanayo;
 extern const struct pp_schedule pp_schedule_interleaved;
 extern const struct pp_schedule pp_schedule_interleaved_zb;
+extern const struct pp_schedule pp_schedule_pipedream;
+extern const struct pp_schedule pp_schedule_pipedream_2bw;
 extern const struct pp_schedule pp_schedule_seq1f1b;
 extern const struct pp_schedule pp_schedule_v_1f1b;
 extern const struct pp_schedule pp_schedule_v_half;
@@ -36,6 +38,8 @@ const struct pp_schedule *const pp_schedules[] = {
     &pp_schedule_hanayo,         //
     &pp_schedule_interleaved,    //
     &pp_schedule_interleaved_zb, //
+    &pp_schedule_pipedream,      //
+    &pp_schedule_pipedream_2bw,  //
     &pp_schedule_seq1f1b,        //
     &pp_schedule_v_1f1b,         //
     &pp_schedule_v_half,         //

@@ -28,6 +28,8 @@ struct pp_shape {
     int depth_first;     /* DF of bfs, >= 1 */
     int max_activations; /* memory limit of searching schedules in chunk activations of a rank, 0 =
                           * the schedule's default */
+    int steps; /* of a continuous schedule: training steps that the lists hold, one after another
+                * without a flush; micro_batches counts those of all of them. 0 = 1 */
     bool backward_descending;
     enum { PP_CONCAT_DIRECT, PP_CONCAT_DOUBLING, PP_CONCAT_HALVING, PP_CONCAT_AUTO } concat;
 };
@@ -114,6 +116,12 @@ struct pp_schedule {
      * step between two barriers. */
     int default_steps;
     bool is_barrier_free;
+    /* Asynchronous schedules, simulated only. Continuous: steps without a barrier are one long list
+     * (shape->steps), not a list that is run again. Each chunk is updated after every backward, or
+     * else once a step, always at once behind its last backward. `version`: index of the weights
+     * that a micro-batch uses on a rank, among those alive (below 255); NULL = always 0. */
+    bool is_continuous, updates_each_backward;
+    int (*version)(const struct pp_shape *shape, int rank, int mb);
 
     const char *limits; /* in words: "D even, N a multiple of D or less than D" */
     /* Refuse a shape: PP_EINVAL with what is wrong and the nearest legal values. May be NULL.

@@ -146,6 +146,7 @@ enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_parsed
     } else {
         struct pp_lower_options options;
         PP_TRY(lower_options(&request, program, arena, &options, err));
+        pp_lower_schedule(subjects[0].schedule, program->micro_batches, &options);
         PP_TRY(pp_lower(arena, program, &options, &program, err));
     }
     const char *path = pp_request_text(&request, "output", "-");

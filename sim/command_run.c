@@ -132,6 +132,9 @@ static int by_time(const void *a, const void *b)
 static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_request *request,
                                       const struct pp_result *result, int *count)
 {
+    /* What is learned differs between those that flush and those that do not. */
+    const struct pp_schedule *own = result->config.schedule;
+    const bool is_continuous = own && own->is_continuous;
     struct pp_result *list = NULL;
     struct pp_config base = result->config;
     int capacity = 0;
@@ -141,7 +144,7 @@ static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_re
     for (int i = 0; pp_schedules[i]; i++) {
         const struct pp_subject other = {
             .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
-        if (pp_schedules[i] != result->config.schedule)
+        if (pp_schedules[i] != own && pp_schedules[i]->is_continuous == is_continuous)
             quick_like(arena, request, &other, &base, PP_PUSH(arena, list, *count, capacity));
     }
     qsort(list, (size_t)*count, sizeof(*list), by_time);

@@ -4,6 +4,7 @@
 #include "core/units.h"
 #include "schedules/eager.h"
 #include "schedules/verify.h"
+#include "sim/steps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,12 +48,14 @@ static enum pp_status compute_program(struct pp_arena *arena, struct pp_result *
                                   : pp_placement_make(arena, c->schedule->placement, c->shape.ranks,
                                                       c->shape.chunks, c->shape.pipelines);
     struct pp_program *made;
+    struct pp_shape shape;
 
     PP_TRY(pp_simulate_costs(arena, c, rank_of, &result->cost_inputs, &result->costs, err));
     *program = c->file_program;
     if (c->file_program)
         return PP_OK;
-    PP_TRY(pp_schedule_program(arena, c->schedule, &c->shape, result->costs, &made, err));
+    PP_TRY(pp_steps_shape(c, &shape, err));
+    PP_TRY(pp_schedule_program(arena, c->schedule, &shape, result->costs, &made, err));
     *program = made;
     return PP_OK;
 }
@@ -100,6 +103,7 @@ static enum pp_status lower_program(struct pp_arena *arena, const struct pp_conf
         options.has_tied = is_training && result->costs->tied != NULL;
         options.recompute_frac = recompute_fracs(arena, result);
     }
+    pp_lower_schedule(config->schedule, config->shape.micro_batches, &options);
     return pp_lower(arena, compute, &options, &result->program, err);
 }
 
@@ -212,12 +216,18 @@ static void peak_of(struct pp_result *result)
 static enum pp_status quick_time(struct pp_arena *arena, struct pp_result *result,
                                  struct pp_error *err)
 {
+    const bool is_in_list = pp_steps_in_list(&result->config);
+    struct pp_plan_options options = pp_steps_plan(&result->config);
     struct pp_plan *plan;
 
-    PP_TRY(pp_plan_create(arena, result->program, result->costs,
-                          &result->config.engine_options.plan, &plan, err));
-    const struct pp_times *times = pp_plan_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN);
-    result->metrics.iteration_s = pp_times_iteration_s(times);
+    if (!options.is_barrier_free) /* all steps are alike */
+        options.steps = 1;
+    PP_TRY(pp_plan_create(arena, result->program, result->costs, &options, &plan, err));
+    const struct pp_times *times =
+        pp_plan_run(arena, plan, 1, NULL, is_in_list ? PP_TIMES_ALL : PP_TIMES_MAKESPAN);
+    result->metrics.iteration_s =
+        is_in_list ? pp_steps_iteration_s(arena, &result->config, result->program, times)
+                   : pp_times_iteration_s(times);
     return PP_OK;
 }
 
@@ -243,8 +253,12 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
         PP_TRY(pp_verify(result->program, &verify, err));
         options->replicas = result->replicas_simulated = replicas_of(config, &result->fold_note);
         PP_TRY(slow_factors(arena, config, options->replicas, &options->perturbation, err));
-        PP_TRY(config->engine->run(arena, result->program, result->costs, options, &result->trace,
-                                   err));
+        struct pp_engine_options run = *options;
+        run.plan = pp_steps_plan(config);
+        PP_TRY(
+            config->engine->run(arena, result->program, result->costs, &run, &result->trace, err));
+        if (pp_steps_in_list(config))
+            pp_steps_mark(arena, config, result->program, result->trace);
         PP_TRY(pp_metrics_compute(arena, result->trace, &result->metrics, err));
     }
     return config->is_unit ? PP_OK : rates(result, err);

@@ -14,8 +14,21 @@ const char *const pp_grad_sync_names[] = {
     NULL,
 };
 
-static const pp_pass passes[] = {pp_lower_recompute, pp_lower_sendrecv,  pp_lower_sync,
-                                 pp_lower_tied,      pp_lower_optimizer, pp_lower_slots};
+static const struct {
+    pp_pass run;
+    enum { ALWAYS, SYNCHRONOUS, ASYNCHRONOUS } when;
+} passes[] = {
+    {pp_lower_recompute, ALWAYS}, {pp_lower_sendrecv, ALWAYS},  {pp_lower_updates, ASYNCHRONOUS},
+    {pp_lower_sync, SYNCHRONOUS}, {pp_lower_tied, SYNCHRONOUS}, {pp_lower_optimizer, SYNCHRONOUS},
+    {pp_lower_slots, ALWAYS},
+};
+
+void pp_lower_schedule(const struct pp_schedule *schedule, int micro_batches,
+                       struct pp_lower_options *options)
+{
+    if (schedule && schedule->is_continuous)
+        options->update_every = schedule->updates_each_backward ? 1 : micro_batches;
+}
 
 /* Places in a file hold as long as no pass has added an instruction. */
 static void keep_places(struct pp_arena *arena, const struct pp_program *p,
@@ -46,7 +59,9 @@ enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute
     struct pp_orders *lists = pp_program_thaw(scratch, compute);
 
     for (size_t i = 0; i < sizeof(passes) / sizeof(*passes); i++)
-        PP_TRY(passes[i](scratch, &head, options, lists, err));
+        if (passes[i].when == ALWAYS ||
+            (passes[i].when == ASYNCHRONOUS) == (options->update_every > 0))
+            PP_TRY(passes[i].run(scratch, &head, options, lists, err));
     head.level = PP_LEVEL_LOWERED;
     keep_places(scratch, compute, lists, &head);
     return pp_program_freeze(arena, &head, lists, lowered, err);

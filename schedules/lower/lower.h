@@ -21,6 +21,8 @@ struct pp_lower_options {
     bool has_sync;      /* replicas exist (dp * pipelines > 1): insert gradient collectives */
     bool has_optimizer; /* insert U (not in unit mode, not for infer) */
     int zero;           /* 0: AR. 1: RS, U on the shard, AG */
+    int update_every;   /* asynchronous: a chunk is summed and updated as soon as it has gone
+                         * backward with this many more micro-batches. 0 = once, at the end */
     bool has_tied; /* embedding and head share weights on different ranks: insert the tied AR */
     const double
         *recompute_frac; /* [stage]; > 0: insert R before the stage's backward; NULL = none */
@@ -39,6 +41,9 @@ enum pp_status pp_lower_sendrecv(struct pp_arena *, const struct pp_program_head
 enum pp_status pp_lower_sync(struct pp_arena *, const struct pp_program_head *,
                              const struct pp_lower_options *, struct pp_orders *,
                              struct pp_error *);
+enum pp_status pp_lower_updates(struct pp_arena *, const struct pp_program_head *,
+                                const struct pp_lower_options *, struct pp_orders *,
+                                struct pp_error *);
 enum pp_status pp_lower_tied(struct pp_arena *, const struct pp_program_head *,
                              const struct pp_lower_options *, struct pp_orders *,
                              struct pp_error *);
@@ -48,6 +53,10 @@ enum pp_status pp_lower_optimizer(struct pp_arena *, const struct pp_program_hea
 enum pp_status pp_lower_slots(struct pp_arena *, const struct pp_program_head *,
                               const struct pp_lower_options *, struct pp_orders *,
                               struct pp_error *);
+
+/* What a schedule asks of the lowering: update_every for steps of `micro_batches`. */
+void pp_lower_schedule(const struct pp_schedule *schedule, int micro_batches,
+                       struct pp_lower_options *options);
 
 /* All passes in order, then freeze. A program that is already lowered only gets what it lacks
  * (sync, U and slots when it has none). */

@@ -101,3 +101,70 @@ $ for order in strict eager; do pipesim --schedule chimera --model llama3-8b --g
 >   folding  simulated 4 pipeline ranks for 8 GPUs (one data-parallel replica)
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 >lowered.csv; pipesim --schedule lowered.csv --unit F=1 --order eager; rm lowered.csv
 ! pipesim: error: --order eager: 1f1b is a lowered program; its order is fixed
+$ pipesim --schedule pipedream --pp 3 --micro-batches 3 --unit F=1,B=2 --steps 3 --step-barrier off --gantt
+> P0 |F0F1F2 . . . .B0b0F3B1b1F4B2b2F5B3b3F6B4b4F7B5b5F8B6b6 .B7b7 .B8b8|
+> P1 | .F0F1 . .B0b0F2B1b1F3B2b2F4B3b3F5B4b4F6B5b5F7B6b6F8B7b7 .B8b8 . .|
+> P2 | . .F0B0b0F1B1b1F2B2b2F3B3b3F4B4b4F5B5b5F6B6b6F7B7b7F8B8b8 . . . .|
+>                                  ^                 ^                 ^
+>     ^ a step ends
+> one column = 1 unit, 33 columns in all
+> F forward, B backward, small letter: goes on, . idle
+$ for s in pipedream pipedream-2bw; do pipesim --schedule $s --pp 4 --micro-batches 8 --unit F=1,B=2 --json | grep iteration_s; pipesim --schedule $s --pp 4 --micro-batches 8 --unit F=1,B=2 --step-barrier off --json | grep iteration_s; done
+>   "iteration_s": 33.0,
+>   "iteration_s": 24.0,
+>   "iteration_s": 33.0,
+>   "iteration_s": 24.0,
+$ pipesim --schedule pipedream-2bw --pp 4 --micro-batches 3 --unit F=1
+! pipesim: error: --micro-batches 3: with fewer than --pp 4, two weight versions are not enough; nearest: 4
+= 2
+$ pipesim program --schedule pipedream --pp 2 --micro-batches 3
+> # format: pipesim-program/1
+> # schedule: pipedream
+> # level: lowered
+> # mode: train
+> # ranks: 2
+> # stages: 2
+> # pipelines: 1
+> # micro_batches: 3
+> # granules: 1
+> # splits: 1
+> # versions: 2
+> 0RECV_B0[0],0RECV_B1[1],0F0[0],0SEND_F0[0],0F1[1],0SEND_F1[1],(0RECV_B0)WAIT,(0SEND_F0)WAIT,0B0,0U,0RECV_B2[0],0F2v1[0],0SEND_F2[0],(0RECV_B1)WAIT,(0SEND_F1)WAIT,0B1,0U,(0RECV_B2)WAIT,(0SEND_F2)WAIT,0B2v1,0U
+> 1RECV_F0[0],1RECV_F1[1],(1RECV_F0)WAIT,1F0[0],1RECV_F2[0],1B0,1SEND_B0[0],1U,(1RECV_F1)WAIT,1F1[0],1B1,1SEND_B1[1],1U,(1RECV_F2)WAIT,(1SEND_B0)WAIT,1F2[0],1B2,1SEND_B2[0],1U,(1SEND_B1)WAIT,(1SEND_B2)WAIT
+$ pipesim --schedule pipedream,pipedream-2bw,1f1b --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 | tail -4
+>    #  schedule       VP ZeRO recompute iteration      MFU  bubble     GiB  vs 1
+>    1  pipedream-2bw   1    0 none         1.96 s   49.0 %  18.5 %    40.2  -
+>    2  pipedream       1    0 none         2.14 s   44.9 %  17.9 %    44.4  +9.1 %
+>    3  1f1b            1    0 none         2.24 s   42.7 %  26.9 %    38.1  +14.6 %
+$ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --no-alternatives
+> pipesim 0.1.0  pipedream-2bw on 8 GPUs       (* = chosen for you, see --explain)
+>
+>   model    llama3-8b  8.03B parameters, 32 layers, hidden 4096, seq 8192*, bf16
+>   cluster  h100*  1 node x 8 H100-SXM 80GB, DGX H100: 8x400 Gb/s rails, fat tree
+>   layout   TP 2 x PP 4 x DP 1*, MBS 1*, GBS 16* -> 16 micro-batches; 8 layers a
+>            stage, embedding in the first, head in the last
+>   state    ZeRO 0*, recompute none*, gradient sync end; steady step of 4* steps,
+>            no barrier
+>   costs    analytic, not calibrated on any measurement (constants and sources:
+>            pipesim clusters h100)
+>
+>   iteration           1.96 s   66.9k tokens/s, 8.37k tokens/s/GPU
+>   MFU                 49.0 %   484.6 of 989 dense TFLOP/s/GPU (megatron FLOPs)
+>   bubble              18.5 %   idle, waiting for other stages; span form 16.1 %
+>   peak memory       40.2 GiB   of 79.6 on pipeline rank 0: fits, 39.4 GiB free
+>   1 T tokens        173 days   33.2k GPU-hours
+>
+>   time     forward 24.1 % | backward 52.0 % | TP comm 4.9 % |
+>            p2p in flight 0.1 % | optimizer 0.5 % | bubble 18.4 %
+>
+>   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
+>     rank 0 (stage 0)         4.2    2.1   12.7    17.0      0.2    4.0    40.2 <
+>     rank 1 (stage 1)         3.3    1.6    9.8    12.8      0.2    4.0    31.6
+>     rank 2 (stage 2)         3.3    1.6    9.8     8.5      0.2    4.0    27.3
+>     rank 3 (stage 3)         4.2    2.1   12.7     6.3      0.1    4.0    29.4
+>
+>   note     rank 3 computes 19 % longer than the average (embedding and head
+>            count): uneven stages, not the schedule, make most of the bubble;
+>            --first-stage-layers and --last-stage-layers move blocks
+>   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
+>   folding  simulated 4 pipeline ranks for 8 GPUs (one data-parallel replica)

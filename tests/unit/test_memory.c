@@ -146,8 +146,17 @@ static void check_bytes(struct pp_arena *arena, const struct pp_program *p)
         for (int chunk = 0; chunk < p->pipelines * p->stages; chunk++)
             if (p->rank_of[chunk] == rank) {
                 const struct pp_stage_memory *m = &costs->memory[chunk % p->stages];
-                params += m->params_bytes;
-                states += m->params_bytes + m->grads_bytes + m->optimizer_bytes;
+                int versions = 0; /* that its forwards use */
+                for (int v = 0; v < 256; v++)
+                    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+                        if (p->kind[i] == PP_F && p->pipe[i] * p->stages + p->stage[i] == chunk &&
+                            p->version[i] == v) {
+                            versions++;
+                            break;
+                        }
+                versions = versions ? versions : 1;
+                params += versions * m->params_bytes;
+                states += versions * m->params_bytes + m->grads_bytes + m->optimizer_bytes;
             }
         for (int at = 0; at < count; at++) {
             double now[2] = {0, 0}, next = 0;

@@ -1,0 +1,86 @@
+/* Asynchronous updates: behind the last backward of every few micro-batches a chunk sums its
+ * gradients and updates its weights, while other ranks go on. The sum is waited for at once, as
+ * PipeDream and PipeDream-2BW do. A tied embedding is not summed: its two copies belong to
+ * different versions (PipeDream has none). */
+#include "schedules/lower/lists.h"
+#include "schedules/lower/lower.h"
+
+struct updates {
+    struct pp_arena *arena;
+    const struct pp_program_head *head;
+    const struct pp_lower_options *options;
+    int64_t *done; /* [pipe * stages + stage]: (granule, split) cells gone backward */
+};
+
+static void add(const struct updates *u, struct pp_inserts *inserts, int before, struct pp_op op)
+{
+    op.mb = op.arg = op.slot = -1;
+    pp_inserts_add(u->arena, inserts, before, op);
+}
+
+static void add_update(const struct updates *u, struct pp_inserts *inserts, int before,
+                       const struct pp_op *backward)
+{
+    const uint8_t sum = u->options->zero > 0 ? PP_RS : PP_AR;
+    struct pp_op op = {.kind = sum, .stage = backward->stage, .pipe = backward->pipe};
+
+    if (u->options->has_sync) {
+        add(u, inserts, before, op);
+        op.kind = PP_WAIT;
+        op.aux = sum;
+        add(u, inserts, before, op);
+    }
+    op.aux = 0;
+    op.kind = PP_U;
+    if (u->options->has_optimizer)
+        add(u, inserts, before, op);
+    if (!u->options->has_sync || sum == PP_AR)
+        return;
+    op.kind = PP_AG;
+    add(u, inserts, before, op);
+    op.kind = PP_WAIT;
+    op.aux = PP_AG;
+    add(u, inserts, before, op);
+}
+
+static void update_rank(const struct updates *u, struct pp_orders *lists, int rank)
+{
+    const struct pp_program_head *head = u->head;
+    const int64_t each = (int64_t)u->options->update_every * head->granules * head->splits;
+    struct pp_inserts inserts = {0};
+
+    for (int i = 0; i < lists->count[rank]; i++) {
+        const struct pp_op *op = &lists->ops[rank][i];
+        if ((op->kind != PP_B && op->kind != PP_W) || op->stage >= head->stages ||
+            op->pipe >= head->pipelines)
+            continue;
+        int64_t *done = &u->done[op->pipe * head->stages + op->stage];
+        const int64_t updates = *done / each;
+        *done += op->granules;
+        if (*done / each == updates)
+            continue;
+        int before = i + 1; /* the gradient for the stage before sets out first */
+        while (before < lists->count[rank] && pp_op_is_send(lists->ops[rank][before].kind))
+            before++;
+        add_update(u, &inserts, before, op);
+    }
+    pp_inserts_apply(u->arena, lists, rank, &inserts);
+}
+
+enum pp_status pp_lower_updates(struct pp_arena *arena, const struct pp_program_head *head,
+                                const struct pp_lower_options *options, struct pp_orders *lists,
+                                struct pp_error *err)
+{
+    const struct updates u = {
+        .arena = arena,
+        .head = head,
+        .options = options,
+        .done = PP_ARRAY(arena, int64_t, (size_t)head->pipelines * (size_t)head->stages)};
+
+    (void)err;
+    if (head->mode == PP_MODE_INFER || pp_lists_have(lists, PP_U))
+        return PP_OK;
+    for (int rank = 0; rank < head->ranks; rank++)
+        update_rank(&u, lists, rank);
+    return PP_OK;
+}

@@ -1,0 +1,68 @@
+/* schedules/pipedream-2bw.c — 1F1B without a flush, gradients summed over the N micro-batches of a
+ * step, and each update used one step late: W(t+1) = W(t) - lr * gradient at W(t-1). Two weight
+ * versions are alive on every rank. */
+#include "schedules/closed_form.h"
+
+static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
+{
+    pp_phase(out, PP_MIN(shape->ranks - 1 - rank, shape->micro_batches), "F");
+    pp_phase(out, shape->micro_batches, "F B");
+}
+
+static int step_batches(const struct pp_shape *shape)
+{
+    return shape->micro_batches / PP_MAX(1, shape->steps);
+}
+
+/* Step t uses the weights that step t-2 has made, the first two the initial ones. */
+static int version(const struct pp_shape *shape, int rank, int mb)
+{
+    (void)rank;
+    return PP_MAX(0, mb / step_batches(shape) - 1) % 2;
+}
+
+static bool fills_pipeline(const struct pp_shape *shape, int micro_batches)
+{
+    return micro_batches >= shape->ranks;
+}
+
+static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
+{
+    const int n = step_batches(shape);
+
+    if (fills_pipeline(shape, n))
+        return PP_OK;
+    pp_error_set(err, PP_EINVAL,
+                 "--micro-batches %d: with fewer than --pp %d, two weight versions are not enough",
+                 n, shape->ranks);
+    return pp_suggest_nearest(shape, (struct pp_refused){n, 1, shape->ranks, fills_pipeline}, err);
+}
+
+static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
+{
+    (void)unit;
+    return shape->ranks - rank;
+}
+
+static const char *const aliases[] = {"2bw", NULL};
+
+const struct pp_schedule pp_schedule_pipedream_2bw = {
+    .name = "pipedream-2bw",
+    .summary = "1f1b without a flush, updates one step late",
+    .rule = "rank r: D-1-r forwards, then F B pairs over all steps; two weight versions",
+    .when = "to compare with asynchronous training; changes what is learned",
+    .source = "Narayanan et al., ICML'21, section 3",
+    .aliases = aliases,
+    .placement = PP_PLACE_LOOP,
+    .chunks = 1,
+    .is_simulated_only = true,
+    .default_steps = 4,
+    .is_barrier_free = true,
+    .is_continuous = true,
+    .version = version,
+    .limits = "N >= D",
+    .accepts = accepts,
+    .phases = phases,
+    .bubble_frac = {"(D-1)/(N+D-1) with a barrier, else 0", true, pp_bubble_flush},
+    .peak = {"D-r", true, peak},
+};

@@ -1,0 +1,61 @@
+/* schedules/pipedream.c — 1F1B without a flush: every micro-batch is an update of its own. A rank
+ * keeps the weights of each micro-batch in flight, so that its backward sees what its forward saw.
+ */
+#include "schedules/closed_form.h"
+
+enum { VERSIONS_MAX = 255 };
+
+static int warmup_of(const struct pp_shape *shape, int rank)
+{
+    return shape->ranks - 1 - rank;
+}
+
+static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
+{
+    pp_phase(out, PP_MIN(warmup_of(shape, rank), shape->micro_batches), "F");
+    pp_phase(out, shape->micro_batches, "F B");
+}
+
+/* Micro-batch m begins after m - w updates; the w + 1 youngest weights are alive. */
+static int version(const struct pp_shape *shape, int rank, int mb)
+{
+    const int warmup = warmup_of(shape, rank);
+
+    return PP_MAX(0, mb - warmup) % (warmup + 1);
+}
+
+static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
+{
+    if (shape->ranks > VERSIONS_MAX)
+        return pp_error_set(err, PP_EINVAL,
+                            "--pp %d: pipedream keeps as many weight versions, at most %d",
+                            shape->ranks, VERSIONS_MAX);
+    return PP_OK;
+}
+
+static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
+{
+    (void)unit;
+    return PP_MIN(shape->ranks - rank, shape->micro_batches);
+}
+
+const struct pp_schedule pp_schedule_pipedream = {
+    .name = "pipedream",
+    .summary = "1f1b without a flush, an update after every backward",
+    .rule = "rank r: D-1-r forwards, then F B pairs over all steps; D-r weight versions",
+    .when = "to compare with asynchronous training; changes what is learned",
+    .source = "Narayanan et al., SOSP'19, section 3",
+    .placement = PP_PLACE_LOOP,
+    .chunks = 1,
+    .is_simulated_only = true,
+    .default_steps = 4,
+    .is_barrier_free = true,
+    .is_continuous = true,
+    .updates_each_backward = true,
+    .version = version,
+    .limits = "D at most 255",
+    .accepts = accepts,
+    .phases = phases,
+    .bubble_frac = {"(D-1)/(N+D-1) with a barrier, else 0", true, pp_bubble_flush},
+    .peak = {"min(D-r, N)", true, peak},
+};
