@@ -30,6 +30,7 @@ static void explain_choices(const struct pp_config *c, FILE *out)
         {PP_CHOSE_SEQ, "seq: the model's own; --seq"},
         {PP_CHOSE_VP, "vp 2: the smallest number of chunks; --vp"},
         {PP_CHOSE_GROUP, "group: N / max(1, N div D); --group"},
+        {PP_CHOSE_SPLITS, "splits 2: the smallest number that splits; --splits"},
         {PP_CHOSE_STEPS, "steps: the schedule needs no barrier; --steps, --step-barrier"},
         {PP_CHOSE_CONCAT, "concat: direct; --concat"},
         {PP_CHOSE_ZERO, "zero: 0 where it fits, else 1; --zero"},

@@ -24,16 +24,29 @@ static void paragraph(const struct page *page, const char *label, const char *te
     pp_text_paragraph(page->out, page->width, LABEL, label, text);
 }
 
+enum { SPLITS_BYTES = 32 };
+
+/* " in 2 splits*" behind a number of micro-batches, or nothing. */
+static const char *text_splits(const struct pp_config *c, const char *blank,
+                               char text[static SPLITS_BYTES])
+{
+    text[0] = '\0';
+    if (c->shape.splits > 1)
+        snprintf(text, SPLITS_BYTES, "%sin%s%d%ssplits%s", blank, blank, c->shape.splits, blank,
+                 c->is_unit ? "" : pp_text_star(c, PP_CHOSE_SPLITS));
+    return text;
+}
+
 static void print_title(const struct page *page, const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
-    char number[PP_UNITS_TEXT_BYTES], name[PP_TEXT_BYTES];
+    char number[PP_UNITS_TEXT_BYTES], name[PP_TEXT_BYTES], splits[SPLITS_BYTES];
     int used;
 
     if (c->is_unit)
-        used = fprintf(page->out, "%spipesim %s  %s%s, %d ranks, %d micro-batches", page->bold,
+        used = fprintf(page->out, "%spipesim %s  %s%s, %d ranks, %d micro-batches%s", page->bold,
                        PP_VERSION, pp_text_schedule(c, name), page->plain, c->shape.ranks,
-                       c->shape.micro_batches);
+                       c->shape.micro_batches, text_splits(c, " ", splits));
     else
         used = fprintf(page->out, "%spipesim %s  %s on %s GPU%s%s", page->bold, PP_VERSION,
                        pp_text_schedule(c, name), pp_units_print_count(c->layout.gpus, number),
@@ -82,17 +95,19 @@ static void print_layout(const struct page *page, const struct pp_config *c)
     const struct pp_layout *l = &c->layout;
     char text[2 * PP_TEXT_BYTES], gbs[PP_UNITS_TEXT_BYTES], split[PP_TEXT_BYTES], vp[32] = "",
                                                                                   cp[32] = "";
+    char splits[SPLITS_BYTES];
 
     if (l->vp > 1)
         snprintf(vp, sizeof(vp), ", VP~%d%s", l->vp, pp_text_star(c, PP_CHOSE_VP));
     if (l->cp > 1)
         snprintf(cp, sizeof(cp), " x CP~%d", l->cp);
     snprintf(text, sizeof(text),
-             "TP~%d%s%s x PP~%d%s x DP~%d%s%s, MBS~%d%s, GBS~%s%s -> %d%s~micro-batches; %s", l->tp,
-             pp_text_star(c, PP_CHOSE_TP), cp, l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
+             "TP~%d%s%s x PP~%d%s x DP~%d%s%s, MBS~%d%s, GBS~%s%s -> %d%s~micro-batches%s; %s",
+             l->tp, pp_text_star(c, PP_CHOSE_TP), cp, l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
              pp_text_star(c, PP_CHOSE_DP), vp, l->mbs, pp_text_star(c, PP_CHOSE_MBS),
              pp_units_print_count(l->gbs, gbs), pp_text_star(c, PP_CHOSE_GBS), l->micro_batches,
-             pp_text_star(c, PP_CHOSE_MICRO_BATCHES), pp_text_split(c, split));
+             pp_text_star(c, PP_CHOSE_MICRO_BATCHES), text_splits(c, "~", splits),
+             pp_text_split(c, split));
     paragraph(page, "layout", text);
 }
 

@@ -171,6 +171,15 @@ static enum pp_status take_steps(const struct pp_request *request,
     return PP_OK;
 }
 
+static bool splits_by_default(const struct pp_schedule *schedule)
+{
+    struct pp_shape any = {.ranks = 1, .chunks = 1, .micro_batches = 1};
+
+    if (schedule->options & PP_OPT_SPLITS && schedule->defaults)
+        schedule->defaults(&any);
+    return any.splits > 1;
+}
+
 enum pp_status pp_resolve_shape(const struct pp_request *request, const struct pp_subject *subject,
                                 struct pp_config *config, struct pp_error *err)
 {
@@ -195,6 +204,8 @@ enum pp_status pp_resolve_shape(const struct pp_request *request, const struct p
         config->chosen |= PP_CHOSE_VP;
     if (schedule->options & PP_OPT_GROUP && !pp_request_has(request, "group"))
         config->chosen |= PP_CHOSE_GROUP;
+    if (splits_by_default(schedule) && !pp_request_has(request, "splits"))
+        config->chosen |= PP_CHOSE_SPLITS;
     if (schedule->options & PP_OPT_CONCAT && !pp_request_has(request, "concat"))
         config->chosen |= PP_CHOSE_CONCAT;
     return PP_OK;
