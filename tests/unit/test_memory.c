@@ -5,6 +5,8 @@
 #include "cells.h"
 #include "schedules/memory.h"
 
+#include <math.h>
+
 /* ---- activations: closed forms ---------------------------------------------------------------*/
 
 static int smaller(int a, int b)
@@ -90,6 +92,45 @@ Test(memory, peak_activations_are_the_closed_forms)
                                                                    .chunks = closed[f].chunks + v});
         cr_assert_gt(count, 10, "%s: %d", closed[f].name, count);
     }
+}
+
+static int check_registry(const struct pp_schedule *schedule, struct pp_shape shape)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
+    const struct pp_lower_options options = {.recv_slots = 1, .has_optimizer = true};
+    struct pp_program *compute, *lowered;
+
+    if (pp_schedule_check(schedule, &shape, NULL) != PP_OK)
+        return 0;
+    cr_assert_eq(pp_schedule_program(arena, schedule, &shape, NULL, &compute, NULL), PP_OK);
+    cr_assert_eq(pp_lower(arena, compute, &options, &lowered, NULL), PP_OK);
+    const struct pp_rank_memory *plain = pp_memory_peaks(arena, compute, NULL);
+    const struct pp_rank_memory *full = pp_memory_peaks(arena, lowered, NULL);
+    for (int rank = 0; rank < shape.ranks; rank++) {
+        const double want = schedule->peak.value(&shape, &unit, rank);
+        cr_assert_eq(plain[rank].peak_activations, full[rank].peak_activations);
+        if (!isnan(want))
+            cr_assert_float_eq(full[rank].peak_activations, want, 1e-9, "%s D%d N%d q%d rank %d",
+                               schedule->name, shape.ranks, shape.micro_batches, shape.splits,
+                               rank);
+    }
+    return 1;
+}
+
+/* The formulas of the schedules themselves, for weight gradients apart and sequence splits too. */
+Test(memory, peak_activations_are_those_of_the_registry)
+{
+    int count = 0;
+
+    for (int k = 0; pp_schedules[k]; k++)
+        for (int ranks = 1; pp_schedules[k]->peak.is_exact && ranks <= 6; ranks++)
+            for (int n = 1; n <= 14; n++)
+                for (int splits = 0; splits <= 3; splits += 3)
+                    count += check_registry(
+                        pp_schedules[k],
+                        (struct pp_shape){.ranks = ranks, .micro_batches = n, .splits = splits});
+    cr_assert_gt(count, 500);
 }
 
 /* ---- bytes: every tensor at every instruction ------------------------------------------------*/
