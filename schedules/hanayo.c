@@ -43,7 +43,7 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
     return pp_suggest_nearest(shape, (struct pp_refused){chunks, 2, chunks + 1, is_whole}, err);
 }
 
-/* Where N is near D: as long as a wave turns, the ranks wait for two backwards at each hop. */
+/* As played for one wave, N = D and B a multiple of F; near that elsewhere while N is near D. */
 static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
     const double work = (double)shape->micro_batches * shape->chunks * (unit->f + unit->b);
@@ -76,5 +76,5 @@ const struct pp_schedule pp_schedule_hanayo = {
     .accepts = accepts,
     .generate = generate,
     .bubble_frac = {"w/(NV(F+B)+w), w = 2(D-1)max(F,B)", false, bubble},
-    .peak = {"V min(D, N), more for N > D", false, peak},
+    .peak = {"V min(D, N), up to about twice that for N > D", false, peak},
 };
