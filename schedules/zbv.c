@@ -64,6 +64,8 @@ const struct pp_schedule pp_schedule_zbv = {
     .aliases = aliases,
     .placement = PP_PLACE_VEE,
     .chunks = 2,
+    .default_steps = 4,
+    .is_barrier_free = true,
     .limits = "none (the order is meant for N >= 2D-1)",
     .phases = phases,
     .bubble_frac = {"idle/(2N(F+I+W) + idle), N >= 2D-1; F=I=W: idle (D-1)F, all of it before the "

@@ -168,3 +168,12 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >            --first-stage-layers and --last-stage-layers move blocks
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
 >   folding  simulated 4 pipeline ranks for 8 GPUs (one data-parallel replica)
+# Post-validation: without a barrier N (F + I + W) a chunk, no bubble between steps.
+$ for s in zb-h2 zbv; do for b in on off; do pipesim --schedule $s --pp 4 --micro-batches 8 --unit F=1,I=1,W=1 --steps 4 --step-barrier $b --json | grep iteration_s; done; done
+>   "iteration_s": 27.0,
+>   "iteration_s": 24.0,
+>   "iteration_s": 51.0,
+>   "iteration_s": 48.0,
+$ pipesim --schedule zb-h2 --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --no-alternatives | grep -A1 state
+>   state    ZeRO 0*, recompute none*, gradient sync end; steady step of 4* steps,
+>            no barrier
