@@ -198,7 +198,7 @@ static void lower_and_check(struct pp_arena *arena, const struct pp_program *com
     }
 }
 
-Test(lower, every_schedule_runs_under_every_policy, .timeout = 100)
+Test(lower, every_schedule_runs_under_every_policy, .timeout = 400)
 {
     int runs[4] = {0};
     const int cases = for_each_case(lower_and_check, runs);
