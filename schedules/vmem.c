@@ -71,24 +71,26 @@ static struct pp_vmem_costs costs_of(struct pp_arena *arena, const struct pp_vme
 
 /* ---- orders ---------------------------------------------------------------------------------- */
 
-/* The blocks in order of their ticks, without W. */
-static void merge_blocks(const struct pp_vmem *vmem, struct pp_vmem_lists *lists)
+/* Copies of a block, `period` apart, in order of their starts [kind * ranks + rank]. */
+static void merge_blocks(const struct pp_vmem *vmem, int kinds, const int64_t *start,
+                         int64_t period, struct pp_vmem_lists *lists)
 {
     const int n = vmem->shape->micro_batches;
 
     for (int rank = 0; rank < lists->ranks; rank++) {
         int32_t *out = lists->ops + (size_t)rank * (size_t)lists->capacity;
-        int64_t tick[PP_VMEM_CHAIN];
-        int mb[PP_VMEM_CHAIN] = {0};
-        vmem->rule->block(lists->ranks, rank, tick);
-        lists->count[rank] = PP_VMEM_CHAIN * n;
-        for (int i = 0; i < PP_VMEM_CHAIN * n; i++) {
+        int64_t next[PP_VMEM_KINDS];
+        int mb[PP_VMEM_KINDS] = {0};
+        for (int kind = 0; kind < kinds; kind++)
+            next[kind] = start[kind * lists->ranks + rank];
+        lists->count[rank] = kinds * n;
+        for (int i = 0; i < kinds * n; i++) {
             int best = -1;
-            for (int kind = 0; kind < PP_VMEM_CHAIN; kind++)
-                if (mb[kind] < n && (best < 0 || tick[kind] < tick[best]))
+            for (int kind = 0; kind < kinds; kind++)
+                if (mb[kind] < n && (best < 0 || next[kind] < next[best]))
                     best = kind;
             out[i] = pp_vmem_op(best, mb[best]++);
-            tick[best] += PP_VMEM_PERIOD;
+            next[best] += period;
         }
     }
 }
@@ -126,7 +128,7 @@ static void try_fills(struct pp_arena *arena, struct pp_vmem *vmem,
             if (lists->ops[row + (size_t)i] % 8 < PP_VMEM_CHAIN)
                 chain.ops[row + (size_t)chain.count[rank]++] = lists->ops[row + (size_t)i];
     }
-    for (int quarter = 4; quarter >= 0; quarter -= 2) {
+    for (int quarter = 4; quarter >= 0; quarter--) {
         const struct pp_vmem_fill fill = {.cap = vmem->score.peak, .quarter = quarter};
         const struct pp_vmem_score score = pp_vmem_run(arena, vmem, &chain, &fill, &out);
         keep_better(vmem, &out, &score);
@@ -184,6 +186,30 @@ static void try_lists(struct pp_arena *arena, struct pp_vmem *vmem)
     }
 }
 
+/* Blocks made for the durations that are set, as they are and as keys of the list scheduling. */
+static void try_modulo(struct pp_arena *arena, struct pp_vmem *vmem)
+{
+    const int ranks = vmem->shape->ranks;
+    struct pp_vmem_lists out = pp_vmem_lists_make(arena, vmem);
+    int64_t *start = PP_ARRAY(arena, int64_t, PP_VMEM_KINDS * ranks);
+    const int64_t period = pp_vmem_modulo(arena, vmem, vmem->score.peak, start);
+
+    if (period == 0)
+        return;
+    merge_blocks(vmem, vmem->rule->is_split ? PP_VMEM_KINDS : PP_VMEM_CHAIN, start, period, &out);
+    struct pp_vmem_score score = pp_vmem_run(arena, vmem, &out, NULL, NULL);
+    keep_better(vmem, &out, &score);
+    if (vmem->rule->is_split)
+        try_fills(arena, vmem, &out);
+    for (int patience = 0; patience <= 4; patience += 2) {
+        const struct pp_vmem_policy policy = {
+            .cap = vmem->score.peak, .key = start, .period = period, .patience = patience};
+        pp_vmem_list(arena, vmem, &policy, &out);
+        score = pp_vmem_run(arena, vmem, &out, NULL, NULL);
+        keep_better(vmem, &out, &score);
+    }
+}
+
 /* Improve `best` under the durations that are set. */
 static void improve(struct pp_arena *arena, struct pp_vmem *vmem,
                     const struct pp_vmem_lists *published)
@@ -210,13 +236,16 @@ static void search(struct pp_arena *arena, struct pp_vmem *vmem, const struct pp
         copy_lists(&vmem->best, &published);
     } else {
         const struct pp_vmem_fill fill = {.cap = INT32_MAX, .is_eager = true};
-        merge_blocks(vmem, &published);
+        int64_t *key = PP_ARRAY(arena, int64_t, PP_VMEM_CHAIN * vmem->shape->ranks);
+        keys_of(vmem, false, key);
+        merge_blocks(vmem, PP_VMEM_CHAIN, key, PP_VMEM_PERIOD, &published);
         pp_vmem_run(arena, vmem, &published, &fill, &vmem->best);
     }
     improve(arena, vmem, &published);
     if (costs) {
         vmem->costs = costs_of(arena, vmem, costs);
         improve(arena, vmem, &published);
+        try_modulo(arena, vmem);
     }
 }
 

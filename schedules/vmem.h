@@ -99,6 +99,10 @@ struct pp_vmem_policy {
 void pp_vmem_list(struct pp_arena *arena, const struct pp_vmem *vmem,
                   const struct pp_vmem_policy *policy, struct pp_vmem_lists *out);
 
+/* Starts of micro-batch 0, [kind * ranks + rank] with W, of a block that keeps within `cap` when it
+ * is repeated; returns the period, 0 where none is found. */
+int64_t pp_vmem_modulo(struct pp_arena *arena, const struct pp_vmem *vmem, int cap, int64_t *start);
+
 struct pp_vmem_lists pp_vmem_lists_make(struct pp_arena *arena, const struct pp_vmem *vmem);
 
 /* .generate of a schedule. `costs` may be NULL: F = I = W = 1. */
