@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { STRETCHES = 32, FINENESS = 64 };    /* periods up to 1 + 31/64 of the busiest rank's work */
-static const int PLACES_MAX = 20000;      /* ops placed in all trials together */
+static const int PLACES_MAX = 20000;       /* ops placed in all trials together */
 static const int64_t TIME_MAX = 1LL << 56; /* then nothing is searched: sums might overflow */
 
 struct trial {

@@ -147,6 +147,8 @@ static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_re
         if (pp_schedules[i] != own && pp_schedules[i]->is_continuous == is_continuous)
             quick_like(arena, request, &other, &base, PP_PUSH(arena, list, *count, capacity));
     }
+    if (*count == 0)
+        return NULL;
     qsort(list, (size_t)*count, sizeof(*list), by_time);
     *count = *count < MAX_ALTERNATIVES ? *count : MAX_ALTERNATIVES;
     for (int i = 0; i < *count; i++)

@@ -28,6 +28,12 @@ const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_B
     "; part of a micro-batch costs its share, though kernels on less work are less efficient"
 /* "schedule", "schedule, eager", "schedule, eager:4". */
 const char *pp_text_schedule(const struct pp_config *config, char text[PP_TEXT_BYTES]);
+/* The same layout under other schedules, best first; nothing when there are none. */
+void pp_report_others(const struct pp_result *result, const struct pp_result *others, int count,
+                      FILE *out);
+/* One sentence: a way out of memory, where the bubble comes from, a faster schedule. */
+const char *pp_report_advice(const struct pp_result *result, const struct pp_result *others,
+                             int count, char text[PP_TEXT_BYTES]);
 /* A tie: two step times closer than analytic costs can tell apart. */
 #define PP_TIE_FRAC 0.01
 

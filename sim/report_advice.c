@@ -1,0 +1,142 @@
+/* The report's last part: the same layout under other schedules, and what to try next. */
+#include "sim/report_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define GIB (1024.0 * 1024.0 * 1024.0)
+enum { MAX_OTHERS = 6 };
+
+static int by_iteration(const void *a, const void *b)
+{
+    const struct pp_result *const *x = a, *const *y = b;
+
+    if ((*x)->fits != (*y)->fits)
+        return (*x)->fits ? -1 : 1;
+    return (*x)->metrics.iteration_s < (*y)->metrics.iteration_s ? -1 : 1;
+}
+
+static void print_other(const struct pp_result *r, const struct pp_result *you, FILE *out)
+{
+    char figure[PP_TEXT_BYTES], versus[32];
+    const double gain = r->metrics.iteration_s / you->metrics.iteration_s - 1;
+
+    if (r == you)
+        snprintf(versus, sizeof(versus), "<- this run");
+    else if (fabs(gain) < PP_TIE_FRAC)
+        snprintf(versus, sizeof(versus), "tie");
+    else
+        snprintf(versus, sizeof(versus), "%+.1f %% time", 100 * gain);
+    char vp[16] = "";
+    if (r->config.layout.vp > 1)
+        snprintf(vp, sizeof(vp), " VP %d", r->config.layout.vp);
+    snprintf(figure, sizeof(figure), "%s%s%s", r->config.schedule_name, vp,
+             r->config.recompute == you->config.recompute ? "" : ", recomp.");
+    char time[PP_TEXT_BYTES];
+    fprintf(out, "    %-22s%9s%7.1f %%%8.1f %%%9.1f   %s\n", figure,
+            pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
+            100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / GIB,
+            r->fits ? versus : "out of memory");
+}
+
+void pp_report_others(const struct pp_result *r, const struct pp_result *others, int count,
+                      FILE *out)
+{
+    const struct pp_result *rows[64];
+    int used = 0;
+
+    rows[used++] = r;
+    for (int i = 0; i < count && used < 64; i++)
+        if (others[i].status == PP_OK)
+            rows[used++] = &others[i];
+    if (used == 1)
+        return;
+    qsort(rows, (size_t)used, sizeof(*rows), by_iteration);
+    fprintf(out, "\n  %-24s%9s%9s%10s%9s   tie: < %g %%\n", "same layout", "iteration", "MFU",
+            "bubble", "GiB", 100 * PP_TIE_FRAC);
+    for (int i = 0; i < used; i++)
+        if (i < MAX_OTHERS || rows[i] == r)
+            print_other(rows[i], r, out);
+}
+
+/* Ways out of memory that are open for this run. */
+static const char *relief(const struct pp_result *r, char text[PP_TEXT_BYTES])
+{
+    const struct pp_config *c = &r->config;
+    size_t used = (size_t)snprintf(text, PP_TEXT_BYTES, "does not fit: try");
+    const char *ways[6];
+    int count = 0;
+
+    if (c->zero == 0 && c->layout.dp * c->shape.pipelines > 1)
+        ways[count++] = "--zero 1";
+    if (c->recompute != PP_RECOMPUTE_FULL)
+        ways[count++] = "--recompute full";
+    if (c->layout.mbs > 1)
+        ways[count++] = "a smaller --mbs";
+    if (c->layout.dp > 1)
+        ways[count++] = "more --pp or --tp";
+    ways[count++] = "more GPUs";
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, PP_TEXT_BYTES - used, "%s%s",
+                                 i == 0           ? " "
+                                 : i == count - 1 ? " or "
+                                                  : ", ",
+                                 ways[i]);
+    return text;
+}
+
+/* The rank that computes longest, and how much longer than the mean. */
+static int slowest_rank(const struct pp_result *r, double *excess_frac)
+{
+    double total_s = 0;
+    int slowest = 0;
+
+    for (int i = 0; i < r->program->ranks; i++) {
+        total_s += r->metrics.ranks[i].busy_s;
+        if (r->metrics.ranks[i].busy_s > r->metrics.ranks[slowest].busy_s)
+            slowest = i;
+    }
+    *excess_frac = r->metrics.ranks[slowest].busy_s / (total_s / r->program->ranks) - 1;
+    return slowest;
+}
+
+const char *pp_report_advice(const struct pp_result *r, const struct pp_result *others, int count,
+                             char text[PP_TEXT_BYTES])
+{
+    const struct pp_config *c = &r->config;
+    const struct pp_result *best = r;
+    double excess_frac;
+    const int slowest = slowest_rank(r, &excess_frac);
+
+    for (int i = 0; i < count; i++)
+        if (others[i].status == PP_OK && others[i].fits &&
+            others[i].metrics.iteration_s < best->metrics.iteration_s * (1 - PP_TIE_FRAC))
+            best = &others[i];
+    if (!r->fits)
+        return relief(r, text);
+    if (excess_frac > 0.1 && excess_frac > 0.4 * r->metrics.bubble_frac)
+        snprintf(
+            text, PP_TEXT_BYTES,
+            "rank %d computes %.0f %% longer than the average (embedding and head count): uneven "
+            "stages, not the schedule, make most of the bubble; --first-stage-layers and "
+            "--last-stage-layers move blocks",
+            slowest, 100 * excess_frac);
+    else if (best != r)
+        snprintf(text, PP_TEXT_BYTES,
+                 "%s is faster at this layout; let the tool lay it out: pipesim --schedule %s "
+                 "--gpus %d",
+                 best->config.schedule_name, best->config.schedule_name, c->layout.gpus);
+    else if (c->shape.ranks == 1)
+        snprintf(text, PP_TEXT_BYTES, "one pipeline rank: no pipeline, no bubble");
+    else if (c->shape.micro_batches >= 4 * c->shape.ranks)
+        snprintf(text, PP_TEXT_BYTES,
+                 "%d micro-batches for %d ranks leave little start-up bubble; see the other end "
+                 "with --micro-batches %d",
+                 c->shape.micro_batches, c->shape.ranks, c->shape.ranks);
+    else
+        snprintf(text, PP_TEXT_BYTES,
+                 "more micro-batches (now %d for %d ranks) would shrink the bubble",
+                 c->shape.micro_batches, c->shape.ranks);
+    return text;
+}
