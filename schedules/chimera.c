@@ -221,7 +221,7 @@ const struct pp_schedule pp_schedule_chimera = {
     .key = key,
     .variants = variants,
     .pipeline_of = pipeline_of,
-    .bubble_frac = {"w/(N(F+B)+w), direct: w = (D/f-2)(max(F,B) + (N/D-1)|B-F|); "
+    .bubble_frac = {"w/(N(F+B)+w) for whole units; direct: w = (D/f-2)(max(F,B) + (N/D-1)|B-F|); "
                     "doubling: w = (D-2)(max(F,(F+B)/2,B-F) + (N/(2D)-1)max(0,F-B,B-2F)); "
                     "halving: w = (D-2)(max(F,B/2) + (N/D-1)|F-B/2|)",
                     true, bubble},

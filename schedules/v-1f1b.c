@@ -35,5 +35,5 @@ const struct pp_schedule pp_schedule_v_1f1b = {
     .limits = "none",
     .generate = generate,
     .bubble_frac = {"not published", false, NULL},
-    .peak = {"about 3D/2 chunk activations", false, NULL},
+    .peak = {"about 3D/2", false, NULL},
 };

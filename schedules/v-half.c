@@ -27,12 +27,12 @@ const struct pp_schedule pp_schedule_v_half = {
     .rule =
         "one building block per micro-batch: chunk 0 descends at half speed, chunk 1 returns at "
         "full speed; W fill gaps; warm-up and cool-down moved earlier at equal memory",
-    .when = "memory for half of 1f1b's activations; less idle time than 1f1b from about D = 6",
+    .when = "memory for half of 1f1b's activations and less idle time",
     .source = "Qi et al., NeurIPS'24 (Pipeline Parallelism with Controllable Memory), section 3",
     .placement = PP_PLACE_VEE,
     .chunks = 2,
     .limits = "none",
     .generate = generate,
     .bubble_frac = {"about half of 1f1b's", false, NULL},
-    .peak = {"about D+2 chunk activations", false, NULL},
+    .peak = {"about D+2", false, NULL},
 };

@@ -33,5 +33,5 @@ const struct pp_schedule pp_schedule_v_min = {
     .limits = "none",
     .generate = generate,
     .bubble_frac = {"about 2/3 of 1f1b's, growing with N where F, I, W differ", false, NULL},
-    .peak = {"about 2D/3+2 chunk activations", false, NULL},
+    .peak = {"about 2D/3+2", false, NULL},
 };

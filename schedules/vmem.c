@@ -50,6 +50,25 @@ static int64_t wire_of(const struct pp_vmem *vmem, const struct pp_costs *costs,
     return pp_costs_p2p(costs, &send, rank).ps;
 }
 
+/* Times are only compared: scaled down where sums over all micro-batches could overflow. */
+static void keep_small(const struct pp_vmem *vmem, struct pp_vmem_costs *c)
+{
+    const int ranks = vmem->shape->ranks;
+    double total = 0;
+
+    for (int i = 0; i < PP_VMEM_KINDS * ranks; i++)
+        total += (double)c->op[i];
+    for (int i = 0; i < PP_VMEM_CHAIN * ranks; i++)
+        total += (double)c->wire[i];
+    const double excess = total * (vmem->shape->micro_batches + 8.0 * ranks) / (double)(1LL << 55);
+    if (excess <= 1)
+        return;
+    for (int i = 0; i < PP_VMEM_KINDS * ranks; i++)
+        c->op[i] = (int64_t)((double)c->op[i] / excess);
+    for (int i = 0; i < PP_VMEM_CHAIN * ranks; i++)
+        c->wire[i] = (int64_t)((double)c->wire[i] / excess);
+}
+
 static struct pp_vmem_costs costs_of(struct pp_arena *arena, const struct pp_vmem *vmem,
                                      const struct pp_costs *costs)
 {
@@ -66,6 +85,7 @@ static struct pp_vmem_costs costs_of(struct pp_arena *arena, const struct pp_vme
                 c.wire[kind * ranks + rank] = wire_of(vmem, costs, kind, rank);
         }
     }
+    keep_small(vmem, &c);
     return c;
 }
 

@@ -73,7 +73,7 @@ static const struct pp_option options[] = {
      .help = "Memory limit of schedules that search: chunk activations a rank may hold."},
     {.name = "order", .type = PP_OPTION_STRING, .argument = "HOW", .default_text = "strict", .group = G_SCHEDULE, .commands = SHAPE,
      .help = "strict: a rank runs its list as it stands. eager[:LIMIT]: it runs the first op of its list that is ready, with at most LIMIT chunk activations in flight; the order is found once and then fixed."},
-    {.name = "steps", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "1; 4 where the schedule needs no barrier", .group = G_SCHEDULE, .commands = RUN,
+    {.name = "steps", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "1; 4 where the schedule needs no barrier and --unit is not given", .group = G_SCHEDULE, .commands = RUN,
      .help = "Training steps to simulate. With several, figures are those of a steady step: from the end of the first to the end of the last."},
     {.name = "step-barrier", .type = PP_OPTION_CHOICE, .choices = "on|off", .argument = "HOW", .default_text = "on; off where the schedule needs none", .group = G_SCHEDULE, .commands = RUN,
      .help = "on: a step starts when the one before has ended everywhere; off: each rank goes on by itself."},

@@ -149,6 +149,11 @@ enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_parsed
         pp_lower_schedule(subjects[0].schedule, program->micro_batches, &options);
         PP_TRY(pp_lower(arena, program, &options, &program, err));
     }
+    if (subjects[0].schedule && subjects[0].schedule->is_continuous)
+        fprintf(
+            stderr,
+            "pipesim: warning: a file holds one step; run by name, %s updates without a flush\n",
+            subjects[0].name);
     const char *path = pp_request_text(&request, "output", "-");
     if (!strcmp(path, "-")) {
         pp_program_print(program, out);

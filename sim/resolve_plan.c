@@ -268,12 +268,12 @@ static enum pp_status count_gpus(const struct pp_request *request, struct pp_con
     for (int i = 0; i < 4; i++) {
         const int degree = i == 2 && config->file_program ? config->file_program->ranks
                                                           : given(request, DEGREES[i]);
-        product *= degree ? degree : 1;
+        if (product <= 1 << 20) /* a product beyond stays beyond, and cannot overflow */
+            product *= degree ? degree : 1;
         flags += pp_request_has(request, DEGREES[i]) || (i == 2 && config->file_program);
     }
     if (product > 1 << 20)
-        return pp_error_set(err, PP_EINVAL, "tp * cp * pp * dp = %lld is more than 1,048,576 GPUs",
-                            (long long)product);
+        return pp_error_set(err, PP_EINVAL, "tp * cp * pp * dp is more than 1,048,576 GPUs");
     if (value) {
         *gpus = (int)value->integer;
         if (*gpus % product == 0)

@@ -191,6 +191,15 @@ enum pp_status pp_resolve_shape(const struct pp_request *request, const struct p
     config->schedule_name = subject->name;
     config->trials = (struct pp_trials){0};
     PP_TRY(take_order(request, config, err));
+    if (config->is_eager && schedule && schedule->is_continuous) {
+        if (!subject->is_listed)
+            return pp_error_set(
+                err, PP_EINVAL,
+                "--order eager: %s names a fixed number of weight versions, which only "
+                "its strict order keeps",
+                schedule->name);
+        config->is_eager = false;
+    }
     PP_TRY(take_steps(request, schedule, config, err));
     if (subject->file)
         return check_file_shape(request, subject->file, shape, err);

@@ -249,3 +249,18 @@ $ pipesim presets x
 $ pipesim help nosuch
 ! pipesim: error: help nosuch: no such command; pipesim --help lists them
 = 2
+$ pipesim --schedule 1f1b --gpus 8 --tp 1048576 --cp 1048576 --dp 1048576 --pp 16
+! pipesim: error: tp * cp * pp * dp is more than 1,048,576 GPUs
+= 2
+$ pipesim --schedule 1f1b --gpus 64 --pp 4 --slow 3.=0.5
+! pipesim: error: --slow 3.=0.5: expected RANK=FACTOR ...
+= 2
+$ pipesim --schedule 1f1b --gpus 64 --pp 4 --slow 3=0.5 --slow 3=0.9
+! pipesim: error: --slow 3=0.9: rank 3 was slowed before
+= 2
+$ pipesim --schedule pipedream --order eager --unit F=1 --pp 4 --micro-batches 8
+! pipesim: error: --order eager: pipedream names a fixed number of weight versions, ...
+= 2
+$ pipesim --schedule v-half --unit F=100000,I=100000,W=100000,C=1000 --pp 4 --micro-batches 16
+! pipesim: error: the step takes ...
+= 1

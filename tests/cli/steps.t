@@ -131,6 +131,7 @@ $ pipesim program --schedule pipedream --pp 2 --micro-batches 3
 > # versions: 2
 > 0RECV_B0[0],0RECV_B1[1],0F0[0],0SEND_F0[0],0F1[1],0SEND_F1[1],(0RECV_B0)WAIT,(0SEND_F0)WAIT,0B0,0U,0RECV_B2[0],0F2v1[0],0SEND_F2[0],(0RECV_B1)WAIT,(0SEND_F1)WAIT,0B1,0U,(0RECV_B2)WAIT,(0SEND_F2)WAIT,0B2v1,0U
 > 1RECV_F0[0],1RECV_F1[1],(1RECV_F0)WAIT,1F0[0],1RECV_F2[0],1B0,1SEND_B0[0],1U,(1RECV_F1)WAIT,1F1[0],1B1,1SEND_B1[1],1U,(1RECV_F2)WAIT,(1SEND_B0)WAIT,1F2[0],1B2,1SEND_B2[0],1U,(1SEND_B1)WAIT,(1SEND_B2)WAIT
+! pipesim: warning: a file holds one step; run by name, pipedream updates without a flush
 $ pipesim --schedule pipedream,pipedream-2bw,1f1b --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 | tail -4
 >    #  schedule       VP ZeRO recompute iteration      MFU  bubble     GiB  vs 1
 >    1  pipedream-2bw   1    0 none         1.96 s   49.0 %  18.5 %    40.2  -
