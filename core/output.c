@@ -175,14 +175,3 @@ enum pp_status pp_output_commit(struct pp_output *output, struct pp_error *err)
     return pp_error_set(err, PP_EFAIL, "%s '%s': %s", what, output->path,
                         code ? strerror(code) : "write error");
 }
-
-void pp_output_abandon(struct pp_output *output)
-{
-    if (output->file == NULL)
-        return;
-    if (output->file != stdout)
-        fclose(output->file);
-    if (output->temporary != NULL)
-        unlink(output->temporary);
-    output->file = NULL;
-}

@@ -25,7 +25,5 @@ enum pp_status pp_output_open(struct pp_arena *arena, const char *path, struct p
                               struct pp_error *err);
 /* Flush, check and rename. PP_EFAIL leaves neither a half-written nor a temporary file behind. */
 enum pp_status pp_output_commit(struct pp_output *output, struct pp_error *err);
-/* Forget what was written; accepts a committed or a zeroed output. */
-void pp_output_abandon(struct pp_output *output);
 
 #endif

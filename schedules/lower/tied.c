@@ -1,6 +1,7 @@
 /* The sum of a tied embedding for programs that bring their own gradient sums but not this one: a
- * file knows nothing of the model it is run with. It is posted behind the rank's other sums, so
- * that all ranks keep one order, and waited for before the first update that needs it. */
+ * file knows nothing of the model it is run with. All ranks must post in one order: first where
+ * every sum stands behind the compute ops, as pp_lower_sync() puts it, else behind the rank's other
+ * sums. It is waited for before the first update that needs it. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
