@@ -26,6 +26,36 @@ struct pp_link {
     double bytes_per_s; /* per device and direction */
 };
 
+enum pp_fabric_kind {
+    PP_FABRIC_FAT_TREE,  /* nodes with NICs on rails, leaf switches per rail, spines */
+    PP_FABRIC_DRAGONFLY, /* groups of chassis of routers, Cray Aries */
+    PP_FABRIC_TORUS,     /* nodes on a grid with wrap-around links */
+    PP_FABRIC_STAR,      /* every NIC on one switch that never blocks */
+    PP_FABRIC_IDEAL,     /* a link of its own for every ordered pair of devices */
+    PP_FABRIC_FILE,      /* SimGrid XML */
+    PP_FABRIC_KINDS
+};
+enum { PP_TORUS_DIMS = 3 };
+
+/* Shape of the network. Bandwidths per direction, SI, before eta_link; 0 = derived from the links
+ * of the cluster. */
+struct pp_fabric_shape {
+    enum pp_fabric_kind kind;
+    bool is_pcie;           /* devices of a node meet in host memory, not in an NVSwitch */
+    double host_bytes_per_s; /* of that memory, shared by all its devices */
+    int nics;               /* per node, shared by its devices; 0 = one each */
+    int leaf_nodes;         /* fat tree: nodes of a leaf switch; 0 = all */
+    double oversubscription; /* fat tree: leaf ports down per bandwidth up; 0 = 1, never blocks */
+    bool is_static;         /* fat tree: a route keeps to one uplink by destination (D-mod-K);
+                             * else adaptive: a leaf's uplinks are one */
+    int torus[PP_TORUS_DIMS]; /* nodes along each dimension; 0 = as cubic as the nodes allow */
+    int groups, chassis, routers, router_nodes; /* dragonfly: groups, chassis of a group, routers of
+                                                 * a chassis, nodes of a router */
+    double chassis_bytes_per_s, group_bytes_per_s, global_bytes_per_s; /* between two routers of a
+                            * chassis, two chassis of a group (per router), two groups (in all) */
+    const char *file; /* SimGrid XML */
+};
+
 struct pp_cluster {
     const char *name;  /* preset, or the text given */
     const char *title; /* "8x400 Gb/s rails, fat tree" */
@@ -34,6 +64,7 @@ struct pp_cluster {
     int nodes; /* 0 = as many as needed */
     struct pp_link intra,
         inter;          /* inside a node (NVLink, PCIe), between nodes (a device's NIC share) */
+    struct pp_fabric_shape fabric;
     double eta_link;    /* reached share of bytes_per_s for large messages */
     double other_bytes; /* context, libraries, communication buffers per device */
     const char *source;

@@ -33,6 +33,17 @@ struct pp_stage_memory {
 
 enum pp_direction { PP_DIR_F, PP_DIR_B };
 
+/* A gradient sum as a ring of devices, in the order in which they pass shares on: one position per
+ * device of the stage group with tp coordinate 0. Position i receives from i - 1, the first from the
+ * last. An all-reduce takes 2 (positions - 1) steps of bytes / positions each. */
+struct pp_ring {
+    int positions;
+    int32_t *device;        /* [position] */
+    uint16_t *rank;         /* [position]: pipeline rank */
+    int32_t *replica;       /* [position] */
+    int64_t *hop_ps;        /* [position]: one step into this position, alone on its route */
+};
+
 struct pp_costs {
     int stages, splits; /* dimensions of the tables; splits >= 1 */
     int granules;       /* granules per micro-batch: an op covers op.granules / granules of one */
@@ -57,6 +68,7 @@ struct pp_costs {
     /* Collectives: ring steps of an all-reduce for --collectives flows; [stage] */
     int sync_ranks;         /* members per stage group: dp * pipelines */
     int64_t *ring_alpha_ps; /* one ring step: latency + bytes/(n*bandwidth), [stage] */
+    struct pp_ring *rings;  /* [stage]; NULL where nothing is summed */
     struct pp_cost *tied;   /* AR of a tied embedding, one entry, or NULL when untied or local */
 
     struct pp_stage_memory *memory; /* [stage]; NULL in unit mode */

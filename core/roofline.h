@@ -6,7 +6,9 @@
 
 #include "core/cluster.h"
 #include "core/cost.h"
+#include "core/fabric.h"
 #include "core/layout.h"
+#include "core/map.h"
 #include "core/model.h"
 
 #include <stdio.h>
@@ -30,6 +32,8 @@ struct pp_cost_inputs {
     double first_stage_ratio; /* PP_RECOMPUTE_STAGE: rho_1 (Merak's rule, docs/numbers.md) */
     int zero;
     double intra_factor, inter_factor; /* --link-bw, 1 = as given */
+    const struct pp_fabric *fabric;    /* NULL: intra and inter link of the cluster only */
+    struct pp_map map;
 };
 
 /* Blocks per stage: `first`/`last` fixed when > 0; the rest as even as possible, extra blocks to

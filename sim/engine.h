@@ -2,7 +2,7 @@
 #ifndef PP_SIM_ENGINE_H
 #define PP_SIM_ENGINE_H
 
-#include "core/cluster.h"
+#include "sim/network.h"
 #include "schedules/evaluate.h"
 #include "traces/trace.h"
 
@@ -10,6 +10,8 @@ struct pp_engine_options {
     struct pp_plan_options plan;
     int replicas; /* dp when expanded, 1 when folded */
     struct pp_perturbation perturbation;
+    const struct pp_network *network; /* NULL: no links, messages take what the costs say */
+    double sync_share; /* share of compute that a running collective takes from its ranks, 0 .. <1 */
 };
 struct pp_engine {
     const char *name, *summary;

@@ -1,0 +1,25 @@
+/* sim/network.h — where a program meets the fabric: devices of its ranks, routes of its messages.
+ *
+ * A program rank of a replica is tp * cp devices. A message is sent by each of them to its
+ * counterpart, bytes/tp each. Where every device has a NIC of its own, the lanes are alike and one
+ * stands for all; where NICs are shared, all lanes are simulated. */
+#ifndef PP_SIM_NETWORK_H
+#define PP_SIM_NETWORK_H
+
+#include "core/fabric.h"
+#include "core/layout.h"
+#include "core/map.h"
+
+struct pp_network {
+    const struct pp_fabric *fabric;
+    struct pp_layout layout;
+    struct pp_map map;
+    int lanes; /* 1, or tp * cp */
+};
+
+static inline int pp_network_device(const struct pp_network *n, int rank, int replica, int lane)
+{
+    return pp_map_device(&n->map, lane % n->layout.tp, lane / n->layout.tp, replica, rank);
+}
+
+#endif
