@@ -148,7 +148,7 @@ static const struct pp_option options[] = {
      .help = "Gradient all-reduces as one cost, or ring step by ring step."},
 
     {.name = "unit", .is_common = true, .type = PP_OPTION_STRING, .argument = "COSTS", .group = G_ENGINE, .commands = SHAPE,
-     .help = "Abstract costs per chunk and micro-batch. F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2]. Needs only --pp, --micro-batches."},
+     .help = "Abstract costs per chunk and micro-batch. F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2]. Needs only --pp, --micro-batches, which a --preset may give."},
     {.name = "engine", .type = PP_OPTION_CHOICE, .choices = "dag", .argument = "NAME", .default_text = "dag", .group = G_ENGINE, .commands = RUN,
      .help = "dag: exact longest path without contention."},
     {.name = "no-fold", .type = PP_OPTION_FLAG, .group = G_ENGINE, .commands = RUN,

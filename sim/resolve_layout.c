@@ -161,17 +161,50 @@ enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request
                                &config->blocks_per_stage, err);
 }
 
+/* Unit mode runs one replica; GPUs and batch of a preset say how many micro-batches it gets. */
+static enum pp_status unit_batch_of_preset(const struct pp_request *request,
+                                           struct pp_config *config, struct pp_error *err)
+{
+    struct pp_layout *l = &config->layout;
+    const struct pp_option_value *gbs = pp_request_get(request, "gbs", NULL);
+    const int gpus = pp_request_int(request, "gpus", 0), ranks = config->shape.ranks;
+    const int degrees = pp_request_int(request, "tp", 1) * pp_request_int(request, "cp", 1);
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (!gbs || !gpus)
+        return pp_error_set(err, PP_EINVAL, "--unit needs --pp and --micro-batches");
+    if (gpus % (degrees * (int64_t)ranks))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: the %d GPUs of --preset %s are not a multiple of tp * cp * pp = "
+                            "%lld; give --micro-batches, or a --pp that divides %d",
+                            pp_request_typed(request, "pp", typed), gpus, request->preset_row->name,
+                            (long long)degrees * ranks, gpus / degrees);
+    l->dp = gpus / degrees / ranks;
+    l->mbs = pp_request_int(request, "mbs", 1);
+    config->chosen |= PP_CHOSE_MICRO_BATCHES;
+    return micro_batches_from_gbs(request, config, gbs->integer, false, err);
+}
+
+static enum pp_status unit_shape(const struct pp_request *request, struct pp_config *config,
+                                 struct pp_error *err)
+{
+    const int given = pp_request_int(request, "micro-batches", 0);
+
+    if (!pp_request_has(request, "pp") || (!given && !request->preset_row))
+        return pp_error_set(err, PP_EINVAL, "--unit needs --pp and --micro-batches");
+    config->shape.ranks = pp_request_int(request, "pp", 1);
+    if (!given)
+        PP_TRY(unit_batch_of_preset(request, config, err));
+    return check_shape(config, given ? given : config->layout.micro_batches, err);
+}
+
 enum pp_status pp_resolve_unit(const struct pp_request *request, struct pp_config *config,
                                struct pp_error *err)
 {
     struct pp_layout *l = &config->layout;
 
-    if (!config->file_program) {
-        if (!pp_request_has(request, "pp") || !pp_request_has(request, "micro-batches"))
-            return pp_error_set(err, PP_EINVAL, "--unit needs --pp and --micro-batches");
-        config->shape.ranks = pp_request_int(request, "pp", 1);
-        PP_TRY(check_shape(config, pp_request_int(request, "micro-batches", 1), err));
-    }
+    if (!config->file_program)
+        PP_TRY(unit_shape(request, config, err));
     *l = (struct pp_layout){.gpus = config->shape.ranks,
                             .tp = 1,
                             .pp = config->shape.ranks,

@@ -1,0 +1,95 @@
+# Presets in unit mode: their layout gives ranks and micro-batches, their model and cluster say nothing.
+$ pipesim --preset chimera-sc21 --unit F=1,B=1
+> pipesim 0.1.0  chimera, 32 ranks, 32 micro-batches
+>
+>   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
+>
+>   step              94 units   first start to last end
+>   bubble              31.9 %   idle, waiting for other stages; span form 31.9 %
+>
+>   time     forward 34.0 % | backward 34.0 % | bubble 31.9 %
+>   memory   peak chunk activations by rank: 17 18 19 20 21 22 23 24 25 26 27 28
+>            29 30 31 32 32 31 30 29 28 27 26 25 24 23 22 21 20 19 18 17
+>
+>   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
+$ pipesim --preset chimera-sc21 --schedule gpipe --pp 8 --unit F=1,B=1
+> pipesim 0.1.0  gpipe, 8 ranks, 8 micro-batches
+>
+>   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
+>
+>   step              30 units   first start to last end
+>   bubble              46.7 %   idle, waiting for other stages; span form 46.7 %
+>
+>   time     forward 26.7 % | backward 26.7 % | bubble 46.7 %
+>   memory   peak chunk activations by rank: 8 8 8 8 8 8 8 8
+>
+>   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
+$ pipesim --preset chimera-sc21 --schedule 1f1b --pp 16 --unit F=1,B=1
+> pipesim 0.1.0  1f1b, 16 ranks, 16 micro-batches
+>
+>   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
+>
+>   step              62 units   first start to last end
+>   bubble              48.4 %   idle, waiting for other stages; span form 48.4 %
+>
+>   time     forward 25.8 % | backward 25.8 % | bubble 48.4 %
+>   memory   peak chunk activations by rank: 16 15 14 13 12 11 10 9 8 7 6 5 4 3 2
+>            1
+>
+>   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
+$ pipesim --preset chimera-sc21 --schedule gems --pp 8 --unit F=1,B=1
+> pipesim 0.1.0  gems, 8 ranks, 8 micro-batches
+>
+>   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
+>
+>   step              79 units   first start to last end
+>   bubble              79.7 %   idle, waiting for other stages; span form 77.8 %
+>
+>   time     forward 10.1 % | backward 10.1 % | bubble 79.7 %
+>   memory   peak chunk activations by rank: 1 1 1 1 1 1 1 1
+>
+>   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
+$ pipesim --preset chimera-sc21 --schedule gems --pp 8 --micro-batches 4 --unit F=1,B=1
+> pipesim 0.1.0  gems, 8 ranks, 4 micro-batches
+>
+>   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
+>
+>   step              43 units   first start to last end
+>   bubble              81.4 %   idle, waiting for other stages; span form 77.8 %
+>
+>   time     forward 9.3 % | backward 9.3 % | bubble 81.4 %
+>   memory   peak chunk activations by rank: 1 1 1 1 1 1 1 1
+>
+>   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
+$ pipesim --preset bfs-52b --schedule bfs,interleaved --unit F=1,B=2
+> pipesim 0.1.0  2 schedules, 8 ranks, 16 micro-batches, F 1 B 2 C 0 a chunk
+>
+>    #  schedule          VP          step     bubble  span form  peak activ.
+>    1  bfs                8     405 units     5.19 %     5.19 %          128
+>    1  interleaved        8     405 units     5.19 %     5.19 %           71
+# Options of the preset that the schedule does not have are dropped; flags are not.
+$ pipesim --preset bfs-52b --schedule gpipe --unit F=1,B=2
+> pipesim 0.1.0  gpipe, 8 ranks, 16 micro-batches
+>
+>   units    F 1, B 2 (I 1 + W 1), C 0, F+B overlapped 3; messages buffered
+>
+>   step              69 units   first start to last end
+>   bubble              30.4 %   idle, waiting for other stages; span form 30.4 %
+>
+>   time     forward 23.2 % | backward 46.4 % | bubble 30.4 %
+>   memory   peak chunk activations by rank: 16 16 16 16 16 16 16 16
+>
+>   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
+$ pipesim --preset bfs-52b --schedule gpipe --vp 8 --unit F=1,B=2
+! pipesim: error: --vp 8: gpipe has no such option; schedules that have it: bfs, hanayo, interleaved, interleaved-zb
+= 2
+# No whole number of replicas; nothing to derive micro-batches from.
+$ pipesim --preset chimera-sc21 --schedule gpipe --pp 3 --unit F=1,B=1
+! pipesim: error: --pp 3: the 2048 GPUs of --preset chimera-sc21 are not a multiple of tp * cp * pp = 3; give --micro-batches, or a --pp that divides 2048
+= 2
+$ pipesim --preset chimera-sc21 --gpus 1024 --unit F=1,B=1
+! pipesim: error: --gpus 1024 has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+= 2
+$ pipesim --schedule gpipe --pp 8 --unit F=1,B=1
+! pipesim: error: --unit needs --pp and --micro-batches
+= 2
