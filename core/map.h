@@ -27,6 +27,7 @@ enum pp_status pp_map_parse(const char *text, struct pp_map_order *order, struct
 /* "tp,cp,dp,pp"; `text` has PP_MAP_TEXT_BYTES. */
 enum { PP_MAP_TEXT_BYTES = 16 };
 const char *pp_map_print(struct pp_map_order order, char text[PP_MAP_TEXT_BYTES]);
+bool pp_map_is_default(struct pp_map_order order);
 struct pp_map pp_map_make(struct pp_map_order order, const struct pp_layout *layout);
 
 static inline int pp_map_device(const struct pp_map *map, int tp, int cp, int dp, int pp)

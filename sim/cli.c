@@ -100,6 +100,8 @@ static const struct pp_option options[] = {
      .aliases = NAMES("global-batch-size", "training.global_batch_size"), .help = "Samples per step: dp * mbs * micro-batches."},
     {.name = "seq", .type = PP_OPTION_INT, .argument = "TOKENS", .min = 1, .max = 1 << 24, .group = G_LAYOUT, .commands = RUN,
      .aliases = NAMES("seq-length", "training.seq_len"), .help = "Tokens per sample."},
+    {.name = "map", .type = PP_OPTION_STRING, .argument = "ORDER", .default_text = "tp,cp,dp,pp", .group = G_LAYOUT, .commands = RUN,
+     .help = "Which devices lie beside each other. Degrees from inside out: the first fills a node first."},
 
     {.name = "model", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "gpt3-175b", .group = G_MODEL, .commands = RUN,
      .help = "A preset or a Hugging Face config.json. See 'pipesim models'."},

@@ -66,6 +66,7 @@ struct pp_config {
     struct pp_model model;
     struct pp_cluster cluster;
     struct pp_layout layout;
+    struct pp_map_order map;
     int *blocks_per_stage;
     int first_stage_layers, last_stage_layers;
     enum pp_recompute recompute;

@@ -93,19 +93,21 @@ static void print_layout(const struct page *page, const struct pp_config *c)
     const struct pp_layout *l = &c->layout;
     char text[2 * PP_TEXT_BYTES], gbs[PP_UNITS_TEXT_BYTES], split[PP_TEXT_BYTES], vp[32] = "",
                                                                                   cp[32] = "";
-    char splits[SPLITS_BYTES];
+    char splits[SPLITS_BYTES], order[PP_MAP_TEXT_BYTES], map[32] = "";
 
     if (l->vp > 1)
         snprintf(vp, sizeof(vp), ", VP~%d%s", l->vp, pp_text_star(c, PP_CHOSE_VP));
     if (l->cp > 1)
         snprintf(cp, sizeof(cp), " x CP~%d", l->cp);
+    if (!pp_map_is_default(c->map))
+        snprintf(map, sizeof(map), "; map~%s", pp_map_print(c->map, order));
     snprintf(text, sizeof(text),
-             "TP~%d%s%s x PP~%d%s x DP~%d%s%s, MBS~%d%s, GBS~%s%s -> %d%s~micro-batches%s; %s",
+             "TP~%d%s%s x PP~%d%s x DP~%d%s%s, MBS~%d%s, GBS~%s%s -> %d%s~micro-batches%s; %s%s",
              l->tp, pp_text_star(c, PP_CHOSE_TP), cp, l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
              pp_text_star(c, PP_CHOSE_DP), vp, l->mbs, pp_text_star(c, PP_CHOSE_MBS),
              pp_units_print_count(l->gbs, gbs), pp_text_star(c, PP_CHOSE_GBS), l->micro_batches,
              pp_text_star(c, PP_CHOSE_MICRO_BATCHES), text_splits(c, "~", splits),
-             pp_text_split(c, split));
+             pp_text_split(c, split), map);
     paragraph(page, "layout", text);
 }
 

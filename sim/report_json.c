@@ -102,6 +102,10 @@ static void put_setting(json_t *o, const struct pp_config *c)
         return;
     json_object_set_new(o, "model", json_string(c->model.name));
     json_object_set_new(o, "cluster", json_string(c->cluster.name));
+    if (!pp_map_is_default(c->map)) {
+        char map[PP_MAP_TEXT_BYTES];
+        json_object_set_new(o, "map", json_string(pp_map_print(c->map, map)));
+    }
     json_object_set_new(o, "state",
                         json_pack("{si ss ss}", "zero", c->zero, "recompute",
                                   pp_recompute_names[c->recompute], "grad_sync",

@@ -213,6 +213,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
     PP_TRY(resolve_p2p(request, &config->engine_options.plan, err));
     PP_TRY(resolve_link_factors(request, config, err));
     resolve_comm(request, config);
+    PP_TRY(pp_map_parse(pp_request_text(request, "map", "tp,cp,dp,pp"), &config->map, err));
     config->zero = pp_request_int(request, "zero", 0);
     if (!pp_request_has(request, "zero"))
         config->chosen |= PP_CHOSE_ZERO;

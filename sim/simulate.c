@@ -34,7 +34,8 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
                                       .first_stage_ratio = config->first_stage_ratio,
                                       .zero = config->zero,
                                       .intra_factor = config->intra_factor,
-                                      .inter_factor = config->inter_factor};
+                                      .inter_factor = config->inter_factor,
+                                      .map = pp_map_make(config->map, &config->layout)};
     return pp_costs_analytic(arena, inputs, costs, err);
 }
 

@@ -18,10 +18,13 @@ static void check_costs(struct pp_arena *arena, const struct pp_cluster *cluster
     struct pp_model model;
     struct pp_error err = {0};
     struct pp_costs *costs;
+    const struct pp_layout layout = {
+        .tp = 2, .pp = 2, .dp = 3, .cp = 2, .ep = 1, .mbs = 1, .seq = 1024};
     const struct pp_cost_inputs in = {
         .model = &model,
         .cluster = cluster,
-        .layout = {.tp = 2, .pp = 2, .dp = 3, .cp = 2, .ep = 1, .mbs = 1, .seq = 1024},
+        .layout = layout,
+        .map = pp_map_make(pp_map_default, &layout),
         .stages = 2,
         .pipelines = 1,
         .splits = 1,

@@ -12,10 +12,13 @@ static void check_costs(struct pp_arena *arena, const struct pp_model *model)
     struct pp_cluster cluster;
     struct pp_error err = {0};
     struct pp_costs *costs;
+    const struct pp_layout layout = {
+        .tp = 1, .pp = 2, .dp = 2, .cp = 1, .ep = 1, .mbs = 1, .seq = model->seq};
     struct pp_cost_inputs in = {
         .model = model,
         .cluster = &cluster,
-        .layout = {.tp = 1, .pp = 2, .dp = 2, .cp = 1, .ep = 1, .mbs = 1, .seq = model->seq},
+        .layout = layout,
+        .map = pp_map_make(pp_map_default, &layout),
         .stages = 2,
         .pipelines = 1,
         .splits = 1,

@@ -25,20 +25,22 @@ static inline struct pp_cost_inputs inputs_of(struct pp_arena *arena, struct set
                  err.message);
     for (int i = 0; i < s.pp; i++)
         ranks[i] = (uint16_t)i;
+    const struct pp_layout layout = {.gpus = s.tp * s.pp * s.dp * s.cp,
+                                     .tp = s.tp,
+                                     .pp = s.pp,
+                                     .dp = s.dp,
+                                     .cp = s.cp,
+                                     .ep = 1,
+                                     .vp = 1,
+                                     .micro_batches = 8,
+                                     .mbs = s.mbs,
+                                     .gbs = (int64_t)s.dp * s.mbs * 8,
+                                     .seq = s.seq};
     return (struct pp_cost_inputs){
         .model = model,
         .cluster = cluster,
-        .layout = {.gpus = s.tp * s.pp * s.dp * s.cp,
-                   .tp = s.tp,
-                   .pp = s.pp,
-                   .dp = s.dp,
-                   .cp = s.cp,
-                   .ep = 1,
-                   .vp = 1,
-                   .micro_batches = 8,
-                   .mbs = s.mbs,
-                   .gbs = (int64_t)s.dp * s.mbs * 8,
-                   .seq = s.seq},
+        .layout = layout,
+        .map = pp_map_make(pp_map_default, &layout),
         .stages = s.pp,
         .pipelines = 1,
         .splits = 1,

@@ -1,0 +1,20 @@
+# --map says which devices lie beside each other.
+$ pipesim --schedule 1f1b --gpus 64 --map dx
+! pipesim: error: --map dx: unknown axis 'dx': expected tp, cp, dp and pp from inside out, such as tp,cp,dp,pp
+= 2
+$ pipesim --schedule 1f1b --gpus 64 --map dp,tp,DP
+! pipesim: error: --map dp,tp,DP: dp is given twice: expected tp, cp, dp and pp from inside out, each at most once
+= 2
+$ pipesim --schedule 1f1b --unit F=1 --pp 2 --micro-batches 4 --map dp,tp
+! pipesim: error: --map dp,tp has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+= 2
+$ pipesim --schedule gpipe --model gpt2 --tp 1 --pp 4 --dp 1 --map pp
+! pipesim: error: --map pp has no effect here: one degree alone is above 1, so the devices have only one order
+= 2
+$ pipesim --schedule 1f1b --gpus 64 --model gpt2 --tp 2 --pp 4 --map DP-pp --no-alternatives | grep -o 'map .*'
+> map dp,pp,tp,cp
+$ pipesim --schedule 1f1b --gpus 64 --model gpt2 --tp 2 --pp 4 --map dp,pp --json | grep '"map"'
+>   "map": "dp,pp,tp,cp",
+$ pipesim --schedule 1f1b --gpus 64 --model gpt2 --tp 2 --pp 4 --map tp,cp,dp,pp --json | grep -c '"map"'
+> 0
+= 1
