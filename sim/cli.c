@@ -151,8 +151,8 @@ static const struct pp_option options[] = {
 
     {.name = "unit", .is_common = true, .type = PP_OPTION_STRING, .argument = "COSTS", .group = G_ENGINE, .commands = SHAPE,
      .help = "Abstract costs per chunk and micro-batch. F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2]. Needs only --pp, --micro-batches, which a --preset may give."},
-    {.name = "engine", .type = PP_OPTION_CHOICE, .choices = "dag", .argument = "NAME", .default_text = "dag", .group = G_ENGINE, .commands = RUN,
-     .help = "dag: exact longest path without contention."},
+    {.name = "engine", .type = PP_OPTION_CHOICE, .choices = "simgrid|dag", .argument = "NAME", .default_text = "simgrid where this build has it; dag with --unit", .group = G_ENGINE, .commands = RUN,
+     .help = "simgrid: transfers share the links of the cluster. dag: exact longest path without contention."},
     {.name = "no-fold", .type = PP_OPTION_FLAG, .group = G_ENGINE, .commands = RUN,
      .help = "Simulate every data-parallel replica instead of one for identical ones."},
     {.name = "flops", .type = PP_OPTION_CHOICE, .choices = "megatron|palm|causal", .argument = "RULE", .default_text = "megatron", .group = G_ENGINE, .commands = RUN,

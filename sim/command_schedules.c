@@ -55,7 +55,7 @@ static enum pp_status picture(struct pp_arena *arena, const struct pp_schedule *
                               struct pp_result *result, struct pp_error *err)
 {
     struct pp_config config = {
-        .schedule = s, .schedule_name = s->name, .is_unit = true, .engine = pp_engines[0]};
+        .schedule = s, .schedule_name = s->name, .is_unit = true, .engine = &pp_engine_dag};
     enum pp_status status = PP_EINVAL;
 
     PP_TRY(pp_unit_costs_parse("F=1,I=1,W=1", &config.unit, err));

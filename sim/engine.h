@@ -6,21 +6,36 @@
 #include "schedules/evaluate.h"
 #include "traces/trace.h"
 
+/* What an engine that shares links counted in one run. */
+struct pp_network_stats {
+    int64_t transfers;    /* messages, and hops of collectives sent as flows */
+    int64_t shared;       /* transfers that met another one on a link */
+    int64_t shared_links; /* links on which they met */
+    int64_t solver_calls; /* times that shares were computed anew */
+};
+
 struct pp_engine_options {
     struct pp_plan_options plan;
     int replicas; /* dp when expanded, 1 when folded */
     struct pp_perturbation perturbation;
     const struct pp_network *network; /* NULL: no links, messages take what the costs say */
+    struct pp_network_stats *stats;   /* filled by engines that share links; NULL: nobody asks */
     double sync_share; /* share of compute that a running collective takes from its ranks, 0 .. <1 */
 };
 struct pp_engine {
     const char *name, *summary;
+    bool shares_links; /* transfers on one link slow each other down */
     enum pp_status (*run)(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, const struct pp_engine_options *options,
                           struct pp_trace **trace, struct pp_error *err);
 };
 extern const struct pp_engine pp_engine_dag;
 extern const struct pp_engine *const pp_engines[]; /* NULL-terminated; the first is the default */
+/* Of a run: the first, in unit mode the dag, which is exact where there is no network. */
+const struct pp_engine *pp_engine_default(bool is_unit);
+/* By name. PP_EINVAL for one that this build lacks, with what to build it from. */
+enum pp_status pp_engine_find(const char *name, const struct pp_engine **engine,
+                              struct pp_error *err);
 
 /* Trace of a program from the times of the evaluator (or of any engine with the same arrays). */
 struct pp_trace *pp_trace_from_times(struct pp_arena *arena, const struct pp_program *program,

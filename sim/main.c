@@ -51,6 +51,15 @@ static enum pp_status help(const struct pp_parsed *parsed, FILE *out, int width,
     return PP_OK;
 }
 
+static enum pp_status version(FILE *out)
+{
+    fprintf(out, "pipesim %s (engine%s:", PP_VERSION, pp_engines[1] ? "s" : "");
+    for (int i = 0; pp_engines[i]; i++)
+        fprintf(out, "%s %s", i ? "," : "", pp_engines[i]->name);
+    fputs(")\n", out);
+    return PP_OK;
+}
+
 static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FILE *out,
                                struct pp_error *err)
 {
@@ -64,8 +73,7 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
     }
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, argc, argv, &parsed, err));
     if (parsed.wants_version) {
-        fprintf(out, "pipesim %s (engine: dag)\n", PP_VERSION);
-        return PP_OK;
+        return version(out);
     }
     if (parsed.wants_short_help) {
         pp_options_short_help(&pp_sim_cli, out, width);

@@ -195,8 +195,11 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
 {
     const struct pp_option_value *flops = pp_request_get(request, "flops", NULL);
     const char *unit = pp_request_text(request, "unit", NULL);
+    const char *engine = pp_request_text(request, "engine", NULL);
 
-    config->engine = pp_engines[0];
+    config->engine = pp_engine_default(unit != NULL);
+    if (engine)
+        PP_TRY(pp_engine_find(engine, &config->engine, err));
     config->flops = flops ? (enum pp_flops_rule)flops->integer : PP_FLOPS_MEGATRON;
     resolve_what_if(request, config);
     PP_TRY(check_jitter(request, config, err));

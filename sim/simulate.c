@@ -259,6 +259,7 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
         PP_TRY(slow_factors(arena, config, options->replicas, &options->perturbation, err));
         struct pp_engine_options run = *options;
         run.plan = pp_steps_plan(config);
+        run.stats = &result->network_stats;
         PP_TRY(
             config->engine->run(arena, result->program, result->costs, &run, &result->trace, err));
         if (pp_steps_in_list(config))
