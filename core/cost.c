@@ -10,8 +10,8 @@ static const double UNIT_MAX = 1e6;
 
 /* ---- look-up ------------------------------------------------------------------------------- */
 
-/* `part` of `whole`, rounded to nearest; no product of a duration and a count can overflow. */
-static int64_t share_ps(int64_t ps, int part, int whole)
+/* No product of a duration and a count can overflow. */
+int64_t pp_costs_share_ps(int64_t ps, int part, int whole)
 {
     if (part == whole)
         return ps;
@@ -22,10 +22,10 @@ static struct pp_cost share(struct pp_cost cost, int part, int whole)
 {
     const double frac = (double)part / whole;
 
-    return (struct pp_cost){.ps = share_ps(cost.ps, part, whole),
-                            .tp_ps = share_ps(cost.tp_ps, part, whole),
-                            .cp_ps = share_ps(cost.cp_ps, part, whole),
-                            .ep_ps = share_ps(cost.ep_ps, part, whole),
+    return (struct pp_cost){.ps = pp_costs_share_ps(cost.ps, part, whole),
+                            .tp_ps = pp_costs_share_ps(cost.tp_ps, part, whole),
+                            .cp_ps = pp_costs_share_ps(cost.cp_ps, part, whole),
+                            .ep_ps = pp_costs_share_ps(cost.ep_ps, part, whole),
                             .flops = cost.flops * frac,
                             .bytes = cost.bytes * frac};
 }
@@ -40,6 +40,27 @@ static struct pp_cost sum(struct pp_cost a, struct pp_cost b)
                             .bytes = a.bytes + b.bytes};
 }
 
+/* Cut into equal buckets; 0 or 1 = not cut. */
+static int64_t bucket_ps(int64_t ps, int64_t latency_ps, int buckets)
+{
+    if (buckets < 2)
+        return ps;
+    return latency_ps + pp_costs_share_ps(ps - latency_ps, 1, buckets);
+}
+
+int64_t pp_ring_hop_ps(const struct pp_ring *ring, int position, int buckets)
+{
+    return bucket_ps(ring->hop_ps[position], ring->alpha_ps ? ring->alpha_ps[position] : 0,
+                     buckets);
+}
+
+static struct pp_cost bucket_of(struct pp_cost cost, int buckets)
+{
+    cost.ps = bucket_ps(cost.ps, cost.latency_ps, buckets);
+    cost.bytes /= buckets > 1 ? buckets : 1;
+    return cost;
+}
+
 static struct pp_cost single(const struct pp_costs *costs, const struct pp_op *op)
 {
     const struct pp_cost *table = costs->op[op->kind];
@@ -49,7 +70,8 @@ static struct pp_cost single(const struct pp_costs *costs, const struct pp_op *o
     if (!table || op->stage >= costs->stages || op->split >= costs->splits)
         return (struct pp_cost){0};
     if (!pp_op_kinds[op->kind].has_mb)
-        return table[op->stage];
+        return pp_op_has_buckets(op->kind) ? bucket_of(table[op->stage], op->granules)
+                                           : table[op->stage];
     return share(table[op->stage * costs->splits + op->split], op->granules, costs->granules);
 }
 

@@ -11,12 +11,13 @@
 #include "core/op.h"
 
 struct pp_cost {
-    int64_t ps;    /* duration */
-    int64_t tp_ps; /* share of ps spent in exposed tensor-parallel collectives */
-    int64_t cp_ps; /* ... context-parallel */
-    int64_t ep_ps; /* ... expert-parallel */
-    double flops;  /* executed by the tp*cp devices of the program rank together */
-    double bytes;  /* p2p, collective: payload per device. Compute: HBM traffic per device */
+    int64_t ps;         /* duration */
+    int64_t tp_ps;      /* share of ps spent in exposed tensor-parallel collectives */
+    int64_t cp_ps;      /* ... context-parallel */
+    int64_t ep_ps;      /* ... expert-parallel */
+    int64_t latency_ps; /* collective: share of ps that every bucket pays, whatever its bytes */
+    double flops;       /* executed by the tp*cp devices of the program rank together */
+    double bytes;       /* p2p, collective: payload per device. Compute: HBM traffic per device */
 };
 
 /* Memory of one stage per device of the program rank, bytes. */
@@ -34,14 +35,15 @@ struct pp_stage_memory {
 enum pp_direction { PP_DIR_F, PP_DIR_B };
 
 /* A gradient sum as a ring of devices, in the order in which they pass shares on: one position per
- * device of the stage group with tp coordinate 0. Position i receives from i - 1, the first from the
- * last. An all-reduce takes 2 (positions - 1) steps of bytes / positions each. */
+ * device of the stage group with tp coordinate 0. Position i receives from i - 1, the first from
+ * the last. An all-reduce takes 2 (positions - 1) steps of bytes / positions each. */
 struct pp_ring {
     int positions;
-    int32_t *device;        /* [position] */
-    uint16_t *rank;         /* [position]: pipeline rank */
-    int32_t *replica;       /* [position] */
-    int64_t *hop_ps;        /* [position]: one step into this position, alone on its route */
+    int32_t *device;   /* [position] */
+    uint16_t *rank;    /* [position]: pipeline rank */
+    int32_t *replica;  /* [position] */
+    int64_t *hop_ps;   /* [position]: one step into this position, alone on its route */
+    int64_t *alpha_ps; /* [position]: the latency in hop_ps, which every bucket pays; NULL = 0 */
 };
 
 struct pp_costs {
@@ -79,8 +81,13 @@ struct pp_costs {
     bool is_calibrated;
 };
 
+/* `part` of the `whole` parts of a duration, rounded to nearest; cannot overflow. */
+int64_t pp_costs_share_ps(int64_t ps, int part, int whole);
+/* One step of a ring into `position` when the sum is cut into `buckets` (0 or 1 = not cut). */
+int64_t pp_ring_hop_ps(const struct pp_ring *ring, int position, int buckets);
 /* Duration and shares of one compute or collective op: the share of granules and splits applied.
- * `fused` is the B of an OVERLAP_F_B pair whose F is `op`, or NULL. Zero for control and posts. */
+ * A bucket of a collective takes all of its latency and its share of the rest. `fused` is the B of
+ * an OVERLAP_F_B pair whose F is `op`, or NULL. Zero for control and posts. */
 struct pp_cost pp_costs_op(const struct pp_costs *costs, const struct pp_op *op,
                            const struct pp_op *fused);
 /* Time on the wire of a SEND issued by rank `source` to rank op->peer. In unit mode C. */

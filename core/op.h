@@ -6,6 +6,7 @@
  *   (0F3;3B5)OVERLAP_F_B   forward and full backward as one overlapped op: two pp_ops, see `aux`
  *   0AR  0U  0AR@1   no micro-batch; @p names the pipeline, printed when there are several
  *   (0;7)AR      gradient sum of a tied embedding over the first and the last stage
+ *   0AR#1/4      bucket 1 of the 4, counted from 0, into which a collective of a stage is cut
  *   1RECV_F0[2]  uses buffer slot 2 of its class   0F3v1   weight version 1 (printed when not 0) */
 #ifndef PP_CORE_OP_H
 #define PP_CORE_OP_H
@@ -54,6 +55,11 @@ static inline bool pp_op_is_collective(int kind)
 {
     return pp_op_kinds[kind].stream == PP_STREAM_REDUCE;
 }
+/* May be cut into buckets: all that belong to a stage. */
+static inline bool pp_op_has_buckets(int kind)
+{
+    return pp_op_is_collective(kind) && !pp_op_kinds[kind].has_mb;
+}
 /* Runs beside compute once it is posted, and can be waited for. */
 static inline bool pp_op_is_posted(int kind)
 {
@@ -61,6 +67,7 @@ static inline bool pp_op_is_posted(int kind)
            pp_op_kinds[kind].stream != PP_STREAM_CONTROL;
 }
 
+enum { PP_MAX_BUCKETS = UINT8_MAX };
 enum { PP_FUSED_FIRST = 1, PP_FUSED_SECOND = 2, PP_TIED = 1 };
 
 /* One instruction, 24 bytes. Programs keep it as a structure of arrays (schedules/program.h); this
@@ -70,8 +77,9 @@ struct pp_op {
     uint8_t aux;      /* WAIT: the kind waited for. Compute: PP_FUSED_FIRST on the F and
                        * PP_FUSED_SECOND on the B of an OVERLAP_F_B pair, which are neighbours.
                        * AR: PP_TIED for the tied embedding's group. Else 0 */
-    uint8_t split;    /* sequence split, 0 without splits */
-    uint8_t granules; /* granules covered, normally 1 (0 where has_mb is false) */
+    uint8_t split;    /* sequence split, 0 without splits. Collective, WAIT for one: bucket */
+    uint8_t granules; /* granules covered, normally 1 (0 where has_mb is false). Collective, WAIT
+                       * for one: into how many buckets it is cut, 0 = not cut */
     uint16_t stage;   /* position in the model of this micro-batch's pipeline */
     uint16_t pipe;    /* pipeline of a bidirectional program, else 0 */
     int32_t mb;       /* first granule; -1 where the kind has none */

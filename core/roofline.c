@@ -247,6 +247,13 @@ static struct pp_cost transfer(double seconds, double bytes)
     return (struct pp_cost){.ps = pp_units_ps(seconds), .bytes = bytes};
 }
 
+static struct pp_cost collective(struct pp_collective c, double bytes)
+{
+    return (struct pp_cost){.ps = pp_units_ps(c.node_s + c.network_s + c.latency_s),
+                            .latency_ps = pp_units_ps(c.latency_s),
+                            .bytes = bytes};
+}
+
 static void fill_sync(const struct pp_cost_inputs *in, struct pp_costs *costs)
 {
     const struct pp_device *device = &in->cluster->device;
@@ -257,9 +264,9 @@ static void fill_sync(const struct pp_cost_inputs *in, struct pp_costs *costs)
                      params_bytes = params * state.params;
         const struct pp_group group = pp_roofline_stage_group(in, s);
         const double update_bytes = pp_roofline_update_bytes(in, s);
-        costs->op[PP_AR][s] = transfer(pp_roofline_reduce_s(in, group, grads_bytes), grads_bytes);
-        costs->op[PP_RS][s] = transfer(pp_roofline_gather_s(in, group, grads_bytes), grads_bytes);
-        costs->op[PP_AG][s] = transfer(pp_roofline_gather_s(in, group, params_bytes), params_bytes);
+        costs->op[PP_AR][s] = collective(pp_roofline_reduce(in, group, grads_bytes), grads_bytes);
+        costs->op[PP_RS][s] = collective(pp_roofline_gather(in, group, grads_bytes), grads_bytes);
+        costs->op[PP_AG][s] = collective(pp_roofline_gather(in, group, params_bytes), params_bytes);
         costs->op[PP_BC][s] = costs->op[PP_AG][s];
         costs->op[PP_U][s] =
             transfer((in->blocks_per_stage[s] + 1) * device->launch_s +
@@ -282,7 +289,7 @@ static void fill_tied(struct pp_arena *arena, const struct pp_cost_inputs *in,
     const double bytes = (double)m->vocab * m->hidden / in->layout.tp *
                          pp_roofline_state_bytes(&in->cluster->device).grads;
     costs->tied = PP_NEW(arena, struct pp_cost);
-    *costs->tied = transfer(pp_roofline_reduce_s(in, group, bytes), bytes);
+    *costs->tied = collective(pp_roofline_reduce(in, group, bytes), bytes);
 }
 
 static void fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,

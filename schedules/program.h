@@ -38,6 +38,7 @@ struct pp_group {
 struct pp_collective { /* one collective operation: every member posts it once */
     uint8_t kind;      /* PP_AR, PP_RS, PP_AG, ... */
     uint8_t tied;
+    uint8_t bucket, buckets; /* bucket 0 .. buckets-1 of a collective that is cut; 0 of 0 if not */
     uint16_t stage;
     int32_t group;
 };
@@ -97,6 +98,13 @@ static inline int pp_program_rank_of(const struct pp_program *p, int pipe, int s
     return p->rank_of[pipe * p->stages + stage];
 }
 struct pp_op_style pp_program_style(const struct pp_program *p);
+/* Gradients become complete layer by layer while the last backward of their stage runs. A bucket j
+ * of k of a sum (AR, RS) whose post follows that backward (a B or W of its stage) with nothing but
+ * SENDs, RECVs and earlier buckets of the same sum between is posted when (j + 1) / k of that
+ * instruction's time has passed. For such an instruction i: the backward, with the fraction; of an
+ * overlapped pair its second half. -1 for all others, which are posted at their place in the list;
+ * so is the last bucket, whose time is the end of the backward. */
+int pp_program_posted_inside(const struct pp_program *p, int i, int *numerator, int *denominator);
 /* A shape-like description of a program: ranks, chunks, micro-batches, splits, ... */
 struct pp_shape pp_program_shape(const struct pp_program *p);
 
