@@ -1,6 +1,7 @@
 /* The inner loops, once for each instruction set: the compiler turns the loops over lanes into
  * vector code. All of it is integer arithmetic (jitter: IEEE doubles without contraction), so every
  * kernel gives the same bits. */
+#include "schedules/perturb.h"
 #include "schedules/plan.h"
 
 #include <string.h>
@@ -32,43 +33,20 @@ ALWAYS void steps_body(const struct pp_step *steps, const int64_t *ps, int count
 
 /* ---- jitter ---------------------------------------------------------------------------------- */
 
-/* The finalizer of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
- * OOPSLA 2014) over a counter made of seed, instruction and replica: no state, any order. */
-ALWAYS uint64_t mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
-/* Uniform in [-1, 1), 53 bits. */
-ALWAYS double uniform(uint64_t stream, int replica)
-{
-    const uint64_t bits = mix(stream + ((uint64_t)replica + 1) * 0x9e3779b97f4a7c15u);
-
-    return (double)(int64_t)(bits >> 11) * 0x1p-52 - 1;
-}
-
 ALWAYS void durations(const struct pp_jitter *jitter, int s, int64_t *ps, const int lanes)
 {
     const struct pp_plan *plan = jitter->plan;
     const struct pp_perturbation *p = jitter->perturbation;
-    const double nominal = (double)plan->ps[s], limit = (double)jitter->limit_ps;
-    const uint64_t instruction =
+    const double nominal_ps = (double)plan->ps[s];
+    const uint64_t row =
         (uint64_t)jitter->step * (uint64_t)pp_program_size(plan->program) + (uint64_t)plan->key[s];
-    const uint64_t stream = mix(p->seed ^ mix(instruction + 1));
+    const uint64_t stream = pp_perturb_stream(p, row);
     const double *slow = p->slow ? p->slow + (size_t)plan->rank[s] * (size_t)jitter->replicas : 0;
 
     for (int j = 0; j < lanes; j++) {
         const int last = jitter->replicas - 1, own = jitter->first + j;
-        const int replica = own < last ? own : last;
-        double factor = 1;
-        if (p->jitter_frac != 0)
-            factor += p->jitter_frac * uniform(stream, replica);
-        if (slow)
-            factor /= slow[replica];
-        const double stretched = nominal * factor + 0.5;
-        ps[j] = !(stretched > 0) ? 0 : stretched < limit ? (int64_t)stretched : jitter->limit_ps;
+        ps[j] = pp_perturb_ps(p, stream, slow, own < last ? own : last, nominal_ps,
+                              jitter->limit_ps);
     }
 }
 
