@@ -1,0 +1,172 @@
+#define _GNU_SOURCE /* memfd_create, seals */
+#include "sim/simgrid_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LOG_BYTES = 1 << 16, REASON_BYTES = 1024 };
+
+struct pp_child_answer {
+    bool is_given; /* the function returned; else the process ended inside */
+    enum pp_status status;
+    struct pp_error err;
+};
+
+/* ---- the child --------------------------------------------------------------------------- */
+
+/* Die with the parent, quietly: one byte of core file is less than any, and not passed to a
+ * program that collects them, as 0 would be. */
+static bool is_orphan(pid_t parent)
+{
+    const struct rlimit no_core = {1, 1};
+
+    setrlimit(RLIMIT_CORE, &no_core);
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent;
+}
+
+static _Noreturn void child_main(const struct pp_child *child, int channel, pid_t parent,
+                                 pp_child_function run, void *job)
+{
+    struct pp_child_answer *answer = child->answer;
+
+    signal(SIGINT, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
+    if (is_orphan(parent) || dup2(child->log, STDOUT_FILENO) < 0 ||
+        dup2(child->log, STDERR_FILENO) < 0)
+        _exit(PP_EFAIL);
+    close(child->channel);
+    answer->status = run(job, channel, &answer->err);
+    answer->is_given = true;
+    _exit(PP_OK);
+}
+
+/* ---- the parent -------------------------------------------------------------------------- */
+
+/* A file in memory that cannot grow: writes behind its end fail, and what was said first stays. */
+static int open_log(void)
+{
+    const int log = memfd_create("pipesim-log", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (log < 0)
+        return -1;
+    if (ftruncate(log, LOG_BYTES) == 0 && fcntl(log, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) == 0)
+        return log;
+    close(log);
+    return -1;
+}
+
+static void close_all(struct pp_child *child)
+{
+    if (child->channel >= 0)
+        close(child->channel);
+    if (child->log >= 0)
+        close(child->log);
+    if (child->answer)
+        munmap(child->answer, sizeof(*child->answer));
+    *child = (struct pp_child){.channel = -1, .log = -1};
+}
+
+static bool open_all(struct pp_child *child, int *childs_end)
+{
+    int ends[2];
+
+    child->log = open_log();
+    if (child->log < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    child->channel = ends[0];
+    *childs_end = ends[1];
+    void *shared = mmap(NULL, sizeof(*child->answer), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return false;
+    child->answer = shared;
+    return true;
+}
+
+enum pp_status pp_child_start(struct pp_child *child, pp_child_function run, void *job,
+                              struct pp_error *err)
+{
+    const pid_t parent = getpid();
+    int childs_end = -1;
+
+    *child = (struct pp_child){.channel = -1, .log = -1};
+    child->pid = open_all(child, &childs_end) ? fork() : -1;
+    if (child->pid == 0)
+        child_main(child, childs_end, parent, run, job);
+    const int why = errno;
+    if (childs_end >= 0)
+        close(childs_end);
+    if (child->pid > 0)
+        return PP_OK;
+    close_all(child);
+    return pp_error_set(err, PP_EFAIL, "cannot start a process for SimGrid: %s", strerror(why));
+}
+
+void pp_child_log(const struct pp_child *child, char *text, size_t size)
+{
+    const off_t written = lseek(child->log, 0, SEEK_CUR);
+    const size_t want = written < 0 ? 0 : (size_t)written;
+    const ssize_t got = pread(child->log, text, want < size ? want : size - 1, 0);
+
+    text[got > 0 ? got : 0] = '\0';
+}
+
+/* The process ended inside the function. */
+static enum pp_status describe_crash(const struct pp_child *child, int wait_status,
+                                     struct pp_error *err)
+{
+    static char log[LOG_BYTES];
+    char reason[REASON_BYTES];
+    const int sig = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+
+    if (sig == SIGINT || sig == SIGTERM)
+        return pp_error_set(err, PP_EINTR, "interrupted");
+    pp_child_log(child, log, sizeof(log));
+    pp_child_reason(log, reason, sizeof(reason));
+    if (reason[0])
+        return pp_error_set(err, PP_EFAIL, "%s", reason);
+    if (sig == SIGKILL)
+        return pp_error_set(err, PP_EFAIL, "SimGrid was killed (out of memory?)");
+    if (sig)
+        return pp_error_set(err, PP_EFAIL, "SimGrid crashed (%s)", strsignal(sig));
+    return pp_error_set(err, PP_EFAIL, "SimGrid ended with exit code %d", WEXITSTATUS(wait_status));
+}
+
+enum pp_status pp_child_finish(struct pp_child *child, struct pp_error *err)
+{
+    enum pp_status status = PP_OK;
+    int wait_status = 0;
+    pid_t ended;
+
+    close(child->channel);
+    child->channel = -1;
+    do
+        ended = waitpid(child->pid, &wait_status, 0);
+    while (ended < 0 && errno == EINTR);
+    if (ended < 0)
+        status = pp_error_set(err, PP_EFAIL, "cannot wait for SimGrid: %s", strerror(errno));
+    else if (!child->answer->is_given)
+        status = describe_crash(child, wait_status, err);
+    else if (child->answer->status != PP_OK)
+        status = pp_error_set(err, child->answer->status, "%s", child->answer->err.message);
+    close_all(child);
+    return status;
+}
+
+enum pp_status pp_child_run(pp_child_function run, void *job, struct pp_error *err)
+{
+    struct pp_child child;
+
+    PP_TRY(pp_child_start(&child, run, job, err));
+    return pp_child_finish(&child, err);
+}

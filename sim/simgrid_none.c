@@ -1,0 +1,6 @@
+#include "sim/simgrid.h"
+
+bool pp_simgrid_is_built(void)
+{
+    return false;
+}
