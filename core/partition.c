@@ -1,4 +1,4 @@
-#include "core/roofline.h"
+#include "core/roofline_parts.h"
 
 /* "1 layer", "2 layers" */
 static const char *plural(int64_t count)
@@ -85,6 +85,40 @@ enum pp_status pp_partition_blocks(struct pp_arena *arena, int blocks, int stage
     }
     if (extra > 0)
         share[stages - 1] += extra;
+    *blocks_per_stage = share;
+    return PP_OK;
+}
+
+/* Block by block to the stage that is the fastest with it: the best division of equal blocks. Inner
+ * stages are alike, so a round gives each of them one. */
+enum pp_status pp_partition_balanced(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                                     int **blocks_per_stage, struct pp_error *err)
+{
+    const int blocks = in->model->layers, stages = in->stages, inner = stages - 2;
+    const double block_s = pp_roofline_layer_s(in, PP_LAYER_BLOCK);
+    double first_s = block_s + pp_roofline_layer_s(in, PP_LAYER_EMBEDDING);
+    double last_s = block_s + pp_roofline_layer_s(in, PP_LAYER_HEAD), inner_s = block_s;
+
+    if (blocks < stages)
+        return too_many_stages(blocks, stages, err);
+    if (stages < 2)
+        return pp_partition_blocks(arena, blocks, stages, 0, 0, blocks_per_stage, err);
+    int *share = PP_ARRAY(arena, int, stages);
+    for (int left = blocks; left > 0;) {
+        if (inner > 0 && inner_s <= first_s && inner_s <= last_s) {
+            for (int s = 1; s <= inner && left > 0; s++, left--)
+                share[s]++;
+            inner_s += block_s;
+        } else if (first_s <= last_s) {
+            share[0]++;
+            left--;
+            first_s += block_s;
+        } else {
+            share[stages - 1]++;
+            left--;
+            last_s += block_s;
+        }
+    }
     *blocks_per_stage = share;
     return PP_OK;
 }

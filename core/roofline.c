@@ -5,6 +5,7 @@
 #include <string.h>
 
 const char *const pp_recompute_names[] = {"none", "selective", "full", "stage-aware", NULL};
+const char *const pp_head_names[] = {"last", "balanced", "ignored", NULL};
 
 enum { LINK_NODE, LINK_NETWORK, LINKS };
 enum { MAX_RANKS = 8192, MAX_ENTRIES = 1 << 20 }; /* of the table of links, of costs */
@@ -168,10 +169,11 @@ static void add_layers(struct sum *sum, const struct pp_cost_inputs *in, struct 
 static struct sum stage_sum(const struct pp_cost_inputs *in, int stage, int split,
                             enum pp_pass pass)
 {
+    const bool has_ends = in->head != PP_HEAD_IGNORED;
     const struct share shares[] = {
         {PP_LAYER_BLOCK, pass, in->blocks_per_stage[stage]},
-        {PP_LAYER_EMBEDDING, pass, stage == 0},
-        {PP_LAYER_HEAD, pass, stage == in->stages - 1},
+        {PP_LAYER_EMBEDDING, pass, has_ends && stage == 0},
+        {PP_LAYER_HEAD, pass, has_ends && stage == in->stages - 1},
     };
     const struct pp_work work = pp_roofline_work(in, split);
     struct sum sum = {0};
@@ -201,6 +203,20 @@ static struct sum recompute_sum(const struct pp_cost_inputs *in, int stage, int 
         .flops = share.count * attention_flops(in),
         .bytes = share.count * attention.bytes,
     };
+}
+
+double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+{
+    const struct pp_work work = pp_roofline_work(in, 0);
+    struct sum sum = {0};
+
+    for (int pass = 0; pass < PP_PASSES; pass++)
+        add_layers(&sum, in, work, (struct share){kind, (enum pp_pass)pass, 1});
+    if (kind == PP_LAYER_BLOCK && in->recompute == PP_RECOMPUTE_FULL)
+        add_layers(&sum, in, work, (struct share){kind, PP_PASS_F, 1});
+    if (kind == PP_LAYER_BLOCK && in->recompute == PP_RECOMPUTE_SELECTIVE)
+        sum.s += pp_roofline_attention(in, work).s;
+    return sum.s;
 }
 
 static struct pp_cost cost_of(struct sum sum)

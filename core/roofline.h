@@ -21,6 +21,12 @@ enum pp_recompute {
 };
 extern const char *const pp_recompute_names[];
 
+/* Where embedding and head stand: LAST, in the first and the last stage on top of an even share of
+ * blocks; BALANCED, there too, but as layers that count when blocks are shared out; IGNORED, as
+ * LAST with no compute time, as formulas of bubbles assume (memory and gradients stay). */
+enum pp_head { PP_HEAD_LAST, PP_HEAD_BALANCED, PP_HEAD_IGNORED };
+extern const char *const pp_head_names[];
+
 struct pp_cost_inputs {
     const struct pp_model *model;
     const struct pp_cluster *cluster;
@@ -28,6 +34,7 @@ struct pp_cost_inputs {
     int stages, pipelines, splits, granules;
     const uint16_t *rank_of;     /* [pipeline * stages + stage] */
     const int *blocks_per_stage; /* [stage]; embedding is in stage 0, head in the last */
+    enum pp_head head;
     enum pp_recompute recompute;
     double first_stage_ratio; /* PP_RECOMPUTE_STAGE: rho_1 (Merak's rule, docs/numbers.md) */
     int zero;
@@ -41,6 +48,11 @@ struct pp_cost_inputs {
  * there are fewer blocks than stages that must have one (nearest legal pp in the message). */
 enum pp_status pp_partition_blocks(struct pp_arena *arena, int blocks, int stages, int first,
                                    int last, int **blocks_per_stage, struct pp_error *err);
+/* Blocks per stage such that the slowest stage is as fast as any division makes it, embedding and
+ * head included: `in` gives model, cluster, layout, stages and recompute. The last stage may be
+ * left with the head alone. PP_EINVAL as above. */
+enum pp_status pp_partition_balanced(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                                     int **blocks_per_stage, struct pp_error *err);
 /* Share of a stage's blocks that an R before each backward computes again, [stage]: all 0 without,
  * all 1 for full (whole blocks) and selective (the attention of every block). */
 double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *in);

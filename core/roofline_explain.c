@@ -176,6 +176,19 @@ static void explain_symbols(const struct pp_cost_inputs *in, const struct pp_cos
             m->kv_heads * m->head_dim, m->ffn, m->vocab);
 }
 
+static void explain_head(const struct pp_cost_inputs *in, FILE *out)
+{
+    if (in->head == PP_HEAD_IGNORED)
+        fputs("  --head ignored: embedding and head are left out of the stages' compute\n", out);
+    if (in->head == PP_HEAD_BALANCED)
+        fprintf(out,
+                "  --head balanced: forward and backward of embedding and head are %.3g and %.3g "
+                "blocks\n",
+                pp_roofline_layer_s(in, PP_LAYER_EMBEDDING) /
+                    pp_roofline_layer_s(in, PP_LAYER_BLOCK),
+                pp_roofline_layer_s(in, PP_LAYER_HEAD) / pp_roofline_layer_s(in, PP_LAYER_BLOCK));
+}
+
 void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
     explain_symbols(in, costs, out);
@@ -184,6 +197,7 @@ void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *co
     explain_terms(in, PP_LAYER_HEAD, "head", out);
     explain_layer(in, PP_LAYER_HEAD, "head", out);
     explain_layer(in, PP_LAYER_EMBEDDING, "embedding", out);
+    explain_head(in, out);
     explain_messages(in, costs, out);
     explain_formulas(in, out);
     explain_stages(in, costs, out);

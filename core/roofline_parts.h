@@ -49,6 +49,9 @@ struct pp_compute pp_roofline_term_cost(const struct pp_device *device, const st
 /* All terms of one layer in one pass. */
 struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                     struct pp_work work, enum pp_pass pass);
+/* Forward and backward of one layer on one device, recomputation included where every block has it.
+ */
+double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
 /* What selective recomputation does again: the attention terms of a block's forward. */
 struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_work work);
 

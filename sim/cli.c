@@ -119,6 +119,8 @@ static const struct pp_option options[] = {
      .aliases = NAMES("decoder-first-pipeline-num-layers"), .help = "Blocks of the first stage; default: as even as possible."},
     {.name = "last-stage-layers", .type = PP_OPTION_INT, .argument = "L", .min = 1, .max = 65535, .group = G_MODEL, .commands = RUN,
      .aliases = NAMES("decoder-last-pipeline-num-layers"), .help = "Blocks of the last stage."},
+    {.name = "head", .type = PP_OPTION_CHOICE, .choices = "last|balanced|ignored", .argument = "WHERE", .default_text = "last", .group = G_MODEL, .commands = RUN,
+     .help = "Embedding and head in the times of stages. last: in the first and the last stage beside an even share of blocks. balanced: the blocks are shared out so that the slowest stage, embedding and head included, is as fast as possible. ignored: they cost no compute time, as formulas of bubbles assume; MFU leaves them out."},
 
     {.name = "cluster", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|TEXT", .default_text = "h100", .group = G_CLUSTER, .commands = RUN,
      .help = "A preset or a text. See 'pipesim clusters'; a text is like \"node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps\"."},

@@ -44,9 +44,7 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_reque
     if (config->is_unit)
         return PP_OK;
     PP_TRY(pp_resolve_granules(config, err));
-    return pp_partition_blocks(arena, config->model.layers, pp_shape_stages(&config->shape),
-                               config->first_stage_layers, config->last_stage_layers,
-                               &config->blocks_per_stage, err);
+    return pp_resolve_blocks(arena, config, err);
 }
 
 /* Makespan and memory only; also settles what the tool chooses. */

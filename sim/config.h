@@ -69,6 +69,7 @@ struct pp_config {
     struct pp_map_order map;
     int *blocks_per_stage;
     int first_stage_layers, last_stage_layers;
+    enum pp_head head;
     enum pp_recompute recompute;
     double first_stage_ratio;
     int zero;

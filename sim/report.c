@@ -90,6 +90,10 @@ static void print_cluster(const struct page *page, const struct pp_config *c)
 
 static void print_layout(const struct page *page, const struct pp_config *c)
 {
+    static const char *const head_notes[] = {[PP_HEAD_LAST] = "",
+                                             [PP_HEAD_BALANCED] =
+                                                 ", balanced with embedding and head",
+                                             [PP_HEAD_IGNORED] = ", both without compute time"};
     const struct pp_layout *l = &c->layout;
     char text[2 * PP_TEXT_BYTES], gbs[PP_UNITS_TEXT_BYTES], split[PP_TEXT_BYTES], vp[32] = "",
                                                                                   cp[32] = "";
@@ -102,12 +106,12 @@ static void print_layout(const struct page *page, const struct pp_config *c)
     if (!pp_map_is_default(c->map))
         snprintf(map, sizeof(map), "; map~%s", pp_map_print(c->map, order));
     snprintf(text, sizeof(text),
-             "TP~%d%s%s x PP~%d%s x DP~%d%s%s, MBS~%d%s, GBS~%s%s -> %d%s~micro-batches%s; %s%s",
+             "TP~%d%s%s x PP~%d%s x DP~%d%s%s, MBS~%d%s, GBS~%s%s -> %d%s~micro-batches%s; %s%s%s",
              l->tp, pp_text_star(c, PP_CHOSE_TP), cp, l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
              pp_text_star(c, PP_CHOSE_DP), vp, l->mbs, pp_text_star(c, PP_CHOSE_MBS),
              pp_units_print_count(l->gbs, gbs), pp_text_star(c, PP_CHOSE_GBS), l->micro_batches,
              pp_text_star(c, PP_CHOSE_MICRO_BATCHES), text_splits(c, "~", splits),
-             pp_text_split(c, split), map);
+             pp_text_split(c, split), head_notes[c->head], map);
     paragraph(page, "layout", text);
 }
 

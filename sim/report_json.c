@@ -106,6 +106,8 @@ static void put_setting(json_t *o, const struct pp_config *c)
         char map[PP_MAP_TEXT_BYTES];
         json_object_set_new(o, "map", json_string(pp_map_print(c->map, map)));
     }
+    if (c->head != PP_HEAD_LAST)
+        json_object_set_new(o, "head", json_string(pp_head_names[c->head]));
     json_object_set_new(o, "state",
                         json_pack("{si ss ss}", "zero", c->zero, "recompute",
                                   pp_recompute_names[c->recompute], "grad_sync",

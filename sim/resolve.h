@@ -46,6 +46,9 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
 enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *config,
                                  struct pp_result *result, struct pp_error *err);
 bool pp_resolve_is_open(const struct pp_config *config); /* something is left to `auto` */
+/* Blocks of each stage, once shape, layout and recomputation are known. */
+enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *config,
+                                 struct pp_error *err);
 /* A granule is a whole number of samples. */
 enum pp_status pp_resolve_granules(const struct pp_config *config, struct pp_error *err);
 /* Refuse flags that cannot change the answer of this configuration. */

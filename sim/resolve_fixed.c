@@ -190,6 +190,34 @@ static enum pp_status check_jitter(const struct pp_request *request, const struc
     return PP_OK;
 }
 
+/* --head balanced chooses the layers of all stages; flags for the ends win over a preset's. */
+static enum pp_status resolve_ends(const struct pp_request *request, struct pp_config *config,
+                                   struct pp_error *err)
+{
+    static const char *const ENDS[] = {"first-stage-layers", "last-stage-layers"};
+    enum pp_origin origin, end_origin;
+    const struct pp_option_value *head = pp_request_get(request, "head", &origin);
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    config->head = head ? (enum pp_head)head->integer : PP_HEAD_LAST;
+    config->first_stage_layers = pp_request_int(request, ENDS[0], 0);
+    config->last_stage_layers = pp_request_int(request, ENDS[1], 0);
+    for (int i = 0; i < 2 && config->head == PP_HEAD_BALANCED; i++) {
+        if (!pp_request_get(request, ENDS[i], &end_origin))
+            continue;
+        if (origin == end_origin)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s contradicts --head balanced, which chooses the layers of every "
+                                "stage",
+                                pp_request_typed(request, ENDS[i], typed));
+        if (origin == PP_FROM_PRESET)
+            config->head = PP_HEAD_LAST;
+        else
+            config->first_stage_layers = config->last_stage_layers = 0;
+    }
+    return PP_OK;
+}
+
 enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request *request,
                                 struct pp_config *config, struct pp_error *err)
 {
@@ -220,8 +248,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
     config->zero = pp_request_int(request, "zero", 0);
     if (!pp_request_has(request, "zero"))
         config->chosen |= PP_CHOSE_ZERO;
-    config->first_stage_layers = pp_request_int(request, "first-stage-layers", 0);
-    config->last_stage_layers = pp_request_int(request, "last-stage-layers", 0);
+    PP_TRY(resolve_ends(request, config, err));
     config->layout.seq = pp_request_int(request, "seq", config->model.seq);
     if (!pp_request_has(request, "seq"))
         config->chosen |= PP_CHOSE_SEQ;

@@ -134,6 +134,25 @@ static enum pp_status check_degrees(const struct pp_request *request,
     return PP_OK;
 }
 
+enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *config,
+                                 struct pp_error *err)
+{
+    const int stages = pp_shape_stages(&config->shape);
+    const struct pp_cost_inputs inputs = {.model = &config->model,
+                                          .cluster = &config->cluster,
+                                          .layout = config->layout,
+                                          .stages = stages,
+                                          .splits = config->shape.splits,
+                                          .recompute = config->recompute,
+                                          .intra_factor = config->intra_factor,
+                                          .inter_factor = config->inter_factor};
+
+    if (config->head == PP_HEAD_BALANCED)
+        return pp_partition_balanced(arena, &inputs, &config->blocks_per_stage, err);
+    return pp_partition_blocks(arena, config->model.layers, stages, config->first_stage_layers,
+                               config->last_stage_layers, &config->blocks_per_stage, err);
+}
+
 enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request *request,
                                  const struct pp_degrees *degrees, struct pp_config *config,
                                  struct pp_error *err)
@@ -156,9 +175,7 @@ enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request
         PP_TRY(check_shape(config, l->micro_batches, err));
     }
     PP_TRY(pp_resolve_granules(config, err));
-    return pp_partition_blocks(arena, config->model.layers, pp_shape_stages(&config->shape),
-                               config->first_stage_layers, config->last_stage_layers,
-                               &config->blocks_per_stage, err);
+    return pp_resolve_blocks(arena, config, err);
 }
 
 /* Unit mode runs one replica; GPUs and batch of a preset say how many micro-batches it gets. */

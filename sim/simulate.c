@@ -30,6 +30,7 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
                                       .granules = shape->granules,
                                       .rank_of = rank_of,
                                       .blocks_per_stage = config->blocks_per_stage,
+                                      .head = config->head,
                                       .recompute = config->recompute,
                                       .first_stage_ratio = config->first_stage_ratio,
                                       .zero = config->zero,
@@ -181,6 +182,15 @@ static int replicas_of(const struct pp_config *config, const char **note)
     return 1;
 }
 
+/* Flops of what costs time: an ignored head does not raise the MFU. */
+static double flops_per_sample(const struct pp_config *c)
+{
+    const double all = pp_model_flops_per_sample(&c->model, c->layout.seq, c->flops);
+    const double head = pp_model_layer_flops(&c->model, PP_LAYER_HEAD, 1, c->layout.seq, c->flops);
+
+    return c->head == PP_HEAD_IGNORED ? all - 3 * head : all;
+}
+
 static enum pp_status rates(struct pp_result *result, struct pp_error *err)
 {
     const struct pp_config *c = &result->config;
@@ -189,8 +199,7 @@ static enum pp_status rates(struct pp_result *result, struct pp_error *err)
 
     const double passes =
         result->program->mode == PP_MODE_INFER ? 1.0 / 3 : 1; /* F of F + B = 3 F */
-    result->model_flops_per_step =
-        passes * samples * pp_model_flops_per_sample(&c->model, c->layout.seq, c->flops);
+    result->model_flops_per_step = passes * samples * flops_per_sample(c);
     result->hardware_flops_per_step =
         result->model_flops_per_step +
         samples * pp_recompute_flops_per_sample(&result->cost_inputs, c->flops);

@@ -93,3 +93,30 @@ $ pipesim --preset chimera-sc21 --gpus 1024 --unit F=1,B=1
 $ pipesim --schedule gpipe --pp 8 --unit F=1,B=1
 ! pipesim: error: --unit needs --pp and --micro-batches
 = 2
+# Embedding and head in the stages' times.
+$ pipesim --preset chimera-sc21 --no-alternatives --head last | grep -A2 layout
+>   layout   TP 1 x PP 32 x DP 64*, MBS 1, GBS 2,048 -> 32* micro-batches; 2
+>            layers a stage, embedding in the first, head in the last
+>   state    ZeRO 0*, recompute none*, gradient sync eager-opt
+$ pipesim --preset chimera-sc21 --no-alternatives --head balanced | grep -A2 layout
+>   layout   TP 1 x PP 32 x DP 64*, MBS 1, GBS 2,048 -> 32* micro-batches; layers
+>            by stage 2, 3 x 2, 2 x 28, 0, balanced with embedding and head
+>   state    ZeRO 0*, recompute none*, gradient sync eager-opt
+$ pipesim --preset chimera-sc21 --no-alternatives --head ignored | grep -A2 layout
+>   layout   TP 1 x PP 32 x DP 64*, MBS 1, GBS 2,048 -> 32* micro-batches; 2
+>            layers a stage, embedding in the first, head in the last, both
+>            without compute time
+$ pipesim --preset chimera-sc21 --head balanced --explain | grep -A1 -e --head
+>   --head balanced: forward and backward of embedding and head are 0.0211 and 2.64 blocks
+>   message over the node: 10.0 us + bytes / 9.60 GB/s
+$ pipesim --preset chimera-sc21 --head ignored --json | grep -w head
+>   "head": "ignored",
+$ pipesim --preset chimera-sc21 --head balanced --last-stage-layers 1
+! pipesim: error: --last-stage-layers 1 contradicts --head balanced, which chooses the layers of every stage
+= 2
+$ pipesim --preset chimera-sc21 --head middle
+! pipesim: error: --head: "middle" is not one of last, balanced and ignored
+= 2
+$ pipesim --preset chimera-sc21 --head balanced --unit F=1
+! pipesim: error: --head balanced has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+= 2

@@ -1,6 +1,7 @@
-#include "core/roofline.h"
+#include "core/roofline_parts.h"
+#include "tests/unit/cost_inputs.h"
 
-#include <criterion/criterion.h>
+#include <math.h>
 #include <string.h>
 
 /* A legal division exists when every free stage can have a block and the rest has a place. */
@@ -107,4 +108,75 @@ Test(partition, refusals_name_what_was_given_and_what_would_fit)
                      PP_EINVAL);
         cr_assert_str_eq(err.message, refused[i].message);
     }
+}
+
+static double slowest_s(const struct pp_cost_inputs *in, const int *share)
+{
+    double most_s = 0;
+
+    for (int s = 0; s < in->stages; s++) {
+        double stage_s = share[s] * pp_roofline_layer_s(in, PP_LAYER_BLOCK);
+        stage_s += s == 0 ? pp_roofline_layer_s(in, PP_LAYER_EMBEDDING) : 0;
+        stage_s += s == in->stages - 1 ? pp_roofline_layer_s(in, PP_LAYER_HEAD) : 0;
+        most_s = fmax(most_s, stage_s);
+    }
+    return most_s;
+}
+
+/* The slowest stage of the best of all divisions, tried one by one. */
+static double least_s(const struct pp_cost_inputs *in, int *share, int stage, int left)
+{
+    double best_s = INFINITY;
+
+    if (stage == in->stages - 1) {
+        share[stage] = left;
+        return slowest_s(in, share);
+    }
+    for (share[stage] = 0; share[stage] <= left; share[stage]++) {
+        const int here = share[stage];
+        best_s = fmin(best_s, least_s(in, share, stage + 1, left - here));
+        share[stage] = here;
+    }
+    return best_s;
+}
+
+Test(partition, balanced_is_the_best_of_all_divisions)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(
+        arena, (struct setting){"gpt2-64", "p100-daint", 1, 1, 1, 1, 1, 632}, &model, &cluster);
+
+    for (int recompute = PP_RECOMPUTE_NONE; recompute <= PP_RECOMPUTE_FULL; recompute++)
+        for (model.vocab = 1000; model.vocab < 200000; model.vocab *= 3)
+            for (model.layers = 2; model.layers <= 14; model.layers += 3)
+                for (in.stages = 2; in.stages <= 5 && in.stages <= model.layers; in.stages++) {
+                    struct pp_error err = {0};
+                    int *share, any[5], sum = 0;
+                    in.recompute = (enum pp_recompute)recompute;
+                    cr_assert_eq(pp_partition_balanced(arena, &in, &share, &err), PP_OK);
+                    for (int s = 0; s < in.stages; s++)
+                        sum += share[s];
+                    cr_assert_eq(sum, model.layers);
+                    cr_assert_float_eq(slowest_s(&in, share) / least_s(&in, any, 0, model.layers),
+                                       1, 1e-12);
+                }
+}
+
+Test(partition, balanced_needs_a_block_for_each_stage_too)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_error err = {0};
+    struct pp_cost_inputs in = inputs_of(
+        arena, (struct setting){"gpt2-64", "p100-daint", 1, 1, 1, 1, 1, 632}, &model, &cluster);
+    int *share;
+
+    in.stages = 65;
+    cr_assert_eq(pp_partition_balanced(arena, &in, &share, &err), PP_EINVAL);
+    in.stages = 1;
+    cr_assert_eq(pp_partition_balanced(arena, &in, &share, &err), PP_OK);
+    cr_assert_eq(share[0], 64);
 }
