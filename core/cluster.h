@@ -36,24 +36,28 @@ enum pp_fabric_kind {
     PP_FABRIC_KINDS
 };
 enum { PP_TORUS_DIMS = 3 };
+extern const char *const pp_fabric_names[PP_FABRIC_KINDS]; /* "fat-tree" */
 
 /* Shape of the network. Bandwidths per direction, SI, before eta_link; 0 = derived from the links
  * of the cluster. */
 struct pp_fabric_shape {
     enum pp_fabric_kind kind;
-    bool is_pcie;           /* devices of a node meet in host memory, not in an NVSwitch */
+    bool is_pcie;            /* devices of a node meet in host memory, not in an NVSwitch */
     double host_bytes_per_s; /* of that memory, shared by all its devices */
-    int nics;               /* per node, shared by its devices; 0 = one each */
-    int leaf_nodes;         /* fat tree: nodes of a leaf switch; 0 = all */
+    int nics;                /* per node, shared by its devices; 0 = one each */
+    int leaf_nodes;          /* fat tree: nodes of a leaf switch; 0 = all */
     double oversubscription; /* fat tree: leaf ports down per bandwidth up; 0 = 1, never blocks */
-    bool is_static;         /* fat tree: a route keeps to one uplink by destination (D-mod-K);
-                             * else adaptive: a leaf's uplinks are one */
+    bool is_static; /* a route keeps to one path: on a fat tree to one uplink by destination
+                     * (D-mod-K), on a dragonfly to the minimal one; else adaptive: a leaf's
+                     * uplinks are one, and so are a router's ports */
     int torus[PP_TORUS_DIMS]; /* nodes along each dimension; 0 = as cubic as the nodes allow */
+    double torus_bytes_per_s; /* of a link to a neighbour; 0 = a node's NICs together */
     int groups, chassis, routers, router_nodes; /* dragonfly: groups, chassis of a group, routers of
                                                  * a chassis, nodes of a router */
-    double chassis_bytes_per_s, group_bytes_per_s, global_bytes_per_s; /* between two routers of a
-                            * chassis, two chassis of a group (per router), two groups (in all) */
-    const char *file; /* SimGrid XML */
+    double chassis_bytes_per_s, group_bytes_per_s,
+        global_bytes_per_s; /* between two routers of a
+                             * chassis, two chassis of a group (per router), two groups (in all) */
+    const char *file;       /* SimGrid XML */
 };
 
 struct pp_cluster {
@@ -63,7 +67,7 @@ struct pp_cluster {
     int gpus_per_node;
     int nodes; /* 0 = as many as needed */
     struct pp_link intra,
-        inter;          /* inside a node (NVLink, PCIe), between nodes (a device's NIC share) */
+        inter; /* inside a node (NVLink, PCIe), between nodes (a device's NIC share) */
     struct pp_fabric_shape fabric;
     double eta_link;    /* reached share of bytes_per_s for large messages */
     double other_bytes; /* context, libraries, communication buffers per device */

@@ -23,7 +23,8 @@ struct pp_fabric_link {
 
 struct pp_route {
     double alpha_s;     /* sum of the latencies */
-    double bytes_per_s; /* of the slowest link: what a transfer gets that is alone */
+    double bytes_per_s; /* of the slowest link: what a transfer gets that is alone; infinite from a
+                         * device to itself */
     int count;          /* links; 0 from a device to itself */
 };
 
@@ -31,8 +32,8 @@ struct pp_route {
  * message says how many devices it has) or has no such shape. */
 enum pp_status pp_fabric_make(struct pp_arena *arena, const struct pp_cluster *cluster, int devices,
                               struct pp_fabric **fabric, struct pp_error *err);
-/* Where routes come from that are not computed: link ids of the route into `links` (room for `max`),
- * their number returned; -1 when there is none, with the reason in `err`. */
+/* Where routes come from that are not computed: link ids of the route into `links` (room for
+ * `max`), their number returned; -1 when there is none, with the reason in `err`. */
 struct pp_route_source {
     int (*find)(void *context, int source, int dest, int32_t *links, int max, struct pp_error *err);
     void *context;
@@ -46,15 +47,16 @@ struct pp_fabric *pp_fabric_listed(struct pp_arena *arena, int devices,
  * found costs nothing and has no links: ask before results are used. */
 enum pp_status pp_fabric_check(const struct pp_fabric *fabric, struct pp_error *err);
 
-/* Multiply the bandwidth of links: `name` is a link, or a class of links ("node", "network"), or a
- * name with '*' for any run of characters. PP_EINVAL with near names when nothing has that name. */
+/* Multiply the bandwidth of links: `name` is a link, or a class of links ("node": those of devices
+ * and hosts, "network": all others), or a name with '*' for any run of characters. A file's links
+ * are all "network". PP_EINVAL with near names when nothing has that name. */
 enum pp_status pp_fabric_scale(struct pp_fabric *fabric, const char *name, double factor,
                                struct pp_error *err);
 
 int pp_fabric_devices(const struct pp_fabric *fabric);
 int pp_fabric_links(const struct pp_fabric *fabric); /* ids are 0 .. links-1 */
 struct pp_fabric_link pp_fabric_link(const struct pp_fabric *fabric, int link);
-/* "node3.gpu2.up", "node3.nic0.down", "leaf1.5.up": unique, without blanks. */
+/* "node3.gpu2.up", "node3.nic0.down", "leaf1.rail5.up": unique, without blanks. */
 enum { PP_LINK_NAME_BYTES = 64 };
 const char *pp_fabric_link_name(const struct pp_fabric *fabric, int link,
                                 char text[PP_LINK_NAME_BYTES]);
@@ -62,7 +64,7 @@ int pp_fabric_route_max(const struct pp_fabric *fabric); /* links of the longest
 /* Links of a route into `links` (room for pp_fabric_route_max), in order. */
 struct pp_route pp_fabric_route(const struct pp_fabric *fabric, int source, int dest,
                                 int32_t *links);
-/* The same without the links, as cheap as the shape allows. */
+/* Latency and bandwidth of a route without its links (count is 0), as cheap as the shape allows. */
 struct pp_route pp_fabric_cost(const struct pp_fabric *fabric, int source, int dest);
 
 #endif
