@@ -73,6 +73,10 @@ static char *put_single(char *at, int kind, const struct pp_op *op, struct pp_op
     } else if (style.pipelines) {
         at = put_tagged_int(at, '@', op->pipe);
     }
+    if (pp_op_has_buckets(kind) && op->granules > 1) {
+        at = put_tagged_int(at, '#', op->split);
+        at = put_tagged_int(at, '/', op->granules);
+    }
     if (style.versions && op->version && has_version(kind))
         at = put_tagged_int(at, 'v', op->version);
     if (style.slots && op->slot >= 0 && op->kind != PP_WAIT) {
@@ -229,7 +233,25 @@ static enum pp_status parse_micro_batch(struct cursor *c, struct pp_op *op)
     return PP_OK;
 }
 
-/* What may follow the micro-batch or the kind: @pipe, vVersion, [slot]. */
+/* "1/4" behind the '#'. */
+static enum pp_status parse_bucket(struct cursor *c, struct pp_op *op)
+{
+    int64_t bucket, buckets;
+
+    if (!pp_op_has_buckets(op->kind))
+        return fail(c, "only collectives of a stage are cut into buckets, as in 0AR#1/4");
+    PP_TRY(parse_int(c, "bucket", PP_MAX_BUCKETS, &bucket));
+    if (!take(c, '/'))
+        return fail(c, "expected '/' and the number of buckets, as in 0AR#1/4");
+    PP_TRY(parse_int(c, "buckets", PP_MAX_BUCKETS, &buckets));
+    if (buckets < 2 || bucket >= buckets)
+        return fail(c, "a bucket is #0/k to #k-1/k, with k at least 2");
+    op->split = (uint8_t)bucket;
+    op->granules = (uint8_t)buckets;
+    return PP_OK;
+}
+
+/* What may follow the micro-batch or the kind: @pipe, #bucket/buckets, vVersion, [slot]. */
 static enum pp_status parse_suffixes(struct cursor *c, struct pp_op *op)
 {
     int64_t value;
@@ -238,6 +260,8 @@ static enum pp_status parse_suffixes(struct cursor *c, struct pp_op *op)
         PP_TRY(parse_int(c, "pipeline", UINT16_MAX - 1, &value));
         op->pipe = (uint16_t)value;
     }
+    if (take(c, '#'))
+        PP_TRY(parse_bucket(c, op));
     if (has_version(op->kind) && take(c, 'v')) {
         PP_TRY(parse_int(c, "weight version", UINT8_MAX - 1, &value));
         op->version = (uint8_t)value;

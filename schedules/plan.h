@@ -40,6 +40,8 @@ struct pp_graph {
     int input_count, input_capacity;
     int32_t *node_of;    /* [instruction]: whose end is the instruction's end; 0 = none */
     int32_t (*posts)[2]; /* [message]: what the posts of SEND and RECV follow */
+    int32_t *inside;     /* [instruction]: when a bucket is posted inside a backward, 0 = it is not;
+                          * NULL without buckets */
     struct pp_carry *carries;
     int carry_count, carry_capacity;
     int32_t *entry_of; /* [rank]: entry of its clock; 0 = time zero */
@@ -116,6 +118,8 @@ struct pp_plan {
     int32_t *value_of;   /* [instruction]: value of `full` that is its end; 0 = none */
     int64_t *value_ps;   /* [value of full]: duration */
     int32_t (*posts)[2]; /* [message]: values of the two posts */
+    int32_t *inside;     /* [instruction]: value of the post of a bucket inside a backward, 0 = not
+                          * inside; NULL without buckets */
 };
 
 /* PP_EPROGRAM with a cycle when nodes cannot be ordered, PP_EFAIL when times would overflow. */

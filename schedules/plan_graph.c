@@ -188,6 +188,23 @@ static void walk_copy(struct walk *w, int i)
     w->last_copy = walk_own(w, i, w->last_copy);
 }
 
+/* When collective i is posted: at the rank's clock, or inside the backward that makes its bucket's
+ * gradients complete. Jitter stretches that part of the backward like the whole. */
+static int32_t collective_post(struct walk *w, int i)
+{
+    struct pp_graph *g = w->g;
+    int numerator, denominator;
+    const int backward = pp_program_posted_inside(g->program, i, &numerator, &denominator);
+
+    if (backward < 0)
+        return clock_node(g, &w->clock);
+    struct pp_node part = g->nodes[g->node_of[backward]];
+    part.ps = pp_costs_share_ps(part.ps, numerator, denominator);
+    if (!g->inside)
+        g->inside = PP_ARRAY(g->arena, int32_t, pp_program_size(g->program));
+    return g->inside[i] = pp_graph_add(g, part);
+}
+
 static void walk_collective(struct walk *w, int i)
 {
     struct pp_graph *g = w->g;
@@ -197,7 +214,7 @@ static void walk_collective(struct walk *w, int i)
         return;
     }
     const int32_t meet = w->collective0 + g->program->arg[i];
-    const int32_t post = clock_node(g, &w->clock);
+    const int32_t post = collective_post(w, i);
     /* One input a member: a ring needs to know when each of them is ready. */
     pp_graph_input(g, meet,
                    pp_graph_add(g, (struct pp_node){.owner = i, .in = {post, w->last_collective}}));
@@ -255,7 +272,11 @@ static void (*const walk_stream[])(struct walk *w, int i) = {
  * twice, a reduce-scatter or an all-gather once. */
 static void add_collective(struct pp_graph *g, const struct pp_collective *c, int posts)
 {
-    const struct pp_op op = {.kind = c->kind, .aux = c->tied ? PP_TIED : 0, .stage = c->stage};
+    const struct pp_op op = {.kind = c->kind,
+                             .aux = c->tied ? PP_TIED : 0,
+                             .split = c->bucket,
+                             .granules = c->buckets,
+                             .stage = c->stage};
     const int turns = c->kind == PP_AR ? 2 : c->kind == PP_RS || c->kind == PP_AG ? 1 : 0;
     const int32_t meet = add_meet(g, PP_NO_OWNER, pp_costs_op(g->costs, &op, NULL).ps, posts);
 

@@ -325,6 +325,10 @@ static void fill_record(struct pp_arena *arena, const struct emit *e)
     plan->value_of = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)(pp_program_size(p) + 1));
     for (int i = 0; i < pp_program_size(p); i++)
         plan->value_of[i] = e->value[g->node_of[i]];
+    if (g->inside)
+        plan->inside = PP_ARRAY(arena, int32_t, pp_program_size(p));
+    for (int i = 0; g->inside && i < pp_program_size(p); i++)
+        plan->inside[i] = e->value[g->inside[i]];
     if (!g->posts)
         return;
     plan->posts = (int32_t(*)[2])PP_ARRAY(arena, int32_t, 2 * (size_t)p->message_count);

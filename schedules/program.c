@@ -145,6 +145,15 @@ static bool op_has_mb(const struct pp_op *op)
     return pp_op_kinds[op->kind == PP_WAIT ? op->aux : op->kind].has_mb;
 }
 
+/* A bucket of a collective, or the WAIT for one. */
+static bool op_is_cut(const struct pp_op *op)
+{
+    const bool is_wait = op->kind == PP_WAIT;
+
+    return op->granules > 1 && pp_op_has_buckets(is_wait ? op->aux : op->kind) &&
+           !(is_wait ? op->peer != 0 : op->aux == PP_TIED);
+}
+
 static enum pp_status check_micro_batch(const struct pp_freeze *f, int rank, int at)
 {
     const struct pp_op *op = &f->lists->ops[rank][at];
@@ -190,6 +199,8 @@ static enum pp_status check_op(const struct pp_freeze *f, int rank, int at)
         return pp_freeze_error(f, rank, at, "stages are 0 to %d", f->p->stages - 1);
     if (op_has_mb(op))
         PP_TRY(check_micro_batch(f, rank, at));
+    else if (op_is_cut(op) && op->split >= op->granules)
+        return pp_freeze_error(f, rank, at, "buckets are 0 to %d", op->granules - 1);
     else if (op->pipe >= f->p->pipelines)
         return pp_freeze_error(f, rank, at, "pipelines are 0 to %d", f->p->pipelines - 1);
     if (is_fused_badly(f, rank, at))
@@ -219,13 +230,15 @@ static void store_ops(const struct pp_freeze *f, int rank)
 
     for (int at = 0; at < count; at++) {
         const struct pp_op *op = &ops[at];
-        const bool has_mb = op_has_mb(op);
+        const bool has_mb = op_has_mb(op), is_cut = op_is_cut(op);
         const bool has_aux = op->kind == PP_WAIT || op->kind == PP_AR || pp_op_is_compute(op->kind);
 
         c.kind[at] = op->kind;
         c.aux[at] = has_aux ? op->aux : 0;
-        c.split[at] = has_mb ? op->split : 0;
-        c.granule_count[at] = has_mb ? (op->granules ? op->granules : 1) : 0;
+        c.split[at] = has_mb || is_cut ? op->split : 0;
+        c.granule_count[at] = is_cut    ? op->granules
+                              : !has_mb ? 0
+                                        : (op->granules ? op->granules : 1);
         c.version[at] = op->version;
         c.stage[at] = op->stage;
         c.pipe[at] = has_mb ? pipe_of[op->mb] : op->pipe;

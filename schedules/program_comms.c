@@ -17,14 +17,13 @@ static bool lacks_waits(const struct pp_orders *lists)
     return has_posts;
 }
 
-/* What a computation needs: its message by (kind, stage, micro-batch, split), its weights by stage.
- * The same key for the RECV or AG that provides it. */
-static uint64_t need_key(int kind, const struct pp_op *op)
+/* What a computation needs: its message by (kind, stage, micro-batch, split), its weights by
+ * (stage, pipeline, bucket). The same key for the RECV or AG that provides it. */
+static uint64_t need_key(int kind, const struct pp_op *op, int part)
 {
-    const uint64_t name = (uint64_t)kind << 56 | (uint64_t)op->stage << 31;
+    const uint64_t name = (uint64_t)kind << 56 | (uint64_t)part << 47 | (uint64_t)op->stage << 31;
 
-    return kind == PP_AG ? name | (uint64_t)op->pipe
-                         : name | (uint64_t)op->split << 47 | (uint32_t)op->mb;
+    return name | (kind == PP_AG ? (uint64_t)op->pipe : (uint32_t)op->mb);
 }
 
 struct rewrite { /* one list being copied with waits */
@@ -55,27 +54,30 @@ static void add_wait(struct rewrite *w, int target, int at)
     w->column[w->count++] = w->from_column[at];
 }
 
-static void wait_for(struct rewrite *w, int kind, int at)
+/* False where nothing provides it. */
+static bool wait_for(struct rewrite *w, int kind, int part, int at)
 {
-    int32_t *target = pp_map64_find(&w->open, need_key(kind, &w->from[at]));
+    int32_t *target = pp_map64_find(&w->open, need_key(kind, &w->from[at], part));
 
-    if (!target || *target < 0)
-        return;
-    add_wait(w, *target, at);
-    *target = -1;
+    if (target && *target >= 0) {
+        add_wait(w, *target, at);
+        *target = -1;
+    }
+    return target != NULL;
 }
 
 static void wait_for_needs(struct rewrite *w, int at)
 {
-    const int kind = w->from[at].kind;
+    const int kind = w->from[at].kind, split = w->from[at].split;
 
     if (!pp_op_is_compute(kind))
         return;
-    wait_for(w, PP_AG, at);
+    for (int bucket = 0; wait_for(w, PP_AG, bucket, at); bucket++)
+        ;
     if (kind == PP_F)
-        wait_for(w, PP_RECV_F, at);
+        wait_for(w, PP_RECV_F, split, at);
     if (kind == PP_B || kind == PP_I)
-        wait_for(w, PP_RECV_B, at);
+        wait_for(w, PP_RECV_B, split, at);
 }
 
 static void rewrite_list(struct rewrite *w, int count)
@@ -88,14 +90,15 @@ static void rewrite_list(struct rewrite *w, int count)
             wait_for_needs(w, at + 1); /* the pair starts together */
         copy_op(w, at);
         if (pp_op_is_recv(op->kind) || op->kind == PP_AG)
-            *pp_map64_at(&w->open, need_key(op->kind, op), at) = at;
+            *pp_map64_at(&w->open, need_key(op->kind, op, op->split), at) = at;
     }
     for (int at = 0; at < count; at++) {
         const int kind = w->from[at].kind;
         if (!pp_op_is_posted(kind))
             continue;
         if (pp_op_is_recv(kind) || kind == PP_AG) {
-            int32_t *target = pp_map64_find(&w->open, need_key(kind, &w->from[at]));
+            const struct pp_op *op = &w->from[at];
+            int32_t *target = pp_map64_find(&w->open, need_key(kind, op, op->split));
             if (!target || *target != at)
                 continue;
             *target = -1;

@@ -18,11 +18,12 @@ static int family_of(const struct pp_program *p, int i)
     return -1;
 }
 
-struct tally {       /* one (stage, family) */
-    int32_t count;   /* posts of one member, 0 = never seen */
-    int32_t base;    /* first collective id */
-    int32_t members; /* ranks that post */
-    int32_t running; /* posts seen on the rank at hand */
+struct tally {               /* one (stage, family) */
+    int32_t count;           /* posts of one member, 0 = never seen */
+    int32_t base;            /* first collective id */
+    int32_t members;         /* ranks that post */
+    int32_t running;         /* posts seen on the rank at hand */
+    uint8_t bucket, buckets; /* that the rank at hand posts next; 0 of 0 = any first one */
     uint16_t first_rank;
 };
 
@@ -75,6 +76,25 @@ static struct tally *tally_at(const struct pp_program *p, struct tally *tallies,
     return family < 0 ? NULL : &tallies[(int64_t)p->stage[i] * FAMILIES + family];
 }
 
+/* All buckets of a collective are posted, in order, before it is posted again. */
+static enum pp_status count_bucket(const struct pp_freeze *f, struct tally *t, int rank, int i)
+{
+    const struct pp_program *p = f->p;
+
+    if (t->bucket > 0 && (p->split[i] != t->bucket || p->granule_count[i] != t->buckets))
+        return pp_freeze_error(f, rank, i - p->begin[rank],
+                               "expected bucket %d of %d: buckets are posted in order", t->bucket,
+                               t->buckets);
+    if (t->bucket == 0 && p->split[i] > 0)
+        return pp_freeze_error(f, rank, i - p->begin[rank],
+                               "expected bucket 0 before it: buckets are posted in order");
+    t->buckets = p->granule_count[i];
+    t->bucket++;
+    if (t->bucket >= t->buckets) /* the last one, or not cut */
+        t->bucket = t->buckets = 0;
+    return PP_OK;
+}
+
 /* Count the posts of one rank; every member must post as many as the others. */
 static enum pp_status count_posts(const struct pp_freeze *f, struct tally *tallies, int rank)
 {
@@ -90,6 +110,7 @@ static enum pp_status count_posts(const struct pp_freeze *f, struct tally *talli
         if (t->running == 0 && !is_member(p, rank, i, t - tallies == TIED_FAMILY))
             return pp_freeze_error(f, rank, i - p->begin[rank], "this rank does not hold stage %d",
                                    p->stage[i]);
+        PP_TRY(count_bucket(f, t, rank, i));
         p->arg[i] = t->running++;
     }
     for (int k = f->collectives.begin[rank]; k < f->collectives.begin[rank + 1]; k++) {
@@ -97,6 +118,10 @@ static enum pp_status count_posts(const struct pp_freeze *f, struct tally *talli
         struct tally *t = tally_at(p, tallies, i);
         if (!t || t->running == 0)
             continue;
+        if (t->bucket > 0)
+            return pp_freeze_error(f, rank, i - p->begin[rank],
+                                   "rank %d posts only the first %d of %d buckets", rank, t->bucket,
+                                   t->buckets);
         if (t->count != 0 && t->count != t->running)
             return pp_freeze_error(f, rank, i - p->begin[rank],
                                    "rank %d posts %d of these, rank %d posts %d", rank, t->running,
@@ -173,6 +198,21 @@ static enum pp_status check_tied(const struct pp_freeze *f, int rank, int at)
     return PP_OK;
 }
 
+/* Number of the collective of a post; every member cuts it alike. */
+static enum pp_status join_collective(const struct pp_freeze *f, int rank, int i,
+                                      const struct tally *t)
+{
+    struct pp_program *p = f->p;
+    struct pp_collective *c = &p->collectives[p->arg[i] += t->base];
+
+    if (rank == t->first_rank)
+        c->bucket = p->split[i], c->buckets = p->granule_count[i];
+    if (c->bucket != p->split[i] || c->buckets != p->granule_count[i])
+        return pp_freeze_error(f, rank, i - p->begin[rank],
+                               "rank %d cuts this collective into other buckets", t->first_rank);
+    return PP_OK;
+}
+
 enum pp_status pp_freeze_collectives(const struct pp_freeze *f)
 {
     struct pp_program *p = f->p;
@@ -198,10 +238,11 @@ enum pp_status pp_freeze_collectives(const struct pp_freeze *f)
     p->collectives = PP_ARRAY(f->arena, struct pp_collective, total);
     for (int s = 0; s < p->stages; s++)
         PP_TRY(make_collectives(f, tallies, s, &member_count));
-    for (int k = 0; k < f->collectives.begin[p->ranks]; k++) {
-        const struct tally *t = tally_at(p, tallies, f->collectives.at[k]);
-        if (t)
-            p->arg[f->collectives.at[k]] += t->base;
-    }
+    for (int r = 0; r < p->ranks; r++)
+        for (int k = f->collectives.begin[r]; k < f->collectives.begin[r + 1]; k++) {
+            const struct tally *t = tally_at(p, tallies, f->collectives.at[k]);
+            if (t)
+                PP_TRY(join_collective(f, r, f->collectives.at[k], t));
+        }
     return PP_OK;
 }

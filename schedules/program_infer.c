@@ -75,7 +75,7 @@ static enum pp_status collect_visits(struct inference *in)
 
     for (int r = 0; r < lists->ranks; r++)
         for (int at = 0; at < lists->count[r]; at++)
-            room += lists->ops[r][at].granules;
+            room += lists->ops[r][at].mb >= 0 ? lists->ops[r][at].granules : 0;
     if (room > PP_MAX_PROGRAM_OPS)
         return pp_error_set(reading->err, PP_EPROGRAM,
                             "%s: the cells cover %lld granules: at "

@@ -197,8 +197,11 @@ enum pp_status pp_freeze_waits(const struct pp_freeze *f)
             const int32_t *target = pp_map64_find(&latest, wait_key(p, i, p->aux[i], tied));
             if (!target)
                 return pp_freeze_error(f, r, i - begin, "nothing of this name is posted before");
-            if (p->granule_count[i] > 1 && p->granule_count[i] != p->granule_count[*target])
-                return pp_freeze_error(f, r, i - begin, "what was posted has other granules");
+            const bool is_cut = pp_op_has_buckets(p->aux[i]);
+            if ((p->granule_count[i] > 1 || is_cut) &&
+                p->granule_count[i] != p->granule_count[*target])
+                return pp_freeze_error(f, r, i - begin, "what was posted has other %s",
+                                       is_cut ? "buckets" : "granules");
             p->arg[i] = *target - begin;
             p->granule_count[i] = p->granule_count[*target];
             p->peer[i] = tied ? p->peer[*target] : 0;

@@ -30,11 +30,12 @@ static void count_op(struct census *census, const struct pp_op *op, int rank, in
 
     if (op->kind != PP_BAR)
         see(&census->stage, max(op->stage, op->peer), rank, position);
-    if (op->mb >= 0)
+    if (op->mb >= 0) { /* else they count buckets */
         see(&census->id, op->mb + op->granules - 1, rank, position);
-    census->covered += op->granules;
-    census->splits = max(census->splits, op->split + 1);
-    census->granules = max(census->granules, op->granules);
+        census->covered += op->granules;
+        census->splits = max(census->splits, op->split + 1);
+        census->granules = max(census->granules, op->granules);
+    }
     census->versions = max(census->versions, op->version + 1);
     census->has_backward |= is_backward;
     census->has_other |= !(is_backward || op->kind == PP_F || op->kind == PP_R) || op->slot >= 0;
@@ -105,7 +106,7 @@ static enum pp_status check_gaps(const struct pp_reading *reading, const struct 
             for (int at = 0; at < lists->count[r]; at++) {
                 const struct pp_op *op = &lists->ops[r][at];
                 const int first = k == 0 ? op->mb : op->stage;
-                const int count = k == 0 ? op->granules : op->granules != 0;
+                const int count = op->mb < 0 ? 0 : k == 0 ? op->granules : op->granules != 0;
                 for (int value = first; value < first + count && value <= size; value++)
                     seen[k][value] = true;
             }

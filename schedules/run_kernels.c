@@ -127,7 +127,10 @@ ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
         int64_t begin[8];
         for (int j = 0; j < lanes; j++)
             begin[j] = end[j] - plan->value_ps[value];
-        put(t->posted_ps, row, clock, lanes, rec->live);
+        const int64_t *posted = clock;
+        if (plan->inside && plan->inside[i] != 0)
+            posted = rec->values + (size_t)plan->inside[i] * (size_t)lanes;
+        put(t->posted_ps, row, posted, lanes, rec->live);
         put(t->start_ps, row, begin, lanes, rec->live);
         put(t->end_ps, row, end, lanes, rec->live);
         if (stream != PP_STREAM_CHANNEL || !plan->posts)

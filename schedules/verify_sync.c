@@ -4,9 +4,11 @@
 
 #include <string.h>
 
-/* By pipeline * stages + stage: the chunk's place of each kind, -1 = none. */
+/* By pipeline * stages + stage: the chunk's place of each kind, -1 = none. Of a sum in buckets the
+ * first post and the last WAIT. */
 struct chunk {
     int last_backward, sync, sync_wait, update, last_gather;
+    int unwaited; /* posts of the sum that nothing has waited for so far */
     bool is_dropped;
 };
 
@@ -45,6 +47,19 @@ static struct chunk *summed_with(const struct pp_program *p, const struct sync *
     return &s->chunks[pipe * p->stages + stage];
 }
 
+static enum pp_status note_sum(struct pp_verify *v, struct sync *s, struct chunk *sum, int i)
+{
+    s->syncs++;
+    sum->unwaited++;
+    return v->p->split[i] > 0 ? PP_OK : set_once(v, &sum->sync, i); /* freezing has counted them */
+}
+
+static void note_sum_wait(struct chunk *sum, int i)
+{
+    sum->unwaited--;
+    sum->sync_wait = i;
+}
+
 static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
 {
     const struct pp_program *p = v->p;
@@ -56,7 +71,7 @@ static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
     if (is_wait && kind == PP_AR && p->aux[target] == PP_TIED)
         s->tied_wait[rank] = i;
     else if (is_wait && (kind == PP_AR || kind == PP_RS))
-        summed_with(p, s, p->pipe[target], p->stage[target])->sync_wait = i;
+        note_sum_wait(summed_with(p, s, p->pipe[target], p->stage[target]), i);
     else if (is_wait || kind == PP_BAR)
         return PP_OK;
     else if (kind == PP_AR && p->aux[i] == PP_TIED)
@@ -73,8 +88,8 @@ static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
                               pp_verify_op_text(p, i, text), p->stage[i],
                               pp_program_rank_of(p, p->pipe[i], p->stage[i]));
     else if (kind == PP_AR || kind == PP_RS)
-        return s->syncs++, set_once(v, &summed_with(p, s, p->pipe[i], p->stage[i])->sync, i);
-    else if (kind == PP_AG)
+        return note_sum(v, s, summed_with(p, s, p->pipe[i], p->stage[i]), i);
+    else if (kind == PP_AG && p->split[i] == 0) /* the first bucket */
         c->last_gather = i;
     return PP_OK;
 }
@@ -103,6 +118,31 @@ static enum pp_status check_update(struct pp_verify *v, int update, int post, in
     return check_after(v, update, wait);
 }
 
+/* The first post of the sum at `sum` that no WAIT names. */
+static int find_unwaited(const struct pp_program *p, const struct chunk *sum)
+{
+    const int rank = pp_verify_rank(p, sum->sync);
+    int i = sum->sync;
+
+    for (; i < p->begin[rank + 1]; i++) {
+        bool is_waited = p->kind[i] != p->kind[sum->sync] || p->stage[i] != p->stage[sum->sync] ||
+                         p->aux[i] == PP_TIED;
+        for (int k = i + 1; k < p->begin[rank + 1] && !is_waited; k++)
+            is_waited = p->kind[k] == PP_WAIT && p->begin[rank] + p->arg[k] == i;
+        if (!is_waited)
+            return i;
+    }
+    return sum->sync;
+}
+
+static enum pp_status check_sum(struct pp_verify *v, const struct chunk *c, const struct chunk *sum)
+{
+    PP_TRY(check_after(v, sum->sync, c->last_backward));
+    if (c->update >= 0 && sum->sync >= 0 && sum->unwaited > 0)
+        return check_update(v, c->update, find_unwaited(v->p, sum), -1);
+    return check_update(v, c->update, sum->sync, sum->sync_wait);
+}
+
 static enum pp_status check_chunk(struct pp_verify *v, const struct sync *s, int pipe, int stage)
 {
     const struct pp_program *p = v->p;
@@ -119,9 +159,8 @@ static enum pp_status check_chunk(struct pp_verify *v, const struct sync *s, int
     if (s->updates && c->update < 0)
         return pp_verify_fail_rank(v, rank, "stage %d of pipeline %d has no U, other stages have",
                                    stage, pipe);
-    PP_TRY(check_after(v, sum->sync, c->last_backward));
     PP_TRY(check_after(v, c->update, c->last_backward));
-    PP_TRY(check_update(v, c->update, sum->sync, sum->sync_wait));
+    PP_TRY(check_sum(v, c, sum));
     if (stage == 0 || stage == p->stages - 1) {
         PP_TRY(check_after(v, s->tied[rank], c->last_backward));
         PP_TRY(check_update(v, c->update, s->tied[rank], s->tied_wait[rank]));
@@ -183,7 +222,7 @@ enum pp_status pp_verify_sync(struct pp_verify *v)
     if (p->versions > 1) /* asynchronous: many updates, each with its own gradients */
         return PP_OK;
     for (size_t k = 0; k < chunks; k++)
-        s.chunks[k] = (struct chunk){-1, -1, -1, -1, -1, false};
+        s.chunks[k] = (struct chunk){-1, -1, -1, -1, -1, 0, false};
     memset(s.tied, 0xff, sizeof(int) * (size_t)p->ranks);
     memset(s.tied_wait, 0xff, sizeof(int) * (size_t)p->ranks);
     for (int rank = 0; rank < p->ranks; rank++)

@@ -23,6 +23,11 @@ static const struct {
     {pp_lower_slots, ALWAYS},
 };
 
+int pp_lower_buckets(const struct pp_lower_options *options, int stage)
+{
+    return options->buckets && options->buckets[stage] > 1 ? options->buckets[stage] : 0;
+}
+
 void pp_lower_schedule(const struct pp_schedule *schedule, int micro_batches,
                        struct pp_lower_options *options)
 {

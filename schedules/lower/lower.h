@@ -21,6 +21,8 @@ struct pp_lower_options {
     bool has_sync;      /* replicas exist (dp * pipelines > 1): insert gradient collectives */
     bool has_optimizer; /* insert U (not in unit mode, not for infer) */
     int zero;           /* 0: AR. 1: RS, U on the shard, AG */
+    const int *buckets; /* [stage]: into how many buckets its sum is cut, 1 to PP_MAX_BUCKETS;
+                         * NULL = all 1 */
     int update_every;   /* asynchronous: a chunk is summed and updated as soon as it has gone
                          * backward with this many more micro-batches. 0 = once, at the end */
     bool has_tied; /* embedding and head share weights on different ranks: insert the tied AR */
@@ -53,6 +55,9 @@ enum pp_status pp_lower_optimizer(struct pp_arena *, const struct pp_program_hea
 enum pp_status pp_lower_slots(struct pp_arena *, const struct pp_program_head *,
                               const struct pp_lower_options *, struct pp_orders *,
                               struct pp_error *);
+
+/* Buckets of a stage's sum, as the fields of a collective want it: 0 = not cut. */
+int pp_lower_buckets(const struct pp_lower_options *options, int stage);
 
 /* What a schedule asks of the lowering: update_every for steps of `micro_batches`. */
 void pp_lower_schedule(const struct pp_schedule *schedule, int micro_batches,

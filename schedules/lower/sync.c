@@ -15,6 +15,10 @@
  *              are the stages s > D/2; every other stage ends the list of its ranks or is followed
  *              without a gap
  *
+ * A sum that is cut into buckets is posted bucket by bucket, at one place. Where that is right
+ * behind the backward the first ones set out while it still runs (pp_program_posted_inside), so the
+ * tied sum then comes behind them: directly behind stage 0, or last.
+ *
  * WAITs stand at the end of the list, in the order of the posts. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
@@ -27,6 +31,7 @@ struct sum {
     int stage; /* 0 for the tied one */
     bool is_tied, is_late;
     int32_t slot;
+    int turn; /* among those of its slot and stage */
 };
 
 struct sync {
@@ -39,6 +44,7 @@ struct sync {
     struct sum *sums;
     int sum_count;
     struct pp_inserts *posts; /* [rank] */
+    int *latest;              /* [stage]: see add_waits() */
 };
 
 static bool is_backward(int kind)
@@ -161,18 +167,29 @@ static int compare_sums(const void *a, const void *b)
         return (x->slot > y->slot) - (x->slot < y->slot);
     if (x->stage != y->stage)
         return y->stage - x->stage;
-    return y->is_tied - x->is_tied;
+    return x->turn - y->turn;
+}
+
+static bool is_cut(const struct sync *s)
+{
+    for (int stage = 0; stage < s->head->stages; stage++)
+        if (pp_lower_buckets(s->options, stage) > 0)
+            return true;
+    return false;
 }
 
 static enum pp_status order_sums(struct sync *s, struct pp_error *err)
 {
     const bool is_tied = is_sum_tied(s), is_end = s->options->grad_sync == PP_SYNC_END;
+    const struct sum tied = {.is_tied = true, .is_late = is_end, .turn = is_cut(s) ? 1 : -1};
 
     s->sums = PP_ARRAY(s->arena, struct sum, s->head->stages + 1);
-    if (is_tied)
-        s->sums[s->sum_count++] = (struct sum){.is_tied = true, .is_late = is_end};
+    if (is_tied && tied.turn < 0)
+        s->sums[s->sum_count++] = tied;
     for (int stage = s->head->stages - 1; stage >= 0 && s->options->has_sync; stage--)
         s->sums[s->sum_count++] = (struct sum){.stage = stage, .is_late = is_end};
+    if (is_tied && tied.turn > 0)
+        s->sums[s->sum_count++] = tied;
     if (is_end)
         return PP_OK;
     PP_TRY(find_slots(s, err));
@@ -215,6 +232,17 @@ static void add_member(const struct sync *s, struct members *members, int sum, i
     members->pipe[rank] = pipe;
 }
 
+/* All buckets of a sum. */
+static void post_sum(struct sync *s, const struct sum *sum, int rank, int at, int pipe)
+{
+    struct pp_op op = sum_op(s, sum, pipe);
+
+    op.granules = sum->is_tied ? 0 : (uint8_t)pp_lower_buckets(s->options, sum->stage);
+    do
+        pp_inserts_add(s->arena, &s->posts[rank], at, op);
+    while (++op.split < op.granules);
+}
+
 static void post_sums(struct sync *s)
 {
     const int ranks = s->head->ranks;
@@ -232,11 +260,11 @@ static void post_sums(struct sync *s)
         }
         for (int k = 0; k < members.count; k++) {
             const int rank = members.ranks[k];
-            struct pp_inserts *posts = &s->posts[rank];
+            const struct pp_inserts *posts = &s->posts[rank];
             const int before = posts->count ? posts->data[posts->count - 1].before : 0;
 
-            pp_inserts_add(s->arena, posts, members.at[rank] > before ? members.at[rank] : before,
-                           sum_op(s, &s->sums[i], members.pipe[rank]));
+            post_sum(s, &s->sums[i], rank, members.at[rank] > before ? members.at[rank] : before,
+                     members.pipe[rank]);
         }
     }
 }
@@ -246,20 +274,6 @@ static struct pp_op wait_for(struct pp_op post)
     post.aux = post.kind;
     post.kind = PP_WAIT;
     return post;
-}
-
-/* The tied sum that the update of `post`'s weights waits for too, if it is posted later; else -1.
- */
-static int later_tied(const struct pp_inserts *posts, int count, int post)
-{
-    for (int i = post + 1; i < count; i++) {
-        const struct pp_op *tied = &posts->data[i].op;
-        const int stage = posts->data[post].op.stage;
-
-        if (tied->aux == PP_TIED && (stage == tied->stage || stage == tied->peer))
-            return i;
-    }
-    return -1;
 }
 
 static int add_gather(struct pp_arena *arena, struct pp_inserts *posts, int post, int tail)
@@ -273,20 +287,32 @@ static int add_gather(struct pp_arena *arena, struct pp_inserts *posts, int post
     return 1;
 }
 
-/* WAITs for all posts of a rank. The gather of what an update will change stands behind the last
+/* The last of a rank's posts that the update of a stage waits for: a bucket or the tied sum. */
+static void find_latest(struct sync *s, const struct pp_inserts *posts)
+{
+    for (int i = 0; i < posts->count; i++) {
+        s->latest[posts->data[i].op.stage] = i;
+        if (posts->data[i].op.aux == PP_TIED)
+            s->latest[posts->data[i].op.peer] = i;
+    }
+}
+
+/* WAITs for all posts of a rank. The gathers of what an update will change stand behind the last
  * WAIT for the sums that this update needs. */
-static void add_waits(struct pp_arena *arena, struct pp_inserts *posts, int tail)
+static void add_waits(struct sync *s, struct pp_inserts *posts, int tail)
 {
     const int count = posts->count;
     int gathers = 0;
 
+    find_latest(s, posts);
     for (int i = 0; i < count; i++) {
-        pp_inserts_add(arena, posts, tail, wait_for(posts->data[i].op));
-        for (int k = 0; posts->data[i].op.aux == PP_TIED && k < i; k++)
-            if (later_tied(posts, count, k) == i)
-                gathers += add_gather(arena, posts, k, tail);
-        if (later_tied(posts, count, i) < 0)
-            gathers += add_gather(arena, posts, i, tail);
+        const struct pp_op op = posts->data[i].op;
+        pp_inserts_add(s->arena, posts, tail, wait_for(op));
+        if (op.aux != PP_TIED && s->latest[op.stage] != i)
+            continue;
+        for (int k = 0; k <= i; k++)
+            if (s->latest[posts->data[k].op.stage] == i)
+                gathers += add_gather(s->arena, posts, k, tail);
     }
     for (int i = 0; i < count && gathers > 0; i++) {
         struct pp_op gather = posts->data[i].op;
@@ -294,7 +320,7 @@ static void add_waits(struct pp_arena *arena, struct pp_inserts *posts, int tail
         if (gather.kind != PP_RS)
             continue;
         gather.kind = PP_AG;
-        pp_inserts_add(arena, posts, tail, wait_for(gather));
+        pp_inserts_add(s->arena, posts, tail, wait_for(gather));
     }
 }
 
@@ -351,9 +377,10 @@ enum pp_status pp_lower_sync(struct pp_arena *arena, const struct pp_program_hea
     find_last(&s);
     PP_TRY(order_sums(&s, err));
     s.posts = PP_ARRAY(arena, struct pp_inserts, head->ranks);
+    s.latest = PP_ARRAY(arena, int, head->stages);
     post_sums(&s);
     for (int rank = 0; rank < head->ranks; rank++) {
-        add_waits(arena, &s.posts[rank], pp_lists_tail(lists, rank));
+        add_waits(&s, &s.posts[rank], pp_lists_tail(lists, rank));
         pp_inserts_apply(arena, lists, rank, &s.posts[rank]);
     }
     return PP_OK;

@@ -1,7 +1,7 @@
 /* The sum of a tied embedding for programs that bring their own gradient sums but not this one: a
  * file knows nothing of the model it is run with. All ranks must post in one order: first where
- * every sum stands behind the compute ops, as pp_lower_sync() puts it, else behind the rank's other
- * sums. It is waited for before the first update that needs it. */
+ * every sum stands whole behind the compute ops, as pp_lower_sync() puts it, else behind the rank's
+ * other sums. It is waited for before the first update that needs it. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
@@ -36,6 +36,15 @@ static int member_pipe(const struct pp_program_head *head, int rank)
             if (head->rank_of[pipe * head->stages + stage] == rank)
                 return pipe;
     return -1;
+}
+
+static bool is_cut(const struct pp_orders *lists)
+{
+    for (int rank = 0; rank < lists->ranks; rank++)
+        for (int i = 0; i < lists->count[rank]; i++)
+            if (pp_op_has_buckets(lists->ops[rank][i].kind) && lists->ops[rank][i].granules > 1)
+                return true;
+    return false;
 }
 
 /* A sum is posted between the compute ops of a rank. */
@@ -83,7 +92,7 @@ enum pp_status pp_lower_tied(struct pp_arena *arena, const struct pp_program_hea
     (void)err;
     if (!options->has_tied || head->mode == PP_MODE_INFER || has_tied(lists) || !is_apart(head))
         return PP_OK;
-    const bool is_last = is_eager(lists);
+    const bool is_last = is_eager(lists) || is_cut(lists);
     for (int rank = 0; rank < head->ranks; rank++)
         if (member_pipe(head, rank) >= 0)
             add_tied(arena, head, lists, is_last, rank);

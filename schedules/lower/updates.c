@@ -18,29 +18,38 @@ static void add(const struct updates *u, struct pp_inserts *inserts, int before,
     pp_inserts_add(u->arena, inserts, before, op);
 }
 
+/* All buckets of a collective, then WAITs for them. */
+static void add_collective(const struct updates *u, struct pp_inserts *inserts, int before,
+                           struct pp_op op)
+{
+    const uint8_t kind = op.kind;
+
+    op.granules = (uint8_t)pp_lower_buckets(u->options, op.stage);
+    do
+        add(u, inserts, before, op);
+    while (++op.split < op.granules);
+    op.kind = PP_WAIT;
+    op.aux = kind;
+    op.split = 0;
+    do
+        add(u, inserts, before, op);
+    while (++op.split < op.granules);
+}
+
 static void add_update(const struct updates *u, struct pp_inserts *inserts, int before,
                        const struct pp_op *backward)
 {
     const uint8_t sum = u->options->zero > 0 ? PP_RS : PP_AR;
     struct pp_op op = {.kind = sum, .stage = backward->stage, .pipe = backward->pipe};
 
-    if (u->options->has_sync) {
-        add(u, inserts, before, op);
-        op.kind = PP_WAIT;
-        op.aux = sum;
-        add(u, inserts, before, op);
-    }
-    op.aux = 0;
+    if (u->options->has_sync)
+        add_collective(u, inserts, before, op);
     op.kind = PP_U;
     if (u->options->has_optimizer)
         add(u, inserts, before, op);
-    if (!u->options->has_sync || sum == PP_AR)
-        return;
     op.kind = PP_AG;
-    add(u, inserts, before, op);
-    op.kind = PP_WAIT;
-    op.aux = PP_AG;
-    add(u, inserts, before, op);
+    if (u->options->has_sync && sum == PP_RS)
+        add_collective(u, inserts, before, op);
 }
 
 static void update_rank(const struct updates *u, struct pp_orders *lists, int rank)
