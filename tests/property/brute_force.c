@@ -9,7 +9,8 @@ enum { RANKS = 8, THINGS = 4096, WHY_BYTES = 256, REDUCE_LISTS = 256 };
 
 /* Something that lies on a rank: the activation 'A' a stage put out, its gradient 'G', 'S' the
  * saved activation, 'K' keys and values of a split, 'k' their gradient, 'D' a weight gradient, 'U'
- * updated weights, 'R' recomputed, 'Y' a summed gradient, 'T' a tied one, 'N' new weights gathered.
+ * updated weights, 'R' recomputed, 'Y' a summed gradient (of a bucket), 'T' a tied one, 'N' new
+ * weights gathered.
  */
 struct thing {
     char what;
@@ -116,7 +117,7 @@ static int count_chunk(const struct machine *m, int kind, int pipe, int stage)
     for (int r = 0; r < m->lists->ranks; r++)
         for (int i = 0; i < m->lists->count[r]; i++) {
             const struct pp_op *op = &m->lists->ops[r][i];
-            count += op->kind == kind && op->pipe == pipe && op->stage == stage &&
+            count += op->kind == kind && op->pipe == pipe && op->stage == stage && op->split == 0 &&
                      !(kind == PP_AR && op->aux == PP_TIED);
         }
     return count;
@@ -134,11 +135,42 @@ static int count_sums(const struct machine *m, int pipe, int stage)
     return count;
 }
 
+/* A rank posts a collective whole, or all its buckets one after another, each once. */
+static bool is_cut_well(const struct machine *m, int rank, int kind, int stage)
+{
+    int next = 0, buckets = 0;
+
+    for (int i = 0; i < m->lists->count[rank]; i++) {
+        const struct pp_op *op = &m->lists->ops[rank][i];
+        if (op->kind != kind || op->stage != stage || (kind == PP_AR && op->aux == PP_TIED))
+            continue;
+        if (op->split != next || (next > 0 && op->granules != buckets))
+            return false;
+        buckets = op->granules;
+        next = next + 1 < buckets ? next + 1 : 0;
+    }
+    return next == 0;
+}
+
+static bool are_cut_well(const struct machine *m)
+{
+    static const int kinds[] = {PP_AR, PP_RS, PP_AG};
+
+    for (int rank = 0; rank < m->lists->ranks; rank++)
+        for (int stage = 0; stage < m->head->stages; stage++)
+            for (int k = 0; k < 3; k++)
+                if (!is_cut_well(m, rank, kinds[k], stage))
+                    return false;
+    return true;
+}
+
 static bool is_complete(const struct machine *m)
 {
     const struct pp_program_head *h = m->head;
     int updates = 0, sums = 0;
 
+    if (!are_cut_well(m))
+        return false;
     for (int s = 0; s < h->stages; s++)
         for (int g = 0; g < h->micro_batches * h->granules; g++)
             for (int q = 0; q < h->splits; q++) {
@@ -376,9 +408,11 @@ static int move_collectives(struct machine *m)
         bool is_met = mine != NULL;
         for (int r = 0; is_met && r < m->lists->ranks; r++) {
             const struct post *theirs = reducing(m, r);
-            is_met = !is_member(m, r, &mine->op) || (theirs && theirs->op.kind == mine->op.kind &&
-                                                     theirs->op.stage == mine->op.stage &&
-                                                     is_tied(&theirs->op) == is_tied(&mine->op));
+            is_met =
+                !is_member(m, r, &mine->op) ||
+                (theirs && theirs->op.kind == mine->op.kind && theirs->op.stage == mine->op.stage &&
+                 theirs->op.split == mine->op.split && theirs->op.granules == mine->op.granules &&
+                 is_tied(&theirs->op) == is_tied(&mine->op));
         }
         if (!is_met)
             continue;
@@ -418,7 +452,7 @@ static bool is_updated(const struct machine *m, int rank, int pipe, int stage)
 
 static int collective(struct machine *m, int rank, const struct pp_op *op)
 {
-    if (op->kind == PP_AG && is_updated(m, rank, op->pipe, op->stage))
+    if (op->kind == PP_AG && op->split == 0 && is_updated(m, rank, op->pipe, op->stage))
         put(m, 'N', rank, op->stage, op->pipe, 0);
     if (is_tied(op) && !has_tied_gradients(m, rank))
         return complain(m, op, rank, "a gradient is not complete");
@@ -442,12 +476,23 @@ static bool posts_tied(const struct machine *m, int rank)
     return false;
 }
 
-static bool is_summed(const struct machine *m, int rank, const struct pp_op *op)
+static bool is_bucket_summed(const struct machine *m, int rank, int stage, int bucket)
 {
     for (int p = 0; p < m->head->pipelines; p++)
-        if (home(m, p, op->stage) == rank && has(m, 'Y', rank, op->stage, p, 0))
+        if (home(m, p, stage) == rank && has(m, 'Y', rank, stage, p, bucket))
             return true;
     return false;
+}
+
+static bool is_summed(const struct machine *m, int rank, const struct pp_op *op)
+{
+    for (int i = 0; i < m->lists->count[rank]; i++) {
+        const struct pp_op *sum = &m->lists->ops[rank][i];
+        if ((sum->kind == PP_AR || sum->kind == PP_RS) && !is_tied(sum) &&
+            sum->stage == op->stage && !is_bucket_summed(m, rank, op->stage, sum->split))
+            return false;
+    }
+    return true;
 }
 
 static int update(struct machine *m, int rank, const struct pp_op *op)
@@ -488,7 +533,8 @@ static int wait(struct machine *m, int rank, const struct pp_op *op)
             leave(m, rank, op->aux, op->stage, op->mb + g, op->split);
     }
     if (op->aux == PP_AR || op->aux == PP_RS)
-        put(m, is_tied(&p->op) ? 'T' : 'Y', rank, op->stage, is_tied(&p->op) ? 0 : op->pipe, 0);
+        put(m, is_tied(&p->op) ? 'T' : 'Y', rank, op->stage, is_tied(&p->op) ? 0 : op->pipe,
+            p->op.split);
     return 1;
 }
 

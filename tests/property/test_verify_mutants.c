@@ -251,6 +251,23 @@ static void change_slot(struct trial *t, struct pp_orders *o, int rank)
         op->slot = (int)draw(t, 3);
 }
 
+/* Of a collective or its WAIT. */
+static void change_bucket(struct trial *t, struct pp_orders *o, int rank)
+{
+    int at = (int)draw(t, (unsigned)o->count[rank]);
+
+    for (int i = 0; i < o->count[rank]; i++, at = (at + 1) % o->count[rank]) {
+        struct pp_op *op = &o->ops[rank][at];
+        const bool is_wait = op->kind == PP_WAIT;
+        if (!pp_op_has_buckets(is_wait ? op->aux : op->kind) ||
+            (is_wait ? op->peer != 0 : op->aux == PP_TIED))
+            continue;
+        op->granules = (uint8_t)(draw(t, 2) ? op->granules : draw(t, 3) ? 2 : 0);
+        op->split = (uint8_t)(op->granules ? draw(t, op->granules) : 0);
+        return;
+    }
+}
+
 static const struct {
     const char *name;
     mistake make;
@@ -270,6 +287,7 @@ static const struct {
     {"barriers", barriers, 2},
     {"other slots", renumber_slots, 3},
     {"another slot", change_slot, 3},
+    {"another bucket", change_bucket, 3},
 };
 
 static void try_mistakes(struct trial *t, const struct pp_orders *base, int times)
@@ -294,6 +312,7 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
 {
     const struct pp_program_head head = t->head;
     const double all[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const int cuts[] = {2, 1, 3, 2, 1, 3, 2, 2};
     struct pp_program *compute, *program;
     struct pp_error err = {0};
     const struct pp_lower_options options = {
@@ -305,6 +324,7 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
         .zero = (int)draw(t, 2),
         .has_tied = draw(t, 2),
         .recompute_frac = draw(t, 3) ? NULL : all,
+        .buckets = draw(t, 2) ? NULL : cuts,
     };
 
     cr_assert_eq(pp_program_freeze(t->arena, &head, base, &compute, &err), PP_OK, "%s",
@@ -312,11 +332,11 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
     cr_assert_eq(pp_lower(t->arena, compute, &options, &program, &err), PP_OK, "%s: %s", t->shape,
                  err.message);
     const size_t used = strlen(t->shape);
-    snprintf(t->shape + used, sizeof(t->shape) - used, ", %s, R %d, %s%s%s%s%s%s",
+    snprintf(t->shape + used, sizeof(t->shape) - used, ", %s, R %d, %s%s%s%s%s%s%s",
              pp_post_names[options.post], options.recv_slots, pp_grad_sync_names[options.grad_sync],
              options.has_sync ? ", sync" : "", options.has_optimizer ? ", U" : "",
              options.zero ? ", zero" : "", options.has_tied ? ", tied" : "",
-             options.recompute_frac ? ", R" : "");
+             options.recompute_frac ? ", R" : "", options.buckets ? ", buckets" : "");
     struct pp_orders *lists = pp_program_thaw(t->arena, program);
     t->head = pp_program_head_of(program);
     t->what = "as lowered";
