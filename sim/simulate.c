@@ -4,6 +4,7 @@
 #include "core/units.h"
 #include "schedules/eager.h"
 #include "schedules/verify.h"
+#include "sim/fold.h"
 #include "sim/steps.h"
 
 #include <math.h>
@@ -157,31 +158,6 @@ static enum pp_status slow_factors(struct pp_arena *arena, const struct pp_confi
     return PP_OK;
 }
 
-/* Replicas that differ cannot be folded. */
-static int replicas_of(const struct pp_config *config, const char **note)
-{
-    const int dp = config->layout.dp;
-
-    *note = dp > 1 ? "data-parallel replicas are identical and share no link in this engine" : "";
-    if (dp == 1)
-        return 1;
-    if (config->jitter_frac > 0) {
-        *note = "not folded: --jitter makes replicas differ";
-        return dp;
-    }
-    for (int i = 0; i < config->slow_count; i++)
-        if (strchr(config->slow[i], '.') &&
-            strchr(config->slow[i], '.') < strchr(config->slow[i], '=')) {
-            *note = "not folded: --slow makes replicas differ";
-            return dp;
-        }
-    if (config->no_fold) {
-        *note = "not folded: --no-fold";
-        return dp;
-    }
-    return 1;
-}
-
 /* Flops of what costs time: an ignored head does not raise the MFU. */
 static double flops_per_sample(const struct pp_config *c)
 {
@@ -264,7 +240,8 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
     } else {
         struct pp_engine_options *options = &result->config.engine_options;
         PP_TRY(pp_verify(result->program, &verify, err));
-        options->replicas = result->replicas_simulated = replicas_of(config, &result->fold_note);
+        options->replicas = result->replicas_simulated = pp_fold_replicas(
+            arena, config, result->program, result->costs, options->network, &result->fold_note);
         PP_TRY(slow_factors(arena, config, options->replicas, &options->perturbation, err));
         struct pp_engine_options run = *options;
         run.plan = pp_steps_plan(config);
