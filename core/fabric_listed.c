@@ -75,7 +75,8 @@ static void grow(const struct pp_fabric *f, struct pp_fabric_cache *cache)
 
 static struct pp_route sum_links(const struct pp_fabric *f, const int32_t *links, int count)
 {
-    struct pp_route route = {.bytes_per_s = INFINITY, .count = count};
+    struct pp_route route = {
+        .alpha_s = f->cache->source.alpha_s, .bytes_per_s = INFINITY, .count = count};
 
     for (int i = 0; i < count; i++) {
         const struct pp_fabric_link link = f->listed[links[i]];

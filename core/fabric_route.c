@@ -47,7 +47,7 @@ static void walk_fat_tree(const struct pp_fabric *f, int source, int dest, struc
 
 static unsigned levels_fat_tree(const struct pp_fabric *f, int a, int b)
 {
-    return climbs(f, a, b) ? 1u << PP_LEVEL_LEAF : 0;
+    return 1u << PP_LEVEL_NIC | (climbs(f, a, b) ? 1u << PP_LEVEL_LEAF : 0);
 }
 
 /* ---- dragonfly --------------------------------------------------------------------------- */
@@ -135,13 +135,15 @@ static unsigned levels_dragonfly(const struct pp_fabric *f, int a, int b)
 {
     const struct router from = router_of(f, a), to = router_of(f, b);
     const bool is_far = from.group != to.group;
+    const unsigned nic = 1u << PP_LEVEL_NIC;
 
     if (f->is_static && is_far)
-        return levels_group(f, from.number, to.group) | 1u << PP_LEVEL_GLOBAL |
+        return nic | levels_group(f, from.number, to.group) | 1u << PP_LEVEL_GLOBAL |
                levels_group(f, from.group, to.number);
     if (f->is_static)
-        return levels_group(f, from.number, to.number);
-    return (f->has_router && (is_far || from.number != to.number) ? 1u << PP_LEVEL_ROUTER : 0) |
+        return nic | levels_group(f, from.number, to.number);
+    return nic |
+           (f->has_router && (is_far || from.number != to.number) ? 1u << PP_LEVEL_ROUTER : 0) |
            (f->has_global && is_far ? 1u << PP_LEVEL_GLOBAL : 0);
 }
 
@@ -172,18 +174,16 @@ static void walk_torus(const struct pp_fabric *f, int source, int dest, struct p
     const int b = pp_fabric_node(f, dest);
     int node = pp_fabric_node(f, source), stride = 1;
 
-    add_nic(walk, f, node, local(f, source) % f->rails, UP);
     for (int dim = 0; dim < PP_TORUS_DIMS; dim++) {
         node = walk_dimension(f, node, dim, stride, b / stride % f->torus[dim], walk);
         stride *= f->torus[dim];
     }
-    add_nic(walk, f, b, local(f, dest) % f->rails, DOWN);
 }
 
 static unsigned levels_torus(const struct pp_fabric *f, int a, int b)
 {
-    (void)f;
-    return a != b ? 1u << PP_LEVEL_TORUS : 0;
+    (void)f, (void)a, (void)b;
+    return 1u << PP_LEVEL_TORUS;
 }
 
 /* ---- star -------------------------------------------------------------------------------- */
@@ -197,12 +197,12 @@ static void walk_star(const struct pp_fabric *f, int source, int dest, struct pp
 static unsigned levels_star(const struct pp_fabric *f, int a, int b)
 {
     (void)f, (void)a, (void)b;
-    return 0;
+    return 1u << PP_LEVEL_NIC;
 }
 
 /* ---- all --------------------------------------------------------------------------------- */
 
-/* From the source's node to the destination's, NICs included; levels beyond the NICs. */
+/* From one node to another, NICs included. */
 static const struct {
     void (*walk)(const struct pp_fabric *, int source, int dest, struct pp_walk *);
     unsigned (*levels)(const struct pp_fabric *, int node_a, int node_b);
@@ -252,5 +252,5 @@ unsigned pp_fabric_levels(const struct pp_fabric *f, int source, int dest)
         return 1u << (a == b ? PP_LEVEL_PAIR_NODE : PP_LEVEL_PAIR);
     const unsigned ends =
         (f->has_device ? 1u << PP_LEVEL_DEVICE : 0) | (f->is_pcie ? 1u << PP_LEVEL_HOST : 0);
-    return a == b ? ends : ends | 1u << PP_LEVEL_NIC | shapes[f->kind].levels(f, a, b);
+    return a == b ? ends : ends | shapes[f->kind].levels(f, a, b);
 }

@@ -32,32 +32,36 @@ static enum pp_status set_level(struct pp_fabric *f, enum pp_fabric_level_kind l
     return PP_OK;
 }
 
-/* Device and NIC links. With one device a node both carry the same transfers: they are one link,
- * as fast as the slower. Half of the latency of a route inside the node is the device's; what is
- * left of a route between nodes is the NICs'. */
-static enum pp_status shape_node(struct pp_fabric *f, const struct pp_cluster *c,
-                                 struct pp_error *err)
+/* Links of the devices, and of host memory. Half of the latency of a route inside a node each. */
+static enum pp_status shape_devices(struct pp_fabric *f, const struct pp_cluster *c,
+                                    struct pp_error *err)
 {
     const struct pp_fabric_shape *s = &c->fabric;
     const int gpus = c->gpus_per_node;
-    const double device_s = f->intra_s / 2;
-    double nic = 0, host = s->host_bytes_per_s;
+    double host = s->host_bytes_per_s;
 
     f->is_pcie = s->is_pcie;
     f->has_device = gpus > 1 || s->is_pcie;
     f->rails = s->nics > 0 && s->nics < gpus ? s->nics : gpus;
-    nic = node_bytes_per_s(c) / f->rails;
-    if (!f->has_device)
-        nic = fmin(nic, c->intra.bytes_per_s);
     if (!(host > 0)) /* every byte is written and read */
         host = fmax(c->intra.bytes_per_s, c->intra.bytes_per_s * gpus / 2);
     if (f->has_device)
-        PP_TRY(set_level(f, PP_LEVEL_DEVICE, 2LL * f->nodes * gpus, c->intra.bytes_per_s, device_s,
-                         err));
-    if (f->is_pcie)
-        PP_TRY(set_level(f, PP_LEVEL_HOST, f->nodes, host, 0, err));
+        PP_TRY(set_level(f, PP_LEVEL_DEVICE, 2LL * f->nodes * gpus, c->intra.bytes_per_s,
+                         f->intra_s / 2, err));
+    return f->is_pcie ? set_level(f, PP_LEVEL_HOST, f->nodes, host, 0, err) : PP_OK;
+}
+
+/* With one device a node its link and the NIC carry the same transfers: they are one link, as fast
+ * as the slower. NICs have what device links leave of the latency between nodes. */
+static enum pp_status shape_node(struct pp_fabric *f, const struct pp_cluster *c,
+                                 struct pp_error *err)
+{
+    PP_TRY(shape_devices(f, c, err));
+    double nic = node_bytes_per_s(c) / f->rails;
+    if (!f->has_device)
+        nic = fmin(nic, c->intra.bytes_per_s);
     return set_level(f, PP_LEVEL_NIC, 2LL * f->nodes * f->rails, nic,
-                     fmax(0, f->inter_s / 2 - (f->has_device ? device_s : 0)), err);
+                     fmax(0, f->inter_s / 2 - f->level[PP_LEVEL_DEVICE].latency_s), err);
 }
 
 /* Uplinks of a leaf. Adaptive routing makes them one, which can only bind when it is slower than
@@ -158,6 +162,7 @@ static void cubic(int nodes, int torus[PP_TORUS_DIMS])
     torus[0] = nodes;
 }
 
+/* The ports of a torus are the NICs: a link to a neighbour is as fast as one of them. */
 static enum pp_status shape_torus(struct pp_fabric *f, const struct pp_cluster *c,
                                   struct pp_error *err)
 {
@@ -181,9 +186,10 @@ static enum pp_status shape_torus(struct pp_fabric *f, const struct pp_cluster *
             (int)whole_over(f->nodes, (int64_t)f->torus[1] * f->torus[2]), f->torus[1],
             f->torus[2]);
     f->nodes = (int)nodes;
-    PP_TRY(shape_node(f, c, err));
+    PP_TRY(shape_devices(f, c, err));
+    const double nic = node_bytes_per_s(c) / (s->nics > 0 ? s->nics : c->gpus_per_node);
     return set_level(f, PP_LEVEL_TORUS, 2 * nodes * PP_TORUS_DIMS,
-                     s->torus_bytes_per_s > 0 ? s->torus_bytes_per_s : node_bytes_per_s(c), 0, err);
+                     s->torus_bytes_per_s > 0 ? s->torus_bytes_per_s : nic, 0, err);
 }
 
 static enum pp_status shape_star(struct pp_fabric *f, const struct pp_cluster *c,
