@@ -7,9 +7,7 @@
 const char *const pp_recompute_names[] = {"none", "selective", "full", "stage-aware", NULL};
 const char *const pp_head_names[] = {"last", "balanced", "ignored", NULL};
 
-enum { LINK_NODE, LINK_NETWORK, LINKS };
-enum { MAX_RANKS = 8192, MAX_ENTRIES = 1 << 20 }; /* of the table of links, of costs */
-static const char *const link_names[] = {"node", "network"};
+enum { MAX_ENTRIES = 1 << 20 };      /* of the table of costs */
 static const double longest_s = 1e5; /* of one instruction: more is a mistake in the input */
 
 static double recompute_frac(const struct pp_cost_inputs *in, int stage)
@@ -78,7 +76,7 @@ static enum pp_status check_inputs(const struct pp_cost_inputs *in, struct pp_er
         int64_t value, high;
     } sizes[] = {
         {"--tp", l->tp, 1 << 20},
-        {"--pp", l->pp, MAX_RANKS},
+        {"--pp", l->pp, PP_COST_RANKS_MAX},
         {"--dp", l->dp, 1 << 24},
         {"--cp", l->cp, 1 << 20},
         {"--ep", l->ep, 1},
@@ -263,32 +261,46 @@ static struct pp_cost transfer(double seconds, double bytes)
     return (struct pp_cost){.ps = pp_units_ps(seconds), .bytes = bytes};
 }
 
-static struct pp_cost collective(struct pp_collective c, double bytes)
+static struct pp_cost collective(struct pp_collective_time time, double bytes)
 {
-    return (struct pp_cost){.ps = pp_units_ps(c.node_s + c.network_s + c.latency_s),
-                            .latency_ps = pp_units_ps(c.latency_s),
+    return (struct pp_cost){.ps = pp_units_ps(pp_collective_s(time)),
+                            .latency_ps = pp_units_ps(time.latency_s),
                             .bytes = bytes};
 }
 
-static void fill_sync(const struct pp_cost_inputs *in, struct pp_costs *costs)
+static void fill_sums(struct pp_arena *arena, const struct pp_cost_inputs *in, int stage,
+                      struct pp_costs *costs)
+{
+    const struct pp_state_bytes state = pp_roofline_state_bytes(&in->cluster->device);
+    const double params = pp_roofline_stage_params(in, stage), grads_bytes = params * state.grads,
+                 params_bytes = params * state.params;
+    const struct {
+        enum pp_op_kind kind;
+        double bytes;
+    } sums[] = {
+        {PP_AR, grads_bytes}, {PP_RS, grads_bytes}, {PP_AG, params_bytes}, {PP_BC, params_bytes}};
+    const struct pp_device_group group = pp_roofline_stage_group(in, stage);
+    const struct pp_device_links links = pp_roofline_stage_links(arena, in, stage, grads_bytes);
+
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        costs->op[sums[i].kind][stage] = collective(
+            pp_collective_time(sums[i].kind, in->algorithm, group, &links, sums[i].bytes),
+            sums[i].bytes);
+    costs->ring_alpha_ps[stage] = pp_units_ps(pp_roofline_ring_step_s(in, group, grads_bytes));
+}
+
+static void fill_sync(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                      struct pp_costs *costs)
 {
     const struct pp_device *device = &in->cluster->device;
-    const struct pp_state_bytes state = pp_roofline_state_bytes(device);
 
     for (int s = 0; s < in->stages; s++) {
-        const double params = pp_roofline_stage_params(in, s), grads_bytes = params * state.grads,
-                     params_bytes = params * state.params;
-        const struct pp_group group = pp_roofline_stage_group(in, s);
         const double update_bytes = pp_roofline_update_bytes(in, s);
-        costs->op[PP_AR][s] = collective(pp_roofline_reduce(in, group, grads_bytes), grads_bytes);
-        costs->op[PP_RS][s] = collective(pp_roofline_gather(in, group, grads_bytes), grads_bytes);
-        costs->op[PP_AG][s] = collective(pp_roofline_gather(in, group, params_bytes), params_bytes);
-        costs->op[PP_BC][s] = costs->op[PP_AG][s];
+        fill_sums(arena, in, s, costs);
         costs->op[PP_U][s] =
             transfer((in->blocks_per_stage[s] + 1) * device->launch_s +
                          update_bytes / (device->memory_bytes_per_s * device->memory_eta),
                      update_bytes);
-        costs->ring_alpha_ps[s] = pp_units_ps(pp_roofline_ring_step_s(in, group, grads_bytes));
     }
 }
 
@@ -296,41 +308,16 @@ static void fill_tied(struct pp_arena *arena, const struct pp_cost_inputs *in,
                       struct pp_costs *costs)
 {
     const struct pp_model *m = in->model;
-    struct pp_group group = {.members = 2, .per_node = 2, .nodes = 1};
+    struct pp_device_group group = {.members = 2, .per_node = 2, .nodes = 1};
 
     if (!pp_roofline_has_tied_copy(in))
         return;
     if (pp_roofline_crosses(in, in->rank_of[0], in->rank_of[in->stages - 1]))
-        group = (struct pp_group){.members = 2, .per_node = 1, .nodes = 2};
+        group = (struct pp_device_group){.members = 2, .per_node = 1, .nodes = 2};
     const double bytes = (double)m->vocab * m->hidden / in->layout.tp *
                          pp_roofline_state_bytes(&in->cluster->device).grads;
     costs->tied = PP_NEW(arena, struct pp_cost);
-    *costs->tied = collective(pp_roofline_reduce(in, group, bytes), bytes);
-}
-
-static void fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
-                       struct pp_costs *costs)
-{
-    const struct pp_link links[LINKS] = {
-        [LINK_NODE] = pp_roofline_intra(in),
-        [LINK_NETWORK] = pp_roofline_inter(in),
-    };
-    const int ranks = in->layout.pp;
-    unsigned char *class = pp_arena_alloc(arena, (size_t)ranks * (size_t)ranks);
-
-    for (int a = 0; a < ranks; a++)
-        for (int b = 0; b < ranks; b++)
-            class[(size_t)a * (size_t)ranks + (size_t)b] =
-                pp_roofline_crosses(in, a, b) ? LINK_NETWORK : LINK_NODE;
-    costs->links = LINKS;
-    costs->link = class;
-    costs->link_names = link_names;
-    costs->alpha_ps = PP_ARRAY(arena, int64_t, LINKS);
-    costs->s_per_byte = PP_ARRAY(arena, double, LINKS);
-    for (int i = 0; i < LINKS; i++) {
-        costs->alpha_ps[i] = pp_units_ps(links[i].alpha_s);
-        costs->s_per_byte[i] = 1 / links[i].bytes_per_s;
-    }
+    *costs->tied = collective(pp_roofline_collective(in, PP_AR, group, bytes), bytes);
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -389,9 +376,9 @@ enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_in
     const double *recompute = pp_recompute_fracs(arena, in);
 
     fill_compute(in, recompute, c);
-    fill_sync(in, c);
+    fill_sync(arena, in, c);
     fill_tied(arena, in, c);
-    fill_links(arena, in, c);
+    pp_roofline_fill_links(arena, in, c);
     for (int s = 0; s < in->stages; s++)
         pp_roofline_memory(in, recompute, s, &c->memory[s]);
     PP_TRY(check_times(c, in, err));

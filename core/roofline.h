@@ -5,6 +5,7 @@
 #define PP_CORE_ROOFLINE_H
 
 #include "core/cluster.h"
+#include "core/collective.h"
 #include "core/cost.h"
 #include "core/fabric.h"
 #include "core/layout.h"
@@ -41,7 +42,12 @@ struct pp_cost_inputs {
     double intra_factor, inter_factor; /* --link-bw, 1 = as given */
     const struct pp_fabric *fabric;    /* NULL: intra and inter link of the cluster only */
     struct pp_map map;
+    enum pp_algorithm algorithm; /* of collectives */
 };
+
+/* Devices of a program rank that differ in what their messages meet: 1 where each has a NIC of its
+ * own, else all tp * cp. */
+int pp_lanes(const struct pp_cluster *cluster, const struct pp_layout *layout);
 
 /* Blocks per stage: `first`/`last` fixed when > 0; the rest as even as possible, extra blocks to
  * the inner stages first (the ends hold embedding and head). Every block is placed. PP_EINVAL when
@@ -59,6 +65,10 @@ double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *
 
 enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_inputs *in,
                                  struct pp_costs **costs, struct pp_error *err);
+
+/* Fill costs->rings: large, and only needed where gradient sums are really passed on. */
+void pp_costs_rings(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                    struct pp_costs *costs);
 
 /* Flops that recomputation executes again for one sample, by the counting rule of the model flops:
  * HFU counts both. */

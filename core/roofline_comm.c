@@ -1,6 +1,9 @@
 #include "core/roofline_parts.h"
 
 #include <math.h>
+#include <string.h>
+
+/* ---- links ----------------------------------------------------------------------------------- */
 
 static struct pp_link scaled(struct pp_link link, double eta, double factor)
 {
@@ -8,124 +11,195 @@ static struct pp_link scaled(struct pp_link link, double eta, double factor)
     return link;
 }
 
-struct pp_link pp_roofline_intra(const struct pp_cost_inputs *in)
+struct pp_device_links pp_roofline_links(const struct pp_cost_inputs *in)
 {
-    return scaled(in->cluster->intra, in->cluster->eta_link, in->intra_factor);
+    return (struct pp_device_links){
+        .intra = scaled(in->cluster->intra, in->cluster->eta_link, in->intra_factor),
+        .inter = scaled(in->cluster->inter, in->cluster->eta_link, in->inter_factor),
+    };
 }
 
-struct pp_link pp_roofline_inter(const struct pp_cost_inputs *in)
+struct pp_link pp_roofline_hop(const struct pp_cost_inputs *in, int source, int dest)
 {
-    return scaled(in->cluster->inter, in->cluster->eta_link, in->inter_factor);
+    const struct pp_device_links links = pp_roofline_links(in);
+
+    if (in->fabric) {
+        const struct pp_route route = pp_fabric_cost(in->fabric, source, dest);
+        return (struct pp_link){route.alpha_s, route.bytes_per_s};
+    }
+    return pp_cluster_same_node(in->cluster, source, dest) ? links.intra : links.inter;
 }
 
-static struct pp_group group_of_nodes(int members, int nodes)
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static int degree(const struct pp_layout *l, int axis)
+{
+    const int degrees[PP_AXES] = {l->tp, l->cp, l->dp, l->pp};
+
+    return degrees[axis];
+}
+
+static struct pp_device_group group_of_nodes(int members, int nodes)
 {
     const int per_node = members / nodes > 0 ? members / nodes : 1;
 
-    return (struct pp_group){
+    return (struct pp_device_group){
         .members = members, .per_node = per_node, .nodes = (members + per_node - 1) / per_node};
 }
 
-struct pp_group pp_roofline_group(const struct pp_cost_inputs *in, int members, int stride)
+struct pp_device_group pp_roofline_group(const struct pp_cost_inputs *in, enum pp_axis axis)
 {
-    const int64_t span = (int64_t)(members - 1) * stride;
+    const int members = degree(&in->layout, axis);
+    const int64_t span = (int64_t)(members - 1) * in->map.stride[axis];
     const int64_t nodes = span / in->cluster->gpus_per_node + 1;
 
     return group_of_nodes(members, (int)(nodes < members ? nodes : members));
 }
 
-/* Devices of a stage for c = t = 0; others lie beside them. Ranks come in any order, so nodes are
- * counted as changes along each rank's replicas: two ranks that share a node count it twice unless
- * they are neighbours, which only makes the estimate cautious. */
-struct pp_group pp_roofline_stage_group(const struct pp_cost_inputs *in, int stage)
-{
-    const struct pp_layout *l = &in->layout;
-    const int64_t stride = l->tp, per_rank = (int64_t)l->dp * l->cp,
-                  gpn = in->cluster->gpus_per_node;
-    const int64_t members = per_rank * in->pipelines;
-    int64_t nodes = 0, last = -1;
+/* Counts the nodes of devices that come in ascending order. */
+struct count {
+    int gpus_per_node;
+    int64_t nodes, last;
+};
 
-    for (int p = 0; p < in->pipelines; p++) {
-        const int64_t rank = in->rank_of[(int64_t)p * in->stages + stage];
-        const int64_t first_node = rank * per_rank * stride / gpn;
-        const int64_t last_node = (rank * per_rank + per_rank - 1) * stride / gpn;
-        const int64_t touched = last_node - first_node + 1;
-        nodes += touched < per_rank ? touched : per_rank;
-        if (first_node == last)
-            nodes--;
-        last = last_node;
-    }
-    return group_of_nodes((int)members, (int)(nodes < 1 ? 1 : nodes < members ? nodes : members));
+/* `count` devices, `stride` apart. */
+static void count_run(struct count *c, int64_t first, int64_t stride, int64_t count)
+{
+    const int64_t first_node = first / c->gpus_per_node,
+                  last_node = (first + (count - 1) * stride) / c->gpus_per_node,
+                  touched = last_node - first_node + 1;
+
+    c->nodes += (touched < count ? touched : count) - (first_node == c->last);
+    c->last = last_node;
 }
 
+/* Two inner axes that continue one another are one run. */
+static void count_axes(struct count *c, const struct pp_cost_inputs *in,
+                       const struct pp_stage_walk *walk, int level, int64_t first)
+{
+    const int axis = walk->axis[level], count = walk->count[level];
+    const int64_t stride = in->map.stride[axis];
+
+    if (level == PP_STAGE_AXES - 2 && axis != PP_AXIS_PP && walk->axis[level + 1] != PP_AXIS_PP) {
+        const int64_t inner = in->map.stride[walk->axis[level + 1]],
+                      of_inner = walk->count[level + 1];
+        if (stride == inner * of_inner) {
+            count_run(c, first, inner, count * of_inner);
+            return;
+        }
+    }
+    if (level == PP_STAGE_AXES - 1 && axis != PP_AXIS_PP) {
+        count_run(c, first, stride, count);
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        const int64_t at = first + stride * pp_stage_walk_at(walk, level, i);
+        if (level == PP_STAGE_AXES - 1)
+            count_run(c, at, 1, 1);
+        else
+            count_axes(c, in, walk, level + 1, at);
+    }
+}
+
+/* Each rank once, in ascending order. */
+static int stage_ranks(const struct pp_cost_inputs *in, int stage, uint16_t *ranks)
+{
+    uint64_t seen[PP_COST_RANKS_MAX / 64];
+    const int words = (in->layout.pp + 63) / 64;
+    int count = 0;
+
+    memset(seen, 0, sizeof(*seen) * (size_t)words);
+    for (int p = 0; p < in->pipelines; p++) {
+        const int rank = in->rank_of[(int64_t)p * in->stages + stage];
+        seen[rank / 64] |= UINT64_C(1) << rank % 64;
+    }
+    for (int w = 0; w < words; w++)
+        for (uint64_t left = seen[w]; left; left &= left - 1)
+            ranks[count++] = (uint16_t)(64 * w + __builtin_ctzll(left));
+    return count;
+}
+
+void pp_stage_walk_init(struct pp_stage_walk *walk, const struct pp_cost_inputs *in, int stage)
+{
+    const int counts[PP_AXES] = {[PP_AXIS_CP] = in->layout.cp,
+                                 [PP_AXIS_DP] = in->layout.dp,
+                                 [PP_AXIS_PP] = stage_ranks(in, stage, walk->rank)};
+    const int axes[PP_STAGE_AXES] = {PP_AXIS_PP, PP_AXIS_DP, PP_AXIS_CP};
+
+    for (int i = 0; i < PP_STAGE_AXES; i++) {
+        int at = i;
+        for (; at > 0 && in->map.stride[walk->axis[at - 1]] < in->map.stride[axes[i]]; at--)
+            walk->axis[at] = walk->axis[at - 1];
+        walk->axis[at] = axes[i];
+    }
+    for (int i = 0; i < PP_STAGE_AXES; i++)
+        walk->count[i] = counts[walk->axis[i]];
+}
+
+struct pp_device_group pp_roofline_stage_group(const struct pp_cost_inputs *in, int stage)
+{
+    const int members = in->layout.dp * in->layout.cp * in->pipelines;
+    struct count count = {.gpus_per_node = in->cluster->gpus_per_node, .last = -1};
+    struct pp_stage_walk walk;
+
+    pp_stage_walk_init(&walk, in, stage);
+    count_axes(&count, in, &walk, 0, 0);
+    return group_of_nodes(members, (int)(count.nodes < members ? count.nodes : members));
+}
+
+/* The other coordinates of the two ranks are alike, so that only those matter that do not shift
+ * both by whole nodes. */
 bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b)
 {
-    const struct pp_layout *l = &in->layout;
-    const int64_t width = (int64_t)l->dp * l->cp * l->tp, gpn = in->cluster->gpus_per_node;
+    const int gpn = in->cluster->gpus_per_node, *stride = in->map.stride;
+    const int64_t a = (int64_t)rank_a * stride[PP_AXIS_PP],
+                  b = (int64_t)rank_b * stride[PP_AXIS_PP];
+    int count[PP_AXES];
 
     if (rank_a == rank_b)
         return false;
-    const int64_t a = rank_a * width, b = rank_b * width, distance = a < b ? b - a : a - b;
-    if (distance >= gpn)
+    if ((a < b ? b - a : a - b) >= gpn)
         return true;
-    for (int64_t k = 0; k < width; k++)
-        if ((a + k) / gpn != (b + k) / gpn)
-            return true;
+    for (int axis = 0; axis < PP_AXES; axis++)
+        count[axis] = stride[axis] % gpn == 0 ? 1 : degree(&in->layout, axis);
+    for (int d = 0; d < count[PP_AXIS_DP]; d++)
+        for (int c = 0; c < count[PP_AXIS_CP]; c++)
+            for (int t = 0; t < count[PP_AXIS_TP]; t++) {
+                const int64_t other = pp_map_device(&in->map, t, c, d, 0);
+                if ((a + other) / gpn != (b + other) / gpn)
+                    return true;
+            }
     return false;
 }
 
-/* Inside the node first, then one ring per device across the nodes over its share of the buffer. */
-struct pp_collective pp_roofline_gather(const struct pp_cost_inputs *in, struct pp_group group,
-                                        double bytes)
-{
-    const struct pp_link intra = pp_roofline_intra(in), inter = pp_roofline_inter(in);
-    const double g = group.per_node, n = group.nodes;
+/* ---- collectives ----------------------------------------------------------------------------- */
 
-    if (group.members <= 1)
-        return (struct pp_collective){0};
-    return (struct pp_collective){
-        .node_s = (g - 1) * (bytes / g / intra.bytes_per_s),
-        .network_s = (n - 1) * (bytes / g / n / inter.bytes_per_s),
-        .latency_s = (g - 1) * intra.alpha_s + (n - 1) * inter.alpha_s,
-    };
+struct pp_collective_time pp_roofline_collective(const struct pp_cost_inputs *in,
+                                                 enum pp_op_kind kind, struct pp_device_group group,
+                                                 double bytes)
+{
+    const struct pp_device_links links = pp_roofline_links(in);
+
+    return pp_collective_time(kind, in->algorithm, group, &links, bytes);
 }
 
-/* Reduce-scatter and all-gather; across nodes the latency grows with the logarithm where that is
- * less than a ring's (Rabenseifner; NCCL's double trees): 2 log2(n) alpha + 2 (n-1)/n bytes. */
-struct pp_collective pp_roofline_reduce(const struct pp_cost_inputs *in, struct pp_group group,
-                                        double bytes)
+double pp_roofline_collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
+                                struct pp_device_group group, double bytes)
 {
-    const struct pp_collective once = pp_roofline_gather(in, group, bytes);
-    const double g = group.per_node, n = group.nodes;
-
-    if (group.members <= 1)
-        return once;
-    return (struct pp_collective){
-        .node_s = 2 * once.node_s,
-        .network_s = 2 * once.network_s,
-        .latency_s = 2 * (g - 1) * pp_roofline_intra(in).alpha_s +
-                     2 * fmin(n - 1, ceil(log2(n))) * pp_roofline_inter(in).alpha_s,
-    };
+    return pp_collective_s(pp_roofline_collective(in, kind, group, bytes));
 }
 
-static double seconds_of(struct pp_collective c)
+static struct pp_link slowest(const struct pp_cost_inputs *in, struct pp_device_group group)
 {
-    return c.node_s + c.network_s + c.latency_s;
+    const struct pp_device_links links = pp_roofline_links(in);
+
+    return group.nodes > 1 ? links.inter : links.intra;
 }
 
-double pp_roofline_gather_s(const struct pp_cost_inputs *in, struct pp_group group, double bytes)
+double pp_roofline_ring_step_s(const struct pp_cost_inputs *in, struct pp_device_group group,
+                               double bytes)
 {
-    return seconds_of(pp_roofline_gather(in, group, bytes));
-}
-
-double pp_roofline_reduce_s(const struct pp_cost_inputs *in, struct pp_group group, double bytes)
-{
-    return seconds_of(pp_roofline_reduce(in, group, bytes));
-}
-
-double pp_roofline_ring_step_s(const struct pp_cost_inputs *in, struct pp_group group, double bytes)
-{
-    const struct pp_link link = group.nodes > 1 ? pp_roofline_inter(in) : pp_roofline_intra(in);
+    const struct pp_link link = slowest(in, group);
 
     if (group.members <= 1)
         return 0;
@@ -143,12 +217,12 @@ double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
         [PP_LAYER_BLOCK] = {4, 4, 0},
         [PP_LAYER_HEAD] = {1, 1, 0},
     };
-    const struct pp_group group = pp_roofline_group(in, in->layout.tp, 1);
+    const struct pp_device_group group = pp_roofline_group(in, PP_AXIS_TP);
     const double bytes = work.tokens * in->model->hidden * pp_dtype_bytes(&in->cluster->device);
-    double s = gathers[kind][pass] * pp_roofline_gather_s(in, group, bytes);
+    double s = gathers[kind][pass] * pp_roofline_collective_s(in, PP_AG, group, bytes);
 
     if (kind == PP_LAYER_HEAD && pass == PP_PASS_F)
-        s += 3 * pp_roofline_reduce_s(in, group, work.tokens * 4);
+        s += 3 * pp_roofline_collective_s(in, PP_AR, group, work.tokens * 4);
     return s;
 }
 
@@ -166,8 +240,7 @@ double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_work work, en
     const double kv = fmax((double)m->kv_heads / l->tp, 1) * m->head_dim;
     const double bytes =
         (is_backward ? 4 : 2) * work.tokens * kv * pp_dtype_bytes(&in->cluster->device);
-    const struct pp_group group = pp_roofline_group(in, l->cp, l->tp);
-    const struct pp_link link = group.nodes > 1 ? pp_roofline_inter(in) : pp_roofline_intra(in);
+    const struct pp_link link = slowest(in, pp_roofline_group(in, PP_AXIS_CP));
     const double round_s = link.alpha_s + bytes / link.bytes_per_s;
     const double core_s = pp_roofline_attention(in, work).s * (is_backward ? 2 : 1) / l->cp;
     return (l->cp - 1) * fmax(0, round_s - core_s);

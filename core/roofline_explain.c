@@ -65,42 +65,84 @@ static void explain_messages(const struct pp_cost_inputs *in, const struct pp_co
 
 /* ---- once a step --------------------------------------------------------------------------- */
 
+/* Formulas of a sum and of a scatter or gather, for groups of g replicas in each of m nodes: bytes
+ * in the node and between nodes, rounds in the node and between nodes. */
+struct formula {
+    const char *node, *network, *node_rounds, *network_rounds, *remark;
+};
+static const struct formula formulas[PP_ALGORITHMS][2] = {
+    [PP_ALGORITHM_AUTO] = {{"2 (g-1)/g bytes", "2 (m-1)/m bytes/g", "2 (g-1)",
+                            "2 min(m-1, ceil(log2 m))", ""},
+                           {"(g-1)/g bytes", "(m-1)/m bytes/g", "(g-1)", "(m-1)", ""}},
+    [PP_ALGORITHM_RING] = {{"2 (n-1)/n bytes if m = 1, n = g m,", "2 (n-1)/n bytes if m > 1,",
+                            "2 (n-1) if m = 1,", "2 (n-1) if m > 1,", ""},
+                           {"(n-1)/n bytes if m = 1, n = g m,", "(n-1)/n bytes if m > 1,",
+                            "(n-1) if m = 1,", "(n-1) if m > 1,", ""}},
+    [PP_ALGORITHM_TREE] = {{"2 bytes", "2 bytes/g", "2 (g-1)", "2 ceil(log2 m)",
+                            " (pipelined: the slower of node and network counts)"},
+                           {"(g-1)/g bytes", "(m-1)/m bytes/g", "ceil(log2 g)", "ceil(log2 m)",
+                            ""}},
+    [PP_ALGORITHM_HIERARCHICAL] = {{"2 (g-1)/g bytes", "2 (m-1)/m bytes/g", "2 (g-1)", "2 (m-1)",
+                                    ""},
+                                   {"(g-1)/g bytes", "(m-1)/m bytes/g", "(g-1)", "(m-1)", ""}},
+};
+
 static void explain_formulas(const struct pp_cost_inputs *in, FILE *out)
 {
     const bool is_sharded = in->zero >= 1;
-    const char *twice = is_sharded ? "" : "2 ";
+    const struct formula *formula = &formulas[in->algorithm][is_sharded];
+    const struct pp_device_links links = pp_roofline_links(in);
 
     if (in->layout.dp * in->layout.cp * in->pipelines > 1)
         fprintf(out,
-                "  %s, g replicas in each of m nodes:\n"
-                "    node     %s(g-1)/g bytes / %s\n"
-                "    network  %s(m-1)/m bytes/g / %s\n"
-                "    latency  %s(g-1) %s + %s%s %s\n",
-                is_sharded ? "gradient scatter, parameter gather" : "gradient sum", twice,
-                TEXT(pp_roofline_intra(in).bytes_per_s, PP_UNIT_BYTES_PER_S), twice,
-                TEXT(pp_roofline_inter(in).bytes_per_s, PP_UNIT_BYTES_PER_S), twice,
-                TIME(pp_roofline_intra(in).alpha_s), twice,
-                is_sharded ? "(m-1)" : "min(m-1, ceil(log2 m))",
-                TIME(pp_roofline_inter(in).alpha_s));
+                "  %s, %s, g replicas in each of m nodes%s:\n"
+                "    node     %s / %s\n"
+                "    network  %s / %s\n"
+                "    latency  %s %s + %s %s\n",
+                is_sharded ? "gradient scatter, parameter gather" : "gradient sum",
+                pp_algorithm_names[in->algorithm], formula->remark, formula->node,
+                TEXT(links.intra.bytes_per_s, PP_UNIT_BYTES_PER_S), formula->network,
+                TEXT(links.inter.bytes_per_s, PP_UNIT_BYTES_PER_S), formula->node_rounds,
+                TIME(links.intra.alpha_s), formula->network_rounds, TIME(links.inter.alpha_s));
     fprintf(out,
             "  optimizer: (blocks + 1) launches + bytes moved a parameter x parameters%s / memory "
             "rate\n",
             is_sharded ? " / replicas" : "");
 }
 
-static void explain_collective(const char *what, double bytes, struct pp_collective c, FILE *out)
+static void explain_collective(enum pp_op_kind kind, struct pp_cost cost,
+                               struct pp_collective_time time, FILE *out)
 {
-    fprintf(out, "    %s of %s: %s = node %s + network %s + latency %s\n", what,
-            TEXT(bytes, PP_UNIT_BYTES), TIME(c.node_s + c.network_s + c.latency_s), TIME(c.node_s),
-            TIME(c.network_s), TIME(c.latency_s));
+    static const char *const names[PP_OP_KINDS] = {
+        [PP_AR] = "gradient sum", [PP_RS] = "gradient scatter", [PP_AG] = "parameter gather"};
+
+    fprintf(out, "    %s of %s: %s = node %s + network %s + latency %s\n", names[kind],
+            TEXT(cost.bytes, PP_UNIT_BYTES), TIME(pp_units_s(cost.ps)), TIME(time.node_s),
+            TIME(time.network_s), TIME(time.latency_s));
+}
+
+static void explain_collectives(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+                                int stage, struct pp_device_group group, FILE *out)
+{
+    static const enum pp_op_kind kinds[] = {PP_AR, PP_RS, PP_AG};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_device_links links =
+        pp_roofline_stage_links(arena, in, stage, costs->op[PP_AR][stage].bytes);
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && group.members > 1; i++) {
+        const struct pp_cost cost = costs->op[kinds[i]][stage];
+        if ((kinds[i] == PP_AR) != (in->zero >= 1))
+            explain_collective(
+                kinds[i], cost,
+                pp_collective_time(kinds[i], in->algorithm, group, &links, cost.bytes), out);
+    }
 }
 
 static void explain_update(const struct pp_cost_inputs *in, const struct pp_costs *costs, int stage,
                            FILE *out)
 {
     const struct pp_device *device = &in->cluster->device;
-    const struct pp_state_bytes state = pp_roofline_state_bytes(device);
-    const struct pp_group group = pp_roofline_stage_group(in, stage);
+    const struct pp_device_group group = pp_roofline_stage_group(in, stage);
     const double params = pp_roofline_stage_params(in, stage),
                  updated = in->zero >= 1 ? params / group.members : params;
 
@@ -108,15 +150,7 @@ static void explain_update(const struct pp_cost_inputs *in, const struct pp_cost
     if (group.members > 1)
         fprintf(out, ", %d replicas, g = %d, m = %d", group.members, group.per_node, group.nodes);
     fputc('\n', out);
-    if (group.members > 1 && in->zero >= 1) {
-        explain_collective("gradient scatter", params * state.grads,
-                           pp_roofline_gather(in, group, params * state.grads), out);
-        explain_collective("parameter gather", params * state.params,
-                           pp_roofline_gather(in, group, params * state.params), out);
-    } else if (group.members > 1) {
-        explain_collective("gradient sum", params * state.grads,
-                           pp_roofline_reduce(in, group, params * state.grads), out);
-    }
+    explain_collectives(in, costs, stage, group, out);
     fprintf(out, "    optimizer: %s = %d x %s + %g B x %s / %s\n",
             TIME(pp_units_s(costs->op[PP_U][stage].ps)), in->blocks_per_stage[stage] + 1,
             TIME(device->launch_s), pp_roofline_update_bytes(in, stage) / updated,

@@ -57,35 +57,46 @@ struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct 
 
 /* ---- communication ----------------------------------------------------------------------- */
 
-/* Members of a collective: `per_node` in each of `nodes` nodes. */
-struct pp_group {
-    int members, per_node, nodes;
+/* The devices of a stage group (tp coordinate 0) in ascending order: three nested loops, the axis
+ * with the widest stride outermost. `rank` are the pipeline ranks that hold the stage. */
+enum { PP_COST_RANKS_MAX = 8192, PP_STAGE_AXES = 3 };
+struct pp_stage_walk {
+    int axis[PP_STAGE_AXES], count[PP_STAGE_AXES];
+    uint16_t rank[PP_COST_RANKS_MAX]; /* ascending */
 };
+void pp_stage_walk_init(struct pp_stage_walk *walk, const struct pp_cost_inputs *in, int stage);
+/* Coordinate i along the axis of a level. */
+static inline int pp_stage_walk_at(const struct pp_stage_walk *walk, int level, int i)
+{
+    return walk->axis[level] == PP_AXIS_PP ? walk->rank[i] : i;
+}
 
 /* Links of the cluster with efficiency and --link-bw applied. */
-struct pp_link pp_roofline_intra(const struct pp_cost_inputs *in);
-struct pp_link pp_roofline_inter(const struct pp_cost_inputs *in);
-/* `members` devices, `stride` apart, starting at a multiple of members * stride. */
-struct pp_group pp_roofline_group(const struct pp_cost_inputs *in, int members, int stride);
-/* All replicas of a stage: dp * cp * pipelines devices. */
-struct pp_group pp_roofline_stage_group(const struct pp_cost_inputs *in, int stage);
+struct pp_device_links pp_roofline_links(const struct pp_cost_inputs *in);
+/* The devices along an axis that differ in nothing else, starting where a node does. */
+struct pp_device_group pp_roofline_group(const struct pp_cost_inputs *in, enum pp_axis axis);
+/* All replicas of a stage: dp * cp * pipelines devices, those with tp coordinate 0. */
+struct pp_device_group pp_roofline_stage_group(const struct pp_cost_inputs *in, int stage);
+/* The same as links of a fabric; the bandwidths of a ring are those of its slowest hop. */
+struct pp_device_links pp_roofline_stage_links(struct pp_arena *arena,
+                                               const struct pp_cost_inputs *in, int stage,
+                                               double bytes);
 /* 1 when some replica's pair of the two ranks is in different nodes. */
 bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b);
-/* The terms of a collective: bytes inside the nodes, bytes between them, latencies of all rounds.
- */
-struct pp_collective {
-    double node_s, network_s, latency_s;
-};
-/* An all-gather or reduce-scatter (`bytes` = the gathered size), an all-reduce; and their seconds.
- */
-struct pp_collective pp_roofline_gather(const struct pp_cost_inputs *in, struct pp_group group,
-                                        double bytes);
-struct pp_collective pp_roofline_reduce(const struct pp_cost_inputs *in, struct pp_group group,
-                                        double bytes);
-double pp_roofline_gather_s(const struct pp_cost_inputs *in, struct pp_group group, double bytes);
-double pp_roofline_reduce_s(const struct pp_cost_inputs *in, struct pp_group group, double bytes);
+/* Between two devices in the same node or in different ones. */
+struct pp_link pp_roofline_hop(const struct pp_cost_inputs *in, int source, int dest);
+/* Classes of the links between pipeline ranks, roofline_links.c. */
+void pp_roofline_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                            struct pp_costs *costs);
+
+/* A collective by the chosen algorithm; see pp_collective_time. */
+struct pp_collective_time pp_roofline_collective(const struct pp_cost_inputs *in,
+                                                 enum pp_op_kind kind, struct pp_device_group group,
+                                                 double bytes);
+double pp_roofline_collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
+                                struct pp_device_group group, double bytes);
 /* One ring step of an all-reduce over a flat ring. */
-double pp_roofline_ring_step_s(const struct pp_cost_inputs *in, struct pp_group group,
+double pp_roofline_ring_step_s(const struct pp_cost_inputs *in, struct pp_device_group group,
                                double bytes);
 /* Exposed tensor-parallel seconds of one layer, context-parallel seconds of one block. */
 double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,

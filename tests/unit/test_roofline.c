@@ -183,7 +183,7 @@ static void check_placement(const struct pp_cost_inputs *in)
                 nodes += node != last;
                 last = node;
             }
-        const struct pp_group group = pp_roofline_stage_group(in, s);
+        const struct pp_device_group group = pp_roofline_stage_group(in, s);
         cr_assert_eq(group.members, l->dp * l->cp);
         const int per_node = group.members / nodes;
         cr_assert_eq(group.per_node, per_node, "%d members, %d nodes: %d per node", group.members,

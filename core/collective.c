@@ -1,0 +1,183 @@
+#include "core/collective.h"
+
+#include <assert.h>
+#include <math.h>
+
+const char *const pp_algorithm_names[] = {"auto", "ring", "tree", "hierarchical", NULL};
+
+struct input {
+    double n, g, m; /* members, members of a node, nodes */
+    struct pp_link intra, inter;
+    double bytes;
+};
+
+static double rounds(double members)
+{
+    return ceil(log2(members));
+}
+
+/* Seconds of `bytes` over all rounds of a flat algorithm, `latencies` rounds: every round is as
+ * slow as its slowest message, which leaves the node where the group does. */
+static struct pp_collective_time flat(const struct input *in, double latencies, double bytes)
+{
+    const bool is_network = in->m > 1;
+    const struct pp_link link = is_network ? in->inter : in->intra;
+    const double s = bytes / link.bytes_per_s;
+
+    return (struct pp_collective_time){.node_s = is_network ? 0 : s,
+                                       .network_s = is_network ? s : 0,
+                                       .latency_s = latencies * link.alpha_s};
+}
+
+static struct pp_collective_time twice(struct pp_collective_time time)
+{
+    return (struct pp_collective_time){2 * time.node_s, 2 * time.network_s, 2 * time.latency_s};
+}
+
+/* ---- ring: n - 1 rounds, each passes a share of 1/n on -------------------------------------- */
+
+static struct pp_collective_time ring_pass(const struct input *in)
+{
+    return flat(in, in->n - 1, (in->n - 1) * (in->bytes / in->n));
+}
+
+static struct pp_collective_time ring_reduce(const struct input *in)
+{
+    return twice(ring_pass(in));
+}
+
+/* Scattered by a binomial tree, then gathered around the ring. */
+static struct pp_collective_time ring_broadcast(const struct input *in)
+{
+    const double share = (in->n - 1) / in->n;
+
+    return flat(in, rounds(in->n) + in->n - 1, 2 * share * in->bytes);
+}
+
+/* ---- tree ------------------------------------------------------------------------------------ */
+
+/* Recursive halving and doubling: partners across nodes while shares are small, then inside. */
+static struct pp_collective_time tree_pass(const struct input *in)
+{
+    return (struct pp_collective_time){
+        .node_s = (in->g - 1) / in->g * in->bytes / in->intra.bytes_per_s,
+        .network_s = (in->m - 1) / (in->g * in->m) * in->bytes / in->inter.bytes_per_s,
+        .latency_s = rounds(in->g) * in->intra.alpha_s + rounds(in->m) * in->inter.alpha_s,
+    };
+}
+
+/* Two binary trees across the nodes, each for one half of the data, so that every link is in use
+ * both ways; a chain through each node. Chunks are pipelined: the slower of the two counts. */
+static struct pp_collective_time tree_broadcast(const struct input *in)
+{
+    const double node_s = in->g > 1 ? in->bytes / in->intra.bytes_per_s : 0;
+    const double network_s = in->m > 1 ? in->bytes / in->g / in->inter.bytes_per_s : 0;
+
+    return (struct pp_collective_time){
+        .node_s = node_s >= network_s ? node_s : 0,
+        .network_s = node_s >= network_s ? 0 : network_s,
+        .latency_s = (in->g - 1) * in->intra.alpha_s + rounds(in->m) * in->inter.alpha_s,
+    };
+}
+
+/* Up to the roots and back. */
+static struct pp_collective_time tree_reduce(const struct input *in)
+{
+    return twice(tree_broadcast(in));
+}
+
+/* Bruck: in each round half of the data goes to the member 2^k further on. */
+static struct pp_collective_time tree_exchange(const struct input *in)
+{
+    return flat(in, rounds(in->n), rounds(in->n) * in->bytes / 2);
+}
+
+/* ---- hierarchical ---------------------------------------------------------------------------- */
+
+/* A ring inside each node, then one ring of each member across the nodes over its share. */
+static struct pp_collective_time level_pass(const struct input *in)
+{
+    return (struct pp_collective_time){
+        .node_s = (in->g - 1) * (in->bytes / in->g / in->intra.bytes_per_s),
+        .network_s = (in->m - 1) * (in->bytes / in->g / in->m / in->inter.bytes_per_s),
+        .latency_s = (in->g - 1) * in->intra.alpha_s + (in->m - 1) * in->inter.alpha_s,
+    };
+}
+
+static struct pp_collective_time level_reduce(const struct input *in)
+{
+    return twice(level_pass(in));
+}
+
+/* Scattered in the root's node; every share to the other nodes as a ring broadcast; gathered. */
+static struct pp_collective_time level_broadcast(const struct input *in)
+{
+    struct pp_collective_time time = twice(level_pass(in));
+
+    time.latency_s =
+        2 * (in->g - 1) * in->intra.alpha_s + (rounds(in->m) + in->m - 1) * in->inter.alpha_s;
+    return time;
+}
+
+/* To every other member its share of 1/n, one after another. */
+static struct pp_collective_time level_exchange(const struct input *in)
+{
+    const double share = in->bytes / in->n, outside = in->n - in->g;
+
+    return (struct pp_collective_time){
+        .node_s = (in->g - 1) * (share / in->intra.bytes_per_s),
+        .network_s = outside * (share / in->inter.bytes_per_s),
+        .latency_s = (in->g - 1) * in->intra.alpha_s + outside * in->inter.alpha_s,
+    };
+}
+
+/* ---- auto ------------------------------------------------------------------------------------ */
+
+/* Across nodes the latency grows with the logarithm where that is less than a ring's. */
+static struct pp_collective_time auto_reduce(const struct input *in)
+{
+    struct pp_collective_time time = level_reduce(in);
+
+    time.latency_s = 2 * (in->g - 1) * in->intra.alpha_s +
+                     2 * fmin(in->m - 1, rounds(in->m)) * in->inter.alpha_s;
+    return time;
+}
+
+static struct pp_collective_time (*const rules[PP_ALGORITHMS][PP_OP_KINDS])(
+    const struct input *in) = {
+    [PP_ALGORITHM_AUTO] = {[PP_AR] = auto_reduce,
+                           [PP_RS] = level_pass,
+                           [PP_AG] = level_pass,
+                           [PP_BC] = tree_broadcast,
+                           [PP_A2A] = level_exchange},
+    [PP_ALGORITHM_RING] = {[PP_AR] = ring_reduce,
+                           [PP_RS] = ring_pass,
+                           [PP_AG] = ring_pass,
+                           [PP_BC] = ring_broadcast,
+                           [PP_A2A] = ring_pass},
+    [PP_ALGORITHM_TREE] = {[PP_AR] = tree_reduce,
+                           [PP_RS] = tree_pass,
+                           [PP_AG] = tree_pass,
+                           [PP_BC] = tree_broadcast,
+                           [PP_A2A] = tree_exchange},
+    [PP_ALGORITHM_HIERARCHICAL] = {[PP_AR] = level_reduce,
+                                   [PP_RS] = level_pass,
+                                   [PP_AG] = level_pass,
+                                   [PP_BC] = level_broadcast,
+                                   [PP_A2A] = level_exchange},
+};
+
+struct pp_collective_time pp_collective_time(enum pp_op_kind kind, enum pp_algorithm algorithm,
+                                             struct pp_device_group group,
+                                             const struct pp_device_links *links, double bytes)
+{
+    const struct input in = {.n = group.members,
+                             .g = group.per_node,
+                             .m = group.nodes,
+                             .intra = links->intra,
+                             .inter = links->inter,
+                             .bytes = bytes};
+
+    assert(rules[algorithm][kind]);
+    return group.members > 1 ? rules[algorithm][kind](&in) : (struct pp_collective_time){0};
+}
