@@ -31,7 +31,7 @@ enum pp_fabric_kind {
     PP_FABRIC_DRAGONFLY, /* groups of chassis of routers, Cray Aries */
     PP_FABRIC_TORUS,     /* nodes on a grid with wrap-around links */
     PP_FABRIC_STAR,      /* every NIC on one switch that never blocks */
-    PP_FABRIC_IDEAL,     /* a link of its own for every ordered pair of devices */
+    PP_FABRIC_IDEAL,     /* every ordered pair of devices has a link that nothing shares */
     PP_FABRIC_FILE,      /* SimGrid XML */
     PP_FABRIC_KINDS
 };

@@ -64,7 +64,8 @@ struct pp_fabric_link pp_fabric_link(const struct pp_fabric *f, int link)
         l = f->listed[link];
     } else {
         const struct pp_fabric_level *level = &f->level[pp_fabric_level_of(f, link, &index)];
-        l = (struct pp_fabric_link){level->bytes_per_s, level->latency_s, false};
+        l = (struct pp_fabric_link){level->bytes_per_s, level->latency_s,
+                                    f->kind == PP_FABRIC_IDEAL};
     }
     if (f->factors)
         l.bytes_per_s *= f->factors[link];
