@@ -1,0 +1,39 @@
+/* tests/oracle/fluid.h — what a lowered program does on a network, the slow and plain way.
+ *
+ * Written from the definition in docs/architecture.md and shares no code with the engines: time is
+ * a double in seconds, everything that may happen is looked for at every moment, and the rates of
+ * all transfers are found anew whenever one begins or ends. Costs and routes are input. */
+#ifndef PP_TESTS_FLUID_H
+#define PP_TESTS_FLUID_H
+
+#include "core/cost.h"
+#include "schedules/program.h"
+#include "sim/network.h"
+
+struct fluid_options {
+    bool is_buffered;
+    int buffered; /* K of buffered:K, 0 = without bound */
+    int replicas, steps;
+    bool is_barrier_free;
+    bool ring_flows;
+    const struct pp_network *network; /* NULL: transfers take what the costs say */
+    double sync_share;                /* of compute, lost while a collective runs */
+    /* [(step * instructions + i) * replicas + replica]: how long compute ops, SENDs and collectives
+     * take, from when the last side is ready, whatever costs and network say; or NULL. With
+     * it, all times are counted in picoseconds instead of seconds, and are exact. */
+    const int64_t *replay_ps;
+};
+
+struct fluid_times { /* seconds; [(step * instructions + i) * replicas + replica] as in pp_times */
+    double *start_s, *end_s, *posted_s;
+    double *step_end_s; /* [step] */
+    double makespan_s;
+    bool is_stuck;   /* a deadlock: times of what never ended are NAN */
+    int most_shared; /* transfers on one link at the same time, at most */
+    int events;
+};
+
+struct fluid_times *fluid_run(struct pp_arena *arena, const struct pp_program *program,
+                              const struct pp_costs *costs, const struct fluid_options *options);
+
+#endif

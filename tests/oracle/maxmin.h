@@ -1,0 +1,32 @@
+/* tests/oracle/maxmin.h — fair shares by progressive filling, the textbook way. */
+#ifndef PP_TESTS_MAXMIN_H
+#define PP_TESTS_MAXMIN_H
+
+#include "core/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { FLUID_ROUTE_MAX = 64 };
+
+struct fluid_link {
+    double bytes_per_s;
+    bool is_fatpipe; /* bounds every flow by itself, shares nothing */
+};
+
+struct fluid_flow {
+    int32_t links[FLUID_ROUTE_MAX];
+    int link_count;    /* 0: takes no time */
+    double alpha_s;    /* waited for before the flow uses its links */
+    double left_bytes; /* still to be carried */
+    double from_s;     /* when it begins to use its links */
+    double rate;       /* bytes/s, INFINITY without links */
+};
+
+/* Set the rates of flows[0 .. count-1]: raise all of them together until a link is full, freeze the
+ * flows that use it, go on with the others. `room` and `users` have an entry for each link. Returns
+ * how many flows there are on one link at most. */
+int fluid_share(const struct fluid_link *links, struct fluid_flow *const *flows, int count,
+                double *room, int *users);
+
+#endif
