@@ -148,6 +148,7 @@ void pp_explain_print(const struct pp_result *r, FILE *out)
     }
     explain_memory(r, out);
     explain_rates(r, out);
+    pp_explain_network(r, out);
     fputs("\n", out);
     pp_costs_explain(&r->cost_inputs, r->costs, out);
     if (r->program->granules > 1)

@@ -84,7 +84,7 @@ static int members_per_node(const int32_t *device, int count, int gpus_per_node)
 /* A reduce-scatter or an all-gather of `bytes`, or several: inside each node, then across. */
 static void send_two_levels(struct traffic *t, const int32_t *device, int count, double bytes)
 {
-    const int per_node = members_per_node(device, count, t->in->gpus_per_node);
+    const int per_node = t->in->is_flat ? 1 : members_per_node(device, count, t->in->gpus_per_node);
     const int nodes = count / per_node;
 
     for (int k = 0; k < nodes; k++)

@@ -1,8 +1,8 @@
 /* sim/links.h — how many bytes a step sends over each link, and how busy that makes it.
  *
  * Counted are the messages of all replicas and devices, whether one replica was simulated or all,
- * and the gradient and parameter sums: around their rings where they are simulated as flows, else
- * inside the node first and then across, one ring for each device of a node, as they are priced.
+ * and the gradient and parameter sums: around one ring where they are simulated as flows or priced
+ * as one, else inside the nodes first and then across, a ring for each device of a node.
  * What tensor and context parallelism exchange inside an op is not counted. The utilisation of a
  * link is bytes / (bandwidth * step). */
 #ifndef PP_SIM_LINKS_H
@@ -16,6 +16,7 @@ struct pp_link_inputs {
     const struct pp_network *network;
     int gpus_per_node;
     bool has_flows;     /* sums are rings over costs->rings */
+    bool is_flat;       /* sums priced as one ring over all members, not node by node */
     int steps;          /* training steps that the program holds, >= 1 */
     double iteration_s; /* of one step */
 };

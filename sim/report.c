@@ -344,6 +344,7 @@ void pp_report_print(const struct pp_result *r, const struct pp_result *others, 
     print_tokens(&page, r);
     fputc('\n', out);
     print_time_parts(&page, r);
+    pp_report_network(r, page.width, out);
     print_memory_table(&page, r);
     pp_report_others(r, others, other_count, out);
     fputc('\n', out);

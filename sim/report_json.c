@@ -1,9 +1,12 @@
 /* The report for programs: "pipesim.report/1". Without "meta" the output is bit-identical. */
+#include "sim/links.h"
 #include "sim/report.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <unistd.h>
+
+enum { MAX_LINK_CLASSES = 8 };
 
 static void put(json_t *object, const char *key, double value)
 {
@@ -75,6 +78,36 @@ static json_t *ranks_json(const struct pp_result *r)
     return list;
 }
 
+/* The busiest classes of links. */
+static json_t *links_json(const struct pp_result *r)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_link_loads loads = pp_links_of(arena, r);
+    json_t *list = json_array();
+
+    for (int i = 0; i < loads.count && i < MAX_LINK_CLASSES; i++) {
+        const struct pp_link_class *class = &loads.classes[i];
+        json_t *o = json_pack("{ss si}", "name", class->name, "count", class->count);
+        put(o, "utilisation_frac", class->max_frac);
+        put(o, "mean_frac", class->mean_frac);
+        put_bytes(o, "bytes", false, class->bytes);
+        json_object_set_new(o, "busiest", json_string(class->hottest));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *network_json(const struct pp_result *r)
+{
+    const struct pp_network_stats *stats = &r->network_stats;
+
+    if (!r->config.engine_options.network)
+        return json_null();
+    return json_pack("{ss sb si so}", "fabric", pp_fabric_names[r->config.cluster.fabric.kind],
+                     "contended", stats->shared > 0, "replicas_simulated", r->replicas_simulated,
+                     "links", links_json(r));
+}
+
 static json_t *meta_json(const struct pp_result *r)
 {
     char host[256] = "";
@@ -142,6 +175,7 @@ static json_t *report_json(const struct pp_result *r)
     json_object_set_new(o, "time_frac", time_json(r));
     json_object_set_new(o, "memory", memory_json(r));
     json_object_set_new(o, "ranks", ranks_json(r));
+    json_object_set_new(o, "network", network_json(r));
     json_object_set_new(o, "costs",
                         json_pack("{ss sb ss}", "origin", r->costs->origin, "calibrated",
                                   r->costs->is_calibrated, "source", r->costs->source));

@@ -31,6 +31,10 @@ const char *pp_text_schedule(const struct pp_config *config, char text[PP_TEXT_B
 /* The same layout under other schedules, best first; nothing when there are none. */
 void pp_report_others(const struct pp_result *result, const struct pp_result *others, int count,
                       FILE *out);
+/* Exposed communication, the busiest links, what shared them; the same with all links for
+ * --explain. Nothing where the run has no network. */
+void pp_report_network(const struct pp_result *result, int width, FILE *out);
+void pp_explain_network(const struct pp_result *result, FILE *out);
 /* One sentence: a way out of memory, where the bubble comes from, a faster schedule. */
 const char *pp_report_advice(const struct pp_result *result, const struct pp_result *others,
                              int count, char text[PP_TEXT_BYTES]);

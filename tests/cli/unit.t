@@ -152,6 +152,7 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >       "peak_activations": 1.0
 >     }
 >   ],
+>   "network": null,
 >   "costs": {
 >     "origin": "unit",
 >     "calibrated": false,

@@ -165,6 +165,16 @@ Test(links, sums_go_inside_nodes_first)
     cr_assert_float_eq(find(&loads, "gpu*.out")->bytes, 4 * 2 * 0.5 * GRADS, 1e-6);
     cr_assert_float_eq(find(&loads, "nic*.up")->bytes, 4 * 2 * 0.25 * GRADS, 1e-6);
     cr_assert_eq(find(&loads, "nic*.up")->count, 4);
+    const struct pp_link_inputs flat = {.program = program,
+                                        .costs = make_costs(arena, program),
+                                        .network = &net.network,
+                                        .gpus_per_node = 2,
+                                        .is_flat = true,
+                                        .steps = 1,
+                                        .iteration_s = 1};
+    const struct pp_link_loads ring = pp_link_loads(arena, &flat);
+    cr_assert_float_eq(find(&ring, "gpu*.out")->bytes, 2 * 2 * 0.75 * GRADS, 1e-6);
+    cr_assert_eq(find(&ring, "nic*.up")->count, 2); /* each node is left once */
 }
 
 /* As flows the ring is the one of the costs: it leaves each node once. */
