@@ -43,7 +43,7 @@ PP_ALWAYS int64_t pp_perturb_ps(const struct pp_perturbation *p, uint64_t stream
     if (slow)
         factor /= slow[replica];
     const double stretched_ps = nominal_ps * factor + 0.5;
-    return !(stretched_ps > 0)                ? 0
+    return !(stretched_ps > 0)               ? 0
            : stretched_ps < (double)limit_ps ? (int64_t)stretched_ps
                                              : limit_ps;
 }

@@ -102,9 +102,9 @@ struct pp_result {
     int replicas_simulated; /* 1 when folded */
     const char *fold_note;
     struct pp_network_stats network_stats; /* all 0 for an engine that shares no links */
-    double wall_s;         /* of the whole command, for meta only */
-    enum pp_status status; /* of this run when several were asked for */
-    struct pp_error error; /* why it was refused, when status is not PP_OK */
+    double wall_s;                         /* of the whole command, for meta only */
+    enum pp_status status;                 /* of this run when several were asked for */
+    struct pp_error error;                 /* why it was refused, when status is not PP_OK */
 };
 
 #endif

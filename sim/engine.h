@@ -2,8 +2,8 @@
 #ifndef PP_SIM_ENGINE_H
 #define PP_SIM_ENGINE_H
 
-#include "sim/network.h"
 #include "schedules/evaluate.h"
+#include "sim/network.h"
 #include "traces/trace.h"
 
 /* What an engine that shares links counted in one run. */
@@ -20,7 +20,9 @@ struct pp_engine_options {
     struct pp_perturbation perturbation;
     const struct pp_network *network; /* NULL: no links, messages take what the costs say */
     struct pp_network_stats *stats;   /* filled by engines that share links; NULL: nobody asks */
-    double sync_share; /* share of compute that a running collective takes from its ranks, 0 .. <1 */
+    bool is_plain; /* for tests: no transfer takes the shortcut of sim/express.h */
+    double
+        sync_share; /* share of compute that a running collective takes from its ranks, 0 .. <1 */
 };
 struct pp_engine {
     const char *name, *summary;
@@ -30,7 +32,9 @@ struct pp_engine {
                           struct pp_trace **trace, struct pp_error *err);
 };
 extern const struct pp_engine pp_engine_dag;
-extern const struct pp_engine *const pp_engines[]; /* NULL-terminated; the first is the default */
+/* Of this build, in sim/simgrid.c or sim/simgrid_none.c. NULL-terminated; the first is the default.
+ */
+extern const struct pp_engine *const pp_engines[];
 /* Of a run: the first, in unit mode the dag, which is exact where there is no network. */
 const struct pp_engine *pp_engine_default(bool is_unit);
 /* By name. PP_EINVAL for one that this build lacks, with what to build it from. */

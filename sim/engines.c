@@ -2,9 +2,6 @@
 
 #include <string.h>
 
-/* The first is the default. */
-const struct pp_engine *const pp_engines[] = {&pp_engine_dag, NULL};
-
 /* Engines that not every build has, and what they need. */
 static const struct {
     const char *name, *needs;
