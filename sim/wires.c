@@ -13,9 +13,10 @@ struct maker {
     const struct pp_network *network;
     struct pp_wires *wires;
     int made;
-    int32_t *route; /* of one wire */
-    int32_t *all;   /* indices of `links` of all wires, one after another */
-    int32_t *begin; /* [wire]: in `all` */
+    struct pp_link_set links; /* in use */
+    int32_t *route;           /* of one wire */
+    int32_t *all;             /* indices of `links` of all wires, one after another */
+    int32_t *begin;           /* [wire]: in `all` */
     int all_count, all_capacity;
     int32_t *uses; /* [index of `links`]: wires on it */
     int uses_count, uses_capacity;
