@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { LABEL = 11, MAX_CLASSES = 3 };
+enum { LABEL = 11, MAX_CLASSES = 3, EXPLAIN_WIDTH = 100 };
 #define NEARLY_FULL 0.8 /* of a link, over the whole step: there must be peaks above 1 */
 
 static const char *fabric_name(const struct pp_result *r)
@@ -114,8 +114,10 @@ void pp_explain_network(const struct pp_result *r, FILE *out)
             fabric_name(r));
     for (int i = 0; i < loads.count; i++) {
         const struct pp_link_class *class = &loads.classes[i];
-        fprintf(out, "  %s: %d link%s, %.6g bytes in all, mean %.4f %%, max %.4f %% (%s)\n",
-                class->name, class->count, class->count == 1 ? "" : "s", class->bytes,
-                100 * class->mean_frac, 100 * class->max_frac, class->hottest);
+        char text[PP_TEXT_BYTES];
+        snprintf(text, sizeof(text), "%s: %d link%s, %.6g bytes, mean %.4f~%%, max %.4f~%% (%s)",
+                 class->name, class->count, class->count == 1 ? "" : "s", class->bytes,
+                 100 * class->mean_frac, 100 * class->max_frac, class->hottest);
+        pp_text_paragraph(out, EXPLAIN_WIDTH, 4, "", text);
     }
 }

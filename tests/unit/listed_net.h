@@ -46,9 +46,8 @@ static inline void ln_finish(struct pp_arena *arena, struct listed_net *net,
 }
 
 /* A schedule of `ranks` ranks, lowered with gradient sums where asked. */
-static inline const struct pp_program *ln_program(struct pp_arena *arena, const char *schedule,
-                                                  int ranks, int micro_batches, int zero,
-                                                  bool has_sync)
+static inline struct pp_program *ln_program(struct pp_arena *arena, const char *schedule, int ranks,
+                                            int micro_batches, int zero, bool has_sync)
 {
     const struct pp_schedule *s = pp_schedule_find(schedule);
     const struct pp_shape shape = {.ranks = ranks,

@@ -264,3 +264,18 @@ Test(engine, figures_of_a_file_are_those_of_the_run)
         }
     cr_assert_gt(runs, 6);
 }
+
+Test(engine, is_found_by_name)
+{
+    const struct pp_engine *engine;
+    struct pp_error err = {0};
+
+    for (int i = 0; pp_engines[i]; i++) {
+        cr_assert_eq(pp_engine_find(pp_engines[i]->name, &engine, &err), PP_OK);
+        cr_assert_eq(engine, pp_engines[i]);
+    }
+    cr_assert_eq(pp_engine_default(true), &pp_engine_dag);
+    cr_assert_eq(pp_engine_default(false), pp_engines[0]);
+    cr_assert_eq(pp_engine_find("abacus", &engine, &err), PP_EINVAL);
+    cr_assert_str_eq(err.message, "--engine abacus: this build does not have it");
+}
