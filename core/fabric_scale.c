@@ -84,7 +84,7 @@ static enum pp_status unknown_name(struct pp_fabric *f, const char *name, struct
     pp_error_set(err, PP_EINVAL, "--link-bw %.60s: no link has this name; ", name);
     if (near)
         pp_error_append(err, "did you mean %s? ", near);
-    pp_error_append(err, "Links are named ");
+    pp_error_append(err, "links are named ");
     for (int i = 0; i < PP_LEVELS; i++)
         if (f->level[i].count > 0)
             pp_error_append(err, "%s, ", pp_fabric_link_name(f, f->level[i].first, text));

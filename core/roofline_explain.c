@@ -74,12 +74,12 @@ static const struct formula formulas[PP_ALGORITHMS][2] = {
     [PP_ALGORITHM_AUTO] = {{"2 (g-1)/g bytes", "2 (m-1)/m bytes/g", "2 (g-1)",
                             "2 min(m-1, ceil(log2 m))", ""},
                            {"(g-1)/g bytes", "(m-1)/m bytes/g", "(g-1)", "(m-1)", ""}},
-    [PP_ALGORITHM_RING] = {{"2 (n-1)/n bytes if m = 1, n = g m,", "2 (n-1)/n bytes if m > 1,",
-                            "2 (n-1) if m = 1,", "2 (n-1) if m > 1,", ""},
-                           {"(n-1)/n bytes if m = 1, n = g m,", "(n-1)/n bytes if m > 1,",
-                            "(n-1) if m = 1,", "(n-1) if m > 1,", ""}},
+    [PP_ALGORITHM_RING] = {{"2 (n-1)/n bytes", "2 (n-1)/n bytes", "2 (n-1)", "2 (n-1)",
+                            ", n = g m: network if m > 1, else node"},
+                           {"(n-1)/n bytes", "(n-1)/n bytes", "(n-1)", "(n-1)",
+                            ", n = g m: network if m > 1, else node"}},
     [PP_ALGORITHM_TREE] = {{"2 bytes", "2 bytes/g", "2 (g-1)", "2 ceil(log2 m)",
-                            " (pipelined: the slower of node and network counts)"},
+                            ": the slower of node and network"},
                            {"(g-1)/g bytes", "(m-1)/m bytes/g", "ceil(log2 g)", "ceil(log2 m)",
                             ""}},
     [PP_ALGORITHM_HIERARCHICAL] = {{"2 (g-1)/g bytes", "2 (m-1)/m bytes/g", "2 (g-1)", "2 (m-1)",
@@ -89,21 +89,23 @@ static const struct formula formulas[PP_ALGORITHMS][2] = {
 
 static void explain_formulas(const struct pp_cost_inputs *in, FILE *out)
 {
-    const bool is_sharded = in->zero >= 1;
+    const bool is_sharded = in->zero >= 1, is_ring = in->algorithm == PP_ALGORITHM_RING;
     const struct formula *formula = &formulas[in->algorithm][is_sharded];
     const struct pp_device_links links = pp_roofline_links(in);
 
     if (in->layout.dp * in->layout.cp * in->pipelines > 1)
         fprintf(out,
-                "  %s, %s, g replicas in each of m nodes%s:\n"
+                "  %s%s%s, g replicas in each of m nodes%s:\n"
                 "    node     %s / %s\n"
                 "    network  %s / %s\n"
-                "    latency  %s %s + %s %s\n",
+                "    latency  %s %s %s %s %s\n",
                 is_sharded ? "gradient scatter, parameter gather" : "gradient sum",
-                pp_algorithm_names[in->algorithm], formula->remark, formula->node,
-                TEXT(links.intra.bytes_per_s, PP_UNIT_BYTES_PER_S), formula->network,
-                TEXT(links.inter.bytes_per_s, PP_UNIT_BYTES_PER_S), formula->node_rounds,
-                TIME(links.intra.alpha_s), formula->network_rounds, TIME(links.inter.alpha_s));
+                in->algorithm == PP_ALGORITHM_AUTO ? "" : " by ",
+                in->algorithm == PP_ALGORITHM_AUTO ? "" : pp_algorithm_names[in->algorithm],
+                formula->remark, formula->node, TEXT(links.intra.bytes_per_s, PP_UNIT_BYTES_PER_S),
+                formula->network, TEXT(links.inter.bytes_per_s, PP_UNIT_BYTES_PER_S),
+                formula->node_rounds, TIME(links.intra.alpha_s), is_ring ? "or" : "+",
+                formula->network_rounds, TIME(links.inter.alpha_s));
     fprintf(out,
             "  optimizer: (blocks + 1) launches + bytes moved a parameter x parameters%s / memory "
             "rate\n",

@@ -125,7 +125,7 @@ static const struct pp_option options[] = {
     {.name = "cluster", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|TEXT", .default_text = "h100", .group = G_CLUSTER, .commands = RUN,
      .help = "A preset or a text. See 'pipesim clusters'; a text is like \"node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps\"."},
     {.name = "link-bw", .type = PP_OPTION_STRING, .argument = "NAME=FACTOR", .is_repeatable = true, .group = G_WHATIF, .commands = RUN,
-     .help = "Scale the bandwidth of a link class: node=0.5, network=2."},
+     .help = "Scale the bandwidth of a link class or of single links: node=0.5, network=2, node3.nic*=0.1. Collectives priced as one cost see the classes only."},
     {.name = "slow", .type = PP_OPTION_STRING, .argument = "RANK=FACTOR", .is_repeatable = true, .group = G_WHATIF, .commands = RUN,
      .help = "Scale the compute speed of a pipeline rank in every replica (3=0.8), or in one replica (3.0=0.8)."},
     {.name = "jitter", .type = PP_OPTION_FRAC, .argument = "FRAC", .group = G_WHATIF, .commands = RUN,
@@ -150,6 +150,8 @@ static const struct pp_option options[] = {
      .help = "free: channels do not disturb each other; fifo: one send at a time per rank (an approximation)."},
     {.name = "collectives", .type = PP_OPTION_CHOICE, .choices = "analytic|flows", .argument = "HOW", .default_text = "analytic", .group = G_COMM, .commands = RUN,
      .help = "Gradient all-reduces as one cost, or ring step by ring step."},
+    {.name = "collective-algorithm", .type = PP_OPTION_CHOICE, .choices = "auto|ring|tree|hierarchical", .argument = "NAME", .default_text = "auto", .group = G_COMM, .commands = RUN,
+     .help = "How collectives are priced: one ring over all members, trees, or rings inside nodes and then across. auto: the last, with the latency of trees across nodes where that is less."},
 
     {.name = "unit", .is_common = true, .type = PP_OPTION_STRING, .argument = "COSTS", .group = G_ENGINE, .commands = SHAPE,
      .help = "Abstract costs per chunk and micro-batch. F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2]. Needs only --pp, --micro-batches, which a --preset may give."},

@@ -81,8 +81,12 @@ struct pp_config {
     double jitter_frac;
     const char **slow;
     int slow_count;
-    double intra_factor, inter_factor;
-    unsigned chosen; /* enum pp_chosen */
+    double intra_factor, inter_factor; /* --link-bw of the classes */
+    const char **link_bw;              /* all of --link-bw as typed */
+    int link_bw_count;
+    const struct pp_fabric *fabric; /* for layout.gpus devices; NULL in unit mode */
+    enum pp_algorithm algorithm;    /* of collectives */
+    unsigned chosen;                /* enum pp_chosen */
     struct pp_trials trials;
 };
 

@@ -22,4 +22,8 @@ static inline int pp_network_device(const struct pp_network *n, int rank, int re
     return pp_map_device(&n->map, lane % n->layout.tp, lane / n->layout.tp, replica, rank);
 }
 
+struct pp_network *pp_network_make(struct pp_arena *arena, const struct pp_fabric *fabric,
+                                   const struct pp_cluster *cluster, const struct pp_layout *layout,
+                                   struct pp_map_order order);
+
 #endif

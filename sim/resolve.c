@@ -64,20 +64,21 @@ static enum pp_status check_unit_flags(const struct pp_request *request, struct 
 
 /* Flags that change nothing when there is nothing to change; the neutral value (index 0) is fine.
  */
-enum need { NEEDS_REPLICAS, NEEDS_PEERS, NEEDS_SYNC_AR, NEEDS_DEGREES };
+enum need { NEEDS_REPLICAS, NEEDS_PEERS, NEEDS_SYNC_AR, NEEDS_DEGREES, NEEDS_GROUPS };
 static const struct {
     const char *option;
     enum need need;
 } EFFECTS[] = {
     {"zero", NEEDS_REPLICAS}, {"grad-sync", NEEDS_REPLICAS}, {"collectives", NEEDS_SYNC_AR},
     {"p2p", NEEDS_PEERS},     {"post", NEEDS_PEERS},         {"recv-slots", NEEDS_PEERS},
-    {"nic", NEEDS_PEERS},     {"map", NEEDS_DEGREES},
+    {"nic", NEEDS_PEERS},     {"map", NEEDS_DEGREES},        {"collective-algorithm", NEEDS_GROUPS},
 };
 static const char *const NEED_TEXT[] = {
     [NEEDS_REPLICAS] = "there is one replica of each stage, so no gradient is exchanged",
     [NEEDS_PEERS] = "one pipeline rank sends no messages",
     [NEEDS_SYNC_AR] = "flows are ring all-reduces, which need several replicas and --zero 0",
     [NEEDS_DEGREES] = "one degree alone is above 1, so the devices have only one order",
+    [NEEDS_GROUPS] = "tp is 1 and there is one replica of each stage, so there are no collectives",
 };
 
 static bool is_met(enum need need, const struct pp_config *config)
@@ -91,6 +92,8 @@ static bool is_met(enum need need, const struct pp_config *config)
         return config->shape.ranks > 1;
     case NEEDS_SYNC_AR:
         return has_replicas && config->zero == 0;
+    case NEEDS_GROUPS:
+        return has_replicas || config->layout.tp > 1 || config->layout.cp > 1;
     case NEEDS_DEGREES:
         return (config->layout.tp > 1) + (config->layout.cp > 1) + (config->layout.dp > 1) +
                    (config->layout.pp > 1) >
@@ -104,7 +107,7 @@ static bool is_neutral(const struct pp_option_value *value)
     return value->text && (!strcmp(value->text, "0") || !strcmp(value->text, "end") ||
                            !strcmp(value->text, "analytic") || !strcmp(value->text, "rendezvous") ||
                            !strcmp(value->text, "early") || !strcmp(value->text, "free") ||
-                           !strcmp(value->text, "tp,cp,dp,pp"));
+                           !strcmp(value->text, "tp,cp,dp,pp") || !strcmp(value->text, "auto"));
 }
 
 enum pp_status pp_resolve_effects(const struct pp_request *request, const struct pp_config *config,

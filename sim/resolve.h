@@ -17,6 +17,12 @@ struct pp_subject {
 /* Model, cluster, state, communication and engine settings: all that no layout changes. */
 enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request *request,
                                 struct pp_config *config, struct pp_error *err);
+/* --link-bw: factors of the two classes; those of single links are kept for the fabric. */
+enum pp_status pp_resolve_links(const struct pp_request *request, struct pp_config *config,
+                                struct pp_error *err);
+/* The fabric of the cluster for so many devices, its links scaled: alike for all layouts. */
+enum pp_status pp_resolve_fabric(struct pp_arena *arena, struct pp_config *config, int gpus,
+                                 struct pp_error *err);
 /* Schedule options into config->shape (ranks and micro-batches excluded), defaults filled and
  * marked. */
 enum pp_status pp_resolve_shape(const struct pp_request *request, const struct pp_subject *subject,

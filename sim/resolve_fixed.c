@@ -123,43 +123,20 @@ static enum pp_status resolve_p2p(const struct pp_request *request, struct pp_pl
     return PP_OK;
 }
 
-static enum pp_status resolve_link_factors(const struct pp_request *request,
-                                           struct pp_config *config, struct pp_error *err)
-{
-    const struct pp_option_value *value = pp_request_get(request, "link-bw", NULL);
-
-    config->intra_factor = config->inter_factor = 1;
-    for (int i = 0; value && i < value->count; i++) {
-        const char *text = value->all[i], *equals = strchr(text, '=');
-        const size_t length = equals ? (size_t)(equals - text) : strlen(text);
-        double *factor = length == 4 && !strncmp(text, "node", 4)      ? &config->intra_factor
-                         : length == 7 && !strncmp(text, "network", 7) ? &config->inter_factor
-                                                                       : NULL;
-        if (factor && *factor != 1)
-            return pp_error_set(err, PP_EINVAL, "--link-bw %s: %.*s was given before", text,
-                                (int)length, text);
-        if (!factor || !equals || pp_units_parse(equals + 1, PP_UNIT_FRAC, factor, err) != PP_OK ||
-            *factor <= 0)
-            return pp_error_set(err, PP_EINVAL,
-                                "--link-bw %s: expected node=FACTOR or network=FACTOR with a "
-                                "factor above 0, such as network=0.5",
-                                text);
-    }
-    return PP_OK;
-}
-
 static void resolve_comm(const struct pp_request *request, struct pp_config *config)
 {
     const struct pp_option_value *post = pp_request_get(request, "post", NULL);
     const struct pp_option_value *sync = pp_request_get(request, "grad-sync", NULL);
     const struct pp_option_value *nic = pp_request_get(request, "nic", NULL);
     const struct pp_option_value *flows = pp_request_get(request, "collectives", NULL);
+    const struct pp_option_value *algorithm = pp_request_get(request, "collective-algorithm", NULL);
 
     config->lower.post = post ? (enum pp_post)post->integer : PP_POST_EARLY;
     config->lower.recv_slots = pp_request_int(request, "recv-slots", 2);
     config->lower.grad_sync = sync ? (enum pp_grad_sync)sync->integer : PP_SYNC_END;
     config->engine_options.plan.nic_fifo = nic && nic->integer == 1;
     config->engine_options.plan.ring_flows = flows && flows->integer == 1;
+    config->algorithm = algorithm ? (enum pp_algorithm)algorithm->integer : PP_ALGORITHM_AUTO;
 }
 
 static void resolve_what_if(const struct pp_request *request, struct pp_config *config)
@@ -242,7 +219,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
     PP_TRY(pp_cluster_load(arena, cluster ? cluster : "h100", &config->cluster, err));
     PP_TRY(resolve_recompute(request, config, err));
     PP_TRY(resolve_p2p(request, &config->engine_options.plan, err));
-    PP_TRY(resolve_link_factors(request, config, err));
+    PP_TRY(pp_resolve_links(request, config, err));
     resolve_comm(request, config);
     PP_TRY(pp_map_parse(pp_request_text(request, "map", "tp,cp,dp,pp"), &config->map, err));
     config->zero = pp_request_int(request, "zero", 0);

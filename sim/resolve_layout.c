@@ -139,6 +139,7 @@ enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *confi
 {
     const int stages = pp_shape_stages(&config->shape);
     const struct pp_cost_inputs inputs = {.model = &config->model,
+                                          .map = pp_map_make(config->map, &config->layout),
                                           .cluster = &config->cluster,
                                           .layout = config->layout,
                                           .stages = stages,

@@ -88,7 +88,9 @@ static void consider(struct search *s, const struct pp_config *base,
         base->file_program ? base->file_program->rank_of
                            : pp_placement_make(s->arena, base->schedule->placement, shape->ranks,
                                                shape->chunks, shape->pipelines);
-    if (pp_simulate_costs(s->arena, &c->config, rank_of, &inputs, &costs, &err) != PP_OK) {
+    struct pp_config bare = c->config; /* the bounds need no messages */
+    bare.fabric = NULL;
+    if (pp_simulate_costs(s->arena, &bare, rank_of, &inputs, &costs, &err) != PP_OK) {
         refuse(s, c, &err);
         return;
     }
@@ -340,6 +342,7 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *
 
     PP_TRY(count_gpus(request, config, &gpus, err));
     PP_TRY(check_request(request, config, gpus, err));
+    PP_TRY(pp_resolve_fabric(arena, config, gpus, err));
     struct search search = {.arena = arena,
                             .request = request,
                             .list = PP_ARRAY(arena, struct candidate, MAX_CANDIDATES)};

@@ -37,8 +37,13 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
                                       .zero = config->zero,
                                       .intra_factor = config->intra_factor,
                                       .inter_factor = config->inter_factor,
-                                      .map = pp_map_make(config->map, &config->layout)};
-    return pp_costs_analytic(arena, inputs, costs, err);
+                                      .fabric = config->fabric,
+                                      .map = pp_map_make(config->map, &config->layout),
+                                      .algorithm = config->algorithm};
+    PP_TRY(pp_costs_analytic(arena, inputs, costs, err));
+    if (config->engine_options.plan.ring_flows)
+        pp_costs_rings(arena, inputs, *costs);
+    return PP_OK;
 }
 
 /* Costs first: a schedule that searches needs them. */
@@ -240,6 +245,9 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
     } else {
         struct pp_engine_options *options = &result->config.engine_options;
         PP_TRY(pp_verify(result->program, &verify, err));
+        if (config->fabric)
+            options->network = pp_network_make(arena, config->fabric, &config->cluster,
+                                               &config->layout, config->map);
         options->replicas = result->replicas_simulated = pp_fold_replicas(
             arena, config, result->program, result->costs, options->network, &result->fold_note);
         PP_TRY(slow_factors(arena, config, options->replicas, &options->perturbation, err));

@@ -180,7 +180,13 @@ $ pipesim --schedule 1f1b --gpus 8 --slow 1
 ! pipesim: error: --slow 1: expected RANK=FACTOR or RANK.REPLICA=FACTOR with a factor above 0, such as 3=0.8
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --link-bw nvlink=2
-! pipesim: error: --link-bw nvlink=2: expected node=FACTOR or network=FACTOR with a factor above 0, such as network=0.5
+! pipesim: error: --link-bw nvlink: no link has this name; links are named node0.gpu0.up, node0.nic0.up, * stands for any characters; classes are node and network
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --link-bw network
+! pipesim: error: --link-bw network: expected node=FACTOR, network=FACTOR or the name of a link with a factor above 0, such as network=0.5
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --link-bw network=2 --link-bw network=3
+! pipesim: error: --link-bw network=3: network was given before
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --p2p buffered
 ! pipesim: error: --p2p buffered: expected rendezvous, or buffered:K with K messages a channel, such as buffered:2
