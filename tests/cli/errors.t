@@ -114,6 +114,11 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8"
 >   time     forward 22.3 % | backward 44.7 % | recompute 22.2 % |
 >            TP comm 10.4 % | DP sync 0.0 % | optimizer 0.0 % | bubble 0.3 %
 >
+>   network  fat-tree of 1 node; engine dag: transfers do not slow each other down
+>   exposed  DP sync 0.0 % (153 ms) | TP comm 10.4 % (135 s)
+>   links    node*.gpu*.down: 8 links, 0.0 % mean, 0.0 % max (node0.gpu4.down)
+>            node*.gpu*.up: 8 links, 0.0 % mean, 0.0 % max (node0.gpu0.up)
+>
 >   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
 >     rank 0 (stage 0)        40.8   40.8  244.8     1.3      0.0    4.0   331.8 <
 >     rank 1 (stage 1)        40.8   40.8  244.8     0.9      0.0    4.0   331.3
