@@ -158,6 +158,11 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >   time     forward 24.1 % | backward 52.0 % | TP comm 4.9 % |
 >            p2p in flight 0.1 % | optimizer 0.5 % | bubble 18.4 %
 >
+>   network  fat-tree of 1 node; engine dag: transfers do not slow each other down
+>   exposed  p2p in flight 0.1 % (1.14 ms) | TP comm 4.9 % (96.8 ms)
+>   links    node*.gpu*.down: 8 links, 0.1 % mean, 0.2 % max (node0.gpu2.down)
+>            node*.gpu*.up: 8 links, 0.1 % mean, 0.2 % max (node0.gpu2.up)
+>
 >   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
 >     rank 0 (stage 0)         4.2    2.1   12.7    17.0      0.2    4.0    40.2 <
 >     rank 1 (stage 1)         3.3    1.6    9.8    12.8      0.2    4.0    31.6
