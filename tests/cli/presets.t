@@ -97,11 +97,11 @@ $ pipesim --schedule gpipe --pp 8 --unit F=1,B=1
 $ pipesim --preset chimera-sc21 --no-alternatives --head last | grep -A2 layout
 >   layout   TP 1 x PP 32 x DP 64*, MBS 1, GBS 2,048 -> 32* micro-batches; 2
 >            layers a stage, embedding in the first, head in the last
->   state    ZeRO 0*, recompute none*, gradient sync eager-opt
+>   state    ZeRO 0, recompute none, gradient sync eager-opt
 $ pipesim --preset chimera-sc21 --no-alternatives --head balanced | grep -A2 layout
 >   layout   TP 1 x PP 32 x DP 64*, MBS 1, GBS 2,048 -> 32* micro-batches; layers
 >            by stage 2, 3 x 2, 2 x 28, 0, balanced with embedding and head
->   state    ZeRO 0*, recompute none*, gradient sync eager-opt
+>   state    ZeRO 0, recompute none, gradient sync eager-opt
 $ pipesim --preset chimera-sc21 --no-alternatives --head ignored | grep -A2 layout
 >   layout   TP 1 x PP 32 x DP 64*, MBS 1, GBS 2,048 -> 32* micro-batches; 2
 >            layers a stage, embedding in the first, head in the last, both

@@ -5,7 +5,8 @@
 #
 # In a .t file:  "$ command"  then "> stdout line", "! stderr line", "= exit code" (0 if left out).
 # A stdout or stderr line that ends in " ..." matches any rest of the line; a lone "..." any lines.
-# In a .md file: fenced console blocks, "$ command" then its output; exit code 0.
+# In a .md file: fenced console blocks, "$ command" then its output; exit code 0. UPDATE=1 keeps what
+# still matches.
 set -u
 program=$(realpath "$1")
 shift
@@ -47,7 +48,9 @@ flush_case() {
     local rc=0
     : >>"$scratch/out" : >>"$scratch/err"
     bash -c "$command" >"$scratch/got_out" 2>"$scratch/got_err" </dev/null || rc=$?
-    if [ -n "${UPDATE:-}" ]; then
+    if [ -n "${UPDATE:-}" ] && [ "$kind" = md ]; then
+        if matches "$scratch/out" "$scratch/got_out"; then cat "$scratch/out"; else cat "$scratch/got_out"; fi >>"$scratch/new"
+    elif [ -n "${UPDATE:-}" ]; then
         sed 's/^/> /; s/ $//' "$scratch/got_out" >>"$scratch/new"
         sed 's/^/! /; s/ $//' "$scratch/got_err" >>"$scratch/new"
         [ $rc -eq 0 ] || echo "= $rc" >>"$scratch/new"
@@ -82,8 +85,14 @@ for file in "${files[@]}"; do
             '```console') fence=1 ;;
             '```'*) flush_case && fence=0 ;;
             '$ '*) [ $fence = 1 ] && start_case "${line#'$ '}" ;;
-            *) [ $fence = 1 ] && [ -n "$command" ] && printf '%s\n' "$line" >>"$scratch/out" ;;
+            *)
+                if [ $fence = 1 ] && [ -n "$command" ]; then
+                    printf '%s\n' "$line" >>"$scratch/out"
+                    continue
+                fi
+                ;;
             esac
+            printf '%s\n' "$line" >>"$scratch/new"
             continue
         fi
         case $line in
@@ -97,7 +106,7 @@ for file in "${files[@]}"; do
         esac
     done <"$file"
     flush_case
-    [ -z "${UPDATE:-}" ] || [ "$kind" = md ] || cp "$scratch/new" "$file"
+    [ -z "${UPDATE:-}" ] || cp "$scratch/new" "$file"
 done
 echo "1..$number"
 [ $failures -eq 0 ]
