@@ -146,8 +146,7 @@ enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *confi
                                           .splits = config->shape.splits,
                                           .recompute = config->recompute,
                                           .intra_factor = config->intra_factor,
-                                          .inter_factor = config->inter_factor,
-                                          .map = pp_map_make(config->map, &config->layout)};
+                                          .inter_factor = config->inter_factor};
 
     if (config->head == PP_HEAD_BALANCED)
         return pp_partition_balanced(arena, &inputs, &config->blocks_per_stage, err);
