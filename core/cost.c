@@ -67,11 +67,14 @@ static struct pp_cost single(const struct pp_costs *costs, const struct pp_op *o
 
     if (op->kind == PP_AR && op->aux == PP_TIED)
         return costs->tied ? *costs->tied : (struct pp_cost){0};
-    if (!table || op->stage >= costs->stages || op->split >= costs->splits)
+    if (!table || op->stage >= costs->stages)
         return (struct pp_cost){0};
+    if (pp_op_has_buckets(op->kind))
+        return bucket_of(table[op->stage], op->granules);
     if (!pp_op_kinds[op->kind].has_mb)
-        return pp_op_has_buckets(op->kind) ? bucket_of(table[op->stage], op->granules)
-                                           : table[op->stage];
+        return table[op->stage];
+    if (op->split >= costs->splits)
+        return (struct pp_cost){0};
     return share(table[op->stage * costs->splits + op->split], op->granules, costs->granules);
 }
 

@@ -1,5 +1,7 @@
 #include "sim/cli.h"
 
+#include "core/op.h"
+
 enum {
     RUN = 1 << PP_CMD_RUN,
     PROGRAM = 1 << PP_CMD_PROGRAM,
@@ -140,6 +142,12 @@ static const struct pp_option options[] = {
 
     {.name = "grad-sync", .type = PP_OPTION_CHOICE, .choices = "end|eager|eager-opt", .argument = "RULE", .default_text = "end", .group = G_COMM, .commands = SHAPE,
      .help = "When a stage's gradient reduction is launched: after all local compute, right after the stage's last backward, or so only where idle time follows."},
+    {.name = "buckets", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = PP_MAX_BUCKETS, .default_text = "1", .group = G_COMM, .commands = SHAPE,
+     .help = "Cut each stage's gradient reduction into K equal buckets. Where it follows the stage's last backward, each is launched as soon as its part of that backward has passed."},
+    {.name = "bucket-size", .type = PP_OPTION_STRING, .argument = "BYTES", .group = G_COMM, .commands = RUN,
+     .help = "The same by size: as many buckets as gradients of BYTES need, e.g. 25MB."},
+    {.name = "sync-share", .type = PP_OPTION_FRAC, .argument = "FRAC", .default_text = "0", .group = G_COMM, .commands = RUN,
+     .help = "Share of a rank's compute that a running gradient reduction takes, e.g. 10% (engine simgrid)."},
     {.name = "p2p", .type = PP_OPTION_STRING, .argument = "HOW", .default_text = "rendezvous", .group = G_COMM, .commands = RUN,
      .help = "rendezvous (a transfer starts when both sides have posted), or buffered:K (K messages of a channel may wait at the receiver; buffered:0 is without bound)."},
     {.name = "post", .type = PP_OPTION_CHOICE, .choices = "early|jit|batched|sender", .argument = "POLICY", .default_text = "early", .group = G_COMM, .commands = SHAPE,

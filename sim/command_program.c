@@ -16,6 +16,8 @@ static enum pp_status lower_options(const struct pp_request *request,
     const struct pp_option_value *sync = pp_request_get(request, "grad-sync", NULL);
     const char *recompute = pp_request_text(request, "recompute", "none");
     const int zero = pp_request_int(request, "zero", 0);
+    const int count = pp_request_int(request, "buckets", 1);
+    int *buckets = PP_ARRAY(arena, int, compute->stages);
 
     *options = (struct pp_lower_options){
         .post = post ? (enum pp_post)post->integer : PP_POST_EARLY,
@@ -23,11 +25,16 @@ static enum pp_status lower_options(const struct pp_request *request,
         .grad_sync = sync ? (enum pp_grad_sync)sync->integer : PP_SYNC_END,
         .has_sync = pp_request_int(request, "dp", 1) * compute->pipelines > 1,
         .has_optimizer = true,
-        .zero = zero};
-    if (!options->has_sync && (zero || sync))
+        .zero = zero,
+        .buckets = buckets};
+    if (!options->has_sync && (zero || sync || count > 1))
         return pp_error_set(err, PP_EINVAL,
                             "--%s has no effect with one replica of each stage; give --dp",
-                            zero ? "zero" : "grad-sync");
+                            zero   ? "zero"
+                            : sync ? "grad-sync"
+                                   : "buckets");
+    for (int s = 0; s < compute->stages; s++)
+        buckets[s] = count;
     if (!strcmp(recompute, "full") || !strcmp(recompute, "selective")) {
         double *frac = PP_ARRAY(arena, double, compute->stages);
         for (int s = 0; s < compute->stages; s++)
@@ -111,8 +118,8 @@ static enum pp_status compute_program(struct pp_arena *arena, const struct pp_re
 
 static enum pp_status check_compute_flags(const struct pp_request *request, struct pp_error *err)
 {
-    static const char *const LOWERING[] = {"post", "recv-slots", "grad-sync",
-                                           "zero", "recompute",  "dp"};
+    static const char *const LOWERING[] = {"post",      "recv-slots", "grad-sync", "zero",
+                                           "recompute", "dp",         "buckets"};
     char typed[PP_REQUEST_TYPED_BYTES];
 
     for (size_t i = 0; i < sizeof(LOWERING) / sizeof(*LOWERING); i++)

@@ -11,6 +11,11 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_program *progr
     const int64_t events = replicas * pp_program_size(program);
     struct pp_plan *plan;
 
+    if (options->sync_share > 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "--sync-share %g: the dag engine does not slow compute down while a "
+                            "gradient sum runs; --engine simgrid does",
+                            options->sync_share);
     if (steps > INT_MAX / 2 / (events + 1) && steps > 1)
         return pp_error_set(err, PP_EINVAL,
                             "%lld steps of %lld events are too many for a trace; at most --steps "

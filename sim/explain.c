@@ -2,6 +2,7 @@
 #include "sim/report.h"
 
 #include "core/units.h"
+#include "sim/buckets.h"
 #include "sim/report_text.h"
 
 #include <math.h>
@@ -151,6 +152,7 @@ void pp_explain_print(const struct pp_result *r, FILE *out)
     pp_explain_network(r, out);
     fputs("\n", out);
     pp_costs_explain(&r->cost_inputs, r->costs, out);
+    pp_buckets_explain(r, out);
     if (r->program->granules > 1)
         fprintf(out, "  granules%s\n", PP_TEXT_GRANULES);
 }

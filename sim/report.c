@@ -3,6 +3,7 @@
 #include "sim/report.h"
 
 #include "core/units.h"
+#include "sim/buckets.h"
 #include "sim/report_text.h"
 
 #include <stdio.h>
@@ -125,13 +126,17 @@ static void print_trials(const struct page *page, const struct pp_config *c)
 
 static void print_state(const struct page *page, const struct pp_config *c)
 {
-    char text[2 * PP_TEXT_BYTES], steps[PP_TEXT_BYTES];
+    char text[2 * PP_TEXT_BYTES], steps[PP_TEXT_BYTES], buckets[PP_UNITS_TEXT_BYTES],
+        share[PP_UNITS_TEXT_BYTES] = "";
 
     pp_text_steps(c, steps);
-    snprintf(text, sizeof(text), "ZeRO~%d%s, recompute %s%s, gradient sync %s%s%s", c->zero,
+    if (c->engine_options.sync_share > 0)
+        snprintf(share, sizeof(share), ", which takes %.3g~%% of compute",
+                 100 * c->engine_options.sync_share);
+    snprintf(text, sizeof(text), "ZeRO~%d%s, recompute %s%s, gradient sync %s%s%s%s%s", c->zero,
              pp_text_star(c, PP_CHOSE_ZERO), pp_recompute_names[c->recompute],
              pp_text_star(c, PP_CHOSE_RECOMPUTE), pp_grad_sync_names[c->lower.grad_sync],
-             steps[0] ? "; " : "", steps);
+             pp_buckets_text(c, buckets), share, steps[0] ? "; " : "", steps);
     paragraph(page, "state", text);
 }
 

@@ -119,6 +119,21 @@ static json_t *meta_json(const struct pp_result *r)
     return o;
 }
 
+static json_t *state_json(const struct pp_config *c)
+{
+    json_t *o =
+        json_pack("{si ss ss}", "zero", c->zero, "recompute", pp_recompute_names[c->recompute],
+                  "grad_sync", pp_grad_sync_names[c->lower.grad_sync]);
+
+    if (c->buckets > 1)
+        json_object_set_new(o, "buckets", json_integer(c->buckets));
+    if (c->bucket_bytes > 0)
+        put(o, "bucket_bytes", c->bucket_bytes);
+    if (c->engine_options.sync_share > 0)
+        put(o, "sync_share", c->engine_options.sync_share);
+    return o;
+}
+
 /* What the run was: the parts that the layout does not say. */
 static void put_setting(json_t *o, const struct pp_config *c)
 {
@@ -141,10 +156,7 @@ static void put_setting(json_t *o, const struct pp_config *c)
     }
     if (c->head != PP_HEAD_LAST)
         json_object_set_new(o, "head", json_string(pp_head_names[c->head]));
-    json_object_set_new(o, "state",
-                        json_pack("{si ss ss}", "zero", c->zero, "recompute",
-                                  pp_recompute_names[c->recompute], "grad_sync",
-                                  pp_grad_sync_names[c->lower.grad_sync]));
+    json_object_set_new(o, "state", state_json(c));
 }
 
 static void put_model_fields(json_t *o, const struct pp_result *r)

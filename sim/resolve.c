@@ -64,17 +64,29 @@ static enum pp_status check_unit_flags(const struct pp_request *request, struct 
 
 /* Flags that change nothing when there is nothing to change; the neutral value (index 0) is fine.
  */
-enum need { NEEDS_REPLICAS, NEEDS_PEERS, NEEDS_SYNC_AR, NEEDS_DEGREES, NEEDS_GROUPS };
+enum need {
+    NEEDS_REPLICAS,
+    NEEDS_OWN_SUMS,
+    NEEDS_PEERS,
+    NEEDS_SYNC_AR,
+    NEEDS_DEGREES,
+    NEEDS_GROUPS
+};
 static const struct {
     const char *option;
     enum need need;
 } EFFECTS[] = {
-    {"zero", NEEDS_REPLICAS}, {"grad-sync", NEEDS_REPLICAS}, {"collectives", NEEDS_SYNC_AR},
-    {"p2p", NEEDS_PEERS},     {"post", NEEDS_PEERS},         {"recv-slots", NEEDS_PEERS},
-    {"nic", NEEDS_PEERS},     {"map", NEEDS_DEGREES},        {"collective-algorithm", NEEDS_GROUPS},
+    {"zero", NEEDS_REPLICAS},       {"grad-sync", NEEDS_REPLICAS},
+    {"collectives", NEEDS_SYNC_AR}, {"p2p", NEEDS_PEERS},
+    {"post", NEEDS_PEERS},          {"recv-slots", NEEDS_PEERS},
+    {"nic", NEEDS_PEERS},           {"map", NEEDS_DEGREES},
+    {"buckets", NEEDS_REPLICAS},    {"bucket-size", NEEDS_REPLICAS},
+    {"buckets", NEEDS_OWN_SUMS},    {"bucket-size", NEEDS_OWN_SUMS},
+    {"sync-share", NEEDS_REPLICAS}, {"collective-algorithm", NEEDS_GROUPS},
 };
 static const char *const NEED_TEXT[] = {
     [NEEDS_REPLICAS] = "there is one replica of each stage, so no gradient is exchanged",
+    [NEEDS_OWN_SUMS] = "the program file brings its own gradient sums",
     [NEEDS_PEERS] = "one pipeline rank sends no messages",
     [NEEDS_SYNC_AR] = "flows are ring all-reduces, which need several replicas and --zero 0",
     [NEEDS_DEGREES] = "one degree alone is above 1, so the devices have only one order",
@@ -88,6 +100,8 @@ static bool is_met(enum need need, const struct pp_config *config)
     switch (need) {
     case NEEDS_REPLICAS:
         return has_replicas;
+    case NEEDS_OWN_SUMS:
+        return !config->file_program || config->file_program->collective_count == 0;
     case NEEDS_PEERS:
         return config->shape.ranks > 1;
     case NEEDS_SYNC_AR:
@@ -102,8 +116,12 @@ static bool is_met(enum need need, const struct pp_config *config)
     return true;
 }
 
-static bool is_neutral(const struct pp_option_value *value)
+static bool is_neutral(const char *option, const struct pp_option_value *value)
 {
+    if (!strcmp(option, "buckets"))
+        return value->integer == 1;
+    if (!strcmp(option, "sync-share"))
+        return value->number == 0;
     return value->text && (!strcmp(value->text, "0") || !strcmp(value->text, "end") ||
                            !strcmp(value->text, "analytic") || !strcmp(value->text, "rendezvous") ||
                            !strcmp(value->text, "early") || !strcmp(value->text, "free") ||
@@ -118,7 +136,7 @@ enum pp_status pp_resolve_effects(const struct pp_request *request, const struct
     for (size_t i = 0; i < sizeof(EFFECTS) / sizeof(*EFFECTS); i++) {
         enum pp_origin origin;
         const struct pp_option_value *value = pp_request_get(request, EFFECTS[i].option, &origin);
-        if (!value || origin != PP_FROM_FLAG || is_neutral(value) ||
+        if (!value || origin != PP_FROM_FLAG || is_neutral(EFFECTS[i].option, value) ||
             is_met(EFFECTS[i].need, config))
             continue;
         return pp_error_set(err, PP_EINVAL, "%s has no effect here: %s",

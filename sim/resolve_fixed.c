@@ -2,6 +2,7 @@
 #include "sim/resolve.h"
 
 #include "core/units.h"
+#include "sim/buckets.h"
 
 #include <string.h>
 
@@ -144,13 +145,27 @@ static void resolve_what_if(const struct pp_request *request, struct pp_config *
     const struct pp_option_value *jitter = pp_request_get(request, "jitter", NULL);
     const struct pp_option_value *seed = pp_request_get(request, "seed", NULL);
     const struct pp_option_value *slow = pp_request_get(request, "slow", NULL);
+    const struct pp_option_value *share = pp_request_get(request, "sync-share", NULL);
 
     config->jitter_frac = jitter ? jitter->number : 0;
     config->engine_options.perturbation.jitter_frac = config->jitter_frac;
     config->engine_options.perturbation.seed = seed ? (uint64_t)seed->integer : 0;
+    config->engine_options.sync_share = share ? share->number : 0;
     config->slow = slow ? slow->all : NULL;
     config->slow_count = slow ? slow->count : 0;
     config->no_fold = pp_request_has(request, "no-fold");
+}
+
+static enum pp_status check_sync_share(const struct pp_request *request,
+                                       const struct pp_config *config, struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (config->engine_options.sync_share < 1)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s: expected less than 1 (100 %%): compute would stand still",
+                        pp_request_typed(request, "sync-share", typed));
 }
 
 static enum pp_status check_jitter(const struct pp_request *request, const struct pp_config *config,
@@ -208,6 +223,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
     config->flops = flops ? (enum pp_flops_rule)flops->integer : PP_FLOPS_MEGATRON;
     resolve_what_if(request, config);
     PP_TRY(check_jitter(request, config, err));
+    PP_TRY(check_sync_share(request, config, err));
     if (unit) {
         config->is_unit = true;
         return pp_unit_costs_parse(unit, &config->unit, err);
@@ -221,6 +237,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
     PP_TRY(resolve_p2p(request, &config->engine_options.plan, err));
     PP_TRY(pp_resolve_links(request, config, err));
     resolve_comm(request, config);
+    PP_TRY(pp_buckets_resolve(request, config, err));
     PP_TRY(pp_map_parse(pp_request_text(request, "map", "tp,cp,dp,pp"), &config->map, err));
     config->zero = pp_request_int(request, "zero", 0);
     if (!pp_request_has(request, "zero"))

@@ -1,0 +1,24 @@
+/* sim/buckets.h — into how many buckets the gradient sum of each stage is cut. */
+#ifndef PP_SIM_BUCKETS_H
+#define PP_SIM_BUCKETS_H
+
+#include "core/units.h"
+#include "sim/config.h"
+#include "sim/request.h"
+
+/* --buckets and --bucket-size into `config`. PP_EINVAL for both, or for a size of nothing. */
+enum pp_status pp_buckets_resolve(const struct pp_request *request, struct pp_config *config,
+                                  struct pp_error *err);
+/* The number for each stage into `lower`. PP_EINVAL where a size makes more than a program can
+ * name. */
+enum pp_status pp_buckets_lower(struct pp_arena *arena, const struct pp_config *config,
+                                const struct pp_costs *costs, struct pp_lower_options *lower,
+                                struct pp_error *err);
+bool pp_buckets_are_used(const struct pp_config *config);
+
+/* " in 4 buckets a stage", " in buckets of 25 MB", or nothing. Returns `text`. */
+const char *pp_buckets_text(const struct pp_config *config, char text[PP_UNITS_TEXT_BYTES]);
+/* --explain: number, size and time of the buckets of each stage. */
+void pp_buckets_explain(const struct pp_result *result, FILE *out);
+
+#endif
