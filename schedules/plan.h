@@ -26,6 +26,7 @@ struct pp_node {
     int64_t ps;                 /* duration; with ring steps that of one step */
     uint8_t type;               /* enum pp_node_type */
     bool is_compute;            /* jitter and slow devices apply */
+    uint8_t numerator, denominator; /* STEP: share of ps that passes, 0 of 0 = all */
 };
 
 /* Node 0 is time zero. */
@@ -89,6 +90,11 @@ struct pp_meet {
     int32_t ring_steps;
     int64_t ps;
 };
+/* Of a step that lasts a share of `ps`; denominator 0 = it does not. */
+struct pp_part {
+    int64_t ps;
+    uint8_t numerator, denominator;
+};
 /* Steps of all lanes, block by block, then meets. */
 struct pp_segment {
     int32_t steps_end, meets_end;
@@ -112,14 +118,15 @@ struct pp_plan {
     int entry_count;   /* values 1 .. entry_count of `full` */
     int32_t *entry_of; /* [rank]: value of `full` with which its clock begins */
     struct pp_segment *segments;
-    int64_t *ps;         /* [step] */
-    int32_t *key;        /* [step]: instruction when it is compute, else PP_NO_OWNER */
-    uint16_t *rank;      /* [step]: rank of `key` */
-    int32_t *value_of;   /* [instruction]: value of `full` that is its end; 0 = none */
-    int64_t *value_ps;   /* [value of full]: duration */
-    int32_t (*posts)[2]; /* [message]: values of the two posts */
-    int32_t *inside;     /* [instruction]: value of the post of a bucket inside a backward, 0 = not
-                          * inside; NULL without buckets */
+    int64_t *ps;           /* [step] */
+    struct pp_part *parts; /* [step]; NULL without shares */
+    int32_t *key;          /* [step]: instruction when it is compute, else PP_NO_OWNER */
+    uint16_t *rank;        /* [step]: rank of `key` */
+    int32_t *value_of;     /* [instruction]: value of `full` that is its end; 0 = none */
+    int64_t *value_ps;     /* [value of full]: duration */
+    int32_t (*posts)[2];   /* [message]: values of the two posts */
+    int32_t *inside; /* [instruction]: value of the post of a bucket inside a backward, 0 = not
+                      * inside; NULL without buckets */
 };
 
 /* PP_EPROGRAM with a cycle when nodes cannot be ordered, PP_EFAIL when times would overflow. */

@@ -189,7 +189,7 @@ static void walk_copy(struct walk *w, int i)
 }
 
 /* When collective i is posted: at the rank's clock, or inside the backward that makes its bucket's
- * gradients complete. Jitter stretches that part of the backward like the whole. */
+ * gradients complete. A share of its time, jitter included. */
 static int32_t collective_post(struct walk *w, int i)
 {
     struct pp_graph *g = w->g;
@@ -199,7 +199,8 @@ static int32_t collective_post(struct walk *w, int i)
     if (backward < 0)
         return clock_node(g, &w->clock);
     struct pp_node part = g->nodes[g->node_of[backward]];
-    part.ps = pp_costs_share_ps(part.ps, numerator, denominator);
+    part.numerator = (uint8_t)numerator;
+    part.denominator = (uint8_t)denominator;
     if (!g->inside)
         g->inside = PP_ARRAY(g->arena, int32_t, pp_program_size(g->program));
     return g->inside[i] = pp_graph_add(g, part);

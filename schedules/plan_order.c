@@ -207,7 +207,12 @@ static void emit_step(struct emit *e, int32_t node)
     read_inputs(e, node, full->in, packed->in);
     full->out = e->value[node];
     packed->out = e->slot[node] = take_slot(e);
-    plan->ps[e->steps] = plan->value_ps[full->out] = n->ps;
+    plan->ps[e->steps] = n->ps;
+    if (n->denominator > 0) {
+        plan->parts[e->steps] = (struct pp_part){n->ps, n->numerator, n->denominator};
+        plan->ps[e->steps] = pp_costs_share_ps(n->ps, n->numerator, n->denominator);
+    }
+    plan->value_ps[full->out] = plan->ps[e->steps];
     plan->key[e->steps] = n->is_compute ? n->owner : PP_NO_OWNER;
     e->steps++;
 }
@@ -440,6 +445,8 @@ enum pp_status pp_plan_order(struct pp_arena *arena, const struct pp_graph *g, s
     plan->ps = pp_arena_alloc_raw(arena, sizeof(*plan->ps) * (size_t)(plan->step_count + 1));
     plan->key = pp_arena_alloc_raw(arena, sizeof(*plan->key) * (size_t)(plan->step_count + 1));
     plan->rank = pp_arena_alloc_raw(arena, sizeof(*plan->rank) * (size_t)(plan->step_count + 1));
+    if (g->inside)
+        plan->parts = PP_ARRAY(arena, struct pp_part, plan->step_count);
     plan->value_ps = PP_ARRAY(arena, int64_t, g->count + 2);
     emit(g->arena, &e);
     emit_makespan(&e);

@@ -37,7 +37,9 @@ ALWAYS void durations(const struct pp_jitter *jitter, int s, int64_t *ps, const 
 {
     const struct pp_plan *plan = jitter->plan;
     const struct pp_perturbation *p = jitter->perturbation;
-    const double nominal_ps = (double)plan->ps[s];
+    const struct pp_part *part =
+        plan->parts && plan->parts[s].denominator > 0 ? &plan->parts[s] : NULL;
+    const double nominal_ps = (double)(part ? part->ps : plan->ps[s]);
     const uint64_t row =
         (uint64_t)jitter->step * (uint64_t)pp_program_size(plan->program) + (uint64_t)plan->key[s];
     const uint64_t stream = pp_perturb_stream(p, row);
@@ -47,6 +49,8 @@ ALWAYS void durations(const struct pp_jitter *jitter, int s, int64_t *ps, const 
         const int last = jitter->replicas - 1, own = jitter->first + j;
         ps[j] =
             pp_perturb_ps(p, stream, slow, own < last ? own : last, nominal_ps, jitter->limit_ps);
+        if (part)
+            ps[j] = pp_costs_share_ps(ps[j], part->numerator, part->denominator);
     }
 }
 

@@ -37,6 +37,8 @@ struct random_program {
     struct pp_program_head head;
     bool is_odd; /* may deadlock */
     struct pp_orders *compute, *lists;
+    int *buckets; /* [stage]: of its sum, 0 = not cut */
+    bool is_summed_first;
     bool *forward, *backward, *weight, *is_split; /* done; [stage][mb][split] */
     struct pp_op sends[RP_MAX_OPS];               /* of all ranks in their order of posting */
     int send_rank[RP_MAX_OPS], send_count;
@@ -257,41 +259,66 @@ static inline void rp_lower_rank(struct random_program *g, const struct pp_order
                     sizeof(s->unwaited[0]) * (size_t)--s->unwaited_count);
         }
     }
+}
+
+static inline void rp_wait_for_sends(struct random_program *g, const struct rp_rank_state *s)
+{
     for (int k = 0; k < s->unwaited_count; k++)
         pp_orders_add(g->arena, g->lists, s->rank, rp_wait(s->unwaited[k]));
 }
 
 /* ---- gradients and optimizer ----------------------------------------------------------------- */
 
-static inline void rp_finish_rank(struct random_program *g, int rank)
+/* All buckets of a collective, or WAITs for them. */
+static inline void rp_add_cut(struct random_program *g, int rank, struct pp_op op, bool is_wait)
+{
+    op.granules = (uint8_t)g->buckets[op.stage];
+    do
+        pp_orders_add(g->arena, g->lists, rank, is_wait ? rp_wait(op) : op);
+    while (++op.split < op.granules);
+}
+
+enum rp_pass { RP_SUMS, RP_WAITS, RP_UPDATES };
+static inline void rp_finish_pass(struct random_program *g, int rank, enum rp_pass pass,
+                                  bool is_reversed)
 {
     const int stages = g->head.stages, pipes = g->head.pipelines;
-    const bool is_reversed = g->is_odd && rng_chance(&g->rng, 10);
     struct pp_op op = {.mb = -1, .arg = -1, .slot = -1};
 
-    for (int pass = 0; pass < 3; pass++)
-        for (int k = 0; k < stages * pipes; k++) {
-            const int at = is_reversed ? stages * pipes - 1 - k : k;
-            op.stage = (uint16_t)(at / pipes);
-            op.pipe = (uint16_t)(at % pipes);
-            if (g->head.rank_of[op.pipe * stages + op.stage] != rank)
-                continue;
-            op.kind = op.stage % 3 == 2 ? PP_RS : PP_AR;
-            if (pass == 0)
-                pp_orders_add(g->arena, g->lists, rank, op);
-            if (pass == 1)
-                pp_orders_add(g->arena, g->lists, rank, rp_wait(op));
-            if (pass == 2) {
-                op.kind = PP_U;
-                pp_orders_add(g->arena, g->lists, rank, op);
-                op.kind = PP_AG;
-                if (op.stage % 3 == 2)
-                    pp_orders_add(g->arena, g->lists, rank, op);
-            }
+    for (int k = 0; k < stages * pipes; k++) {
+        const int at = is_reversed ? stages * pipes - 1 - k : k;
+        op.stage = (uint16_t)(at / pipes);
+        op.pipe = (uint16_t)(at % pipes);
+        if (g->head.rank_of[op.pipe * stages + op.stage] != rank)
+            continue;
+        op.kind = op.stage % 3 == 2 ? PP_RS : PP_AR;
+        if (pass != RP_UPDATES) {
+            rp_add_cut(g, rank, op, pass == RP_WAITS);
+            continue;
         }
-    op = (struct pp_op){.kind = PP_BAR, .mb = -1, .arg = -1, .slot = -1};
-    if (g->head.stages % 2 == 0)
+        op.kind = PP_U;
         pp_orders_add(g->arena, g->lists, rank, op);
+        op.kind = PP_AG;
+        if (op.stage % 3 == 2)
+            rp_add_cut(g, rank, op, false);
+    }
+}
+
+/* Sums before the WAITs for SENDs may begin while the last backward runs. */
+static inline void rp_finish_rank(struct random_program *g, const struct rp_rank_state *s)
+{
+    const bool is_reversed = g->is_odd && rng_chance(&g->rng, 10);
+    const struct pp_op bar = {.kind = PP_BAR, .mb = -1, .arg = -1, .slot = -1};
+
+    if (!g->is_summed_first)
+        rp_wait_for_sends(g, s);
+    rp_finish_pass(g, s->rank, RP_SUMS, is_reversed);
+    if (g->is_summed_first)
+        rp_wait_for_sends(g, s);
+    rp_finish_pass(g, s->rank, RP_WAITS, is_reversed);
+    rp_finish_pass(g, s->rank, RP_UPDATES, is_reversed);
+    if (g->head.stages % 2 == 0)
+        pp_orders_add(g->arena, g->lists, s->rank, bar);
 }
 
 /* `program` in the arena; also the compute-only form. */
@@ -339,12 +366,17 @@ static inline struct random_program *random_program(struct pp_arena *arena, uint
     g->lists = pp_orders_create(arena, ranks);
     rp_compute(g);
     const struct pp_orders *with_sends = rp_with_sends(g);
+    const bool is_cut = rng_chance(&g->rng, 50);
+    g->is_summed_first = rng_chance(&g->rng, 60);
+    g->buckets = PP_ARRAY(arena, int, g->head.stages);
+    for (int s = 0; s < g->head.stages; s++)
+        g->buckets[s] = is_cut && rng_chance(&g->rng, 70) ? rng_int(&g->rng, 2, 5) : 0;
     for (int r = 0; r < ranks; r++) {
         struct rp_rank_state *s = PP_NEW(arena, struct rp_rank_state);
         s->rank = r;
         s->is_posted = PP_ARRAY(arena, bool, g->send_count + 1);
         rp_lower_rank(g, with_sends, s);
-        rp_finish_rank(g, r);
+        rp_finish_rank(g, s);
     }
     cr_assert_eq(pp_program_freeze(arena, &g->head, g->compute, compute, &err), PP_OK,
                  "seed %llu: %s", (unsigned long long)seed, err.message);
@@ -352,6 +384,16 @@ static inline struct random_program *random_program(struct pp_arena *arena, uint
     cr_assert_eq(pp_program_freeze(arena, &g->head, g->lists, lowered, &err), PP_OK,
                  "seed %llu: %s", (unsigned long long)seed, err.message);
     return g;
+}
+
+/* Of a collective a part is latency. */
+static inline struct pp_cost rp_cost(struct random_program *g, bool has_latency)
+{
+    struct pp_cost cost = {.ps = rng_int(&g->rng, 1, 1000)};
+
+    if (has_latency)
+        cost.latency_ps = rng_int(&g->rng, 0, (int)cost.ps);
+    return cost;
 }
 
 /* Random durations between 1 and 1,000 ps for `replicas` replicas. */
@@ -373,7 +415,7 @@ static inline struct pp_costs *random_costs(struct random_program *g, int replic
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
         c->op[kinds[k]] = PP_ARRAY(arena, struct pp_cost, stages * splits);
         for (int s = 0; s < stages * splits; s++)
-            c->op[kinds[k]][s].ps = rng_int(&g->rng, 1, 1000);
+            c->op[kinds[k]][s] = rp_cost(g, pp_op_has_buckets(kinds[k]));
     }
     if (rng_chance(&g->rng, 50)) {
         c->overlap = PP_ARRAY(arena, struct pp_cost, stages * stages);

@@ -212,6 +212,29 @@ static bool pass_barrier(struct naive *x)
     return true;
 }
 
+/* Now; of a bucket of a sum behind the backward of its stage when its part of that one was over. */
+static int64_t post_time(const struct naive *x, int rank, int i, int replica, int64_t now)
+{
+    const struct pp_program *p = x->p;
+    int backward = -1;
+
+    if ((p->kind[i] != PP_AR && p->kind[i] != PP_RS) || p->granule_count[i] < 2)
+        return now;
+    for (int k = p->begin[rank]; k < i; k++) {
+        const bool is_own =
+            p->kind[k] == p->kind[i] && p->stage[k] == p->stage[i] && p->split[k] < p->split[i];
+        if (p->kind[k] == PP_B || p->kind[k] == PP_W)
+            backward = k;
+        else if (!is_own && !pp_op_is_send(p->kind[k]) && !pp_op_is_recv(p->kind[k]))
+            backward = -1;
+    }
+    if (backward < 0 || p->stage[backward] != p->stage[i])
+        return now;
+    const int64_t start = *at(x, x->start, backward, replica);
+    const int64_t whole = *at(x, x->end, backward, replica) - start, of = p->granule_count[i];
+    return start + (whole * (p->split[i] + 1) + of / 2) / of;
+}
+
 /* One instruction; false when it has to wait. */
 static bool advance(struct naive *x, int replica, int rank)
 {
@@ -237,7 +260,7 @@ static bool advance(struct naive *x, int replica, int rank)
         set(x, i, replica, *clock, max64(*clock, end));
         *clock = max64(*clock, end);
     } else {
-        *at(x, x->posted, i, replica) = *clock;
+        *at(x, x->posted, i, replica) = post_time(x, rank, i, replica, *clock);
     }
     ++*pc;
     return true;
