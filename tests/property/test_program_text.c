@@ -7,6 +7,8 @@
 
 static const double recompute[] = {1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1,
                                    1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const int buckets[] = {2, 1, 3, 1, 4, 2, 2, 2, 255, 2, 1, 3, 1, 4, 2, 2, 2, 9,
+                              2, 1, 3, 1, 4, 2, 2, 2, 255, 2, 1, 3, 1, 4, 2, 2, 2, 9};
 static const struct pp_lower_options variants[] = {
     {.post = PP_POST_EARLY, .recv_slots = 0},
     {.post = PP_POST_EARLY, .recv_slots = 2, .has_sync = true, .has_optimizer = true},
@@ -23,6 +25,14 @@ static const struct pp_lower_options variants[] = {
      .has_optimizer = true,
      .zero = 1,
      .recompute_frac = recompute},
+    {.post = PP_POST_BATCHED,
+     .recv_slots = 1,
+     .grad_sync = PP_SYNC_EAGER,
+     .has_sync = true,
+     .has_optimizer = true,
+     .has_tied = true,
+     .zero = 1,
+     .buckets = buckets},
 };
 enum { VARIANTS = sizeof(variants) / sizeof(*variants) };
 

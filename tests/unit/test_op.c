@@ -37,6 +37,11 @@ static const char *const canonical[] = {
     "(1RECV_F0)WAIT",
     "(1SEND_B0-1)WAIT",
     "(0AR)WAIT",
+    "0AR#0/2",
+    "5RS#254/255",
+    "5AG#1/4",
+    "5BC#1/4",
+    "(0AR#1/4)WAIT",
     "(0;7)AR",
     "((0;7)AR)WAIT",
     "65534F2147483391",
@@ -73,6 +78,9 @@ Test(op, fields_are_filled)
     cr_assert_eq(ops[0].granules, 0);
     cr_assert_eq(pp_op_parse("(2AR@1)WAIT", ops, &count, &err), PP_OK);
     cr_assert(ops[0].kind == PP_WAIT && ops[0].aux == PP_AR && ops[0].pipe == 1);
+    cr_assert_eq(pp_op_parse("(2RS@1#3/5)WAIT", ops, &count, &err), PP_OK);
+    cr_assert(ops[0].aux == PP_RS && ops[0].pipe == 1);
+    cr_assert(ops[0].split == 3 && ops[0].granules == 5);
     cr_assert_eq(pp_op_parse("((0;7)AR)WAIT", ops, &count, &err), PP_OK);
     cr_assert(ops[0].kind == PP_WAIT && ops[0].aux == PP_AR && ops[0].peer == 7);
     cr_assert_eq(pp_op_parse("(0;7)AR", ops, &count, &err), PP_OK);
@@ -166,6 +174,21 @@ static const struct {
     {"(0F0;(0B0))OVERLAP_F_B", "nested"},
     {"(0F0;0B0)OVERLAP_F_Bx", "nothing may follow"},
     {"(0;7)RS", "expected AR"},
+    {"0AR#", "number (bucket)"},
+    {"0AR#1", "expected '/'"},
+    {"0AR#1/", "number (buckets)"},
+    {"0AR#/4", "number (bucket)"},
+    {"0AR#4/4", "#0/k to #k-1/k"},
+    {"0AR#0/1", "k at least 2"},
+    {"0AR#0/0", "k at least 2"},
+    {"0AR#0/256", "buckets is larger than 255"},
+    {"0AR#1/4@1", "nothing may follow"},
+    {"0AR#1/4/4", "nothing may follow"},
+    {"0F3#0/2", "only collectives"},
+    {"0U#0/2", "only collectives"},
+    {"1SEND_F0#0/2", "only collectives"},
+    {"0A2A3#0/2", "only collectives"},
+    {"(0;7)AR#0/2", "nothing may follow"},
     {"(1;7)AR", "first and the last stage"},
     {"(", "number (stage)"},
     {"0F\xc2\xb2", "number (micro-batch)"},
