@@ -51,7 +51,7 @@ struct pp_fabric_shape {
                      * (D-mod-K), on a dragonfly to the minimal one; else adaptive: a leaf's
                      * uplinks are one, and so are a router's ports */
     int torus[PP_TORUS_DIMS]; /* nodes along each dimension; 0 = as cubic as the nodes allow */
-    double torus_bytes_per_s; /* of a link to a neighbour; 0 = a node's NICs together */
+    double torus_bytes_per_s; /* of a link to a neighbour; 0 = as fast as a NIC */
     int groups, chassis, routers, router_nodes; /* dragonfly: groups, chassis of a group, routers of
                                                  * a chassis, nodes of a router */
     double chassis_bytes_per_s, group_bytes_per_s,

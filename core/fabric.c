@@ -10,10 +10,15 @@ enum pp_status pp_fabric_make(struct pp_arena *arena, const struct pp_cluster *c
     struct pp_fabric *f = PP_NEW(arena, struct pp_fabric);
 
     assert(devices > 0);
-    *f = (struct pp_fabric){.kind = cluster->fabric.kind, .devices = devices, .arena = arena};
+    *f = (struct pp_fabric){.size.kind = cluster->fabric.kind, .devices = devices, .arena = arena};
     PP_TRY(pp_fabric_shape(f, cluster, err));
     *fabric = f;
     return PP_OK;
+}
+
+struct pp_fabric_size pp_fabric_size(const struct pp_fabric *f)
+{
+    return f->size;
 }
 
 int pp_fabric_devices(const struct pp_fabric *f)
@@ -85,7 +90,7 @@ static struct device_name name_device(const struct pp_fabric *f, int device)
     struct device_name name;
 
     snprintf(name.text, sizeof name.text, "node%d.gpu%d", pp_fabric_node(f, device),
-             device % f->gpus_per_node);
+             device % f->size.gpus_per_node);
     return name;
 }
 
@@ -102,24 +107,24 @@ static void print_host(const struct pp_fabric *f, int i, char *text)
 
 static void print_nic(const struct pp_fabric *f, int i, char *text)
 {
-    snprintf(text, PP_LINK_NAME_BYTES, "node%d.nic%d.%s", i / 2 / f->rails, i / 2 % f->rails,
-             ways[i % 2]);
+    snprintf(text, PP_LINK_NAME_BYTES, "node%d.nic%d.%s", i / 2 / f->size.rails,
+             i / 2 % f->size.rails, ways[i % 2]);
 }
 
 static void print_leaf(const struct pp_fabric *f, int i, char *text)
 {
-    const int uplink = i / 2 % f->uplinks, leaf = i / 2 / f->uplinks;
+    const int uplink = i / 2 % f->size.uplinks, leaf = i / 2 / f->size.uplinks;
     char spine[24] = "";
 
-    if (f->uplinks > 1)
+    if (f->size.uplinks > 1)
         snprintf(spine, sizeof spine, ".spine%d", uplink);
-    snprintf(text, PP_LINK_NAME_BYTES, "leaf%d.rail%d%s.%s", leaf / f->rails, leaf % f->rails,
-             spine, ways[i % 2]);
+    snprintf(text, PP_LINK_NAME_BYTES, "leaf%d.rail%d%s.%s", leaf / f->size.rails,
+             leaf % f->size.rails, spine, ways[i % 2]);
 }
 
 static void print_router(const struct pp_fabric *f, int i, char *text)
 {
-    const int of_group = f->chassis * f->routers;
+    const int of_group = f->size.chassis * f->size.routers;
 
     snprintf(text, PP_LINK_NAME_BYTES, "group%d.router%d.%s", i / 2 / of_group, i / 2 % of_group,
              ways[i % 2]);
@@ -132,27 +137,29 @@ static int nth_other(int self, int n)
 
 static void print_chassis(const struct pp_fabric *f, int i, char *text)
 {
-    const int router = i / (f->routers - 1), slot = router % f->routers;
+    const int router = i / (f->size.routers - 1), slot = router % f->size.routers;
 
     snprintf(text, PP_LINK_NAME_BYTES, "group%d.chassis%d.router%d-%d",
-             router / f->routers / f->chassis, router / f->routers % f->chassis, slot,
-             nth_other(slot, i % (f->routers - 1)));
+             router / f->size.routers / f->size.chassis, router / f->size.routers % f->size.chassis,
+             slot, nth_other(slot, i % (f->size.routers - 1)));
 }
 
 static void print_group(const struct pp_fabric *f, int i, char *text)
 {
-    const int router = i / (f->chassis - 1), chassis = router / f->routers % f->chassis;
+    const int router = i / (f->size.chassis - 1),
+              chassis = router / f->size.routers % f->size.chassis;
 
     snprintf(text, PP_LINK_NAME_BYTES, "group%d.slot%d.chassis%d-%d",
-             router / f->routers / f->chassis, router % f->routers, chassis,
-             nth_other(chassis, i % (f->chassis - 1)));
+             router / f->size.routers / f->size.chassis, router % f->size.routers, chassis,
+             nth_other(chassis, i % (f->size.chassis - 1)));
 }
 
 static void print_global(const struct pp_fabric *f, int i, char *text)
 {
-    const int group = i / (f->groups - 1);
+    const int group = i / (f->size.groups - 1);
 
-    snprintf(text, PP_LINK_NAME_BYTES, "group%d-%d", group, nth_other(group, i % (f->groups - 1)));
+    snprintf(text, PP_LINK_NAME_BYTES, "group%d-%d", group,
+             nth_other(group, i % (f->size.groups - 1)));
 }
 
 static void print_torus(const struct pp_fabric *f, int i, char *text)
@@ -213,7 +220,7 @@ int pp_fabric_route_max(const struct pp_fabric *f)
     int hops = 0;
 
     for (int dim = 0; dim < PP_TORUS_DIMS; dim++)
-        hops += f->torus[dim] / 2;
+        hops += f->size.torus[dim] / 2;
     return f->listed ? PP_LISTED_ROUTE_MAX : hops + PP_COMPUTED_ROUTE_MAX;
 }
 

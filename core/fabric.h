@@ -54,6 +54,19 @@ enum pp_status pp_fabric_check(const struct pp_fabric *fabric, struct pp_error *
 enum pp_status pp_fabric_scale(struct pp_fabric *fabric, const char *name, double factor,
                                struct pp_error *err);
 
+/* How the nodes of a computed fabric are joined; 0 where the shape has no such thing. */
+struct pp_fabric_size {
+    enum pp_fabric_kind kind;
+    bool is_pcie;
+    int gpus_per_node, nodes;
+    int rails;               /* NICs of a node that transfers can choose from */
+    int leaf_nodes, uplinks; /* fat tree: of a leaf; 0 uplinks: they never bind and are left out */
+    int torus[PP_TORUS_DIMS];
+    int groups, chassis, routers, router_nodes;
+    bool is_static;
+};
+struct pp_fabric_size pp_fabric_size(const struct pp_fabric *fabric);
+
 int pp_fabric_devices(const struct pp_fabric *fabric);
 int pp_fabric_links(const struct pp_fabric *fabric); /* ids are 0 .. links-1 */
 struct pp_fabric_link pp_fabric_link(const struct pp_fabric *fabric, int link);

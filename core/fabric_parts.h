@@ -37,22 +37,15 @@ enum {
 struct pp_fabric_cache; /* routes of a listed fabric */
 
 struct pp_fabric {
-    enum pp_fabric_kind kind;
+    struct pp_fabric_size size;
     int devices; /* asked for */
     int links;
-    int gpus_per_node, nodes;
-    int rails;                /* NICs of a node; one stands for several where devices are fewer */
-    bool has_device, is_pcie; /* routes have device links; host memory lies between them */
-    double intra_s, inter_s;  /* latency of a route inside a node, between nodes */
+    bool has_device, has_router, has_global; /* routes have links of those levels */
+    double intra_s, inter_s;                 /* latency of a route inside a node, between nodes */
     struct pp_fabric_level level[PP_LEVELS];
     double *factors;  /* [link] --link-bw of single links; NULL = all 1 */
     int32_t *scratch; /* room for a route, where costs need the links; else NULL */
     struct pp_arena *arena;
-
-    int leaf_nodes, uplinks; /* fat tree; 0 uplinks = they never bind and are left out */
-    int torus[PP_TORUS_DIMS];
-    int groups, chassis, routers, router_nodes; /* dragonfly */
-    bool is_static, has_router, has_global;
 
     const struct pp_fabric_link *listed; /* [link], kind PP_FABRIC_FILE */
     const char *const *names;
@@ -61,7 +54,7 @@ struct pp_fabric {
 
 static inline int pp_fabric_node(const struct pp_fabric *f, int device)
 {
-    return device / f->gpus_per_node;
+    return device / f->size.gpus_per_node;
 }
 
 /* A route that is being written. */

@@ -5,12 +5,12 @@ enum { UP, DOWN };
 
 static int local(const struct pp_fabric *f, int device)
 {
-    return device % f->gpus_per_node;
+    return device % f->size.gpus_per_node;
 }
 
 static void add_nic(struct pp_walk *walk, const struct pp_fabric *f, int node, int rail, int way)
 {
-    pp_walk_add(walk, f, PP_LEVEL_NIC, 2 * (node * f->rails + rail) + way);
+    pp_walk_add(walk, f, PP_LEVEL_NIC, 2 * (node * f->size.rails + rail) + way);
 }
 
 /* ---- fat tree ---------------------------------------------------------------------------- */
@@ -18,15 +18,15 @@ static void add_nic(struct pp_walk *walk, const struct pp_fabric *f, int node, i
 /* Whether two nodes are under different leaves whose uplinks count. */
 static bool climbs(const struct pp_fabric *f, int a, int b)
 {
-    return f->uplinks > 0 && a / f->leaf_nodes != b / f->leaf_nodes;
+    return f->size.uplinks > 0 && a / f->size.leaf_nodes != b / f->size.leaf_nodes;
 }
 
 static void add_uplink(struct pp_walk *walk, const struct pp_fabric *f, int node, int rail,
                        int spine, int way)
 {
-    const int leaf = node / f->leaf_nodes * f->rails + rail;
+    const int leaf = node / f->size.leaf_nodes * f->size.rails + rail;
 
-    pp_walk_add(walk, f, PP_LEVEL_LEAF, 2 * (leaf * f->uplinks + spine) + way);
+    pp_walk_add(walk, f, PP_LEVEL_LEAF, 2 * (leaf * f->size.uplinks + spine) + way);
 }
 
 /* The destination chooses rail and spine (D-mod-K; Zahavi et al. 2010), as SimGrid's FAT_TREE:
@@ -34,11 +34,11 @@ static void add_uplink(struct pp_walk *walk, const struct pp_fabric *f, int node
 static void walk_fat_tree(const struct pp_fabric *f, int source, int dest, struct pp_walk *walk)
 {
     const int a = pp_fabric_node(f, source), b = pp_fabric_node(f, dest);
-    const int rail = local(f, dest) % f->rails;
+    const int rail = local(f, dest) % f->size.rails;
 
     add_nic(walk, f, a, rail, UP);
     if (climbs(f, a, b)) {
-        const int spine = dest / f->rails % f->uplinks;
+        const int spine = dest / f->size.rails % f->size.uplinks;
         add_uplink(walk, f, a, rail, spine, UP);
         add_uplink(walk, f, b, rail, spine, DOWN);
     }
@@ -59,7 +59,7 @@ struct router {
 
 static struct router router_of(const struct pp_fabric *f, int node)
 {
-    const int number = node / f->router_nodes, of_group = f->chassis * f->routers;
+    const int number = node / f->size.router_nodes, of_group = f->size.chassis * f->size.routers;
 
     return (struct router){number / of_group, number % of_group};
 }
@@ -72,16 +72,16 @@ static int of_others(int self, int other)
 /* Inside a group: first along the chassis to the slot of the target, then to its chassis. */
 static void walk_group(const struct pp_fabric *f, struct router from, int to, struct pp_walk *walk)
 {
-    const int chassis = from.number / f->routers, slot = from.number % f->routers;
-    const int to_chassis = to / f->routers, to_slot = to % f->routers;
-    const int first = from.group * f->chassis * f->routers;
+    const int chassis = from.number / f->size.routers, slot = from.number % f->size.routers;
+    const int to_chassis = to / f->size.routers, to_slot = to % f->size.routers;
+    const int first = from.group * f->size.chassis * f->size.routers;
 
     if (slot != to_slot)
         pp_walk_add(walk, f, PP_LEVEL_CHASSIS,
-                    (first + from.number) * (f->routers - 1) + of_others(slot, to_slot));
+                    (first + from.number) * (f->size.routers - 1) + of_others(slot, to_slot));
     if (chassis != to_chassis)
         pp_walk_add(walk, f, PP_LEVEL_GROUP,
-                    (first + chassis * f->routers + to_slot) * (f->chassis - 1) +
+                    (first + chassis * f->size.routers + to_slot) * (f->size.chassis - 1) +
                         of_others(chassis, to_chassis));
 }
 
@@ -93,7 +93,7 @@ static void walk_minimal(const struct pp_fabric *f, struct router from, struct r
     if (from.group != to.group) {
         walk_group(f, from, to.group, walk);
         pp_walk_add(walk, f, PP_LEVEL_GLOBAL,
-                    from.group * (f->groups - 1) + of_others(from.group, to.group));
+                    from.group * (f->size.groups - 1) + of_others(from.group, to.group));
         from = (struct router){to.group, from.group};
     }
     walk_group(f, from, to.number, walk);
@@ -104,14 +104,14 @@ static void walk_minimal(const struct pp_fabric *f, struct router from, struct r
 static void walk_adaptive(const struct pp_fabric *f, struct router from, struct router to,
                           struct pp_walk *walk)
 {
-    const int of_group = f->chassis * f->routers;
+    const int of_group = f->size.chassis * f->size.routers;
     const bool moves = from.group != to.group || from.number != to.number;
 
     if (f->has_router && moves)
         pp_walk_add(walk, f, PP_LEVEL_ROUTER, 2 * (from.group * of_group + from.number) + UP);
     if (f->has_global && from.group != to.group)
         pp_walk_add(walk, f, PP_LEVEL_GLOBAL,
-                    from.group * (f->groups - 1) + of_others(from.group, to.group));
+                    from.group * (f->size.groups - 1) + of_others(from.group, to.group));
     if (f->has_router && moves)
         pp_walk_add(walk, f, PP_LEVEL_ROUTER, 2 * (to.group * of_group + to.number) + DOWN);
 }
@@ -120,15 +120,15 @@ static void walk_dragonfly(const struct pp_fabric *f, int source, int dest, stru
 {
     const int a = pp_fabric_node(f, source), b = pp_fabric_node(f, dest);
 
-    add_nic(walk, f, a, local(f, source) % f->rails, UP);
-    (f->is_static ? walk_minimal : walk_adaptive)(f, router_of(f, a), router_of(f, b), walk);
-    add_nic(walk, f, b, local(f, dest) % f->rails, DOWN);
+    add_nic(walk, f, a, local(f, source) % f->size.rails, UP);
+    (f->size.is_static ? walk_minimal : walk_adaptive)(f, router_of(f, a), router_of(f, b), walk);
+    add_nic(walk, f, b, local(f, dest) % f->size.rails, DOWN);
 }
 
 static unsigned levels_group(const struct pp_fabric *f, int from, int to)
 {
-    return (from % f->routers != to % f->routers ? 1u << PP_LEVEL_CHASSIS : 0) |
-           (from / f->routers != to / f->routers ? 1u << PP_LEVEL_GROUP : 0);
+    return (from % f->size.routers != to % f->size.routers ? 1u << PP_LEVEL_CHASSIS : 0) |
+           (from / f->size.routers != to / f->size.routers ? 1u << PP_LEVEL_GROUP : 0);
 }
 
 static unsigned levels_dragonfly(const struct pp_fabric *f, int a, int b)
@@ -137,10 +137,10 @@ static unsigned levels_dragonfly(const struct pp_fabric *f, int a, int b)
     const bool is_far = from.group != to.group;
     const unsigned nic = 1u << PP_LEVEL_NIC;
 
-    if (f->is_static && is_far)
+    if (f->size.is_static && is_far)
         return nic | levels_group(f, from.number, to.group) | 1u << PP_LEVEL_GLOBAL |
                levels_group(f, from.group, to.number);
-    if (f->is_static)
+    if (f->size.is_static)
         return nic | levels_group(f, from.number, to.number);
     return nic |
            (f->has_router && (is_far || from.number != to.number) ? 1u << PP_LEVEL_ROUTER : 0) |
@@ -154,7 +154,7 @@ static unsigned levels_dragonfly(const struct pp_fabric *f, int a, int b)
 static int walk_dimension(const struct pp_fabric *f, int node, int dim, int stride, int target,
                           struct pp_walk *walk)
 {
-    const int size = f->torus[dim];
+    const int size = f->size.torus[dim];
     int at = node / stride % size;
     const int up = (target - at + size) % size;
     const bool is_up = 2 * up < size || (2 * up == size && target != 0);
@@ -175,8 +175,8 @@ static void walk_torus(const struct pp_fabric *f, int source, int dest, struct p
     int node = pp_fabric_node(f, source), stride = 1;
 
     for (int dim = 0; dim < PP_TORUS_DIMS; dim++) {
-        node = walk_dimension(f, node, dim, stride, b / stride % f->torus[dim], walk);
-        stride *= f->torus[dim];
+        node = walk_dimension(f, node, dim, stride, b / stride % f->size.torus[dim], walk);
+        stride *= f->size.torus[dim];
     }
 }
 
@@ -190,8 +190,8 @@ static unsigned levels_torus(const struct pp_fabric *f, int a, int b)
 
 static void walk_star(const struct pp_fabric *f, int source, int dest, struct pp_walk *walk)
 {
-    add_nic(walk, f, pp_fabric_node(f, source), local(f, source) % f->rails, UP);
-    add_nic(walk, f, pp_fabric_node(f, dest), local(f, dest) % f->rails, DOWN);
+    add_nic(walk, f, pp_fabric_node(f, source), local(f, source) % f->size.rails, UP);
+    add_nic(walk, f, pp_fabric_node(f, dest), local(f, dest) % f->size.rails, DOWN);
 }
 
 static unsigned levels_star(const struct pp_fabric *f, int a, int b)
@@ -225,17 +225,17 @@ int pp_fabric_walk(const struct pp_fabric *f, int source, int dest, int32_t *lin
 
     if (source == dest)
         return 0;
-    if (f->kind == PP_FABRIC_IDEAL) {
+    if (f->size.kind == PP_FABRIC_IDEAL) {
         pp_walk_add(&walk, f, PP_LEVEL_PAIR, pair(f, source, dest));
         return walk.count;
     }
     if (f->has_device)
         pp_walk_add(&walk, f, PP_LEVEL_DEVICE, 2 * source + UP);
-    if (f->is_pcie)
+    if (f->size.is_pcie)
         pp_walk_add(&walk, f, PP_LEVEL_HOST, a);
     if (a != b)
-        shapes[f->kind].walk(f, source, dest, &walk);
-    if (f->is_pcie && a != b)
+        shapes[f->size.kind].walk(f, source, dest, &walk);
+    if (f->size.is_pcie && a != b)
         pp_walk_add(&walk, f, PP_LEVEL_HOST, b);
     if (f->has_device)
         pp_walk_add(&walk, f, PP_LEVEL_DEVICE, 2 * dest + DOWN);
@@ -248,9 +248,9 @@ unsigned pp_fabric_levels(const struct pp_fabric *f, int source, int dest)
 
     if (source == dest)
         return 0;
-    if (f->kind == PP_FABRIC_IDEAL)
+    if (f->size.kind == PP_FABRIC_IDEAL)
         return 1u << (a == b ? PP_LEVEL_PAIR_NODE : PP_LEVEL_PAIR);
     const unsigned ends =
-        (f->has_device ? 1u << PP_LEVEL_DEVICE : 0) | (f->is_pcie ? 1u << PP_LEVEL_HOST : 0);
-    return a == b ? ends : ends | shapes[f->kind].levels(f, a, b);
+        (f->has_device ? 1u << PP_LEVEL_DEVICE : 0) | (f->size.is_pcie ? 1u << PP_LEVEL_HOST : 0);
+    return a == b ? ends : ends | shapes[f->size.kind].levels(f, a, b);
 }

@@ -40,15 +40,15 @@ static enum pp_status shape_devices(struct pp_fabric *f, const struct pp_cluster
     const int gpus = c->gpus_per_node;
     double host = s->host_bytes_per_s;
 
-    f->is_pcie = s->is_pcie;
+    f->size.is_pcie = s->is_pcie;
     f->has_device = gpus > 1 || s->is_pcie;
-    f->rails = s->nics > 0 && s->nics < gpus ? s->nics : gpus;
+    f->size.rails = s->nics > 0 && s->nics < gpus ? s->nics : gpus;
     if (!(host > 0)) /* every byte is written and read */
         host = fmax(c->intra.bytes_per_s, c->intra.bytes_per_s * gpus / 2);
     if (f->has_device)
-        PP_TRY(set_level(f, PP_LEVEL_DEVICE, 2LL * f->nodes * gpus, c->intra.bytes_per_s,
-                         f->intra_s / 2, err));
-    return f->is_pcie ? set_level(f, PP_LEVEL_HOST, f->nodes, host, 0, err) : PP_OK;
+        PP_TRY(set_level(f, PP_LEVEL_DEVICE, 2LL * f->size.nodes * gpus, c->intra.bytes_per_s,
+                         fmin(f->intra_s, f->inter_s) / 2, err));
+    return f->size.is_pcie ? set_level(f, PP_LEVEL_HOST, f->size.nodes, host, 0, err) : PP_OK;
 }
 
 /* With one device a node its link and the NIC carry the same transfers: they are one link, as fast
@@ -57,11 +57,11 @@ static enum pp_status shape_node(struct pp_fabric *f, const struct pp_cluster *c
                                  struct pp_error *err)
 {
     PP_TRY(shape_devices(f, c, err));
-    double nic = node_bytes_per_s(c) / f->rails;
+    double nic = node_bytes_per_s(c) / f->size.rails;
     if (!f->has_device)
         nic = fmin(nic, c->intra.bytes_per_s);
-    return set_level(f, PP_LEVEL_NIC, 2LL * f->nodes * f->rails, nic,
-                     fmax(0, f->inter_s / 2 - f->level[PP_LEVEL_DEVICE].latency_s), err);
+    return set_level(f, PP_LEVEL_NIC, 2LL * f->size.nodes * f->size.rails, nic,
+                     f->inter_s / 2 - f->level[PP_LEVEL_DEVICE].latency_s, err);
 }
 
 /* Uplinks of a leaf. Adaptive routing makes them one, which can only bind when it is slower than
@@ -71,7 +71,7 @@ static enum pp_status shape_fat_tree(struct pp_fabric *f, const struct pp_cluste
 {
     const struct pp_fabric_shape *s = &c->fabric;
     const double over = s->oversubscription > 0 ? s->oversubscription : 1;
-    const int64_t leaves = s->leaf_nodes > 0 ? whole_over(f->nodes, s->leaf_nodes) : 1;
+    const int64_t leaves = s->leaf_nodes > 0 ? whole_over(f->size.nodes, s->leaf_nodes) : 1;
     const double up = s->leaf_nodes / over;
 
     PP_TRY(shape_node(f, c, err));
@@ -82,10 +82,10 @@ static enum pp_status shape_fat_tree(struct pp_fabric *f, const struct pp_cluste
                             "--cluster: leaf:%d oversub:%g leaves %g uplinks a leaf, and "
                             "routing:static needs a whole number: oversub:%g",
                             s->leaf_nodes, over, up, s->leaf_nodes / fmax(1, floor(up)));
-    f->leaf_nodes = s->leaf_nodes;
-    f->uplinks = s->is_static ? (int)up : 1;
-    const double nic = node_bytes_per_s(c) / f->rails;
-    return set_level(f, PP_LEVEL_LEAF, 2 * leaves * f->rails * f->uplinks,
+    f->size.leaf_nodes = s->leaf_nodes;
+    f->size.uplinks = s->is_static ? (int)up : 1;
+    const double nic = node_bytes_per_s(c) / f->size.rails;
+    return set_level(f, PP_LEVEL_LEAF, 2 * leaves * f->size.rails * f->size.uplinks,
                      s->is_static ? nic : nic * up, 0, err);
 }
 
@@ -103,19 +103,20 @@ static enum pp_status shape_dragonfly(struct pp_fabric *f, const struct pp_clust
     const struct pp_fabric_shape *s = &c->fabric;
     const double node = node_bytes_per_s(c);
 
-    f->router_nodes = or_default(s->router_nodes, ARIES_ROUTER_NODES);
-    f->routers = or_default(s->routers, ARIES_ROUTERS);
-    f->chassis = or_default(s->chassis, ARIES_CHASSIS);
-    const int64_t of_group = (int64_t)f->routers * f->chassis,
-                  group_nodes = of_group * f->router_nodes;
-    const int64_t wanted = whole_over(f->nodes, group_nodes),
+    f->size.router_nodes = or_default(s->router_nodes, ARIES_ROUTER_NODES);
+    f->size.routers = or_default(s->routers, ARIES_ROUTERS);
+    f->size.chassis = or_default(s->chassis, ARIES_CHASSIS);
+    const int64_t of_group = (int64_t)f->size.routers * f->size.chassis,
+                  group_nodes = of_group * f->size.router_nodes;
+    const int64_t wanted = whole_over(f->size.nodes, group_nodes),
                   groups = s->groups ? s->groups : wanted;
     if (groups < wanted)
         return pp_error_set(err, PP_EINVAL,
                             "--cluster: a dragonfly of %lldx%dx%dx%d holds %lld nodes, and %d are "
                             "needed: %lld groups",
-                            (long long)groups, f->chassis, f->routers, f->router_nodes,
-                            (long long)(groups * group_nodes), f->nodes, (long long)wanted);
+                            (long long)groups, f->size.chassis, f->size.routers,
+                            f->size.router_nodes, (long long)(groups * group_nodes), f->size.nodes,
+                            (long long)wanted);
     if (s->is_static && groups > of_group)
         return pp_error_set(err, PP_EINVAL,
                             "--cluster: a group of %lld routers reaches %lld others, not %lld: "
@@ -124,9 +125,9 @@ static enum pp_status shape_dragonfly(struct pp_fabric *f, const struct pp_clust
     if (groups * group_nodes > INT32_MAX / 4)
         return pp_error_set(err, PP_EINVAL, "--cluster: a dragonfly of %lld nodes is too large",
                             (long long)(groups * group_nodes));
-    f->groups = (int)groups;
-    f->nodes = (int)(groups * group_nodes);
-    f->is_static = s->is_static;
+    f->size.groups = (int)groups;
+    f->size.nodes = (int)(groups * group_nodes);
+    f->size.is_static = s->is_static;
     PP_TRY(shape_node(f, c, err));
 
     const double chassis = s->chassis_bytes_per_s > 0 ? s->chassis_bytes_per_s : node * 10.5 / 10.2;
@@ -135,15 +136,17 @@ static enum pp_status shape_dragonfly(struct pp_fabric *f, const struct pp_clust
                               ? s->global_bytes_per_s
                               : node * (double)group_nodes / fmax(1, (double)groups - 1);
     const double detour = 2; /* links of the group that a spread flow uses one after the other */
-    const double router = ((f->routers - 1) * chassis + (f->chassis - 1) * group) / detour;
-    f->has_router = !s->is_static && of_group > 1 && router < node * f->router_nodes;
+    const double router =
+        ((f->size.routers - 1) * chassis + (f->size.chassis - 1) * group) / detour;
+    f->has_router = !s->is_static && of_group > 1 && router < node * f->size.router_nodes;
     f->has_global = groups > 1 && (s->is_static || global < node * (double)group_nodes);
     if (f->has_router)
         PP_TRY(set_level(f, PP_LEVEL_ROUTER, 2 * groups * of_group, router, 0, err));
     if (s->is_static) {
+        PP_TRY(set_level(f, PP_LEVEL_CHASSIS, groups * of_group * (f->size.routers - 1), chassis, 0,
+                         err));
         PP_TRY(
-            set_level(f, PP_LEVEL_CHASSIS, groups * of_group * (f->routers - 1), chassis, 0, err));
-        PP_TRY(set_level(f, PP_LEVEL_GROUP, groups * of_group * (f->chassis - 1), group, 0, err));
+            set_level(f, PP_LEVEL_GROUP, groups * of_group * (f->size.chassis - 1), group, 0, err));
     }
     return f->has_global ? set_level(f, PP_LEVEL_GLOBAL, groups * (groups - 1), global, 0, err)
                          : PP_OK;
@@ -171,21 +174,21 @@ static enum pp_status shape_torus(struct pp_fabric *f, const struct pp_cluster *
 
     if (s->torus[0] > 0) {
         for (int dim = 0; dim < PP_TORUS_DIMS; dim++) {
-            f->torus[dim] = or_default(s->torus[dim], 1);
-            nodes *= f->torus[dim];
+            f->size.torus[dim] = or_default(s->torus[dim], 1);
+            nodes *= f->size.torus[dim];
         }
     } else {
-        cubic(f->nodes, f->torus);
-        nodes = f->nodes;
+        cubic(f->size.nodes, f->size.torus);
+        nodes = f->size.nodes;
     }
-    if (nodes < f->nodes)
+    if (nodes < f->size.nodes)
         return pp_error_set(
             err, PP_EINVAL,
             "--cluster: torus:%dx%dx%d holds %lld nodes, and %d are needed: torus:%dx%dx%d",
-            f->torus[0], f->torus[1], f->torus[2], (long long)nodes, f->nodes,
-            (int)whole_over(f->nodes, (int64_t)f->torus[1] * f->torus[2]), f->torus[1],
-            f->torus[2]);
-    f->nodes = (int)nodes;
+            f->size.torus[0], f->size.torus[1], f->size.torus[2], (long long)nodes, f->size.nodes,
+            (int)whole_over(f->size.nodes, (int64_t)f->size.torus[1] * f->size.torus[2]),
+            f->size.torus[1], f->size.torus[2]);
+    f->size.nodes = (int)nodes;
     PP_TRY(shape_devices(f, c, err));
     const double nic = node_bytes_per_s(c) / (s->nics > 0 ? s->nics : c->gpus_per_node);
     return set_level(f, PP_LEVEL_TORUS, 2 * nodes * PP_TORUS_DIMS,
@@ -235,11 +238,11 @@ enum pp_status pp_fabric_shape(struct pp_fabric *f, const struct pp_cluster *c,
         return pp_error_set(err, PP_EINVAL,
                             "--gpus %d: the cluster has %d nodes of %d, %lld devices", f->devices,
                             c->nodes, c->gpus_per_node, (long long)c->nodes * c->gpus_per_node);
-    f->nodes = is_whole && c->nodes > 0 ? c->nodes : (int)needed;
-    f->gpus_per_node = c->gpus_per_node;
+    f->size.nodes = is_whole && c->nodes > 0 ? c->nodes : (int)needed;
+    f->size.gpus_per_node = c->gpus_per_node;
     f->intra_s = c->intra.alpha_s;
     f->inter_s = c->inter.alpha_s;
-    PP_TRY(shapes[f->kind](f, c, err));
+    PP_TRY(shapes[f->size.kind](f, c, err));
     for (int i = 0; i < PP_LEVELS; i++)
         f->level[i].bytes_per_s *= c->eta_link;
     return PP_OK;
