@@ -70,7 +70,7 @@ struct pp_fabric_link pp_fabric_link(const struct pp_fabric *f, int link)
     } else {
         const struct pp_fabric_level *level = &f->level[pp_fabric_level_of(f, link, &index)];
         l = (struct pp_fabric_link){level->bytes_per_s, level->latency_s,
-                                    f->kind == PP_FABRIC_IDEAL};
+                                    f->size.kind == PP_FABRIC_IDEAL};
     }
     if (f->factors)
         l.bytes_per_s *= f->factors[link];

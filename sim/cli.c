@@ -18,7 +18,7 @@ static const struct pp_command commands[] = {
                           "what schedules are built in: source, limits, closed forms", 0, 1},
     [PP_CMD_MODELS] = {"models", "pipesim models [NAME|config.json]", "model presets, with sources",
                        0, 1},
-    [PP_CMD_CLUSTERS] = {"clusters", "pipesim clusters [NAME|TEXT]",
+    [PP_CMD_CLUSTERS] = {"clusters", "pipesim clusters [NAME|TEXT [--xml]]",
                          "cluster presets, with sources", 0, 1},
     [PP_CMD_PRESETS] = {"presets", "pipesim presets [NAME]",
                         "sets of defaults that reproduce a published run", 0, 1},
@@ -82,7 +82,7 @@ static const struct pp_option options[] = {
     {.name = "dialect", .type = PP_OPTION_CHOICE, .choices = "2025|2024", .argument = "YEAR", .default_text = "2025", .group = G_SCHEDULE, .commands = SHAPE | VERIFY,
      .help = "Letters of a program file: 2024 has B for the input gradient and BW for the full backward."},
 
-    {.name = "gpus", .is_common = true, .type = PP_OPTION_INT, .argument = "N", .min = 1, .max = BIG, .group = G_LAYOUT, .commands = RUN,
+    {.name = "gpus", .is_common = true, .type = PP_OPTION_INT, .argument = "N", .min = 1, .max = BIG, .group = G_LAYOUT, .commands = RUN | 1 << PP_CMD_CLUSTERS,
      .aliases = NAMES("world-size"), .help = "Devices in all: tp * cp * pp * dp."},
     {.name = "tp", .is_common = true, .type = PP_OPTION_INT, .argument = "T", .min = 1, .max = BIG, .group = G_LAYOUT, .commands = RUN,
      .aliases = NAMES("tensor-model-parallel-size", "parallelism.tensor_parallel_degree"), .help = "Tensor-parallel degree."},
@@ -181,6 +181,7 @@ static const struct pp_option options[] = {
     {.name = "compute", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = PROGRAM, .help = "Compute ops only: the form that PyTorch loads."},
     {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PROGRAM, .help = "Write to a file instead of stdout (also -o)."},
     {.name = "markdown", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = 1 << PP_CMD_SCHEDULES, .help = "The page docs/schedules.md, with pictures."},
+    {.name = "xml", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = 1 << PP_CMD_CLUSTERS, .help = "The cluster as a SimGrid platform, for --gpus N devices."},
     {.name = "color", .type = PP_OPTION_CHOICE, .choices = "auto|always|never", .argument = "WHEN", .default_text = "auto", .group = G_OUTPUT, .commands = RUN | LISTS,
      .help = "Colour. NO_COLOR and pipes switch it off."},
 };

@@ -1,12 +1,10 @@
-/* pipesim models, clusters, presets: what is built in, with sources. */
+/* pipesim models, presets: what is built in, with sources. */
 #include "sim/commands.h"
 
-#include "core/cluster.h"
 #include "core/model.h"
 #include "core/units.h"
 #include "sim/report_text.h"
 
-#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -49,47 +47,6 @@ enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_parsed 
             m.source);
     if (m.notes && m.notes[0])
         fprintf(out, "  notes        %s\n", m.notes);
-    return PP_OK;
-}
-
-static void print_cluster(const struct pp_cluster *c, FILE *out)
-{
-    const struct pp_device *d = &c->device;
-    char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES], text[PP_TEXT_BYTES];
-
-    fprintf(out, "%s: %d x %s a node\n", c->name, c->gpus_per_node, d->title);
-    pp_text_paragraph(out, 80, 11, "network", c->title);
-    fprintf(out, "  device   %s dense %s, memory %s",
-            pp_units_print(d->peak_flops_per_s, PP_UNIT_FLOPS_PER_S, a), d->dtype,
-            pp_units_print(d->memory_bytes, PP_UNIT_BYTES, b));
-    fprintf(out,
-            " at %s\n           kernel launch %g us, reached share of peak: matrix %g, memory %g\n",
-            pp_units_print(d->memory_bytes_per_s, PP_UNIT_BYTES_PER_S, a), d->launch_s * 1e6,
-            d->gemm_eta, d->memory_eta);
-    fprintf(out, "  in node  %s a device and direction, latency %g us\n",
-            pp_units_print(c->intra.bytes_per_s, PP_UNIT_BYTES_PER_S, a), c->intra.alpha_s * 1e6);
-    fprintf(out, "  fabric   %s a device and direction, latency %g us, reached share %g\n",
-            pp_units_print(c->inter.bytes_per_s, PP_UNIT_BYTES_PER_S, a), c->inter.alpha_s * 1e6,
-            c->eta_link);
-    fprintf(out, "  reserved %s a device (context, libraries, communication buffers)\n",
-            pp_units_print(c->other_bytes, PP_UNIT_BYTES, a));
-    snprintf(text, sizeof(text), "%s; %s", d->source, c->source);
-    pp_text_paragraph(out, 80, 11, "source", text);
-}
-
-enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                   FILE *out, struct pp_error *err)
-{
-    if (parsed->operand_count) {
-        struct pp_cluster c;
-        PP_TRY(pp_cluster_load(arena, parsed->operands[0], &c, err));
-        print_cluster(&c, out);
-        return PP_OK;
-    }
-    for (const struct pp_cluster *c = pp_cluster_presets; c->name; c++) {
-        fputs(c == pp_cluster_presets ? "" : "\n", out);
-        print_cluster(c, out);
-    }
     return PP_OK;
 }
 

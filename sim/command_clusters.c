@@ -1,0 +1,175 @@
+/* pipesim clusters: what is built in, with sources; a cluster as a SimGrid platform. */
+#include "sim/commands.h"
+
+#include "core/cluster.h"
+#include "core/fabric.h"
+#include "core/units.h"
+#include "sim/cli.h"
+#include "sim/platform.h"
+#include "sim/report_text.h"
+
+#include <string.h>
+
+/* ---- the shape --------------------------------------------------------------------------- */
+
+struct rate {
+    char text[PP_UNITS_TEXT_BYTES];
+};
+
+static struct rate rate(double bytes_per_s)
+{
+    struct rate r;
+
+    pp_units_print(bytes_per_s, PP_UNIT_BYTES_PER_S, r.text);
+    return r;
+}
+
+static int nics_of(const struct pp_cluster *c)
+{
+    return c->fabric.nics > 0 ? c->fabric.nics : c->gpus_per_node;
+}
+
+static struct rate nic_rate(const struct pp_cluster *c)
+{
+    return rate(c->inter.bytes_per_s * c->gpus_per_node / nics_of(c));
+}
+
+static const char *plural(int count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void shape_fat_tree(const struct pp_cluster *c, char text[PP_TEXT_BYTES])
+{
+    const struct pp_fabric_shape *s = &c->fabric;
+    int used = snprintf(text, PP_TEXT_BYTES, "fat tree, %d rail%s of %s", nics_of(c),
+                        plural(nics_of(c)), nic_rate(c).text);
+
+    if (s->leaf_nodes > 0)
+        used += snprintf(text + used, (size_t)(PP_TEXT_BYTES - used),
+                         ", %d node%s a leaf switch, uplinks %g:1, %s routing", s->leaf_nodes,
+                         plural(s->leaf_nodes), s->oversubscription > 0 ? s->oversubscription : 1,
+                         s->is_static ? "static" : "adaptive");
+    if (s->leaf_nodes == 0 || (!s->is_static && s->oversubscription <= 1))
+        snprintf(text + used, (size_t)(PP_TEXT_BYTES - used),
+                 ": only devices and NICs can be full");
+}
+
+static void shape_dragonfly(const struct pp_cluster *c, char text[PP_TEXT_BYTES])
+{
+    const struct pp_fabric_shape *s = &c->fabric;
+    int used = snprintf(text, PP_TEXT_BYTES, "dragonfly, %s routing, %d NIC%s of %s",
+                        s->is_static ? "static" : "adaptive", nics_of(c), plural(nics_of(c)),
+                        nic_rate(c).text);
+
+    if (s->routers > 0)
+        used += snprintf(text + used, (size_t)(PP_TEXT_BYTES - used),
+                         "; groups of %d chassis of %d routers of %d nodes", s->chassis, s->routers,
+                         s->router_nodes);
+    if (s->groups > 0)
+        used += snprintf(text + used, (size_t)(PP_TEXT_BYTES - used), ", %d groups", s->groups);
+    const struct {
+        double bytes_per_s;
+        const char *where;
+    } links[] = {{s->chassis_bytes_per_s, "between two routers of a chassis"},
+                 {s->group_bytes_per_s, "of two chassis"},
+                 {s->global_bytes_per_s, "between two groups"}};
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        if (links[i].bytes_per_s > 0)
+            used += snprintf(text + used, (size_t)(PP_TEXT_BYTES - used), "%s %s %s", i ? "," : ";",
+                             rate(links[i].bytes_per_s).text, links[i].where);
+}
+
+static void shape_torus(const struct pp_cluster *c, char text[PP_TEXT_BYTES])
+{
+    const struct pp_fabric_shape *s = &c->fabric;
+    int used = snprintf(text, PP_TEXT_BYTES, "torus");
+
+    for (int i = 0; i < PP_TORUS_DIMS && s->torus[i] > 0; i++)
+        used += snprintf(text + used, (size_t)(PP_TEXT_BYTES - used), "%s%d", i ? "x" : " ",
+                         s->torus[i]);
+    snprintf(text + used, (size_t)(PP_TEXT_BYTES - used), "%s, %s to each neighbor",
+             s->torus[0] > 0 ? " nodes" : " as cubic as the nodes allow",
+             s->torus_bytes_per_s > 0 ? rate(s->torus_bytes_per_s).text : nic_rate(c).text);
+}
+
+static void shape_star(const struct pp_cluster *c, char text[PP_TEXT_BYTES])
+{
+    snprintf(text, PP_TEXT_BYTES, "star, %d NIC%s of %s a node on one switch that never blocks",
+             nics_of(c), plural(nics_of(c)), nic_rate(c).text);
+}
+
+static void shape_ideal(const struct pp_cluster *c, char text[PP_TEXT_BYTES])
+{
+    (void)c;
+    snprintf(text, PP_TEXT_BYTES, "ideal: nothing is shared");
+}
+
+static void shape_file(const struct pp_cluster *c, char text[PP_TEXT_BYTES])
+{
+    snprintf(text, PP_TEXT_BYTES, "links and routes of %s",
+             c->fabric.file ? c->fabric.file : "file");
+}
+
+static void (*const shapes[PP_FABRIC_KINDS])(const struct pp_cluster *,
+                                             char text[PP_TEXT_BYTES]) = {
+    [PP_FABRIC_FAT_TREE] = shape_fat_tree, [PP_FABRIC_DRAGONFLY] = shape_dragonfly,
+    [PP_FABRIC_TORUS] = shape_torus,       [PP_FABRIC_STAR] = shape_star,
+    [PP_FABRIC_IDEAL] = shape_ideal,       [PP_FABRIC_FILE] = shape_file,
+};
+
+/* ---- a cluster --------------------------------------------------------------------------- */
+
+static void print_cluster(const struct pp_cluster *c, FILE *out)
+{
+    const struct pp_device *d = &c->device;
+    char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES], text[PP_TEXT_BYTES];
+
+    fprintf(out, "%s: %d x %s a node\n", c->name, c->gpus_per_node, d->title);
+    pp_text_paragraph(out, 80, 11, "network", c->title);
+    fprintf(out, "  device   %s dense %s, memory %s",
+            pp_units_print(d->peak_flops_per_s, PP_UNIT_FLOPS_PER_S, a), d->dtype,
+            pp_units_print(d->memory_bytes, PP_UNIT_BYTES, b));
+    fprintf(out,
+            " at %s\n           kernel launch %g us, reached share of peak: matrix %g, memory %g\n",
+            pp_units_print(d->memory_bytes_per_s, PP_UNIT_BYTES_PER_S, a), d->launch_s * 1e6,
+            d->gemm_eta, d->memory_eta);
+    fprintf(out, "  in node  %s a device and direction, latency %g us%s\n",
+            pp_units_print(c->intra.bytes_per_s, PP_UNIT_BYTES_PER_S, a), c->intra.alpha_s * 1e6,
+            c->fabric.is_pcie ? ", through host memory" : "");
+    fprintf(out, "  fabric   %s a device and direction, latency %g us, reached share %g\n",
+            pp_units_print(c->inter.bytes_per_s, PP_UNIT_BYTES_PER_S, a), c->inter.alpha_s * 1e6,
+            c->eta_link);
+    shapes[c->fabric.kind](c, text);
+    pp_text_paragraph(out, 80, 11, "shape", text);
+    fprintf(out, "  reserved %s a device (context, libraries, communication buffers)\n",
+            pp_units_print(c->other_bytes, PP_UNIT_BYTES, a));
+    snprintf(text, sizeof(text), "%s; %s", d->source, c->source);
+    pp_text_paragraph(out, 80, 11, "source", text);
+}
+
+enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                   FILE *out, struct pp_error *err)
+{
+    const bool is_xml = pp_options_get(&pp_sim_cli, parsed, "xml")->count > 0;
+    const struct pp_option_value *gpus = pp_options_get(&pp_sim_cli, parsed, "gpus");
+
+    if (is_xml && !parsed->operand_count)
+        return pp_error_set(err, PP_EINVAL,
+                            "--xml prints one cluster: pipesim clusters h100 --xml");
+    if (gpus->count && !is_xml)
+        return pp_error_set(err, PP_EINVAL, "--gpus is the size of a platform: give --xml with it");
+    if (parsed->operand_count) {
+        struct pp_cluster c;
+        PP_TRY(pp_cluster_load(arena, parsed->operands[0], &c, err));
+        if (is_xml)
+            return pp_platform_print(arena, &c, gpus->count ? (int)gpus->integer : 0, out, err);
+        print_cluster(&c, out);
+        return PP_OK;
+    }
+    for (const struct pp_cluster *c = pp_cluster_presets; c->name; c++) {
+        fputs(c == pp_cluster_presets ? "" : "\n", out);
+        print_cluster(c, out);
+    }
+    return PP_OK;
+}
