@@ -20,8 +20,8 @@ struct form {
     const char *topology; /* NULL: every device has a link to one switch */
     char parameters[4 * TEXT_BYTES];
     int levels;
-    struct level level[LEVELS_MAX];
-    double alpha_s; /* of every route, beside its links' */
+    struct level level[LEVELS_MAX]; /* 0 bytes/s: SimGrid has no link of this level */
+    double alpha_s;                 /* of every route, beside its links' */
     const char *note;
 };
 
@@ -185,8 +185,9 @@ static bool form_dragonfly(const struct page *p, struct form *form)
              s->routers, s->router_nodes);
     form->levels = LEVELS_MAX;
     form->level[0] = level_of(p, 0, pp_fabric_devices(p->fabric) - 1, 0);
+    const bool has[LEVELS_MAX] = {true, s->routers > 1, s->chassis > 1, s->groups > 1};
     for (int i = 1; i < LEVELS_MAX; i++)
-        form->level[i].bytes_per_s = form->level[0].bytes_per_s * group;
+        form->level[i].bytes_per_s = has[i] ? form->level[0].bytes_per_s * group : 0;
     if (s->is_static) {
         if (s->routers > 1)
             form->level[1] = level_of(p, 0, s->router_nodes, 1);
@@ -259,6 +260,8 @@ static void print_compact(const struct page *p, const struct form *form)
     fputs(" sharing_policy=\"SPLITDUPLEX\">\n", out);
     print_props(p);
     for (int i = 0; i < form->levels; i++) {
+        if (!(form->level[i].bytes_per_s > 0))
+            continue;
         snprintf(name, sizeof name, PP_PROP_LEVEL_BANDWIDTH, i + 1);
         open_prop(out, name);
         print_bandwidth(out, form->level[i].bytes_per_s);
