@@ -41,9 +41,10 @@ struct sum { /* a collective of a round */
     int ready;                  /* members at whose head it stands */
     const struct pp_ring *ring; /* NULL: one analytic cost */
     int steps;                  /* of the ring */
-    int *passed;                /* [position]: steps over; -1 = the rank is not there yet */
-    bool *is_busy;              /* [position]: a step into it is under way */
-    int finished;               /* positions that have passed all steps */
+    int lanes;                  /* rings side by side, one for each device of a tp group */
+    int *passed;                /* [lane * positions + position]: steps over; -1 = not there yet */
+    bool *is_busy;              /* likewise: a step into it is under way */
+    int finished;               /* of all lanes, that have passed all steps */
 };
 
 struct fluid {
@@ -130,7 +131,10 @@ static double end_of(const struct fluid *x, const struct task *task)
 {
     if (!task->is_moving)
         return task->until_s;
-    return task->flow.left_bytes > 0 ? x->now + task->flow.left_bytes / task->flow.rate : x->now;
+    const double end_s =
+        task->flow.left_bytes > 0 ? x->now + task->flow.left_bytes / task->flow.rate : x->now;
+    return x->o->quantum_s > 0 ? fmax(x->now, round(end_s / x->o->quantum_s) * x->o->quantum_s)
+                               : end_s;
 }
 
 static void share_links(struct fluid *x)
@@ -241,48 +245,50 @@ static void sum_ended(struct fluid *x, int c, int round)
     }
 }
 
-static void hop_ended(struct fluid *x, int id, int position)
+static void hop_ended(struct fluid *x, int id, int at)
 {
     struct sum *sum = &x->sums[id];
 
-    sum->is_busy[position] = false;
-    if (++sum->passed[position] == sum->steps && ++sum->finished == sum->ring->positions)
+    sum->is_busy[at] = false;
+    if (++sum->passed[at] == sum->steps && ++sum->finished == sum->lanes * sum->ring->positions)
         sum_ended(x, id % x->p->collective_count, id / x->p->collective_count);
 }
 
 /* Position i takes its share from i - 1 as soon as both are through with the step before. */
-static bool try_hops(struct fluid *x, int id)
+static bool try_hop(struct fluid *x, int id, int lane, int i)
 {
     struct sum *sum = &x->sums[id];
     const struct pp_ring *ring = sum->ring;
-    const double bytes = pp_costs_op(x->costs, &sum->op, NULL).bytes / ring->positions;
-    bool is_moved = false;
+    const int source = (i + ring->positions - 1) % ring->positions;
+    const int at = lane * ring->positions + i, before = lane * ring->positions + source;
 
-    for (int i = 0; i < ring->positions; i++) {
-        const int before = (i + ring->positions - 1) % ring->positions;
-        if (sum->is_busy[i] || sum->passed[i] < 0 || sum->passed[i] == sum->steps ||
-            sum->passed[before] < sum->passed[i])
-            continue;
-        is_moved = sum->is_busy[i] = true;
-        if (x->o->network)
-            add_flow(x, ring->device[before], ring->device[i], bytes, hop_ended, id, i);
-        else
-            add_timer(x, (double)pp_ring_hop_ps(ring, i, sum->op.granules) * 1e-12, hop_ended, id,
-                      i);
+    if (sum->is_busy[at] || sum->passed[at] < 0 || sum->passed[at] == sum->steps ||
+        sum->passed[before] < sum->passed[at])
+        return false;
+    sum->is_busy[at] = true;
+    if (!x->o->network) {
+        add_timer(x, (double)pp_ring_hop_ps(ring, i, sum->op.granules) * 1e-12, hop_ended, id, at);
+        return true;
     }
-    return is_moved;
+    const int offset = lane * x->o->network->map.stride[PP_AXIS_TP];
+    add_flow(x, ring->device[source] + offset, ring->device[i] + offset,
+             pp_costs_op(x->costs, &sum->op, NULL).bytes / ring->positions, hop_ended, id, at);
+    return true;
 }
 
 static void prepare_sum(struct fluid *x, struct sum *sum, const struct pp_collective *c)
 {
+    const struct pp_network *n = x->o->network;
+
     sum->ring = ring_of(x, c);
     if (!sum->ring)
         return;
     sum->steps = (c->kind == PP_AR ? 2 : 1) * (sum->ring->positions - 1);
-    sum->passed = PP_ARRAY(x->arena, int, sum->ring->positions);
-    sum->is_busy = PP_ARRAY(x->arena, bool, sum->ring->positions);
-    for (int i = 0; i < sum->ring->positions; i++)
-        sum->passed[i] = -1;
+    sum->lanes = n && n->lanes > 1 ? n->layout.tp : 1;
+    sum->passed = PP_ARRAY(x->arena, int, sum->lanes * sum->ring->positions);
+    sum->is_busy = PP_ARRAY(x->arena, bool, sum->lanes * sum->ring->positions);
+    for (int at = 0; at < sum->lanes * sum->ring->positions; at++)
+        sum->passed[at] = -1;
 }
 
 /* The actor's reduce stream is free for its next sum: let it join. */
@@ -295,12 +301,12 @@ static void join_sum(struct fluid *x, int k, int round, int i)
     sum->op = pp_program_op(x->p, i);
     if (sum->ready++ == 0)
         prepare_sum(x, sum, &x->p->collectives[c]);
-    for (int at = 0; sum->ring && at < sum->ring->positions; at++)
-        if (sum->ring->rank[at] == a->rank &&
-            (x->replicas == 1 || sum->ring->replica[at] == a->replica))
+    for (int at = 0; sum->ring && at < sum->lanes * sum->ring->positions; at++) {
+        const int position = at % sum->ring->positions;
+        if (sum->ring->rank[position] == a->rank &&
+            (x->replicas == 1 || sum->ring->replica[position] == a->replica))
             sum->passed[at] = 0;
-    if (sum->ring)
-        x->reducing[k] = true;
+    }
     if (sum->ready < members_of(x, c))
         return;
     for (int j = 0; j < x->p->ranks * x->replicas; j++) {
@@ -327,8 +333,11 @@ static bool try_sums(struct fluid *x)
         join_sum(x, k, round, i);
     }
     for (int id = 0; id < x->rounds * x->p->collective_count; id++)
-        if (x->sums[id].ring && !x->sums[id].is_ended)
-            is_moved |= try_hops(x, id);
+        for (int at = 0; x->sums[id].ring && !x->sums[id].is_ended &&
+                         at < x->sums[id].lanes * x->sums[id].ring->positions;
+             at++)
+            is_moved |=
+                try_hop(x, id, at / x->sums[id].ring->positions, at % x->sums[id].ring->positions);
     return is_moved;
 }
 

@@ -26,8 +26,9 @@ struct carrier { /* one mailbox: `count` transfers of `bytes` from one device to
 
 struct ring_state { /* of a collective: its carriers lie one after another */
     const struct pp_ring *ring;
-    int steps, first_carrier, finished, joined;
-    sg_sem_t *own, *next; /* [position]: steps passed, as seen by itself and by the next one */
+    int steps, lanes, first_carrier, finished, joined;
+    sg_sem_t *own, *next; /* [lane * positions + position]: steps passed, as seen by itself and by
+                           * the next one */
     sg_sem_t *finish;     /* [member]: released when all is over */
 };
 
@@ -190,18 +191,19 @@ static void start_channels(void)
 static void run_position(int argc, char **argv)
 {
     struct ring_state *s = &g.sums[number(argv, 1)];
-    const int i = number(argv, 2), positions = s->ring->positions;
+    const int at = number(argv, 2), positions = s->ring->positions;
+    const int before = at % positions == 0 ? at + positions - 1 : at - 1;
     (void)argc;
 
     for (int k = 0; k < s->steps; k++) {
-        sg_sem_acquire(s->own[i]);
-        sg_sem_acquire(s->next[(i + positions - 1) % positions]);
-        sg_sem_release(g.carriers[s->first_carrier + i].go);
-        sg_sem_acquire(g.carriers[s->first_carrier + i].over);
-        sg_sem_release(s->own[i]);
-        sg_sem_release(s->next[i]);
+        sg_sem_acquire(s->own[at]);
+        sg_sem_acquire(s->next[before]);
+        sg_sem_release(g.carriers[s->first_carrier + at].go);
+        sg_sem_acquire(g.carriers[s->first_carrier + at].over);
+        sg_sem_release(s->own[at]);
+        sg_sem_release(s->next[at]);
     }
-    if (++s->finished == positions)
+    if (++s->finished == positions * s->lanes)
         for (int k = 0; k < g.p->ranks * g.replicas; k++)
             sg_sem_release(s->finish[k]);
 }
@@ -219,14 +221,17 @@ static void start_ring(int id, const struct pp_collective *c)
     const struct pp_ring *ring = s->ring = &g.costs->rings[c->stage];
     const double bytes = pp_costs_op(g.costs, &op, NULL).bytes / ring->positions;
     s->steps = (c->kind == PP_AR ? 2 : 1) * (ring->positions - 1);
-    s->own = semaphores(ring->positions, 0);
-    s->next = semaphores(ring->positions, 0);
+    s->lanes = g.o->network->lanes > 1 ? g.o->network->layout.tp : 1;
+    s->own = semaphores(s->lanes * ring->positions, 0);
+    s->next = semaphores(s->lanes * ring->positions, 0);
     s->first_carrier = g.carrier_count;
-    for (int i = 0; i < ring->positions; i++) {
+    for (int at = 0; at < s->lanes * ring->positions; at++) {
+        const int i = at % ring->positions,
+                  offset = at / ring->positions * g.o->network->map.stride[PP_AXIS_TP];
         const int before = ring->device[(i + ring->positions - 1) % ring->positions];
-        const int carrier = add_carrier(before, ring->device[i], s->steps); /* may move them */
+        const int carrier = add_carrier(before + offset, ring->device[i] + offset, s->steps);
         g.carriers[carrier].bytes = (long)bytes;
-        start_actor(ring->device[i], run_position, id, i);
+        start_actor(ring->device[i] + offset, run_position, id, at);
     }
 }
 
@@ -240,11 +245,13 @@ static void join_analytic(struct ring_state *s, int members)
 
 static void join_ring(struct ring_state *s, int rank, int replica)
 {
-    for (int i = 0; i < s->ring->positions; i++)
-        if (s->ring->rank[i] == rank && s->ring->replica[i] == replica) {
-            sg_sem_release(s->own[i]);
-            sg_sem_release(s->next[i]);
-        }
+    for (int at = 0; at < s->lanes * s->ring->positions; at++) {
+        const int i = at % s->ring->positions;
+        if (s->ring->rank[i] != rank || s->ring->replica[i] != replica)
+            continue;
+        sg_sem_release(s->own[at]);
+        sg_sem_release(s->next[at]);
+    }
 }
 
 static void run_reduce(int argc, char **argv)

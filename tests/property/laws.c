@@ -258,7 +258,13 @@ static void make_costs(struct law_case *c, struct rng *rng)
     for (int s = 0; s < p->stages; s++) {
         make_ring(c, s, bytes, &costs->rings[s]);
         costs->op[PP_AR][s].bytes = costs->op[PP_RS][s].bytes = costs->op[PP_AG][s].bytes = bytes;
+        /* The evaluator knows one duration of a hop, no longer than any. */
+        costs->sync_ranks = costs->rings[s].positions;
         costs->ring_alpha_ps[s] = costs->rings[s].hop_ps[0];
+        for (int i = 1; i < costs->rings[s].positions; i++)
+            costs->ring_alpha_ps[s] = costs->rings[s].hop_ps[i] < costs->ring_alpha_ps[s]
+                                          ? costs->rings[s].hop_ps[i]
+                                          : costs->ring_alpha_ps[s];
     }
 }
 

@@ -1,20 +1,21 @@
 /* Laws that bind the engines together, over the schedules of the registry, layouts and platforms.
  * PIPESIM_LONG=1 runs every schedule on every platform, several times. */
+#include "sim/fold.h"
 #include "tests/property/laws.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-static const double NEAR_S = 1e-9;
-
-/* ---- the oracle, without an engine that shares links -------------------------------------------
+/* ---- without an engine that shares links -------------------------------------------------------
  */
 
 static void oracle_is_dag(const struct law_case *c)
 {
     const struct fluid_options options = law_fluid_options(c);
     const struct fluid_times *x = fluid_run(c->arena, c->program, c->costs, &options);
-    const char *difference = law_fluid_difference(c, law_run(c, &pp_engine_dag), x, NEAR_S);
+    const char *difference = law_fluid_difference(c, law_run(c, &pp_engine_dag), x, 1e-9);
 
     cr_assert_null(difference, "%s: %s", c->text, difference);
 }
@@ -36,5 +37,201 @@ static void dag_is_below_oracle(const struct law_case *c)
 
 Test(laws, evaluator_is_below_the_oracle)
 {
-    law_for_each(LAW_ANY, LAW_ANALYTIC, 63, 3, dag_is_below_oracle);
+    law_for_each(LAW_ANY, LAW_ANALYTIC, 63, 6, dag_is_below_oracle);
+}
+
+/* One op, message or collective takes longer: the step must not get shorter. */
+static void longer_is_not_shorter(const struct law_case *c)
+{
+    static const int kinds[] = {PP_F, PP_B, PP_I, PP_W, PP_U, PP_AR, PP_RS, PP_AG};
+    const double before_s = law_makespan_s(law_run(c, &pp_engine_dag));
+
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+        int64_t *ps = &c->costs->op[kinds[k]][(int)k % c->costs->stages].ps;
+        const int64_t was_ps = *ps;
+        *ps += was_ps / 3;
+        const double s = law_makespan_s(law_run(c, &pp_engine_dag));
+        *ps = was_ps;
+        cr_assert_geq(s, before_s, "%s: longer %s", c->text, pp_op_kinds[kinds[k]].text);
+    }
+    for (int link = 0; link < c->costs->links; link += 3) {
+        c->costs->alpha_ps[link] += 1000000000;
+        const double s = law_makespan_s(law_run(c, &pp_engine_dag));
+        c->costs->alpha_ps[link] -= 1000000000;
+        cr_assert_geq(s, before_s, "%s: slower link %d", c->text, link);
+    }
+}
+
+Test(laws, a_longer_op_never_shortens_a_step)
+{
+    law_for_each(LAW_ANY, LAW_ANALYTIC, 63, 3, longer_is_not_shorter);
+}
+
+/* ---- replays -----------------------------------------------------------------------------------
+ */
+
+static int64_t ps_of(double s)
+{
+    return llround(s * 1e12);
+}
+
+/* Durations of a trace by instruction, as fluid_options.replay_ps wants them. */
+static int64_t *durations_of(const struct law_case *c, const struct pp_trace *trace)
+{
+    const struct pp_program *p = c->program;
+    const size_t size = (size_t)pp_program_size(p), replicas = (size_t)trace->replicas;
+    int64_t *ps = PP_ARRAY(c->arena, int64_t, size * replicas * (size_t)trace->steps);
+    int e = 0;
+
+    for (int replica = 0; replica < trace->replicas; replica++)
+        for (int r = 0; r < p->ranks; r++)
+            for (int step = 0; step < trace->steps; step++)
+                for (int i = p->begin[r]; i < p->begin[r + 1]; i++, e++) {
+                    const struct pp_trace_event *event = &trace->events[e];
+                    ps[((size_t)step * size + (size_t)i) * replicas + (size_t)replica] =
+                        ps_of(event->end_s) - ps_of(event->start_s);
+                    i += event->is_fused;
+                }
+    return ps;
+}
+
+static void check_replay(const struct law_case *c, const struct pp_trace *trace)
+{
+    struct fluid_options options = law_fluid_options(c);
+
+    options.replay_ps = durations_of(c, trace);
+    const struct fluid_times *x = fluid_run(c->arena, c->program, c->costs, &options);
+    cr_assert_not(x->is_stuck, "%s", c->text);
+    cr_assert_eq((int64_t)x->makespan_s, ps_of(law_makespan_s(trace)), "%s (%s): %.17g ps", c->text,
+                 trace->engine, x->makespan_s);
+}
+
+static void dag_replays(const struct law_case *c)
+{
+    check_replay(c, law_run(c, &pp_engine_dag));
+}
+
+Test(laws, traces_of_the_evaluator_replay)
+{
+    law_for_each(LAW_ANY, LAW_ANALYTIC, 42, 3, dag_replays);
+}
+
+/* ---- folding -----------------------------------------------------------------------------------
+ */
+
+static int folded_cases;
+
+/* Where one replica may stand for all, all are as it is alone. */
+static void folded_is_unfolded(const struct law_case *c)
+{
+    struct fluid_options options = law_fluid_options(c);
+    const int size = pp_program_size(c->program), all = options.replicas;
+
+    if (all == 1 || pp_fold_network(c->program, &c->network).obstacle != PP_FOLD_EXACT)
+        return;
+    const struct fluid_times *x = fluid_run(c->arena, c->program, c->costs, &options);
+    options.replicas = 1;
+    const struct fluid_times *one = fluid_run(c->arena, c->program, c->costs, &options);
+    folded_cases += one->most_shared > 1;
+    for (int i = 0; i < size * options.steps; i++)
+        for (int replica = 0; replica < all; replica++)
+            cr_assert(fabs(x->end_s[(size_t)i * (size_t)all + (size_t)replica] - one->end_s[i]) <=
+                          1e-9 * one->makespan_s,
+                      "%s: instruction %d of replica %d ends at %.15g, folded %.15g", c->text,
+                      i % size, replica, x->end_s[(size_t)i * (size_t)all + (size_t)replica],
+                      one->end_s[i]);
+}
+
+Test(laws, folded_is_unfolded_where_that_is_exact)
+{
+    folded_cases = 0;
+    law_for_each(LAW_ANY, LAW_ANALYTIC, 84, 8, folded_is_unfolded);
+    cr_assert_gt(folded_cases, 5, "%d cases in which the messages of a replica meet", folded_cases);
+}
+
+/* ---- with one ----------------------------------------------------------------------------------
+ */
+
+static const struct pp_engine *contention(void)
+{
+    const struct pp_engine *engine = NULL;
+
+    if (pp_engine_find("simgrid", &engine, NULL) != PP_OK)
+        cr_skip_test("this build has no SimGrid");
+    return engine;
+}
+
+static void simgrid_is_dag(const struct law_case *c)
+{
+    const char *difference =
+        law_difference(c->arena, law_run(c, &pp_engine_dag), law_run(c, contention()), 1e-9);
+
+    cr_assert_null(difference, "%s: %s", c->text, difference);
+}
+
+Test(laws, simgrid_is_the_evaluator_on_ideal_links)
+{
+    contention();
+    law_for_each(LAW_IDEAL, LAW_ANALYTIC, 42, 6, simgrid_is_dag);
+}
+
+static int shared_cases, steady_cases, cases;
+
+/* Engines count in picoseconds. Where many transfers wait for each other, a difference of one may
+ * grow: as far as it does in the oracle itself. */
+static double slack_s(const struct law_case *c, const struct fluid_times *x)
+{
+    struct fluid_options options = law_fluid_options(c);
+    const size_t rows =
+        (size_t)pp_program_size(c->program) * (size_t)options.replicas * (size_t)options.steps;
+    double grown_s = 0;
+
+    options.quantum_s = 1e-12;
+    const struct fluid_times *rounded = fluid_run(c->arena, c->program, c->costs, &options);
+    for (size_t k = 0; k < rows; k++)
+        grown_s = fmax(grown_s, fabs(rounded->end_s[k] - x->end_s[k]));
+    steady_cases += grown_s < 1e-10 * x->makespan_s;
+    return 1e-9 * x->makespan_s + 10 * grown_s;
+}
+
+/* Above the evaluator, equal to the oracle, replayed by its own durations. */
+static void simgrid_shares(const struct law_case *c)
+{
+    const struct fluid_options options = law_fluid_options(c);
+    const struct fluid_times *x = fluid_run(c->arena, c->program, c->costs, &options);
+    const struct pp_trace *dag = law_run(c, &pp_engine_dag), *trace = law_run(c, contention());
+    const double makespan_s = law_makespan_s(trace), dag_s = law_makespan_s(dag);
+    const char *difference = law_fluid_difference(c, trace, x, slack_s(c, x));
+
+    cr_assert_null(difference, "%s: %s", c->text, difference);
+    cr_assert_leq(dag_s, makespan_s * (1 + 1e-9), "%s: %.15g (dag), %.15g", c->text, dag_s,
+                  makespan_s);
+    check_replay(c, trace);
+    shared_cases += x->most_shared > 1;
+    cases++;
+}
+
+Test(laws, simgrid_shares_links)
+{
+    contention();
+    shared_cases = steady_cases = cases = 0;
+    law_for_each(LAW_ANY, LAW_ANALYTIC, 63, 3, simgrid_shares);
+    cr_assert_gt(shared_cases, 20, "%d cases in which transfers meet", shared_cases);
+    cr_assert_geq(steady_cases, cases * 9 / 10, "%d of %d cases are steady", steady_cases, cases);
+}
+
+static void twice_the_same(const struct law_case *c)
+{
+    const struct pp_trace *a = law_run(c, contention()), *b = law_run(c, contention());
+
+    for (int i = 0; i < a->count; i++)
+        cr_assert(memcmp(&a->events[i].start_s, &b->events[i].start_s, sizeof(double)) == 0 &&
+                      memcmp(&a->events[i].end_s, &b->events[i].end_s, sizeof(double)) == 0,
+                  "%s: event %d", c->text, i);
+}
+
+Test(laws, simgrid_is_deterministic)
+{
+    contention();
+    law_for_each(LAW_ANY, LAW_RINGS, 11, 1, twice_the_same);
 }
