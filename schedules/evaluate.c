@@ -19,6 +19,7 @@ enum pp_status pp_plan_create(struct pp_arena *arena, const struct pp_program *p
                             MAX_STEPS);
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_graph g = {.arena = scratch,
+                         .plan_arena = arena,
                          .program = program,
                          .costs = costs,
                          .options = options,

@@ -20,18 +20,33 @@ enum pp_node_type {
 enum { PP_STEP_INPUTS = 3, PP_NO_OWNER = -1 };
 
 struct pp_node {
-    int32_t in[PP_STEP_INPUTS]; /* STEP: nodes, 0 = time zero. MEET: first input, inputs, ring steps
-                                 * (0 = one analytic duration) */
+    int32_t in[PP_STEP_INPUTS]; /* STEP: nodes, 0 = time zero. MEET: first input, inputs, number of
+                                 * its ring (from 1; 0 = one duration whoever is late) */
     int32_t owner;              /* instruction it belongs to, or PP_NO_OWNER */
-    int64_t ps;                 /* duration; with ring steps that of one step */
+    int64_t ps;                 /* duration; of a ring when all start together */
     uint8_t type;               /* enum pp_node_type */
     bool is_compute;            /* jitter and slow devices apply */
     uint8_t numerator, denominator; /* STEP: share of ps that passes, 0 of 0 = all */
 };
 
+/* The hops of a collective that is passed around a ring whose hops differ. After `steps` steps of
+ * now[i] = max(now[i], now[i - 1]) + hop[i] the last position is done. With equal hops that is the
+ * latest start and the steps, so that no ring is needed. */
+struct pp_ring_plan {
+    int positions, steps;
+    const int64_t *hop_ps;  /* [position] */
+    const int32_t *input;   /* [position]: input of the meet whose rank it is */
+    const int32_t *replica; /* [position] */
+    int32_t start;          /* node: when the last member is ready */
+};
+/* Duration and, where its hops differ, the ring of collective c, whose `posts` members post in
+ * ascending order of their ranks. False when it is not passed around a ring. */
+bool pp_ring_plan(struct pp_arena *arena, const struct pp_costs *costs,
+                  const struct pp_collective *c, int posts, struct pp_ring_plan *ring, int64_t *ps);
+
 /* Node 0 is time zero. */
 struct pp_graph {
-    struct pp_arena *arena;
+    struct pp_arena *arena, *plan_arena; /* the second outlives the graph */
     const struct pp_program *program;
     const struct pp_costs *costs;
     const struct pp_plan_options *options;
@@ -43,6 +58,8 @@ struct pp_graph {
     int32_t (*posts)[2]; /* [message]: what the posts of SEND and RECV follow */
     int32_t *inside;     /* [instruction]: when a bucket is posted inside a backward, 0 = it is not;
                           * NULL without buckets */
+    struct pp_ring_plan *rings;
+    int ring_count, ring_capacity;
     struct pp_carry *carries;
     int carry_count, carry_capacity;
     int32_t *entry_of; /* [rank]: entry of its clock; 0 = time zero */
@@ -87,7 +104,7 @@ struct pp_step {
 };
 struct pp_meet {
     int32_t out, first, count; /* value written; values read: inputs[first ..] */
-    int32_t ring_steps;
+    int32_t ring;              /* of the plan's rings, from 1; 0 = none */
     int64_t ps;
 };
 /* Of a step that lasts a share of `ps`; denominator 0 = it does not. */
@@ -118,12 +135,15 @@ struct pp_plan {
     int entry_count;   /* values 1 .. entry_count of `full` */
     int32_t *entry_of; /* [rank]: value of `full` with which its clock begins */
     struct pp_segment *segments;
+    struct pp_ring_plan *rings;
     int64_t *ps;           /* [step] */
     struct pp_part *parts; /* [step]; NULL without shares */
     int32_t *key;          /* [step]: instruction when it is compute, else PP_NO_OWNER */
     uint16_t *rank;        /* [step]: rank of `key` */
     int32_t *value_of;     /* [instruction]: value of `full` that is its end; 0 = none */
     int64_t *value_ps;     /* [value of full]: duration */
+    int32_t *start_of;     /* [value of full]: value that is its start, 0 = end - duration; NULL
+                            * without rings */
     int32_t (*posts)[2];   /* [message]: values of the two posts */
     int32_t *inside; /* [instruction]: value of the post of a bucket inside a backward, 0 = not
                       * inside; NULL without buckets */
@@ -159,8 +179,8 @@ struct pp_kernel {
     void (*jittered)(const struct pp_jitter *jitter, const struct pp_step *steps, int first,
                      int count, int64_t *values);
     void (*record)(const struct pp_record *record);
-    /* One step of a ring of `count` members: next[i] = max(now[i], now[i - 1]) + ps. */
-    void (*ring)(const int64_t *now, int64_t *next, int count, int64_t ps);
+    /* One step of a ring of `count` positions: next[i] = max(now[i], now[i - 1]) + hop_ps[i]. */
+    void (*ring)(const int64_t *now, int64_t *next, int count, const int64_t *hop_ps);
 };
 /* By preference, terminated by name NULL. The last one works everywhere. */
 extern const struct pp_kernel pp_kernels[];

@@ -217,8 +217,14 @@ static void walk_collective(struct walk *w, int i)
     const int32_t meet = w->collective0 + g->program->arg[i];
     const int32_t post = collective_post(w, i);
     /* One input a member: a ring needs to know when each of them is ready. */
-    pp_graph_input(g, meet,
-                   pp_graph_add(g, (struct pp_node){.owner = i, .in = {post, w->last_collective}}));
+    const int32_t ready =
+        pp_graph_add(g, (struct pp_node){.owner = i, .in = {post, w->last_collective}});
+    pp_graph_input(g, meet, ready);
+    if (g->nodes[meet].in[2]) {
+        const int32_t start = g->rings[g->nodes[meet].in[2] - 1].start;
+        pp_graph_input(g, start, ready);
+        g->nodes[start].owner = i;
+    }
     w->last_collective = meet;
     g->node_of[i] = meet;
     g->nodes[meet].owner = i;
@@ -269,8 +275,7 @@ static void (*const walk_stream[])(struct walk *w, int i) = {
     [PP_STREAM_CONTROL] = walk_control,
 };
 
-/* A collective costs what its table says, or ring steps: an all-reduce passes every share around
- * twice, a reduce-scatter or an all-gather once. */
+/* A collective costs what its table says, or is passed around a ring. */
 static void add_collective(struct pp_graph *g, const struct pp_collective *c, int posts)
 {
     const struct pp_op op = {.kind = c->kind,
@@ -278,14 +283,15 @@ static void add_collective(struct pp_graph *g, const struct pp_collective *c, in
                              .split = c->bucket,
                              .granules = c->buckets,
                              .stage = c->stage};
-    const int turns = c->kind == PP_AR ? 2 : c->kind == PP_RS || c->kind == PP_AG ? 1 : 0;
     const int32_t meet = add_meet(g, PP_NO_OWNER, pp_costs_op(g->costs, &op, NULL).ps, posts);
+    struct pp_ring_plan ring;
 
-    if (!g->options->ring_flows || c->tied || turns == 0 || g->costs->sync_ranks < 2 ||
-        !g->costs->ring_alpha_ps || c->stage >= g->costs->stages)
+    if (!g->options->ring_flows ||
+        !pp_ring_plan(g->plan_arena, g->costs, c, posts, &ring, &g->nodes[meet].ps) ||
+        ring.positions == 0)
         return;
-    g->nodes[meet].in[2] = turns * (g->costs->sync_ranks - 1);
-    g->nodes[meet].ps = g->costs->ring_alpha_ps[c->stage];
+    *PP_PUSH(g->plan_arena, g->rings, g->ring_count, g->ring_capacity) = ring;
+    g->nodes[meet].in[2] = g->ring_count;
 }
 
 /* The transfers of a channel follow one another. In unit mode a message is under way for C,
@@ -356,6 +362,12 @@ static void add_shared_nodes(struct pp_graph *g)
             posts[p->arg[i]]++;
     for (int c = 0; c < p->collective_count; c++)
         add_collective(g, &p->collectives[c], posts[c]);
+    const int32_t collective0 = g->count - p->collective_count;
+    for (int c = 0; c < p->collective_count; c++) {
+        const int32_t ring = g->nodes[collective0 + c].in[2];
+        if (ring)
+            g->rings[ring - 1].start = add_meet(g, PP_NO_OWNER, 0, posts[c]);
+    }
 }
 
 static void walk_rank(struct walk *w)

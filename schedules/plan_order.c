@@ -217,27 +217,19 @@ static void emit_step(struct emit *e, int32_t node)
     e->steps++;
 }
 
-/* Of all steps of a ring, or the one duration; cut where check_overflow() refuses it anyway. */
-static int64_t ring_ps(const struct pp_meet *meet)
-{
-    const int64_t steps = meet->ring_steps > 0 ? meet->ring_steps : 1;
-
-    return meet->ps < TIME_LIMIT_PS / steps ? meet->ps * steps : TIME_LIMIT_PS;
-}
-
 static void emit_meet(struct emit *e, int32_t node)
 {
     const struct pp_node *n = &e->g->nodes[node];
     struct pp_plan *plan = e->plan;
     struct pp_meet meet = {.first = e->inputs,
                            .count = n->in[1],
-                           .ring_steps = n->in[2],
+                           .ring = n->in[2],
                            .ps = n->ps,
                            .out = e->value[node]};
 
     read_inputs(e, node, plan->full.inputs + e->inputs, plan->packed.inputs + e->inputs);
     plan->full.meets[e->meets] = meet;
-    plan->value_ps[meet.out] = ring_ps(&meet);
+    plan->value_ps[meet.out] = meet.ps;
     meet.out = e->slot[node] = take_slot(e);
     plan->packed.meets[e->meets] = meet;
     e->inputs += meet.count;
@@ -334,6 +326,12 @@ static void fill_record(struct pp_arena *arena, const struct emit *e)
         plan->inside = PP_ARRAY(arena, int32_t, pp_program_size(p));
     for (int i = 0; g->inside && i < pp_program_size(p); i++)
         plan->inside[i] = e->value[g->inside[i]];
+    plan->rings = g->rings;
+    if (g->ring_count > 0)
+        plan->start_of = PP_ARRAY(arena, int32_t, plan->full.values);
+    for (int32_t n = 1; n < g->count; n++)
+        if (g->nodes[n].type == PP_NODE_MEET && g->nodes[n].in[2])
+            plan->start_of[e->value[n]] = e->value[g->rings[g->nodes[n].in[2] - 1].start];
     if (!g->posts)
         return;
     plan->posts = (int32_t(*)[2])PP_ARRAY(arena, int32_t, 2 * (size_t)p->message_count);

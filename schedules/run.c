@@ -10,7 +10,7 @@ struct run {
     int replicas, blocks;
     size_t block_values; /* of one block: values x lanes */
     int64_t *values;     /* [block][value][lane] */
-    int64_t *ring;       /* two rows of ring members */
+    int64_t *ring;       /* two rows of ring positions */
     int64_t *carried;    /* [carry][lane] of one block */
 };
 
@@ -54,28 +54,39 @@ static int64_t latest_of(const struct run *r, int32_t value)
     return latest;
 }
 
-/* All-reduce by ring steps. Members stand around the ring replica by replica, so that one folded
- * replica sees the same neighbors as many equal ones. */
+/* When the members of each position of a ring are ready. A replica that stands for all is at every
+ * position of its rank. False when they are all ready at once. */
+static bool read_ring(const struct run *r, const struct pp_meet *meet,
+                      const struct pp_ring_plan *ring, int64_t *now)
+{
+    const int lanes = r->kernel->lanes;
+    bool is_uneven = false;
+
+    for (int i = 0; i < ring->positions; i++) {
+        const int32_t value = r->code->inputs[meet->first + ring->input[i]];
+        const int replica = ring->replica[i] % r->replicas;
+        now[i] = r->values[(size_t)(replica / lanes) * r->block_values +
+                           (size_t)value * (size_t)lanes + (size_t)(replica % lanes)];
+        is_uneven |= now[i] != now[0];
+    }
+    return is_uneven;
+}
+
 static int64_t run_ring(const struct run *r, const struct pp_meet *meet)
 {
-    const int lanes = r->kernel->lanes, members = meet->count * r->replicas;
-    int64_t *now = r->ring, *next = r->ring + members, latest = 0;
+    const struct pp_ring_plan *ring = &r->plan->rings[meet->ring - 1];
+    int64_t *now = r->ring, *next = r->ring + ring->positions, latest = 0;
 
-    for (int i = 0; i < meet->count; i++) {
-        const int32_t value = r->code->inputs[meet->first + i];
-        for (int k = 0; k < r->replicas; k++)
-            now[k * meet->count + i] =
-                r->values[(size_t)(k / lanes) * r->block_values + (size_t)value * (size_t)lanes +
-                          (size_t)(k % lanes)];
-    }
-    for (int s = 0; s < meet->ring_steps; s++) {
-        r->kernel->ring(now, next, members, meet->ps);
+    if (!read_ring(r, meet, ring, now))
+        return now[0] + meet->ps;
+    for (int s = 0; s < ring->steps; s++) {
+        r->kernel->ring(now, next, ring->positions, ring->hop_ps);
         int64_t *swap = now;
         now = next;
         next = swap;
     }
-    for (int k = 0; k < members; k++)
-        latest = now[k] > latest ? now[k] : latest;
+    for (int i = 0; i < ring->positions; i++)
+        latest = now[i] > latest ? now[i] : latest;
     return latest;
 }
 
@@ -84,7 +95,7 @@ static int64_t run_meet(const struct run *r, const struct pp_meet *meet)
     const int lanes = r->kernel->lanes;
     int64_t end = 0;
 
-    if (meet->ring_steps > 0) {
+    if (meet->ring) {
         end = run_ring(r, meet);
     } else {
         for (int i = 0; i < meet->count; i++) {
@@ -101,14 +112,16 @@ static int64_t run_meet(const struct run *r, const struct pp_meet *meet)
     return end;
 }
 
-static int ring_members(const struct run *r)
+static int ring_positions(const struct run *r)
 {
     int most = 0;
 
-    for (int m = 0; m < r->plan->meet_count; m++)
-        if (r->code->meets[m].ring_steps > 0 && r->code->meets[m].count > most)
-            most = r->code->meets[m].count;
-    return most * r->replicas;
+    for (int m = 0; m < r->plan->meet_count; m++) {
+        const int32_t ring = r->code->meets[m].ring;
+        if (ring > 0 && r->plan->rings[ring - 1].positions > most)
+            most = r->plan->rings[ring - 1].positions;
+    }
+    return most;
 }
 
 static void allocate(struct pp_arena *arena, struct run *r)
@@ -126,7 +139,7 @@ static void allocate(struct pp_arena *arena, struct run *r)
     }
     r->carried =
         pp_arena_alloc_raw(arena, sizeof(int64_t) * (size_t)r->plan->carry_count * lanes + 64);
-    r->ring = pp_arena_alloc_raw(arena, sizeof(int64_t) * 2 * (size_t)ring_members(r) + 64);
+    r->ring = pp_arena_alloc_raw(arena, sizeof(int64_t) * 2 * (size_t)ring_positions(r) + 64);
 }
 
 /* What the next step begins with. An entry may lie in the slot of another carry's exit: read all,

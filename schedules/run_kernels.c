@@ -131,6 +131,9 @@ ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
         int64_t begin[8];
         for (int j = 0; j < lanes; j++)
             begin[j] = end[j] - plan->value_ps[value];
+        if (plan->start_of && plan->start_of[value] != 0)
+            memcpy(begin, rec->values + (size_t)plan->start_of[value] * (size_t)lanes,
+                   sizeof(int64_t) * (size_t)lanes);
         const int64_t *posted = clock;
         if (plan->inside && plan->inside[i] != 0)
             posted = rec->values + (size_t)plan->inside[i] * (size_t)lanes;
@@ -153,11 +156,11 @@ ALWAYS void record_ranks(const struct pp_record *rec, const int lanes)
         record_body(rec, r, lanes);
 }
 
-ALWAYS void ring_body(const int64_t *now, int64_t *restrict next, int count, int64_t ps)
+ALWAYS void ring_body(const int64_t *now, int64_t *restrict next, int count, const int64_t *hop_ps)
 {
-    next[0] = later(now[0], now[count - 1]) + ps;
+    next[0] = later(now[0], now[count - 1]) + hop_ps[0];
     for (int i = 1; i < count; i++)
-        next[i] = later(now[i], now[i - 1]) + ps;
+        next[i] = later(now[i], now[i - 1]) + hop_ps[i];
 }
 
 /* ---- instances ------------------------------------------------------------------------------- */
@@ -177,9 +180,10 @@ ALWAYS void ring_body(const int64_t *now, int64_t *restrict next, int count, int
     {                                                                                              \
         record_ranks(record, lanes);                                                               \
     }                                                                                              \
-    isa static void name##_ring(const int64_t *now, int64_t *next, int count, int64_t ps)          \
+    isa static void name##_ring(const int64_t *now, int64_t *next, int count,                      \
+                                const int64_t *hop_ps)                                             \
     {                                                                                              \
-        ring_body(now, next, count, ps);                                                           \
+        ring_body(now, next, count, hop_ps);                                                       \
     }
 #define ROW(name, lanes, usable)                                                                   \
     {                                                                                              \

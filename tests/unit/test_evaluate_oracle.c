@@ -125,13 +125,17 @@ static int previous_collective(const struct naive *x, int rank, int i)
     return -1;
 }
 
-static int64_t ring_end(const struct naive *x, int64_t *ready, int count, int stage, int steps)
+/* `hop_ps` per position, or the same for all. */
+static int64_t ring_end(const struct naive *x, const int64_t *ready, int count,
+                        const int64_t *hop_ps, int steps)
 {
-    int64_t *now = ready, *next = PP_ARRAY(x->arena, int64_t, count);
+    int64_t *now = PP_ARRAY(x->arena, int64_t, count), *next = PP_ARRAY(x->arena, int64_t, count);
 
+    for (int i = 0; i < count; i++)
+        now[i] = ready[i];
     for (int s = 0; s < steps; s++) {
         for (int i = 0; i < count; i++)
-            next[i] = max64(now[i], now[(i + count - 1) % count]) + x->costs->ring_alpha_ps[stage];
+            next[i] = max64(now[i], now[(i + count - 1) % count]) + hop_ps[i];
         int64_t *swap = now;
         now = next;
         next = swap;
@@ -142,10 +146,36 @@ static int64_t ring_end(const struct naive *x, int64_t *ready, int count, int st
     return end;
 }
 
+/* All members on a ring, replica by replica, with equal hops. */
+static void run_plain_ring(struct naive *x, int c, const int64_t *ready, int count, int turns)
+{
+    const int64_t alpha_ps = x->costs->ring_alpha_ps[x->p->collectives[c].stage];
+    const int steps = turns * (x->costs->sync_ranks - 1);
+    int64_t *hop_ps = PP_ARRAY(x->arena, int64_t, count);
+
+    for (int i = 0; i < count; i++)
+        hop_ps[i] = alpha_ps;
+    x->meet_end[c] = ring_end(x, ready, count, hop_ps, steps);
+    x->meet_start[c] = x->meet_end[c] - steps * alpha_ps;
+}
+
+/* The devices of a ring; `ready` is by replica and rank. */
+static void run_listed_ring(struct naive *x, int c, const int64_t *ready_of, int turns)
+{
+    const struct pp_ring *ring = &x->costs->rings[x->p->collectives[c].stage];
+    int64_t *ready = PP_ARRAY(x->arena, int64_t, ring->positions);
+
+    for (int i = 0; i < ring->positions; i++)
+        ready[i] = ready_of[ring->replica[i] * x->p->ranks + ring->rank[i]];
+    x->meet_end[c] =
+        ring_end(x, ready, ring->positions, ring->hop_ps, turns * (ring->positions - 1));
+}
+
 static bool try_collective(struct naive *x, int c)
 {
     const struct pp_collective *coll = &x->p->collectives[c];
-    int64_t *ready = PP_ARRAY(x->arena, int64_t, x->p->ranks * x->replicas), latest = 0;
+    int64_t *ready = PP_ARRAY(x->arena, int64_t, x->p->ranks * x->replicas),
+            *ready_of = PP_ARRAY(x->arena, int64_t, x->p->ranks * x->replicas), latest = 0;
     int count = 0, instruction = -1;
 
     if (x->meet_end[c] != UNKNOWN)
@@ -160,17 +190,18 @@ static bool try_collective(struct naive *x, int c)
                 if (post == UNKNOWN || (before >= 0 && x->meet_end[before] == UNKNOWN))
                     return false;
                 ready[count] = max64(post, before >= 0 ? x->meet_end[before] : 0);
+                ready_of[replica * x->p->ranks + r] = ready[count];
                 latest = max64(latest, ready[count++]);
                 instruction = i;
             }
     const struct pp_op op = pp_program_op(x->p, instruction);
-    const int turns = coll->kind == PP_AR ? 2 : 1, n = x->costs->sync_ranks;
-    const int steps = turns * (n - 1);
-    if (x->options->ring_flows && n > 1) {
-        x->meet_end[c] = ring_end(x, ready, count, coll->stage, steps);
-        x->meet_start[c] = x->meet_end[c] - steps * x->costs->ring_alpha_ps[coll->stage];
+    const int turns = coll->kind == PP_AR ? 2 : 1;
+    x->meet_start[c] = latest;
+    if (x->options->ring_flows && x->costs->rings) {
+        run_listed_ring(x, c, ready_of, turns);
+    } else if (x->options->ring_flows && x->costs->sync_ranks > 1) {
+        run_plain_ring(x, c, ready, count, turns);
     } else {
-        x->meet_start[c] = latest;
         x->meet_end[c] = latest + pp_costs_op(x->costs, &op, NULL).ps;
     }
     return true;
@@ -359,6 +390,41 @@ static struct pp_plan_options random_options(struct rng *rng)
     return options;
 }
 
+/* A ring of `copies` devices for each rank of a stage and replica, in one of two orders. */
+static struct pp_ring random_ring(struct random_program *g, const struct pp_program *p,
+                                  const struct pp_group *group, int replicas)
+{
+    const int copies = rng_int(&g->rng, 1, 2), ranks = group->count;
+    const bool is_rank_outer = rng_chance(&g->rng, 50), is_even = rng_chance(&g->rng, 20);
+    struct pp_ring ring = {.positions = copies * ranks * replicas};
+
+    ring.rank = PP_ARRAY(g->arena, uint16_t, ring.positions);
+    ring.replica = PP_ARRAY(g->arena, int32_t, ring.positions);
+    ring.hop_ps = PP_ARRAY(g->arena, int64_t, ring.positions);
+    for (int i = 0; i < ring.positions; i++) {
+        const int k = i / copies;
+        ring.rank[i] = p->members[group->first + (is_rank_outer ? k / replicas : k % ranks)];
+        ring.replica[i] = is_rank_outer ? k % replicas : k / ranks;
+        ring.hop_ps[i] = i > 0 && is_even ? ring.hop_ps[0] : rng_int(&g->rng, 1, 50);
+    }
+    return ring;
+}
+
+static void add_rings(struct random_program *g, const struct pp_program *p, int replicas,
+                      struct pp_costs *costs)
+{
+    costs->rings = PP_ARRAY(g->arena, struct pp_ring, costs->stages);
+    for (int c = 0; c < p->collective_count; c++)
+        if (!p->collectives[c].tied)
+            costs->rings[p->collectives[c].stage] =
+                random_ring(g, p, &p->groups[p->collectives[c].group], replicas);
+    for (int s = 0; s < costs->stages; s++)
+        if (costs->rings[s].positions < 2) { /* no ring for one device */
+            costs->rings = NULL;
+            return;
+        }
+}
+
 /* Every kernel, makespan and all times, against the oracle. Returns whether it ran. */
 static bool check(struct pp_arena *arena, uint64_t seed, bool is_perturbed)
 {
@@ -366,11 +432,11 @@ static bool check(struct pp_arena *arena, uint64_t seed, bool is_perturbed)
     struct random_program *g = random_program(arena, seed, &p, &compute);
     const int replicas = rng_chance(&g->rng, 30) ? 1 : rng_int(&g->rng, 2, 19);
     const struct pp_plan_options options = random_options(&g->rng);
-    struct naive x = {.arena = arena,
-                      .p = p,
-                      .costs = random_costs(g, replicas),
-                      .options = &options,
-                      .replicas = replicas};
+    struct pp_costs *costs = random_costs(g, replicas);
+    if (rng_chance(&g->rng, 50))
+        add_rings(g, p, replicas, costs);
+    struct naive x = {
+        .arena = arena, .p = p, .costs = costs, .options = &options, .replicas = replicas};
     double *slow = PP_ARRAY(arena, double, p->ranks *replicas);
     struct pp_perturbation perturbation = {.jitter_frac = 0.3, .seed = seed, .slow = slow};
     struct pp_plan *plan;
