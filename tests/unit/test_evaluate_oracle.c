@@ -163,12 +163,14 @@ static void run_plain_ring(struct naive *x, int c, const int64_t *ready, int cou
 static void run_listed_ring(struct naive *x, int c, const int64_t *ready_of, int turns)
 {
     const struct pp_ring *ring = &x->costs->rings[x->p->collectives[c].stage];
-    int64_t *ready = PP_ARRAY(x->arena, int64_t, ring->positions);
+    int64_t *ready = PP_ARRAY(x->arena, int64_t, ring->positions),
+            *hop_ps = PP_ARRAY(x->arena, int64_t, ring->positions);
 
-    for (int i = 0; i < ring->positions; i++)
+    for (int i = 0; i < ring->positions; i++) {
         ready[i] = ready_of[ring->replica[i] * x->p->ranks + ring->rank[i]];
-    x->meet_end[c] =
-        ring_end(x, ready, ring->positions, ring->hop_ps, turns * (ring->positions - 1));
+        hop_ps[i] = pp_ring_hop_ps(ring, i, x->p->collectives[c].buckets);
+    }
+    x->meet_end[c] = ring_end(x, ready, ring->positions, hop_ps, turns * (ring->positions - 1));
 }
 
 static bool try_collective(struct naive *x, int c)
@@ -401,11 +403,14 @@ static struct pp_ring random_ring(struct random_program *g, const struct pp_prog
     ring.rank = PP_ARRAY(g->arena, uint16_t, ring.positions);
     ring.replica = PP_ARRAY(g->arena, int32_t, ring.positions);
     ring.hop_ps = PP_ARRAY(g->arena, int64_t, ring.positions);
+    ring.alpha_ps = PP_ARRAY(g->arena, int64_t, ring.positions);
     for (int i = 0; i < ring.positions; i++) {
         const int k = i / copies;
         ring.rank[i] = p->members[group->first + (is_rank_outer ? k / replicas : k % ranks)];
         ring.replica[i] = is_rank_outer ? k % replicas : k / ranks;
         ring.hop_ps[i] = i > 0 && is_even ? ring.hop_ps[0] : rng_int(&g->rng, 1, 50);
+        ring.alpha_ps[i] =
+            i > 0 && is_even ? ring.alpha_ps[0] : rng_int(&g->rng, 0, (int)ring.hop_ps[i]);
     }
     return ring;
 }
