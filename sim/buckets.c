@@ -22,6 +22,7 @@ enum pp_status pp_buckets_resolve(const struct pp_request *request, struct pp_co
         config->buckets = count ? (int)count->integer : 0;
         return PP_OK;
     }
+    config->bucket_size = size->text;
     PP_TRY(pp_units_parse(size->text, PP_UNIT_BYTES, &config->bucket_bytes, err) == PP_OK
                ? PP_OK
                : pp_error_prefix(err, "--bucket-size %s: ", size->text));
@@ -36,29 +37,28 @@ bool pp_buckets_are_used(const struct pp_config *config)
     return config->buckets > 1 || config->bucket_bytes > 0;
 }
 
-/* The least size with which no stage has too many, to two digits, for a message. */
-static double least_bytes(double bytes)
+/* The least size with which no stage has too many, to two digits. */
+static double least_mb(double bytes)
 {
-    const double digit = pow(10, floor(log10(bytes / PP_MAX_BUCKETS)) - 1);
+    const double mb = bytes / PP_MAX_BUCKETS / 1e6, digit = pow(10, floor(log10(mb)) - 1);
 
-    return ceil(bytes / PP_MAX_BUCKETS / digit) * digit;
+    return ceil(mb / digit) * digit;
 }
 
 static enum pp_status count_buckets(const struct pp_config *config, const struct pp_costs *costs,
                                     int stage, int *buckets, struct pp_error *err)
 {
     const double bytes = costs->op[PP_AR][stage].bytes, count = ceil(bytes / config->bucket_bytes);
-    char size[PP_UNITS_TEXT_BYTES], all[PP_UNITS_TEXT_BYTES], least[PP_UNITS_TEXT_BYTES];
+    char all[PP_UNITS_TEXT_BYTES];
 
     *buckets = count > 1 ? (int)fmin(count, PP_MAX_BUCKETS) : 1;
     if (count <= PP_MAX_BUCKETS)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
                         "--bucket-size %s cuts the %s of gradients of stage %d into %.0f buckets: "
-                        "at most %d; --bucket-size %s is enough",
-                        pp_units_print(config->bucket_bytes, PP_UNIT_BYTES, size),
-                        pp_units_print(bytes, PP_UNIT_BYTES, all), stage, count, PP_MAX_BUCKETS,
-                        pp_units_print(least_bytes(bytes), PP_UNIT_BYTES, least));
+                        "at most %d; --bucket-size %.12gMB is enough",
+                        config->bucket_size, pp_units_print(bytes, PP_UNIT_BYTES, all), stage,
+                        count, PP_MAX_BUCKETS, least_mb(bytes));
 }
 
 enum pp_status pp_buckets_lower(struct pp_arena *arena, const struct pp_config *config,
@@ -82,14 +82,11 @@ enum pp_status pp_buckets_lower(struct pp_arena *arena, const struct pp_config *
 
 const char *pp_buckets_text(const struct pp_config *config, char text[PP_UNITS_TEXT_BYTES])
 {
-    char size[PP_UNITS_TEXT_BYTES];
-
     text[0] = '\0';
     if (config->buckets > 1)
         snprintf(text, PP_UNITS_TEXT_BYTES, " in %d buckets a stage", config->buckets);
     else if (config->bucket_bytes > 0)
-        snprintf(text, PP_UNITS_TEXT_BYTES, " in buckets of %.20s",
-                 pp_units_print(config->bucket_bytes, PP_UNIT_BYTES, size));
+        snprintf(text, PP_UNITS_TEXT_BYTES, " in buckets of %.20s", config->bucket_size);
     return text;
 }
 

@@ -73,8 +73,9 @@ struct pp_config {
     enum pp_recompute recompute;
     double first_stage_ratio;
     int zero;
-    int buckets;         /* --buckets: of each gradient sum; 0 = not given */
-    double bucket_bytes; /* --bucket-size; 0 = not given */
+    int buckets;             /* --buckets: of each gradient sum; 0 = not given */
+    double bucket_bytes;     /* --bucket-size; 0 = not given */
+    const char *bucket_size; /* as typed */
     enum pp_flops_rule flops;
     struct pp_lower_options lower;
     struct pp_engine_options engine_options;

@@ -1,0 +1,77 @@
+# Gradient sums in buckets, posted while the last backward runs.
+$ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 3 | tail -1
+> 0F0[0],0B0,0AR#0/3,0AR#1/3,0AR#2/3,(0AR#0/3)WAIT,(0AR#1/3)WAIT,(0AR#2/3)WAIT,0U
+$ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 2 --zero 1 | tail -1
+> 0F0[0],0B0,0RS#0/2,0RS#1/2,(0RS#0/2)WAIT,(0RS#1/2)WAIT,0U,0AG#0/2,0AG#1/2,(0AG#0/2)WAIT,(0AG#1/2)WAIT
+$ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 1 | diff - <(pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2) && echo the same
+> the same
+$ for k in 1 4 16; do pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --grad-sync eager --buckets $k --json | grep -E '"(iteration_s|dp_sync|buckets)"'; done
+>   "iteration_s": 0.067052770457000005,
+>     "dp_sync": 0.30026609087556555,
+>     "buckets": 4
+>   "iteration_s": 0.055948110769999997,
+>     "dp_sync": 0.27892376086928949,
+>     "buckets": 16
+>   "iteration_s": 0.055325768032999996,
+>     "dp_sync": 0.27081259357417659,
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --no-alternatives | sed -n '/^  state/,/^  costs/p'
+>   state    ZeRO 0*, recompute none*, gradient sync end in buckets of 100MB
+>   costs    analytic, not calibrated on any measurement (constants and sources:
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --explain | sed -n '/in buckets/,$p'
+>   gradient sums in buckets; each pays the whole latency, and is posted as soon as its share of
+>   the last backward has passed, where the sum follows it
+>     stage 0: 17 buckets of 92.0 MiB, 828 us each: 14.1 ms together, 13.2 ms in one piece
+>     stage 1: 17 buckets of 91.8 MiB, 827 us each: 14.1 ms together, 13.1 ms in one piece
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --json | sed -n '/"state"/,/}/p'
+>   "state": {
+>     "zero": 0,
+>     "recompute": "none",
+>     "grad_sync": "end",
+>     "bucket_bytes": 100000000.0
+>   },
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag --bucket-size 25KB
+! pipesim: error: --bucket-size 25KB cuts the 1.53 GiB of gradients of stage 0 into 65587 buckets: at most 255; --bucket-size 6.5MB is enough
+= 2
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --bucket-size 25MB --buckets 4
+! pipesim: error: --buckets 4 and --bucket-size 25MB exclude each other: one gives the number, the other the size
+= 2
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --bucket-size 25s
+! pipesim: error: --bucket-size 25s: "25s" is not bytes such as 80GiB, 80GB or 512
+= 2
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --bucket-size 0
+! pipesim: error: --bucket-size 0: expected 1 B to 1 PB, such as 25MB
+= 2
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --buckets 256
+! pipesim: error: --buckets: 256 is out of range: 1 to 255
+= 2
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 2 --pp 2 --tp 1 --buckets 4
+! pipesim: error: --buckets 4 has no effect here: there is one replica of each stage, so no gradient is exchanged
+= 2
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1 --buckets 4
+! pipesim: error: --buckets 4 has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+= 2
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1 --bucket-size 4MB
+! pipesim: error: --bucket-size 4MB has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+= 2
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1 --sync-share 10%
+! pipesim: error: --sync-share 10% has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+= 2
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag --sync-share 10%
+! pipesim: error: --sync-share 0.1: the dag engine does not slow compute down while a gradient sum runs; --engine simgrid does
+= 2
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --sync-share 100%
+! pipesim: error: --sync-share 100%: expected less than 1 (100 %): compute would stand still
+= 2
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 2 --pp 2 --tp 1 --sync-share 10%
+! pipesim: error: --sync-share 10% has no effect here: there is one replica of each stage, so no gradient is exchanged
+= 2
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --buckets 2
+! pipesim: error: --buckets has no effect with one replica of each stage; give --dp
+= 2
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --buckets 2 --compute
+! pipesim: error: --buckets 2 has no effect with --compute
+= 2
+$ pipesim --schedule <(pipesim program --schedule 1f1b --pp 2 --micro-batches 8 --dp 2) --model gpt2-xl --gpus 4 --tp 1 --buckets 2 2>&1 | sed 's|/dev/fd/[0-9]*|FILE|g'
+> pipesim: error: --buckets 2 has no effect here: the program file brings its own gradient sums
+$ pipesim verify <(printf '0F0,0B0,0AR#1/2,0AR#0/2\n') 2>&1 | sed 's|/dev/fd/[0-9]*|FILE|g'
+> pipesim: error: FILE:1:3: 0AR#1/2: expected bucket 0 before it: buckets are posted in order
