@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 enum { LABEL = 11, MAX_CLASSES = 3, EXPLAIN_WIDTH = 100 };
+#define SHOWN_FRAC  0.0005
 #define NEARLY_FULL 0.8 /* of a link, over the whole step: there must be peaks above 1 */
 
 static const char *fabric_name(const struct pp_result *r)
@@ -90,13 +91,14 @@ void pp_report_network(const struct pp_result *r, int width, FILE *out)
     print_fabric(r, width, out);
     print_exposed(r, width, out);
     for (int i = 0; i < loads.count && i < MAX_CLASSES; i++)
-        print_class(&loads.classes[i], i ? "" : "links", width, out);
+        if (i == 0 || loads.classes[i].max_frac >= SHOWN_FRAC)
+            print_class(&loads.classes[i], i ? "" : "links", width, out);
     if (r->config.engine->shares_links || loads.count == 0 ||
         loads.classes[0].max_frac < NEARLY_FULL)
         return;
     snprintf(text, sizeof(text),
-             "%s is asked for %.0f~%% of what it carries in a step, and this engine ignores "
-             "contention: --engine~simgrid does not",
+             "%s is asked for %.0f~%% of what it carries in a step; that transfers wait for each "
+             "other there is left out by this engine, not by --engine~simgrid",
              loads.classes[0].hottest, 100 * loads.classes[0].max_frac);
     pp_text_paragraph(out, width, LABEL, "", text);
 }

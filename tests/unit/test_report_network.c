@@ -67,8 +67,9 @@ Test(report_network, demand_near_the_bandwidth_is_noted_where_contention_is_igno
                "  network  star of 2 nodes; engine dag: transfers do not slow each other down\n"
                "  exposed  p2p in flight 2.5 % (25.0 ms) | TP comm 25.0 % (250 ms)\n"
                "  links    rank*.out: 2 links, 60.0 % mean, 80.0 % max (rank0.out)\n"
-               "           rank0.out is asked for 80 % of what it carries in a step, and this\n"
-               "           engine ignores contention: --engine simgrid does not\n");
+               "           rank0.out is asked for 80 % of what it carries in a step; that\n"
+               "           transfers wait for each other there is left out by this engine, not\n"
+               "           by --engine simgrid\n");
     s.result.metrics.iteration_s = 2;
     expect(&s, "\n"
                "  network  star of 2 nodes; engine dag: transfers do not slow each other down\n"

@@ -1,0 +1,81 @@
+# The network of a run: what it sends over which links, and what that costs.
+$ pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --cluster h100 --engine dag --no-alternatives | sed -n '/^  time/,/^  memory/p'
+>   time     forward 26.2 % | backward 44.3 % | TP comm 19.4 % |
+>            p2p in flight 0.6 % | DP sync 0.1 % | optimizer 0.1 % | bubble 9.3 %
+>
+>   network  fat-tree of 8 nodes; engine dag: transfers do not slow each other
+>            down
+>   exposed  p2p in flight 0.6 % (17.6 ms) | DP sync 0.1 % (3.63 ms) |
+>            TP comm 19.4 % (565 ms)
+>   links    node*.nic*.down: 64 links, 0.9 % mean, 1.2 % max (node2.nic0.down)
+>            node*.nic*.up: 64 links, 0.9 % mean, 1.2 % max (node2.nic0.up)
+>            node*.gpu*.down: 64 links, 0.2 % mean, 0.2 % max (node2.gpu0.down)
+>
+>   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
+$ pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --cluster h100 --engine dag --no-alternatives | awk 'length > 80'
+# Demand above what a link carries in a step: the dag lets transfers pass each other, so it says so.
+$ pipesim --schedule gpipe --model gpt2 --gpus 16 --pp 2 --tp 1 --mbs 1 --micro-batches 8 --post sender --cluster "node:8 gpu:2 device:h100 nic:1x1Gbps" --engine dag --no-alternatives | sed -n '/^  network/,/^  memory/p'
+>   network  fat-tree of 8 nodes; engine dag: transfers do not slow each other
+>            down
+>   exposed  p2p in flight 4.3 % (184 ms) | DP sync 93.5 % (3.99 s)
+>   links    node*.nic*.down: 8 links, 94.9 % mean, 95.1 % max (node0.nic0.down)
+>            node*.nic*.up: 8 links, 94.9 % mean, 95.1 % max (node0.nic0.up)
+>            node0.nic0.down is asked for 95 % of what it carries in a step; that
+>            transfers wait for each other there is left out by this engine, not
+>            by --engine simgrid
+>
+>   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
+# For programs: up to eight classes of links, the most used first.
+$ pipesim --schedule 1f1b --model gpt2-64 --gpus 16 --tp 2 --pp 4 --cluster h100 --engine dag --json | sed -n '/^  "network"/,/^  },/p' | grep -v _frac
+>   "network": {
+>     "fabric": "fat-tree",
+>     "contended": false,
+>     "replicas_simulated": 1,
+>     "links": [
+>       {
+>         "name": "node*.nic*.down",
+>         "count": 8,
+>         "bytes": 21473034240,
+>         "busiest": "node1.nic0.down"
+>       },
+>       {
+>         "name": "node*.nic*.up",
+>         "count": 8,
+>         "bytes": 21473034240,
+>         "busiest": "node0.nic0.up"
+>       },
+>       {
+>         "name": "node*.gpu*.down",
+>         "count": 16,
+>         "bytes": 69976412160,
+>         "busiest": "node0.gpu4.down"
+>       },
+>       {
+>         "name": "node*.gpu*.up",
+>         "count": 16,
+>         "bytes": 69976412160,
+>         "busiest": "node0.gpu4.up"
+>       }
+>     ]
+>   },
+$ pipesim --schedule 1f1b,gpipe --model gpt2-64 --gpus 16 --tp 2 --pp 4 --cluster h100 --engine dag --json | grep -c '"contended": false'
+> 2
+# Refused runs have no network.
+$ pipesim --schedule 1f1b,chimera --model gpt2 --layers 12 --gpus 12 --tp 1 --pp 3 --cluster h100 --engine dag --json | grep -cE '"(network|refused)"'
+> 2
+# Where the figures come from.
+$ pipesim --schedule 1f1b --model gpt2-64 --gpus 16 --tp 2 --pp 4 --cluster h100 --engine dag --explain | sed -n '/^network/,/^$/p'
+> network
+>   fat-tree; use of a link = bytes of messages and gradient sums in a step /
+>     (bandwidth * step), of all replicas
+>     node*.nic*.down: 8 links, 2.1473e+10 bytes, mean 0.5777 %, max 0.5777 % (node1.nic0.down)
+>     node*.nic*.up: 8 links, 2.1473e+10 bytes, mean 0.5777 %, max 0.5777 % (node0.nic0.up)
+>     node*.gpu*.down: 16 links, 6.99764e+10 bytes, mean 0.1046 %, max 0.1359 % (node0.gpu4.down)
+>     node*.gpu*.up: 16 links, 6.99764e+10 bytes, mean 0.1046 %, max 0.1359 % (node0.gpu4.up)
+>
+# Why replicas are simulated one by one.
+$ pipesim --schedule 1f1b --model gpt2-64 --gpus 16 --tp 2 --pp 4 --cluster h100 --engine dag --no-fold --no-alternatives | grep -A1 folding
+>   folding  simulated 8 pipeline ranks for 16 GPUs (not folded: --no-fold)
+$ pipesim --schedule 1f1b --model gpt2 --gpus 32 --tp 1 --pp 2 --zero 0 --cluster h100 --engine dag --collectives flows --no-alternatives | grep -A1 folding
+>   folding  simulated 32 pipeline ranks for 32 GPUs (not folded: hops of the ring
+>            of stage 0 take different times)
