@@ -4,6 +4,7 @@
 #include <math.h>
 
 enum {
+    NODES_MAX = 1 << 24,    /* of a machine whose size is given */
     ARIES_ROUTER_NODES = 4, /* Cray XC: Alverson et al. 2012 */
     ARIES_ROUTERS = 16,
     ARIES_CHASSIS = 6,
@@ -108,6 +109,11 @@ static enum pp_status shape_dragonfly(struct pp_fabric *f, const struct pp_clust
     f->size.chassis = or_default(s->chassis, ARIES_CHASSIS);
     const int64_t of_group = (int64_t)f->size.routers * f->size.chassis,
                   group_nodes = of_group * f->size.router_nodes;
+    if (group_nodes > NODES_MAX || s->groups * group_nodes > NODES_MAX)
+        return pp_error_set(err, PP_EINVAL,
+                            "--cluster: a dragonfly of %dx%dx%dx%d is too large: at most %d nodes",
+                            or_default(s->groups, 1), f->size.chassis, f->size.routers,
+                            f->size.router_nodes, NODES_MAX);
     const int64_t wanted = whole_over(f->size.nodes, group_nodes),
                   groups = s->groups ? s->groups : wanted;
     if (groups < wanted)
@@ -122,9 +128,6 @@ static enum pp_status shape_dragonfly(struct pp_fabric *f, const struct pp_clust
                             "--cluster: a group of %lld routers reaches %lld others, not %lld: "
                             "routing:adaptive or larger groups",
                             (long long)of_group, (long long)of_group - 1, (long long)groups - 1);
-    if (groups * group_nodes > INT32_MAX / 4)
-        return pp_error_set(err, PP_EINVAL, "--cluster: a dragonfly of %lld nodes is too large",
-                            (long long)(groups * group_nodes));
     f->size.groups = (int)groups;
     f->size.nodes = (int)(groups * group_nodes);
     f->size.is_static = s->is_static;
@@ -188,6 +191,10 @@ static enum pp_status shape_torus(struct pp_fabric *f, const struct pp_cluster *
             f->size.torus[0], f->size.torus[1], f->size.torus[2], (long long)nodes, f->size.nodes,
             (int)whole_over(f->size.nodes, (int64_t)f->size.torus[1] * f->size.torus[2]),
             f->size.torus[1], f->size.torus[2]);
+    if (nodes > NODES_MAX)
+        return pp_error_set(err, PP_EINVAL,
+                            "--cluster: torus:%dx%dx%d is too large: at most %d nodes",
+                            f->size.torus[0], f->size.torus[1], f->size.torus[2], NODES_MAX);
     f->size.nodes = (int)nodes;
     PP_TRY(shape_devices(f, c, err));
     const double nic = node_bytes_per_s(c) / (s->nics > 0 ? s->nics : c->gpus_per_node);

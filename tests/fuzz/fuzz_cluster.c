@@ -1,5 +1,6 @@
 /* A cluster text is either refused with a message or a machine with positive, finite numbers on
- * which a model has costs. */
+ * which a model has costs, and whose devices are joined by routes. */
+#include "core/fabric.h"
 #include "core/roofline.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -45,6 +46,33 @@ static void check_costs(struct pp_arena *arena, const struct pp_cluster *cluster
         check_positive(costs->s_per_byte[i]);
 }
 
+/* Routes between some devices of a fabric of `devices`, in both forms. */
+static void check_routes(struct pp_arena *arena, const struct pp_cluster *cluster, int devices)
+{
+    struct pp_error err = {0};
+    struct pp_fabric *fabric;
+    char name[PP_LINK_NAME_BYTES];
+
+    if (pp_fabric_make(arena, cluster, devices, &fabric, &err) != PP_OK) {
+        FUZZ_CHECK(err.status == PP_EINVAL && err.message[0]);
+        return;
+    }
+    int32_t *links = PP_ARRAY(arena, int32_t, pp_fabric_route_max(fabric));
+    for (int i = 0; i < 16; i++) {
+        const int a = i * 7 % devices, b = (devices - 1 - i * i % devices) % devices;
+        const struct pp_route route = pp_fabric_route(fabric, a, b, links),
+                              cost = pp_fabric_cost(fabric, a, b);
+        FUZZ_CHECK(route.count <= pp_fabric_route_max(fabric) && (route.count > 0) == (a != b));
+        FUZZ_CHECK(route.alpha_s == cost.alpha_s && route.bytes_per_s == cost.bytes_per_s);
+        for (int k = 0; k < route.count; k++) {
+            FUZZ_CHECK(links[k] >= 0 && links[k] < pp_fabric_links(fabric));
+            check_positive(pp_fabric_link(fabric, links[k]).bytes_per_s);
+            FUZZ_CHECK(pp_fabric_link(fabric, links[k]).latency_s >= 0);
+            FUZZ_CHECK(strlen(pp_fabric_link_name(fabric, links[k], name)) > 4);
+        }
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pp_arena *arena = pp_arena_create();
@@ -64,6 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_positive(cluster.inter.bytes_per_s);
         check_positive(cluster.inter.alpha_s);
         check_costs(arena, &cluster);
+        for (int devices = 1; devices <= 1024; devices *= 32)
+            check_routes(arena, &cluster, devices);
     } else {
         FUZZ_CHECK(err.status == PP_EINVAL && strstr(err.message, "--cluster") != NULL);
     }

@@ -87,6 +87,95 @@ Test(cluster, names_and_aliases_are_forgiving)
     }
 }
 
+Test(cluster, a_text_names_the_fabric)
+{
+    static const struct {
+        const char *text;
+        struct pp_fabric_shape shape;
+    } cases[] = {
+        {"node:256 gpu:8 nvlink:450GBps nic:8x400Gbps fabric:fat-tree",
+         {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 32}},
+        {"fabric:rails", {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 32}},
+        {"leaf:16 oversub:2.5 routing:static",
+         {.kind = PP_FABRIC_FAT_TREE,
+          .nics = 8,
+          .leaf_nodes = 16,
+          .oversubscription = 2.5,
+          .is_static = true}},
+        {"fabric:Star nic:2x100Gbps", {.kind = PP_FABRIC_STAR, .nics = 2, .leaf_nodes = 32}},
+        {"fabric:ideal", {.kind = PP_FABRIC_IDEAL, .nics = 8, .leaf_nodes = 32}},
+        {"torus:16x16x8 hop:25GBps", /* the key chooses the fabric */
+         {.kind = PP_FABRIC_TORUS,
+          .nics = 8,
+          .leaf_nodes = 32,
+          .torus = {16, 16, 8},
+          .torus_bytes_per_s = 25e9}},
+        {"fabric:torus torus:6x4",
+         {.kind = PP_FABRIC_TORUS, .nics = 8, .leaf_nodes = 32, .torus = {6, 4, 0}}},
+        {"dragonfly:14x6x16x4 rank1:10GBps rank2:20GBps rank3:300GBps routing:adaptive",
+         {.kind = PP_FABRIC_DRAGONFLY,
+          .nics = 8,
+          .leaf_nodes = 32,
+          .groups = 14,
+          .chassis = 6,
+          .routers = 16,
+          .router_nodes = 4,
+          .chassis_bytes_per_s = 10e9,
+          .group_bytes_per_s = 20e9,
+          .global_bytes_per_s = 300e9}},
+        {"pcie:25GBps host:100GBps",
+         {.kind = PP_FABRIC_FAT_TREE,
+          .nics = 8,
+          .leaf_nodes = 32,
+          .is_pcie = true,
+          .host_bytes_per_s = 100e9}},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pp_error err = {0};
+        struct pp_cluster c;
+        const struct pp_fabric_shape *want = &cases[i].shape, *s = &c.fabric;
+        cr_assert_eq(pp_cluster_load(arena, cases[i].text, &c, &err), PP_OK, "%s", err.message);
+        cr_assert(s->kind == want->kind && s->is_pcie == want->is_pcie &&
+                      s->host_bytes_per_s == want->host_bytes_per_s && s->nics == want->nics &&
+                      s->leaf_nodes == want->leaf_nodes &&
+                      s->oversubscription == want->oversubscription &&
+                      s->is_static == want->is_static &&
+                      !memcmp(s->torus, want->torus, sizeof s->torus) &&
+                      s->torus_bytes_per_s == want->torus_bytes_per_s &&
+                      s->groups == want->groups && s->chassis == want->chassis &&
+                      s->routers == want->routers && s->router_nodes == want->router_nodes &&
+                      s->chassis_bytes_per_s == want->chassis_bytes_per_s &&
+                      s->group_bytes_per_s == want->group_bytes_per_s &&
+                      s->global_bytes_per_s == want->global_bytes_per_s,
+                  "%s", cases[i].text);
+    }
+}
+
+static const struct pp_cluster *preset(const char *name)
+{
+    const struct pp_cluster *c = pp_cluster_presets;
+
+    while (c->name && strcmp(c->name, name) != 0)
+        c++;
+    return c;
+}
+
+Test(cluster, presets_have_their_real_shape)
+{
+    cr_assert_eq(preset("p100-daint")->fabric.kind, PP_FABRIC_DRAGONFLY);
+    cr_assert_eq(preset("p100-daint")->fabric.routers, 16);
+    cr_assert_eq(preset("v100-dgx1")->fabric.nics, 4);
+    cr_assert_eq(preset("v100-dgx2")->fabric.nics, 8);
+    cr_assert_eq(preset("h100")->fabric.nics, 8);
+    cr_assert_eq(preset("gb200")->fabric.nics, preset("gb200")->gpus_per_node);
+    for (const struct pp_cluster *c = pp_cluster_presets; c->name; c++) {
+        cr_assert(c->fabric.nics > 0 && c->fabric.nics <= c->gpus_per_node);
+        cr_assert_eq(c->gpus_per_node % c->fabric.nics, 0);
+    }
+}
+
 Test(cluster, mistakes_are_named_with_the_way_out)
 {
     static const char *const wrong[][2] = {
@@ -121,6 +210,31 @@ Test(cluster, mistakes_are_named_with_the_way_out)
         {"peak:312", "peak:312: \"312\" has no unit: 312TF?"},
         {"gpu:0", "gpu:0: 0 is out of range: 1 to 4096 (as in gpu:8)"},
         {"memory:0", "memory:0: 0 is out of range"},
+        {"fabric:fattre", "did you mean fat-tree?"},
+        {"fabric:hypercube", "known are fat-tree dragonfly torus star ideal"},
+        {"fabric:file", "known are fat-tree"},
+        {"fabric:torus fabric:star", "twice"},
+        {"leaf:0", "leaf:0: 0 is out of range: 1 to"},
+        {"oversub:0.5", "oversub:0.5: expected a number from 1"},
+        {"oversub:nan", "oversub:nan"},
+        {"routing:shortest",
+         "routing:shortest: expected static or adaptive (as in routing:static)"},
+        {"torus:4x", "torus:4x: expected up to 3 numbers with x between (as in torus:16x16x8)"},
+        {"torus:4x4x4x4", "expected up to 3 numbers"},
+        {"torus:0x4", "torus:0x4: 0 is out of range"},
+        {"torus:axb", "torus:axb"},
+        {"dragonfly:4x4x4", "expected 4 numbers"},
+        {"rank1:0GBps", "rank1"},
+        {"hop:5", "hop:5: \"5\" has no unit"},
+        {"host:0GBps pcie:5GBps", "host"},
+        {"host:50GBps", "pcie:25GBps with it, or without host"},
+        {"fabric:torus leaf:4", "'leaf' is a key of fabric:fat-tree, not of fabric:torus"},
+        {"fabric:star routing:static", "'routing' is a key of fabric:fat-tree, not of fabric:star"},
+        {"torus:4x4 oversub:2", "'oversub' is a key of fabric:fat-tree, not of fabric:torus"},
+        {"rank1:1GBps hop:1GBps", "'rank1' is a key of fabric:dragonfly, not of fabric:torus"},
+        {"node:17 torus:4x4", "torus:4x4x1 holds 16 nodes, and 17 are needed: torus:5x4x1"},
+        {"node:800 dragonfly:2x6x16x4", "holds 768 nodes, and 800 are needed: 3 groups"},
+        {"node:16777216 gpu:4096 fabric:torus", "a torus of 68719476736 devices is too large"},
     };
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_cluster c;

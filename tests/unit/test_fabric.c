@@ -213,6 +213,9 @@ Test(fabric, machines_that_do_not_hold_the_devices)
         {"gpu:8 leaf:32 oversub:3 routing:static", 512, "needs a whole number: oversub:3.2"},
         {"gpu:8 leaf:2 oversub:4 routing:static", 512, "oversub:2"},
         {"gpu:8 fabric:ideal", 50000, "more than 2147483647 links"},
+        {"torus:65536x32768", 8, "at most 16777216 nodes"},
+        {"torus:1048576x1048576x1048576", 8, "at most 16777216 nodes"},
+        {"dragonfly:1048576x1048576x1048576x1048576", 8, "at most 16777216 nodes"},
         {"gpu:1 routing:static dragonfly:9x2x4x1", 9, "reaches 7 others"},
     };
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
