@@ -119,9 +119,9 @@ const char *pp_report_advice(const struct pp_result *r, const struct pp_result *
         snprintf(
             text, PP_TEXT_BYTES,
             "rank %d computes %.0f %% longer than the average (embedding and head count): uneven "
-            "stages, not the schedule, make most of the bubble; --first-stage-layers and "
+            "stages, not the schedule, make most of the bubble; %s--first-stage-layers and "
             "--last-stage-layers move blocks",
-            slowest, 100 * excess_frac);
+            slowest, 100 * excess_frac, c->head == PP_HEAD_LAST ? "--head balanced, " : "");
     else if (best != r)
         snprintf(text, PP_TEXT_BYTES,
                  "%s is faster at this layout; let the tool lay it out: pipesim --schedule %s "

@@ -171,7 +171,8 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >
 >   note     rank 3 computes 19 % longer than the average (embedding and head
 >            count): uneven stages, not the schedule, make most of the bubble;
->            --first-stage-layers and --last-stage-layers move blocks
+>            --head balanced, --first-stage-layers and --last-stage-layers move
+>            blocks
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
 >   folding  simulated 4 pipeline ranks for 8 GPUs (one data-parallel replica)
 # Post-validation: without a barrier N (F + I + W) a chunk, no bubble between steps.

@@ -16,8 +16,8 @@ struct figures {
     char engine[16];
 };
 
-/* Run `pipesim ARGUMENTS --no-alternatives --json`; a run that fails ends the scenario. `engine`
- * stays empty in unit mode. */
+/* Run `pipesim ARGUMENTS --no-alternatives --json` on simgrid where this build has it, on dag
+ * otherwise and in unit mode; a run that fails ends the scenario. */
 __attribute__((format(printf, 1, 2))) struct figures scenario_run(const char *format, ...);
 /* Note a statement: "yes" or "NO" and the text; NO fails the scenario. */
 __attribute__((format(printf, 2, 3))) void scenario_assert(bool holds, const char *format, ...);
