@@ -75,7 +75,9 @@ struct occupancy { /* of a link */
 struct pp_express {
     struct pp_arena *arena;
     const struct pp_wires *wires;
-    struct pp_solver solver;
+    struct pp_solver solver; /* without functions until it is given */
+    int32_t *waiting;        /* wires whose flows wait for it */
+    int waiting_count, waiting_capacity;
     bool is_plain;
     struct heap heap;
     struct transfer *transfer; /* [wire] */
@@ -86,13 +88,12 @@ struct pp_express {
 };
 
 struct pp_express *pp_express_make(struct pp_arena *arena, const struct pp_wires *wires,
-                                   const struct pp_solver *solver, bool is_plain)
+                                   bool is_plain)
 {
     struct pp_express *e = PP_NEW(arena, struct pp_express);
 
     *e = (struct pp_express){.arena = arena,
                              .wires = wires,
-                             .solver = *solver,
                              .is_plain = is_plain,
                              .transfer = PP_ARRAY(arena, struct transfer, wires->count),
                              .link = PP_ARRAY(arena, struct occupancy, wires->shared_count)};
@@ -125,7 +126,20 @@ static void begin_flow(struct pp_express *e, int wire, double bytes)
     e->transfer[wire].stamp++; /* its end is no longer known */
     e->flows++;
     e->stats.shared++;
-    e->solver.begin(e->solver.context, wire, bytes, e->now_ps);
+    if (e->solver.begin) {
+        e->solver.begin(e->solver.context, wire, bytes, e->now_ps);
+        return;
+    }
+    e->transfer[wire].bytes = bytes;
+    *PP_PUSH(e->arena, e->waiting, e->waiting_count, e->waiting_capacity) = wire;
+}
+
+void pp_express_solve(struct pp_express *e, const struct pp_solver *solver)
+{
+    e->solver = *solver;
+    for (int k = 0; k < e->waiting_count && solver->begin; k++)
+        solver->begin(solver->context, e->waiting[k], e->transfer[e->waiting[k]].bytes, e->now_ps);
+    e->waiting_count = 0;
 }
 
 /* The wire that had the link for itself gets company: what is left of it goes to the solver. */
@@ -205,16 +219,16 @@ struct pp_express_event pp_express_next(struct pp_express *e)
         const int64_t next_ps = e->heap.count > 0 ? e->heap.data[0].at_ps : INT64_MAX;
         if (e->flows > 0) {
             int64_t end_ps = e->now_ps;
+            if (!e->solver.advance)
+                return (struct pp_express_event){PP_EXPRESS_SOLVER, 0, e->now_ps};
             e->stats.solver_calls++;
             const int wire = e->solver.advance(e->solver.context, next_ps, &end_ps);
             if (wire >= 0) {
                 e->now_ps = end_ps > e->now_ps ? end_ps : e->now_ps;
                 return end(e, wire);
             }
-            if (wire < NOBODY || next_ps == INT64_MAX)
-                return (struct pp_express_event){PP_EXPRESS_STUCK, 0, e->now_ps};
         }
-        if (next_ps == INT64_MAX)
+        if (e->heap.count == 0)
             return (struct pp_express_event){PP_EXPRESS_NOTHING, 0, e->now_ps};
         const struct event event = pop(&e->heap);
         const int number = (int)(event.order & ((1u << KIND_SHIFT) - 1));

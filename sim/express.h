@@ -22,16 +22,17 @@ struct pp_solver {
     void (*begin)(void *context, int wire, double bytes, int64_t now_ps);
     /* Let time pass until `until_ps` or until a flow ends: the wire of that flow, with its end; -1
      * when none ends before. Only called while there are flows. until_ps = INT64_MAX: until one
-     * ends. -2: they never end. */
+     * ends. */
     int (*advance)(void *context, int64_t until_ps, int64_t *end_ps);
 };
 
 struct pp_express;
 
-/* `is_plain`: every transfer becomes a flow, to check the shortcut against. `solver` may have no
- * functions where no link is shared. */
+/* `is_plain`: every transfer becomes a flow, to check the shortcut against. */
 struct pp_express *pp_express_make(struct pp_arena *arena, const struct pp_wires *wires,
-                                   const struct pp_solver *solver, bool is_plain);
+                                   bool is_plain);
+/* Give it a solver. Without one it goes as far as it can: many runs need none at all. */
+void pp_express_solve(struct pp_express *e, const struct pp_solver *solver);
 /* A transfer starts at start_ps (not before the event that was last taken): it occupies its links
  * after the latency of its wire. */
 void pp_express_start(struct pp_express *e, int wire, double bytes, int64_t start_ps);
@@ -40,8 +41,9 @@ void pp_express_call(struct pp_express *e, int number, int64_t at_ps);
 
 /* What happens next. */
 struct pp_express_event {
-    enum { PP_EXPRESS_NOTHING, PP_EXPRESS_END, PP_EXPRESS_CALL, PP_EXPRESS_STUCK } kind;
-    int wire; /* END: transfer of this wire is over. CALL: the caller's number */
+    enum { PP_EXPRESS_NOTHING, PP_EXPRESS_END, PP_EXPRESS_CALL, PP_EXPRESS_SOLVER } kind;
+    int wire; /* END: transfer of this wire is over. CALL: the caller's number. SOLVER: two
+               * transfers have met, and there is no solver yet */
     int64_t at_ps;
 };
 struct pp_express_event pp_express_next(struct pp_express *e);

@@ -168,11 +168,12 @@ static void settle(struct pp_run *r)
     }
 }
 
-static bool take_event(struct pp_run *r)
+static bool take_event(struct pp_run *r, bool *needs_solver)
 {
     const struct pp_express_event event = pp_express_next(r->express);
 
     r->now_ps = event.at_ps;
+    *needs_solver = event.kind == PP_EXPRESS_SOLVER;
     switch (event.kind) {
     case PP_EXPRESS_END:
         if (r->ring && event.wire >= r->first_ring_wire)
@@ -246,19 +247,23 @@ static enum pp_status deadlock(const struct pp_run *r, struct pp_error *err)
     return PP_EPROGRAM;
 }
 
-static enum pp_status run_steps(struct pp_run *r, int first, int count, struct pp_error *err)
+static void begin_steps(struct pp_run *r, int first, int count)
 {
     r->first_step = first;
     r->steps = count;
+    r->is_under_way = true;
     reset(r, first > 0 ? r->times->step_end_ps[first - 1] : 0);
-    do
-        settle(r);
-    while (take_event(r));
+}
+
+static enum pp_status end_steps(struct pp_run *r, struct pp_error *err)
+{
     for (int k = 0; k < r->p->ranks * r->replicas; k++)
         if (r->instance[k].step < r->steps)
             return deadlock(r, err);
-    for (int s = first; s < first + count; s++)
+    for (int s = r->first_step; s < r->first_step + r->steps; s++)
         r->times->makespan_ps = r->times->step_end_ps[s] = latest_end(r, s);
+    r->first_step += r->steps;
+    r->is_under_way = false;
     return PP_OK;
 }
 
@@ -285,29 +290,47 @@ static void prepare(struct pp_run *r)
     r->arrivals = PP_ARRAY(r->arena, int32_t, r->barriers);
 }
 
-enum pp_status pp_interpret(struct pp_arena *arena, struct pp_job *job,
-                            const struct pp_solver *solver, struct pp_error *err)
+struct pp_run *pp_interpret_begin(struct pp_arena *arena, struct pp_job *job)
 {
     static const struct pp_wires no_wires = {.lanes = 1, .ring_lanes = 1};
     struct pp_times *t = job->times;
-    struct pp_run r = {.arena = arena,
-                       .job = job,
-                       .p = job->program,
-                       .costs = job->costs,
-                       .options = job->options,
-                       .wires = job->wires,
-                       .times = t,
-                       .size = pp_program_size(job->program),
-                       .replicas = t->replicas};
-    const bool is_free = job->options->plan.is_barrier_free;
+    struct pp_run *r = PP_NEW(arena, struct pp_run);
 
+    *r = (struct pp_run){.arena = arena,
+                         .job = job,
+                         .p = job->program,
+                         .costs = job->costs,
+                         .options = job->options,
+                         .wires = job->wires,
+                         .times = t,
+                         .size = pp_program_size(job->program),
+                         .replicas = t->replicas};
     memset(t->start_ps, 0xff,
-           sizeof(int64_t) * COLUMNS * (size_t)r.size * (size_t)t->replicas * (size_t)t->steps);
-    r.express = pp_express_make(arena, job->wires ? job->wires : &no_wires, solver, job->is_plain);
-    prepare(&r);
-    for (int step = 0; step < (is_free ? 1 : t->steps); step++)
-        PP_TRY(run_steps(&r, step, is_free ? t->steps : 1, err));
-    pp_express_stats(r.express, job->stats);
-    job->stats->transfers = r.transfers;
+           sizeof(int64_t) * COLUMNS * (size_t)r->size * (size_t)t->replicas * (size_t)t->steps);
+    r->express = pp_express_make(arena, job->wires ? job->wires : &no_wires, job->is_plain);
+    prepare(r);
+    return r;
+}
+
+enum pp_status pp_interpret_go(struct pp_run *r, const struct pp_solver *solver, bool *needs_solver,
+                               struct pp_error *err)
+{
+    const int at_once = r->options->plan.is_barrier_free ? r->times->steps : 1;
+
+    if (solver)
+        pp_express_solve(r->express, solver);
+    *needs_solver = false;
+    while (r->is_under_way || r->first_step < r->times->steps) {
+        if (!r->is_under_way)
+            begin_steps(r, r->first_step, at_once);
+        do
+            settle(r);
+        while (take_event(r, needs_solver));
+        if (*needs_solver)
+            return PP_OK;
+        PP_TRY(end_steps(r, err));
+    }
+    pp_express_stats(r->express, r->job->stats);
+    r->job->stats->transfers = r->transfers;
     return PP_OK;
 }

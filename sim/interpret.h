@@ -24,9 +24,12 @@ size_t pp_job_bytes(const struct pp_program *program, int replicas, int steps);
 void pp_job_place(const struct pp_program *program, int replicas, int steps, void *block,
                   struct pp_times *times);
 
-/* Run it. PP_EPROGRAM when ranks wait for each other for ever: rank, position and op. PP_EFAIL when
- * times would overflow. */
-enum pp_status pp_interpret(struct pp_arena *arena, struct pp_job *job,
-                            const struct pp_solver *solver, struct pp_error *err);
+/* Begin a run, in `arena`; the job is kept by reference. */
+struct pp_run *pp_interpret_begin(struct pp_arena *arena, struct pp_job *job);
+/* Go on, to the end or, without a solver, to the first place that needs one; `needs_solver` says
+ * which. Times until then are recorded. PP_EPROGRAM when ranks wait for each other for ever: rank,
+ * position and op. */
+enum pp_status pp_interpret_go(struct pp_run *run, const struct pp_solver *solver,
+                               bool *needs_solver, struct pp_error *err);
 
 #endif

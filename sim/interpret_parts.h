@@ -72,9 +72,10 @@ struct pp_run {
     struct pp_express *express;
     struct pp_times *times;
     int size, replicas;
-    int first_step, steps; /* of this run: one behind a barrier, or all of them */
-    int64_t now_ps;        /* of the last event */
-    int64_t transfers;     /* started */
+    int first_step, steps; /* under way: one behind a barrier, or all of them */
+    bool is_under_way;
+    int64_t now_ps;    /* of the last event */
+    int64_t transfers; /* started */
 
     struct pp_instance *instance; /* [rank * replicas + replica] */
     struct pp_todo ready;         /* instances that can go on */

@@ -22,18 +22,19 @@ bool pp_simgrid_is_built(void)
 /* ---- in the child ------------------------------------------------------------------------------
  */
 
-struct act {
-    struct pp_arena *arena;
+struct child {
     struct pp_job *job;
+    struct pp_run *run; /* which has come to a place that needs the solver */
     enum pp_status status;
     struct pp_error *err;
 };
 
 static void act(void *context, const struct pp_solver *solver)
 {
-    struct act *a = context;
+    struct child *child = context;
+    bool needs_solver;
 
-    a->status = pp_interpret(a->arena, a->job, solver, a->err);
+    child->status = pp_interpret_go(child->run, solver, &needs_solver, child->err);
 }
 
 /* A file in memory: SimGrid reads platforms by path only. */
@@ -54,24 +55,25 @@ static enum pp_status write_platform(const struct pp_job *job, const struct pp_e
 
 static enum pp_status run_child(void *context, int channel, struct pp_error *err)
 {
-    struct pp_job *job = context;
+    struct child *child = context;
+    const struct pp_job *job = child->job;
     const struct pp_simgrid_module *module;
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_endpoints endpoints = pp_endpoints_make(arena, job->wires, job->is_plain);
-    struct act a = {.arena = arena, .job = job, .err = err};
     char path[64];
     struct pp_simgrid_job simgrid = {.platform = path,
                                      .hosts = endpoints.hosts,
                                      .source = endpoints.source,
                                      .dest = endpoints.dest,
                                      .act = act,
-                                     .context = &a};
+                                     .context = child};
 
     (void)channel;
+    child->err = err;
     PP_TRY(write_platform(job, &endpoints, path, sizeof(path), err));
     PP_TRY(pp_simgrid_load(&module, err));
     PP_TRY(module->run(&simgrid, err));
-    return a.status;
+    return child->status;
 }
 
 /* ---- in the parent -----------------------------------------------------------------------------
@@ -112,14 +114,14 @@ static enum pp_status check_size(const struct pp_program *program, int64_t repli
                         (long long)steps);
 }
 
-/* Where no two transfers can meet there is nothing to solve: no child, no SimGrid. */
+/* SimGrid comes in when two transfers meet on a link, in a child that goes on from there. */
 static enum pp_status run_job(struct pp_arena *arena, struct pp_job *job, struct pp_error *err)
 {
-    const struct pp_solver none = {0};
+    struct child child = {.job = job, .run = pp_interpret_begin(arena, job)};
+    bool needs_solver;
 
-    if (job->wires && (job->wires->shared_count > 0 || job->is_plain))
-        return pp_child_run(run_child, job, err);
-    return pp_interpret(arena, job, &none, err);
+    PP_TRY(pp_interpret_go(child.run, NULL, &needs_solver, err));
+    return needs_solver ? pp_child_run(run_child, &child, err) : PP_OK;
 }
 
 static enum pp_status run(struct pp_arena *arena, const struct pp_program *program,
@@ -164,4 +166,4 @@ static const struct pp_engine simgrid = {
     .run = run,
 };
 
-const struct pp_engine *const pp_engines[] = {&pp_engine_dag, &simgrid, NULL};
+const struct pp_engine *const pp_engines[] = {&simgrid, &pp_engine_dag, NULL};

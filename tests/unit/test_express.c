@@ -80,11 +80,13 @@ static void check(bool is_plain, int flows)
     const struct pp_wires wires = wires_of_one_link(wire);
     struct equal equal = {.bytes_per_s = 100};
     const struct pp_solver solver = {&equal, begin, advance};
-    struct pp_express *e = pp_express_make(arena, &wires, &solver, is_plain);
+    struct pp_express *e = pp_express_make(arena, &wires, is_plain);
     struct pp_network_stats stats = {0};
 
     pp_express_start(e, 0, 1000, 0); /* on the link from 1 s, alone until 3 s: 800 left */
     pp_express_start(e, 1, 200, pp_units_ps(2)); /* shares from 3 s: 200 at 50 B/s until 7 s */
+    cr_assert_eq(pp_express_next(e).kind, PP_EXPRESS_SOLVER);
+    pp_express_solve(e, &solver);
     expect(e, 1, 7);
     expect(e, 0, 13);                             /* 600 left at 7 s, alone again */
     pp_express_start(e, 2, 100, pp_units_ps(13)); /* alone: 14 to 15 s */
@@ -113,7 +115,7 @@ Test(express, an_own_link_needs_no_solver)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_wire wire[5];
     const struct pp_wires wires = wires_of_one_link(wire);
-    struct pp_express *e = pp_express_make(arena, &wires, &(struct pp_solver){0}, false);
+    struct pp_express *e = pp_express_make(arena, &wires, false);
 
     pp_express_start(e, 4, 300, 0);
     pp_express_start(e, 0, 300, 0);
@@ -126,7 +128,7 @@ Test(express, events_leave_by_time_then_ends_before_calls)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_wire wire[5];
     const struct pp_wires wires = wires_of_one_link(wire);
-    struct pp_express *e = pp_express_make(arena, &wires, &(struct pp_solver){0}, false);
+    struct pp_express *e = pp_express_make(arena, &wires, false);
 
     pp_express_call(e, 7, pp_units_ps(4));
     pp_express_call(e, 3, pp_units_ps(2));

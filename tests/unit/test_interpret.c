@@ -45,7 +45,9 @@ static enum pp_status run(struct pp_arena *arena, const char *text, double sum_s
     pp_job_place(p, REPLICAS, 1, pp_arena_alloc(arena, pp_job_bytes(p, REPLICAS, 1)), &times);
     struct pp_job job = {
         .program = p, .costs = &costs, .options = &options, .times = &times, .stats = &stats};
-    PP_TRY(pp_interpret(arena, &job, &(struct pp_solver){0}, err));
+    bool needs_solver;
+    PP_TRY(pp_interpret_go(pp_interpret_begin(arena, &job), NULL, &needs_solver, err));
+    cr_assert(!needs_solver);
     *end_s = pp_units_s(times.step_end_ps[0]);
     return PP_OK;
 }
