@@ -210,6 +210,20 @@ static enum pp_status resolve_ends(const struct pp_request *request, struct pp_c
     return PP_OK;
 }
 
+/* One send at a time per NIC is how the dag approximates shared links; others simulate them. */
+static enum pp_status resolve_nic(const struct pp_request *request, struct pp_config *config,
+                                  struct pp_error *err)
+{
+    if (!config->engine_options.plan.nic_fifo || !config->engine->shares_links)
+        return PP_OK;
+    if (pp_request_has(request, "engine"))
+        return pp_error_set(err, PP_EINVAL,
+                            "--nic fifo is an approximation of shared links for --engine dag; "
+                            "--engine %s simulates them",
+                            config->engine->name);
+    return pp_engine_find("dag", &config->engine, err);
+}
+
 enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request *request,
                                 struct pp_config *config, struct pp_error *err)
 {
@@ -237,6 +251,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
     PP_TRY(resolve_p2p(request, &config->engine_options.plan, err));
     PP_TRY(pp_resolve_links(request, config, err));
     resolve_comm(request, config);
+    PP_TRY(resolve_nic(request, config, err));
     PP_TRY(pp_buckets_resolve(request, config, err));
     PP_TRY(pp_map_parse(pp_request_text(request, "map", "tp,cp,dp,pp"), &config->map, err));
     config->zero = pp_request_int(request, "zero", 0);
