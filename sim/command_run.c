@@ -154,6 +154,29 @@ static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_re
     return list;
 }
 
+/* Beside many replicas that share links only the run itself is simulated: the comparison is one of
+ * links that nobody shares. */
+static enum pp_status compare(struct pp_arena *arena, const struct pp_request *request,
+                              const struct pp_result *result, struct pp_result *alone,
+                              struct pp_others *others, struct pp_error *err)
+{
+    struct pp_config config = result->config;
+
+    *others = (struct pp_others){.reference = result};
+    if (has(request->flags, "no-alternatives") || config.is_unit ||
+        result->program->mode != PP_MODE_TRAIN)
+        return PP_OK;
+    if (result->replicas_simulated > 1 && config.engine->shares_links) {
+        config.engine = &pp_engine_dag;
+        config.engine_options.sync_share = 0;
+        PP_TRY(pp_simulate(arena, &config, PP_FULL, alone, err));
+        others->reference = alone;
+        others->is_contention_free = true;
+    }
+    others->list = alternatives(arena, request, others->reference, &others->count);
+    return PP_OK;
+}
+
 static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *request,
                               const struct pp_subject *subject, double started_s, FILE *out,
                               struct pp_error *err)
@@ -163,8 +186,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
         pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
     const char *trace = pp_request_text(request, "trace", NULL);
     struct pp_config config;
-    struct pp_result result;
-    int other_count = 0;
+    struct pp_result result, alone;
 
     PP_TRY(pp_resolve(arena, request, subject, &config, err));
     PP_TRY(pp_simulate(arena, &config, PP_FULL, &result, err));
@@ -178,11 +200,9 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
     } else if (has(parsed, "explain")) {
         pp_explain_print(&result, out);
     } else {
-        const struct pp_result *others = NULL;
-        if (!has(parsed, "no-alternatives") && !config.is_unit &&
-            result.program->mode == PP_MODE_TRAIN)
-            others = alternatives(arena, request, &result, &other_count);
-        pp_report_print(&result, others, other_count, terminal, out);
+        struct pp_others others;
+        PP_TRY(compare(arena, request, &result, &alone, &others, err));
+        pp_report_print(&result, &others, terminal, out);
     }
     return has(parsed, "require-fit") ? check_fit(&result, err) : PP_OK;
 }

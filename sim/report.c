@@ -314,7 +314,7 @@ static void print_unit_headline(const struct page *page, const struct pp_result 
              text[0] ? text : "first start to last end");
 }
 
-void pp_report_print(const struct pp_result *r, const struct pp_result *others, int other_count,
+void pp_report_print(const struct pp_result *r, const struct pp_others *others,
                      struct pp_terminal terminal, FILE *out)
 {
     const struct page page = {.out = out,
@@ -351,8 +351,8 @@ void pp_report_print(const struct pp_result *r, const struct pp_result *others, 
     print_time_parts(&page, r);
     pp_report_network(r, page.width, out);
     print_memory_table(&page, r);
-    pp_report_others(r, others, other_count, out);
+    pp_report_others(others, out);
     fputc('\n', out);
-    paragraph(&page, "note", pp_report_advice(r, others, other_count, text));
+    paragraph(&page, "note", pp_report_advice(r, others, text));
     print_footer(&page, r);
 }

@@ -11,9 +11,16 @@ struct pp_terminal {
 };
 struct pp_terminal pp_terminal_detect(const char *color_option, FILE *out); /* auto|always|never */
 
-/* The report of one run. `others`: the same layout under other schedules (may be empty). */
-void pp_report_print(const struct pp_result *result, const struct pp_result *others,
-                     int other_count, struct pp_terminal terminal, FILE *out);
+/* The same layout under other schedules, all by one engine. `reference` is the run itself, or,
+ * where that would take long for all of them, the run without contention. */
+struct pp_others {
+    const struct pp_result *reference, *list;
+    int count; /* may be 0 */
+    bool is_contention_free;
+};
+/* The report of one run. */
+void pp_report_print(const struct pp_result *result, const struct pp_others *others,
+                     struct pp_terminal terminal, FILE *out);
 /* Several schedules, ranked (by bubble_frac in unit mode, else by iteration time; refused last,
  * with the reason). Ties are called ties: within the model's error when costs are not calibrated.
  */

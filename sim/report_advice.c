@@ -40,21 +40,21 @@ static void print_other(const struct pp_result *r, const struct pp_result *you, 
             r->fits ? versus : "out of memory");
 }
 
-void pp_report_others(const struct pp_result *r, const struct pp_result *others, int count,
-                      FILE *out)
+void pp_report_others(const struct pp_others *others, FILE *out)
 {
-    const struct pp_result *rows[64];
+    const struct pp_result *rows[64], *r = others->reference;
     int used = 0;
 
     rows[used++] = r;
-    for (int i = 0; i < count && used < 64; i++)
-        if (others[i].status == PP_OK)
-            rows[used++] = &others[i];
+    for (int i = 0; i < others->count && used < 64; i++)
+        if (others->list[i].status == PP_OK)
+            rows[used++] = &others->list[i];
     if (used == 1)
         return;
     qsort(rows, (size_t)used, sizeof(*rows), by_iteration);
-    fprintf(out, "\n  %-24s%9s%9s%10s%9s   tie: < %g %%\n", "same layout", "iteration", "MFU",
-            "bubble", "GiB", 100 * PP_TIE_FRAC);
+    fprintf(out, "\n  %-24s%9s%9s%10s%9s   tie: < %g %%\n",
+            others->is_contention_free ? "same layout, own links" : "same layout", "iteration",
+            "MFU", "bubble", "GiB", 100 * PP_TIE_FRAC);
     for (int i = 0; i < used; i++)
         if (i < MAX_OTHERS || rows[i] == r)
             print_other(rows[i], r, out);
@@ -101,18 +101,18 @@ static int slowest_rank(const struct pp_result *r, double *excess_frac)
     return slowest;
 }
 
-const char *pp_report_advice(const struct pp_result *r, const struct pp_result *others, int count,
+const char *pp_report_advice(const struct pp_result *r, const struct pp_others *others,
                              char text[PP_TEXT_BYTES])
 {
     const struct pp_config *c = &r->config;
-    const struct pp_result *best = r;
+    const struct pp_result *best = others->reference;
     double excess_frac;
     const int slowest = slowest_rank(r, &excess_frac);
 
-    for (int i = 0; i < count; i++)
-        if (others[i].status == PP_OK && others[i].fits &&
-            others[i].metrics.iteration_s < best->metrics.iteration_s * (1 - PP_TIE_FRAC))
-            best = &others[i];
+    for (int i = 0; i < others->count; i++)
+        if (others->list[i].status == PP_OK && others->list[i].fits &&
+            others->list[i].metrics.iteration_s < best->metrics.iteration_s * (1 - PP_TIE_FRAC))
+            best = &others->list[i];
     if (!r->fits)
         return relief(r, text);
     if (excess_frac > 0.1 && excess_frac > 0.4 * r->metrics.bubble_frac)
@@ -122,7 +122,7 @@ const char *pp_report_advice(const struct pp_result *r, const struct pp_result *
             "stages, not the schedule, make most of the bubble; %s--first-stage-layers and "
             "--last-stage-layers move blocks",
             slowest, 100 * excess_frac, c->head == PP_HEAD_LAST ? "--head balanced, " : "");
-    else if (best != r)
+    else if (best != others->reference)
         snprintf(text, PP_TEXT_BYTES,
                  "%s is faster at this layout; let the tool lay it out: pipesim --schedule %s "
                  "--gpus %d",

@@ -2,7 +2,7 @@
 #ifndef PP_SIM_REPORT_TEXT_H
 #define PP_SIM_REPORT_TEXT_H
 
-#include "sim/config.h"
+#include "sim/report.h"
 
 enum { PP_TEXT_BYTES = 512 };
 
@@ -29,15 +29,14 @@ const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_B
 /* "schedule", "schedule, eager", "schedule, eager:4". */
 const char *pp_text_schedule(const struct pp_config *config, char text[PP_TEXT_BYTES]);
 /* The same layout under other schedules, best first; nothing when there are none. */
-void pp_report_others(const struct pp_result *result, const struct pp_result *others, int count,
-                      FILE *out);
+void pp_report_others(const struct pp_others *others, FILE *out);
 /* Exposed communication, the busiest links, what shared them; the same with all links for
  * --explain. Nothing where the run has no network. */
 void pp_report_network(const struct pp_result *result, int width, FILE *out);
 void pp_explain_network(const struct pp_result *result, FILE *out);
 /* One sentence: a way out of memory, where the bubble comes from, a faster schedule. */
-const char *pp_report_advice(const struct pp_result *result, const struct pp_result *others,
-                             int count, char text[PP_TEXT_BYTES]);
+const char *pp_report_advice(const struct pp_result *result, const struct pp_others *others,
+                             char text[PP_TEXT_BYTES]);
 /* A tie: two step times closer than analytic costs can tell apart. */
 #define PP_TIE_FRAC 0.01
 

@@ -115,7 +115,7 @@ Test(engine, dag_runs_the_program)
     struct pp_metrics metrics;
     struct pp_error err = {0};
 
-    cr_assert_eq(pp_engines[0]->run(arena, program, costs, &options, &trace, &err), PP_OK, "%s",
+    cr_assert_eq(pp_engine_dag.run(arena, program, costs, &options, &trace, &err), PP_OK, "%s",
                  err.message);
     cr_assert_str_eq(trace->engine, "dag");
     cr_assert_eq(pp_metrics_compute(arena, trace, &metrics, &err), PP_OK, "%s", err.message);
