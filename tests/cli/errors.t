@@ -37,7 +37,7 @@ $ pipesim --schedule chimra --gpus 4
 !   pipesim schedules lists them; a program file ends in .csv or has a / in its name
 = 2
 $ pipesim --gpus 4
-! pipesim: error: --schedule is needed: 1f1b, bfs, ...
+! pipesim: error: --schedule is needed: 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, pipedream, pipedream-2bw, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv, all, or a program file
 !   try: pipesim --schedule chimera --gpus 2048
 = 2
 $ pipesim --schedule chimera
@@ -114,10 +114,10 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8"
 >   time     forward 22.3 % | backward 44.7 % | recompute 22.2 % |
 >            TP comm 10.4 % | DP sync 0.0 % | optimizer 0.0 % | bubble 0.3 %
 >
->   network  fat-tree of 1 node; engine dag: transfers do not slow each other down
+>   network  fat-tree of 1 node; engine simgrid: 4,096 transfers, each alone on
+>            its links
 >   exposed  DP sync 0.0 % (153 ms) | TP comm 10.4 % (135 s)
 >   links    node*.gpu*.down: 8 links, 0.0 % mean, 0.0 % max (node0.gpu4.down)
->            node*.gpu*.up: 8 links, 0.0 % mean, 0.0 % max (node0.gpu0.up)
 >
 >   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
 >     rank 0 (stage 0)        40.8   40.8  244.8     1.3      0.0    4.0   331.8 <
@@ -143,7 +143,7 @@ $ pipesim --schedule 1f1b --gpus 8 --preset chimera
 !   pipesim presets lists them
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --vp 2
-! pipesim: error: --vp 2: 1f1b has no such option; schedules that have it: bfs, ...
+! pipesim: error: --vp 2: 1f1b has no such option; schedules that have it: bfs, hanayo, interleaved, interleaved-zb
 = 2
 $ pipesim --schedule gpipe --gpus 8 --group 4
 ! pipesim: error: --group 4: gpipe has no such option; schedules that have it: interleaved, interleaved-zb
@@ -267,14 +267,14 @@ $ pipesim --schedule 1f1b --gpus 8 --tp 1048576 --cp 1048576 --dp 1048576 --pp 1
 ! pipesim: error: tp * cp * pp * dp is more than 1,048,576 GPUs
 = 2
 $ pipesim --schedule 1f1b --gpus 64 --pp 4 --slow 3.=0.5
-! pipesim: error: --slow 3.=0.5: expected RANK=FACTOR ...
+! pipesim: error: --slow 3.=0.5: expected RANK=FACTOR or RANK.REPLICA=FACTOR with a factor above 0, such as 3=0.8
 = 2
 $ pipesim --schedule 1f1b --gpus 64 --pp 4 --slow 3=0.5 --slow 3=0.9
 ! pipesim: error: --slow 3=0.9: rank 3 was slowed before
 = 2
 $ pipesim --schedule pipedream --order eager --unit F=1 --pp 4 --micro-batches 8
-! pipesim: error: --order eager: pipedream names a fixed number of weight versions, ...
+! pipesim: error: --order eager: pipedream names a fixed number of weight versions, which only its strict order keeps
 = 2
 $ pipesim --schedule v-half --unit F=100000,I=100000,W=100000,C=1000 --pp 4 --micro-batches 16
-! pipesim: error: the step takes ...
+! pipesim: error: the step takes 1.01e+07 s; times above 4.61e+06 s overflow
 = 1

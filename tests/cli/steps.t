@@ -158,7 +158,8 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >   time     forward 24.1 % | backward 52.0 % | TP comm 4.9 % |
 >            p2p in flight 0.1 % | optimizer 0.5 % | bubble 18.4 %
 >
->   network  fat-tree of 1 node; engine dag: transfers do not slow each other down
+>   network  fat-tree of 1 node; engine simgrid: 384 transfers, each alone on its
+>            links
 >   exposed  p2p in flight 0.1 % (1.14 ms) | TP comm 4.9 % (96.8 ms)
 >   links    node*.gpu*.down: 8 links, 0.1 % mean, 0.2 % max (node0.gpu2.down)
 >            node*.gpu*.up: 8 links, 0.1 % mean, 0.2 % max (node0.gpu2.up)
