@@ -11,6 +11,7 @@ struct fluid;
 struct task { /* takes time beside the ranks: a transfer of one device, a hop, a collective */
     bool is_flow, is_moving; /* moving: the latency is over */
     double until_s;          /* end of what is known: of the latency, or of the whole task */
+    double up;               /* ends are rounded up from there on, with a quantum */
     struct fluid_flow flow;
     void (*ended)(struct fluid *x, int a, int b);
     int a, b;
@@ -61,7 +62,7 @@ struct fluid {
     struct sum *sums;            /* [round * collectives + c] */
     int *send_of, *recv_of;      /* [message]: instruction */
     struct task **tasks;
-    int task_count, task_capacity;
+    int task_count, task_capacity, made;
     struct fluid_link *links;
     struct fluid_flow **flows;
     int flow_capacity;
@@ -100,6 +101,7 @@ static struct task *add_task(struct fluid *x, void (*ended)(struct fluid *, int,
 {
     struct task *task = PP_NEW(x->arena, struct task);
 
+    task->up = fmod(x->made++ * 0.61803398875, 1);
     task->ended = ended;
     task->a = a;
     task->b = b;
@@ -133,8 +135,9 @@ static double end_of(const struct fluid *x, const struct task *task)
         return task->until_s;
     const double end_s =
         task->flow.left_bytes > 0 ? x->now + task->flow.left_bytes / task->flow.rate : x->now;
-    return x->o->quantum_s > 0 ? fmax(x->now, round(end_s / x->o->quantum_s) * x->o->quantum_s)
-                               : end_s;
+    return x->o->quantum_s > 0
+               ? fmax(x->now, floor(end_s / x->o->quantum_s + task->up) * x->o->quantum_s)
+               : end_s;
 }
 
 static void share_links(struct fluid *x)

@@ -22,7 +22,7 @@ struct fluid_options {
      * take, from when the last side is ready, whatever costs and network say; or NULL. With
      * it, all times are counted in picoseconds instead of seconds, and are exact. */
     const int64_t *replay_ps;
-    double quantum_s; /* transfers end at multiples of it; 0 = whenever they end */
+    double quantum_s; /* transfers end at multiples of it, some late, some early; 0 = in time */
 };
 
 struct fluid_times { /* seconds; [(step * instructions + i) * replicas + replica] as in pp_times */

@@ -250,21 +250,12 @@ static void make_costs(struct law_case *c, struct rng *rng)
                                .ranks = p->ranks,
                                .origin = "analytic",
                                .source = "test",
-                               .sync_ranks = c->network.layout.dp * p->pipelines,
-                               .ring_alpha_ps = PP_ARRAY(c->arena, int64_t, p->stages),
                                .rings = PP_ARRAY(c->arena, struct pp_ring, p->stages)};
     make_durations(c, rng);
     make_messages(c, rng);
     for (int s = 0; s < p->stages; s++) {
         make_ring(c, s, bytes, &costs->rings[s]);
         costs->op[PP_AR][s].bytes = costs->op[PP_RS][s].bytes = costs->op[PP_AG][s].bytes = bytes;
-        /* The evaluator knows one duration of a hop, no longer than any. */
-        costs->sync_ranks = costs->rings[s].positions;
-        costs->ring_alpha_ps[s] = costs->rings[s].hop_ps[0];
-        for (int i = 1; i < costs->rings[s].positions; i++)
-            costs->ring_alpha_ps[s] = costs->rings[s].hop_ps[i] < costs->ring_alpha_ps[s]
-                                          ? costs->rings[s].hop_ps[i]
-                                          : costs->ring_alpha_ps[s];
     }
 }
 
@@ -384,12 +375,6 @@ double law_makespan_s(const struct pp_trace *trace)
     return latest_s;
 }
 
-/* A ring has no one moment at which it starts. */
-static bool has_start(const struct pp_trace_event *e)
-{
-    return e->stream != PP_STREAM_REDUCE;
-}
-
 static bool is_near(double a, double b, double slack_s)
 {
     return (isnan(a) && isnan(b)) || fabs(a - b) <= slack_s;
@@ -404,7 +389,7 @@ const char *law_difference(struct pp_arena *arena, const struct pp_trace *a,
         const struct pp_trace_event *x = &a->events[i], *y = &b->events[i];
         if (is_near(x->end_s, y->end_s, slack_s) && is_near(x->posted_s, y->posted_s, slack_s) &&
             is_near(x->matched_s, y->matched_s, slack_s) &&
-            (!has_start(x) || is_near(x->start_s, y->start_s, slack_s)))
+            is_near(x->start_s, y->start_s, slack_s))
             continue;
         return pp_arena_printf(arena,
                                "%s of rank %d.%d step %d: posted %.15g start %.15g end %.15g (%s), "
@@ -432,7 +417,7 @@ const char *law_fluid_difference(const struct law_case *c, const struct pp_trace
                     const struct pp_trace_event *event = &trace->events[e];
                     i += event->is_fused;
                     if (is_near(event->end_s, x->end_s[at], slack_s) &&
-                        (!has_start(event) || is_near(event->start_s, x->start_s[at], slack_s)) &&
+                        is_near(event->start_s, x->start_s[at], slack_s) &&
                         (isnan(event->posted_s) ||
                          is_near(event->posted_s, x->posted_s[at], slack_s)))
                         continue;
