@@ -1,5 +1,5 @@
 /* core/cluster.h — devices and links. Numbers are per device and direction, SI, with sources.
- * Devices are numbered node by node; --map order is tp, cp, dp, pp from inside out. */
+ * Devices are numbered node by node; which is which: core/map.h. */
 #ifndef PP_CORE_CLUSTER_H
 #define PP_CORE_CLUSTER_H
 

@@ -107,7 +107,7 @@ static bool is_met(enum need need, const struct pp_config *config)
     case NEEDS_SYNC_AR:
         return has_replicas && config->zero == 0;
     case NEEDS_GROUPS:
-        return has_replicas || config->layout.tp > 1 || config->layout.cp > 1;
+        return has_replicas || config->layout.tp > 1;
     case NEEDS_DEGREES:
         return (config->layout.tp > 1) + (config->layout.cp > 1) + (config->layout.dp > 1) +
                    (config->layout.pp > 1) >
