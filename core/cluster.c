@@ -153,9 +153,18 @@ static enum pp_status check_size(struct pp_arena *arena, const struct pp_cluster
     return pp_fabric_make(arena, c, (int)devices, &fabric, err);
 }
 
+/* Another number of devices in a node: as many NICs for each as the preset has. */
+static int nics_of(const struct pp_cluster *preset, int gpus_per_node)
+{
+    const int64_t nics = (int64_t)preset->fabric.nics * gpus_per_node / preset->gpus_per_node;
+
+    return nics > 1 ? (int)nics : 1;
+}
+
 static enum pp_status parse_text(struct pp_arena *arena, const char *source,
                                  struct pp_cluster_text *text, struct pp_error *err)
 {
+    const struct pp_cluster preset = text->cluster;
     struct words words = {.rest = source};
     bool found;
 
@@ -173,6 +182,8 @@ static enum pp_status parse_text(struct pp_arena *arena, const char *source,
     struct pp_cluster *c = &text->cluster;
     if (text->nic_bytes_per_s > 0)
         c->inter.bytes_per_s = text->nic_bytes_per_s / c->gpus_per_node;
+    else
+        c->fabric.nics = nics_of(&preset, c->gpus_per_node);
     c->title = pp_arena_printf(arena, "as given, other values from %s", c->name);
     c->source = pp_arena_printf(arena, "given by --cluster; other values: %s", c->source);
     c->name = pp_arena_strdup(arena, source);

@@ -75,7 +75,7 @@ static void print_escaped(FILE *out, const char *text)
 
 static void open_prop(FILE *out, const char *name)
 {
-    fprintf(out, "    <prop id=\"%s\" value=\"", name);
+    fprintf(out, "      <prop id=\"%s\" value=\"", name);
 }
 
 static void close_prop(FILE *out)
