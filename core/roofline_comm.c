@@ -21,12 +21,11 @@ struct pp_device_links pp_roofline_links(const struct pp_cost_inputs *in)
 
 struct pp_link pp_roofline_hop(const struct pp_cost_inputs *in, int source, int dest)
 {
-    const struct pp_device_links links = pp_roofline_links(in);
-
     if (in->fabric) {
         const struct pp_route route = pp_fabric_cost(in->fabric, source, dest);
         return (struct pp_link){route.alpha_s, route.bytes_per_s};
     }
+    const struct pp_device_links links = pp_roofline_links(in);
     return pp_cluster_same_node(in->cluster, source, dest) ? links.intra : links.inter;
 }
 
