@@ -10,7 +10,8 @@
 
 #include "core/error.h"
 
-struct pp_simgrid_job; /* sim/simgrid_engine.h */
+struct pp_simgrid_job;     /* sim/simgrid_engine.h */
+struct pp_platform_source; /* sim/simgrid_probe.h */
 
 enum { PP_SIMGRID_ABI = 1 };
 struct pp_simgrid_module {
@@ -19,7 +20,8 @@ struct pp_simgrid_module {
     /* Run a program; results in the job's shared arrays. */
     enum pp_status (*run)(struct pp_simgrid_job *job, struct pp_error *err);
     /* Load a platform file and answer questions on `channel` until it is closed. */
-    enum pp_status (*serve_platform)(const char *path, int channel, struct pp_error *err);
+    enum pp_status (*serve_platform)(const struct pp_platform_source *source, int channel,
+                                     struct pp_error *err);
 };
 
 /* Load the module, looked for in the library path of the executable (its build folder, or

@@ -1,15 +1,158 @@
+#define _GNU_SOURCE /* memfd_create */
 #include "sim/simgrid_probe.h"
 
+#include "sim/simgrid_hosts.h"
+#include "sim/simgrid_levels.h"
+#include "sim/simgrid_start.h"
+
+#include <errno.h>
+#include <limits.h>
 #include <simgrid/engine.h>
+#include <simgrid/host.h>
+#include <simgrid/link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xbt/dynar.h>
 
-enum pp_status pp_simgrid_serve_platform(const char *path, int channel, struct pp_error *err)
+/* ---- loading ----------------------------------------------------------------------------- */
+
+static void go_beside(const char *path)
 {
-    char name[] = "pipesim", *argv[] = {name, NULL};
-    int argc = 1;
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
 
-    (void)channel;
-    (void)err;
-    simgrid_init(&argc, argv);
-    simgrid_load_platform(path);
+    if (!slash || (size_t)(slash - path) >= sizeof(folder))
+        return;
+    snprintf(folder, sizeof(folder), "%.*s/", (int)(slash - path), path);
+    if (chdir(folder) != 0)
+        fprintf(stderr, "%s: %s\n", folder, strerror(errno));
+}
+
+/* SimGrid wants a file name: that of a copy in memory. */
+static enum pp_status load(const struct pp_platform_source *source, struct pp_error *err)
+{
+    const int file = memfd_create("platform", 0);
+    char name[64];
+
+    for (size_t done = 0; file >= 0 && done < source->length;) {
+        const ssize_t got = write(file, source->text + done, source->length - done);
+        if (got <= 0)
+            return pp_error_set(err, PP_EFAIL, "cannot copy it: %s", strerror(errno));
+        done += (size_t)got;
+    }
+    if (file < 0)
+        return pp_error_set(err, PP_EFAIL, "cannot copy it: %s", strerror(errno));
+    snprintf(name, sizeof(name), PP_PROBE_NAME "%d", file);
+    go_beside(source->path);
+    pp_simgrid_start();
+    simgrid_load_platform(name);
+    close(file);
+    return PP_OK;
+}
+
+/* ---- the listing ------------------------------------------------------------------------- */
+
+struct listing {
+    sg_host_t *hosts;
+    sg_link_t *links;
+    int host_count, link_count;
+    double alpha_s, eta_link_frac;
+    const char *words; /* properties, as a cluster text */
+};
+
+/* Properties, hosts, links: the names one after the other, each ended by NUL. */
+static char *join_names(struct pp_arena *arena, const struct listing *l, int64_t *bytes)
+{
+    const int count = 1 + l->host_count + l->link_count;
+    const char **names = PP_ARRAY(arena, const char *, count);
+    int at = 0;
+
+    names[at++] = l->words;
+    for (int i = 0; i < l->host_count; i++)
+        names[at++] = sg_host_get_name(l->hosts[i]);
+    for (int i = 0; i < l->link_count; i++)
+        names[at++] = sg_link_get_name(l->links[i]);
+    *bytes = 0;
+    for (int i = 0; i < count; i++)
+        *bytes += (int64_t)strlen(names[i]) + 1;
+    char *text = pp_arena_alloc_raw(arena, (size_t)*bytes), *end = text;
+    for (int i = 0; i < count; i++)
+        end = stpcpy(end, names[i]) + 1;
+    return text;
+}
+
+static bool send_listing(struct pp_arena *arena, const struct listing *l, int channel)
+{
+    struct pp_probe_header header = {.hosts = l->host_count,
+                                     .links = l->link_count,
+                                     .alpha_s = l->alpha_s,
+                                     .eta_link_frac = l->eta_link_frac};
+    const char *text = join_names(arena, l, &header.text_bytes);
+    struct pp_fabric_link *links = PP_ARRAY(arena, struct pp_fabric_link, l->link_count);
+
+    for (int i = 0; i < l->link_count; i++)
+        links[i] = (struct pp_fabric_link){sg_link_get_bandwidth(l->links[i]),
+                                           sg_link_get_latency(l->links[i]),
+                                           !sg_link_is_shared(l->links[i])};
+    return pp_probe_send(channel, &header, sizeof(header)) &&
+           pp_probe_send(channel, links, sizeof(*links) * (size_t)l->link_count) &&
+           pp_probe_send(channel, text, (size_t)header.text_bytes);
+}
+
+/* ---- routes ------------------------------------------------------------------------------ */
+
+static bool answer(const struct listing *l, int channel, struct pp_probe_request request)
+{
+    int32_t ids[PP_PROBE_ROUTE_MAX];
+    struct pp_probe_answer reply = {0};
+    sg_host_t source = l->hosts[request.source], dest = l->hosts[request.dest];
+    xbt_dynar_t links = xbt_dynar_new(sizeof(sg_link_t), NULL);
+    sg_link_t link;
+    unsigned i;
+
+    sg_host_get_route(source, dest, links);
+    xbt_dynar_foreach(links, i, link)
+    {
+        if (reply.count < PP_PROBE_ROUTE_MAX)
+            ids[reply.count] = (int32_t)(intptr_t)sg_link_get_data(link);
+        reply.count++;
+    }
+    xbt_dynar_free(&links);
+    if (reply.count > PP_PROBE_ROUTE_MAX)
+        reply.count = 0;
+    reply.latency_s = sg_host_get_route_latency(source, dest);
+    return pp_probe_send(channel, &reply, sizeof(reply)) &&
+           pp_probe_send(channel, ids, sizeof(*ids) * (size_t)reply.count);
+}
+
+static enum pp_status list(struct pp_arena *arena, const char *text, struct listing *l,
+                           struct pp_error *err)
+{
+    PP_TRY(pp_simgrid_hosts(arena, text, &l->hosts, &l->host_count, err));
+    PP_TRY(pp_simgrid_properties(arena, &l->words, err));
+    PP_TRY(pp_simgrid_link_properties(l->hosts[0], &l->alpha_s, &l->eta_link_frac, err));
+    l->link_count = (int)sg_link_count();
+    l->links = l->link_count > 0 ? sg_link_list() : NULL;
+    for (int i = 0; i < l->link_count; i++)
+        sg_link_set_data(l->links[i], (void *)(intptr_t)i); /* NOLINT: a number as a pointer */
+    return pp_simgrid_set_levels(arena, l->hosts[0], l->links, l->link_count, err);
+}
+
+enum pp_status pp_simgrid_serve_platform(const struct pp_platform_source *source, int channel,
+                                         struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_probe_request request;
+    struct listing l = {0};
+
+    PP_TRY(load(source, err));
+    PP_TRY(list(arena, source->text, &l, err));
+    bool is_open = send_listing(arena, &l, channel);
+    while (is_open && pp_probe_receive(channel, &request, sizeof(request)))
+        is_open = request.source >= 0 && request.source < l.host_count && request.dest >= 0 &&
+                  request.dest < l.host_count && answer(&l, channel, request);
     return PP_OK;
 }

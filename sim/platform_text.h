@@ -1,0 +1,28 @@
+/* sim/platform_text.h — where things stand in the text of a platform file.
+ *
+ * SimGrid lists hosts by name and names the place of some errors only. This finds elements by tag
+ * and id; it is no XML parser: SimGrid has read the file before, or refused it. */
+#ifndef PP_SIM_PLATFORM_TEXT_H
+#define PP_SIM_PLATFORM_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pp_element {
+    const char *tag, *id; /* in the text, not ended by NUL */
+    int tag_length, id_length;
+    int line; /* from 1 */
+};
+
+/* A reader at the start of a text: {.rest = text, .line = 1}. */
+struct pp_elements {
+    const char *rest;
+    int line;
+};
+
+/* The next start tag that has an id, outside comments; false at the end. */
+bool pp_elements_next(struct pp_elements *elements, struct pp_element *element);
+/* Line of the `nth` (from 1) element with that tag and id, 0 when there is none. */
+int pp_element_line(const char *text, const char *tag, const char *id, int nth);
+
+#endif
