@@ -26,8 +26,15 @@ struct block {
     unsigned char *data;
 };
 
+struct deferred {
+    struct deferred *before;
+    void (*end)(void *context);
+    void *context;
+};
+
 struct pp_arena {
     struct block *first, *current;
+    struct deferred *last;
 };
 
 static void die(size_t bytes)
@@ -68,10 +75,28 @@ struct pp_arena *pp_arena_create(void)
     return arena;
 }
 
+void pp_arena_defer(struct pp_arena *arena, void (*end)(void *context), void *context)
+{
+    struct deferred *deferred = PP_NEW(arena, struct deferred);
+
+    *deferred = (struct deferred){.before = arena->last, .end = end, .context = context};
+    arena->last = deferred;
+}
+
+static void call_deferred(struct pp_arena *arena, const struct deferred *until)
+{
+    while (arena->last != until) {
+        struct deferred *deferred = arena->last;
+        arena->last = deferred->before;
+        deferred->end(deferred->context);
+    }
+}
+
 void pp_arena_destroy(struct pp_arena *arena)
 {
     if (!arena)
         return;
+    call_deferred(arena, NULL);
     for (struct block *b = arena->first, *next; b; b = next) {
         next = b->next;
         free(b->data);
@@ -153,11 +178,12 @@ char *pp_arena_printf(struct pp_arena *arena, const char *format, ...)
 
 struct pp_arena_mark pp_arena_mark(struct pp_arena *arena)
 {
-    return (struct pp_arena_mark){arena->current, arena->current->used};
+    return (struct pp_arena_mark){arena->current, arena->current->used, arena->last};
 }
 
 void pp_arena_release(struct pp_arena *arena, struct pp_arena_mark mark)
 {
+    call_deferred(arena, mark.last);
     arena->current = mark.block;
     arena->current->used = mark.used;
 }

@@ -24,9 +24,13 @@ void *pp_arena_grow(struct pp_arena *arena, const void *old, size_t old_bytes, s
 struct pp_arena_mark {
     void *block;
     size_t used;
+    void *last;
 };
 struct pp_arena_mark pp_arena_mark(struct pp_arena *arena);
 void pp_arena_release(struct pp_arena *arena, struct pp_arena_mark mark);
+/* Call `end(context)` when the arena is destroyed, or released to a mark set before: for what data
+ * in the arena holds outside of it. The last one is called first. */
+void pp_arena_defer(struct pp_arena *arena, void (*end)(void *context), void *context);
 
 #define PP_NEW(arena, type) ((type *)pp_arena_alloc((arena), sizeof(type)))
 #define PP_ARRAY(arena, type, count)                                                               \

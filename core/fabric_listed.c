@@ -20,24 +20,33 @@ struct pp_fabric_cache {
 
 enum { ENTRIES_MIN = 256 };
 
+static void destroy(void *arena)
+{
+    pp_arena_destroy(arena);
+}
+
+/* Routes are kept in an arena of their own: they are found while others use the caller's for what
+ * they soon release. */
 struct pp_fabric *pp_fabric_listed(struct pp_arena *arena, int devices,
                                    const struct pp_fabric_link *links, const char *const *names,
                                    int link_count, struct pp_route_source source)
 {
     struct pp_fabric *f = PP_NEW(arena, struct pp_fabric);
     struct pp_fabric_cache *cache = PP_NEW(arena, struct pp_fabric_cache);
+    struct pp_arena *routes = pp_arena_create();
 
     *cache = (struct pp_fabric_cache){.source = source,
-                                      .entries = PP_ARRAY(arena, struct entry, ENTRIES_MIN),
+                                      .entries = PP_ARRAY(routes, struct entry, ENTRIES_MIN),
                                       .mask = ENTRIES_MIN - 1};
     *f = (struct pp_fabric){.size = {.kind = PP_FABRIC_FILE, .gpus_per_node = 1, .nodes = devices},
                             .devices = devices,
                             .links = link_count,
                             .scratch = PP_ARRAY(arena, int32_t, PP_LISTED_ROUTE_MAX),
-                            .arena = arena,
+                            .arena = routes,
                             .listed = links,
                             .names = names,
                             .cache = cache};
+    pp_arena_defer(arena, destroy, routes);
     return f;
 }
 

@@ -6,6 +6,7 @@
 #include "core/units.h"
 #include "sim/cli.h"
 #include "sim/platform.h"
+#include "sim/platform_file.h"
 #include "sim/report_text.h"
 
 #include <string.h>
@@ -148,6 +149,20 @@ static void print_cluster(const struct pp_cluster *c, FILE *out)
     pp_text_paragraph(out, 80, 11, "source", text);
 }
 
+static enum pp_status load(struct pp_arena *arena, const char *name, bool is_xml,
+                           struct pp_cluster *cluster, struct pp_error *err)
+{
+    struct pp_platform *platform;
+
+    if (!pp_platform_is_file(name))
+        return pp_cluster_load(arena, name, cluster, err);
+    if (is_xml)
+        return pp_error_set(err, PP_EINVAL, "--xml prints a preset or a text: %s is a file", name);
+    PP_TRY(pp_platform_open(arena, name, &platform, cluster, err));
+    pp_platform_close(platform);
+    return PP_OK;
+}
+
 enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_parsed *parsed,
                                    FILE *out, struct pp_error *err)
 {
@@ -161,7 +176,7 @@ enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_parse
         return pp_error_set(err, PP_EINVAL, "--gpus is the size of a platform: give --xml with it");
     if (parsed->operand_count) {
         struct pp_cluster c;
-        PP_TRY(pp_cluster_load(arena, parsed->operands[0], &c, err));
+        PP_TRY(load(arena, parsed->operands[0], is_xml, &c, err));
         if (is_xml)
             return pp_platform_print(arena, &c, gpus->count ? (int)gpus->integer : 0, out, err);
         print_cluster(&c, out);

@@ -53,6 +53,8 @@ struct pp_trials {
     struct pp_trial list[PP_TRIALS];
 };
 
+struct pp_platform;
+
 struct pp_config {
     /* what to run */
     const struct pp_schedule *schedule; /* NULL when a program file is run */
@@ -65,6 +67,7 @@ struct pp_config {
     struct pp_unit_costs unit;
     struct pp_model model;
     struct pp_cluster cluster;
+    struct pp_platform *platform; /* of --cluster FILE.xml, else NULL */
     struct pp_layout layout;
     struct pp_map_order map;
     int *blocks_per_stage;

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const pp_command_function COMMANDS[] = {
     [PP_CMD_RUN] = pp_command_run,         [PP_CMD_SCHEDULES] = pp_command_schedules,
@@ -89,12 +90,25 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
     return COMMANDS[parsed.command](arena, &parsed, out, err);
 }
 
+/* Child processes end with this one. */
+static void interrupted(int signal_number)
+{
+    static const char text[] = "pipesim: error: interrupted\n";
+
+    (void)signal_number;
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+        _exit(PP_EFAIL);
+    _exit(PP_EINTR);
+}
+
 int main(int argc, char **argv)
 {
     struct pp_error err = {0};
 
     setlocale(LC_CTYPE, "");
     signal(SIGPIPE, SIG_DFL);
+    if (signal(SIGINT, interrupted) == SIG_IGN) /* started in the background */
+        signal(SIGINT, SIG_IGN);
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     enum pp_status status = dispatch(arena, argc, argv, stdout, &err);
     if (fflush(stdout) != 0 || ferror(stdout)) {

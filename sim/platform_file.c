@@ -348,6 +348,11 @@ static enum pp_status open_platform(struct pp_arena *arena, struct pp_platform *
     return make_cluster(arena, p, cluster, err);
 }
 
+static void close_platform(void *platform)
+{
+    pp_platform_close(platform);
+}
+
 enum pp_status pp_platform_open(struct pp_arena *arena, const char *path,
                                 struct pp_platform **platform, struct pp_cluster *cluster,
                                 struct pp_error *err)
@@ -359,6 +364,7 @@ enum pp_status pp_platform_open(struct pp_arena *arena, const char *path,
     p->source = (struct pp_platform_source){pp_arena_strdup(arena, path), bytes.data, bytes.length};
     PP_TRY(pp_child_start(&p->child, serve, &p->source, err));
     p->is_open = true;
+    pp_arena_defer(arena, close_platform, p);
     const enum pp_status status = open_platform(arena, p, cluster, err);
     if (status != PP_OK)
         pp_platform_close(p);

@@ -22,7 +22,7 @@ enum pp_status pp_platform_open(struct pp_arena *arena, const char *path,
                                 struct pp_error *err);
 /* The fabric of the file, of all its hosts; its routes are asked for while `platform` is open. */
 struct pp_fabric *pp_platform_fabric(struct pp_arena *arena, struct pp_platform *platform);
-/* End the child. Without it the child ends with this process. */
+/* End the child; it ends with the arena anyway. */
 void pp_platform_close(struct pp_platform *platform);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "core/units.h"
 #include "sim/buckets.h"
+#include "sim/platform_file.h"
 
 #include <string.h>
 
@@ -224,6 +225,18 @@ static enum pp_status resolve_nic(const struct pp_request *request, struct pp_co
     return pp_engine_find("dag", &config->engine, err);
 }
 
+static enum pp_status resolve_cluster(struct pp_arena *arena, const struct pp_request *request,
+                                      struct pp_config *config, struct pp_error *err)
+{
+    const char *cluster = pp_request_text(request, "cluster", NULL);
+
+    if (!cluster)
+        config->chosen |= PP_CHOSE_CLUSTER;
+    else if (pp_platform_is_file(cluster))
+        return pp_platform_open(arena, cluster, &config->platform, &config->cluster, err);
+    return pp_cluster_load(arena, cluster ? cluster : "h100", &config->cluster, err);
+}
+
 enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request *request,
                                 struct pp_config *config, struct pp_error *err)
 {
@@ -243,10 +256,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
         return pp_unit_costs_parse(unit, &config->unit, err);
     }
     PP_TRY(resolve_model(arena, request, config, err));
-    const char *cluster = pp_request_text(request, "cluster", NULL);
-    if (!cluster)
-        config->chosen |= PP_CHOSE_CLUSTER;
-    PP_TRY(pp_cluster_load(arena, cluster ? cluster : "h100", &config->cluster, err));
+    PP_TRY(resolve_cluster(arena, request, config, err));
     PP_TRY(resolve_recompute(request, config, err));
     PP_TRY(resolve_p2p(request, &config->engine_options.plan, err));
     PP_TRY(pp_resolve_links(request, config, err));

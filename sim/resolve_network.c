@@ -2,6 +2,7 @@
 #include "sim/resolve.h"
 
 #include "core/units.h"
+#include "sim/platform_file.h"
 
 #include <string.h>
 
@@ -52,7 +53,10 @@ enum pp_status pp_resolve_fabric(struct pp_arena *arena, struct pp_config *confi
 {
     struct pp_fabric *fabric;
 
-    PP_TRY(pp_fabric_make(arena, &config->cluster, gpus, &fabric, err));
+    if (config->platform)
+        fabric = pp_platform_fabric(arena, config->platform);
+    else
+        PP_TRY(pp_fabric_make(arena, &config->cluster, gpus, &fabric, err));
     for (int i = 0; i < config->link_bw_count; i++) {
         const char *text = config->link_bw[i], *equals;
         double factor;

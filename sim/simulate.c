@@ -44,7 +44,7 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
     PP_TRY(pp_costs_analytic(arena, inputs, costs, err));
     if (config->engine_options.plan.ring_flows)
         pp_costs_rings(arena, inputs, *costs);
-    return PP_OK;
+    return config->fabric ? pp_fabric_check(config->fabric, err) : PP_OK;
 }
 
 /* Costs first: a schedule that searches needs them. */
@@ -258,6 +258,8 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
         run.stats = &result->network_stats;
         PP_TRY(
             config->engine->run(arena, result->program, result->costs, &run, &result->trace, err));
+        if (config->fabric)
+            PP_TRY(pp_fabric_check(config->fabric, err));
         if (pp_steps_in_list(config))
             pp_steps_mark(arena, config, result->program, result->trace);
         PP_TRY(pp_metrics_compute(arena, result->trace, &result->metrics, err));

@@ -21,7 +21,7 @@ $ pipesim
 !   --tp T                  Tensor-parallel degree.
 !   --pp D                  Pipeline ranks.
 !   --model NAME|FILE       A preset or a Hugging Face config.json
-!   --cluster NAME|TEXT     A preset or a text
+!   --cluster NAME|FILE     A preset, a text or a file
 !
 ! Everything: pipesim --help; one command: pipesim COMMAND --help
 ! pipesim: error: nothing to do; try: pipesim --schedule chimera --gpus 2048

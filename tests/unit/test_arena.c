@@ -48,3 +48,28 @@ Test(arena, push_grows_a_vector)
         cr_assert_eq(data[i], i);
     pp_arena_destroy(arena);
 }
+
+static char order[8];
+static int ended;
+
+static void note(void *letter)
+{
+    order[ended++] = *(const char *)letter;
+}
+
+Test(arena, deferred_calls_come_last_first_and_once)
+{
+    struct pp_arena *arena = pp_arena_create();
+    static char letters[] = "abcd";
+
+    pp_arena_defer(arena, note, &letters[0]);
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    pp_arena_defer(arena, note, &letters[1]);
+    pp_arena_alloc(arena, 1 << 20);
+    pp_arena_defer(arena, note, &letters[2]);
+    pp_arena_release(arena, mark);
+    cr_assert_str_eq(order, "cb");
+    pp_arena_defer(arena, note, &letters[3]);
+    pp_arena_destroy(arena);
+    cr_assert_str_eq(order, "cbda");
+}
