@@ -24,7 +24,7 @@ const struct pp_preset pp_presets[] = {
      "Li and Hoefler, Chimera, SC'21, section 4.3 (weak scaling)",
      ARGUMENTS("--schedule", "chimera", "--model", "gpt2-64", "--cluster", "p100-daint", "--gpus", "2048", "--pp", "32",
                "--tp", "1", "--mbs", "1", "--gbs", "2048", "--seq", "632", "--zero", "0", "--recompute", "none",
-               "--grad-sync", "eager-opt")},
+               "--head", "last", "--grad-sync", "eager-opt")},
     {"megatron-sc21-145b", "interleaved 1F1B, 145.6 B GPT on 1,536 A100",
      "Narayanan et al., SC'21, table 1 (arXiv 2104.04473)",
      ARGUMENTS("--schedule", "interleaved", "--model", "gpt-145b", "--cluster", "a100", "--gpus", "1536",

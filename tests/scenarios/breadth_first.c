@@ -22,7 +22,7 @@ static void bubbles(void)
 
     puts("pipesim --preset bfs-52b --schedule S --micro-batches N --unit F=1,B=2\n");
     puts("samples       bubble over the ideal step, %");
-    puts("a GPU     N     1f1b  interleaved      bfs  (P-1)/(N V)");
+    puts("a GPU     N      1f1b  interleaved       bfs  (P-1)/(N V)");
     for (int i = 0; i < BATCHES; i++) {
         const int n = batches[i]; /* one replica */
         const struct figures flat =
@@ -32,7 +32,7 @@ static void bubbles(void)
         const struct figures breadth =
             scenario_run("--preset bfs-52b --schedule bfs --micro-batches %d --unit F=1,B=2", n);
         const double formula = (RANKS - 1.0) / (n * CHUNKS);
-        printf("%5.3f  %4d  %7.4f  %11.4f  %7.4f  %11.4f\n", (double)batches[i] / GPUS, n,
+        printf("%5.3f  %4d  %8.5f  %11.5f  %8.5f  %11.5f\n", (double)batches[i] / GPUS, n,
                100 * overhead(flat), 100 * overhead(depth), 100 * overhead(breadth), 100 * formula);
         is_exact = is_exact && fabs(overhead(breadth) - formula) < 1e-12 &&
                    fabs(overhead(depth) - formula) < 1e-12 &&

@@ -66,6 +66,11 @@ struct figures scenario_run(const char *format, ...)
     return f;
 }
 
+bool scenario_has_network(void)
+{
+    return !strcmp(PP_ENGINE, "simgrid");
+}
+
 void scenario_assert(bool holds, const char *format, ...)
 {
     va_list list;
