@@ -6,6 +6,7 @@
 
 #include "core/units.h"
 #include "sim/simgrid_start.h"
+#include "sim/simgrid_version.h"
 
 #include <math.h>
 #include <simgrid/actor.h>
@@ -114,7 +115,7 @@ enum pp_status pp_simgrid_run(struct pp_simgrid_job *job, struct pp_error *err)
     pp_simgrid_start();
     sg_cfg_set_int("contexts/guard-size",
                    0); /* pages of their own for so many stacks are too many */
-    sg_cfg_set_double("surf/precision", 1e-13);
+    sg_cfg_set_double(PP_SG_TIME_PRECISION, 1e-13);
     simgrid_load_platform(job->platform);
     *c = (struct conductor){.arena = pp_arena_create(), .job = job, .ended = sg_sem_init(0)};
     c->host = PP_ARRAY(c->arena, sg_host_t, job->hosts);

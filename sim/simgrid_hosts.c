@@ -4,13 +4,11 @@
 #include "core/units.h"
 #include "sim/platform.h"
 #include "sim/platform_text.h"
+#include "sim/simgrid_version.h"
 
 #include <limits.h>
-#include <simgrid/zone.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xbt/dict.h>
-#include <xbt/dynar.h>
 
 /* ---- order ------------------------------------------------------------------------------- */
 
@@ -85,22 +83,17 @@ static int find_rank(const struct places *places, const char *id, int otherwise)
 static void rank_zone(struct ranking *ranking, sg_netzone_t zone)
 {
     const int zone_rank = find_rank(&ranking->places, sg_zone_get_name(zone), INT_MAX);
-    xbt_dynar_t hosts = xbt_dynar_new(sizeof(sg_host_t), NULL);
-    xbt_dict_t zones = xbt_dict_new_homogeneous(NULL);
-    xbt_dict_cursor_t cursor;
-    sg_netzone_t inner;
-    sg_host_t host;
-    unsigned i;
-    char *key;
+    int hosts, zones;
+    sg_host_t *host = pp_sg_zone_hosts(zone, &hosts);
+    sg_netzone_t *inner = pp_sg_zone_children(zone, &zones);
 
-    sg_zone_get_hosts(zone, hosts);
-    xbt_dynar_foreach(hosts, i, host) if (ranking->count < ranking->room)
-        ranking->hosts[ranking->count++] =
-        (struct ranked){host, find_rank(&ranking->places, sg_host_get_name(host), zone_rank)};
-    xbt_dynar_free(&hosts);
-    sg_zone_get_sons(zone, zones);
-    xbt_dict_foreach(zones, cursor, key, inner) rank_zone(ranking, inner);
-    xbt_dict_free(&zones);
+    for (int i = 0; i < hosts && ranking->count < ranking->room; i++)
+        ranking->hosts[ranking->count++] = (struct ranked){
+            host[i], find_rank(&ranking->places, sg_host_get_name(host[i]), zone_rank)};
+    for (int i = 0; i < zones; i++)
+        rank_zone(ranking, inner[i]);
+    free(host);
+    free(inner);
 }
 
 enum pp_status pp_simgrid_hosts(struct pp_arena *arena, const char *text, sg_host_t **hosts,
@@ -184,26 +177,20 @@ static enum pp_status check_zone(sg_netzone_t zone, struct properties around,
                                  struct properties *all, struct pp_error *err)
 {
     enum pp_status status = PP_OK;
-    xbt_dynar_t hosts = xbt_dynar_new(sizeof(sg_host_t), NULL);
-    xbt_dict_t zones = xbt_dict_new_homogeneous(NULL);
-    xbt_dict_cursor_t cursor;
-    sg_netzone_t inner;
-    sg_host_t host;
-    unsigned i;
-    char *key;
+    int hosts, zones;
+    sg_host_t *host = pp_sg_zone_hosts(zone, &hosts);
+    sg_netzone_t *inner = pp_sg_zone_children(zone, &zones);
 
     for (int k = 0; k < KNOWN; k++) {
         const char *value = zone_property(zone, &known[k]);
         around.value[k] = value ? value : around.value[k];
     }
-    sg_zone_get_hosts(zone, hosts);
-    xbt_dynar_foreach(hosts, i, host) if (status == PP_OK) status =
-        check_host(host, &around, all, err);
-    xbt_dynar_free(&hosts);
-    sg_zone_get_sons(zone, zones);
-    xbt_dict_foreach(zones, cursor, key, inner) if (status == PP_OK) status =
-        check_zone(inner, around, all, err);
-    xbt_dict_free(&zones);
+    for (int i = 0; i < hosts && status == PP_OK; i++)
+        status = check_host(host[i], &around, all, err);
+    for (int i = 0; i < zones && status == PP_OK; i++)
+        status = check_zone(inner[i], around, all, err);
+    free(host);
+    free(inner);
     return status;
 }
 

@@ -4,18 +4,17 @@
 #include "sim/simgrid_hosts.h"
 #include "sim/simgrid_levels.h"
 #include "sim/simgrid_start.h"
+#include "sim/simgrid_version.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <simgrid/engine.h>
-#include <simgrid/host.h>
-#include <simgrid/link.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <xbt/dynar.h>
 
 /* ---- loading ----------------------------------------------------------------------------- */
 
@@ -109,18 +108,13 @@ static bool answer(const struct listing *l, int channel, struct pp_probe_request
     int32_t ids[PP_PROBE_ROUTE_MAX];
     struct pp_probe_answer reply = {0};
     sg_host_t source = l->hosts[request.source], dest = l->hosts[request.dest];
-    xbt_dynar_t links = xbt_dynar_new(sizeof(sg_link_t), NULL);
-    sg_link_t link;
-    unsigned i;
+    int count;
+    sg_link_t *link = pp_sg_route(source, dest, &count);
 
-    sg_host_get_route(source, dest, links);
-    xbt_dynar_foreach(links, i, link)
-    {
-        if (reply.count < PP_PROBE_ROUTE_MAX)
-            ids[reply.count] = (int32_t)(intptr_t)sg_link_get_data(link);
-        reply.count++;
-    }
-    xbt_dynar_free(&links);
+    for (int i = 0; i < count && i < PP_PROBE_ROUTE_MAX; i++)
+        ids[i] = (int32_t)(intptr_t)sg_link_get_data(link[i]);
+    reply.count = count;
+    free(link);
     if (reply.count > PP_PROBE_ROUTE_MAX)
         reply.count = 0;
     reply.latency_s = sg_host_get_route_latency(source, dest);
