@@ -153,7 +153,7 @@ static void run_instance(struct pp_run *r, struct pp_instance *in)
     const int begin = r->p->begin[in->rank], end = r->p->begin[in->rank + 1];
 
     for (; in->step < r->steps; in->step++, in->pc = begin)
-        for (; in->pc < end; in->pc++)
+        for (; in->pc < end; in->pc++, ++*r->job->executed)
             if (!run_stream[pp_op_kinds[r->p->kind[in->pc]].stream](r, in))
                 return;
 }

@@ -16,6 +16,7 @@ struct pp_job {
     bool is_plain;                  /* see express.h */
     struct pp_times *times;         /* columns allocated, steps and replicas set */
     struct pp_network_stats *stats; /* out */
+    int64_t *executed;              /* out, all along: instructions */
 };
 
 /* Columns of pp_times for `replicas` replicas of all steps, in bytes; and their place in a block.

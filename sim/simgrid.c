@@ -3,6 +3,7 @@
 
 #include "core/units.h"
 #include "sim/interpret.h"
+#include "sim/progress.h"
 #include "sim/simgrid_child.h"
 #include "sim/simgrid_engine.h"
 #include "sim/simgrid_module.h"
@@ -24,6 +25,7 @@ bool pp_simgrid_is_built(void)
 
 struct child {
     struct pp_job *job;
+    struct pp_progress progress;
     struct pp_run *run; /* which has come to a place that needs the solver */
     enum pp_status status;
     struct pp_error *err;
@@ -79,24 +81,28 @@ static enum pp_status run_child(void *context, int channel, struct pp_error *err
 /* ---- in the parent -----------------------------------------------------------------------------
  */
 
-/* Shared with the child: the columns of times, and what was counted. */
+/* Shared with the child: what is counted, and behind it the columns of times. */
 struct shared {
-    struct pp_network_stats *stats;
+    struct counts {
+        struct pp_network_stats stats;
+        int64_t executed;
+    } * counts;
     size_t bytes;
 };
 
 static enum pp_status map_shared(const struct pp_program *program, int replicas, int steps,
                                  struct pp_job *job, struct shared *shared, struct pp_error *err)
 {
-    shared->bytes = sizeof(*shared->stats) + pp_job_bytes(program, replicas, steps);
+    shared->bytes = sizeof(*shared->counts) + pp_job_bytes(program, replicas, steps);
     void *block = mmap(NULL, shared->bytes, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (block == MAP_FAILED)
         return pp_error_set(err, PP_EFAIL, "no memory for the times of %d replicas: %s", replicas,
                             strerror(errno));
-    shared->stats = block;
-    pp_job_place(program, replicas, steps, shared->stats + 1, job->times);
-    job->stats = shared->stats;
+    shared->counts = block;
+    pp_job_place(program, replicas, steps, shared->counts + 1, job->times);
+    job->stats = &shared->counts->stats;
+    job->executed = &shared->counts->executed;
     return PP_OK;
 }
 
@@ -114,6 +120,17 @@ static enum pp_status check_size(const struct pp_program *program, int64_t repli
                         (long long)steps);
 }
 
+static void show_progress(void *context)
+{
+    struct child *child = context;
+    const struct pp_job *job = child->job;
+    const double all =
+        (double)pp_program_size(job->program) * job->times->replicas * job->times->steps;
+
+    pp_progress_show(&child->progress, "simulated",
+                     (double)*(volatile int64_t *)job->executed / all);
+}
+
 /* SimGrid comes in when two transfers meet on a link, in a child that goes on from there. */
 static enum pp_status run_job(struct pp_arena *arena, struct pp_job *job, struct pp_error *err)
 {
@@ -121,7 +138,11 @@ static enum pp_status run_job(struct pp_arena *arena, struct pp_job *job, struct
     bool needs_solver;
 
     PP_TRY(pp_interpret_go(child.run, NULL, &needs_solver, err));
-    return needs_solver ? pp_child_run(run_child, &child, err) : PP_OK;
+    if (!needs_solver)
+        return PP_OK;
+    const enum pp_status status = pp_child_run(run_child, &child, show_progress, err);
+    pp_progress_clear(&child.progress);
+    return status;
 }
 
 static enum pp_status run(struct pp_arena *arena, const struct pp_program *program,
@@ -152,10 +173,10 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_program *progr
     if (status == PP_OK) {
         times.makespan_ps = times.step_end_ps[steps - 1];
         if (options->stats)
-            *options->stats = *shared.stats;
+            *options->stats = shared.counts->stats;
         *trace = pp_trace_from_times(arena, program, costs, &times, "simgrid");
     }
-    munmap(shared.stats, shared.bytes);
+    munmap(shared.counts, shared.bytes);
     return status;
 }
 

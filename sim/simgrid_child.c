@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -163,10 +164,23 @@ enum pp_status pp_child_finish(struct pp_child *child, struct pp_error *err)
     return status;
 }
 
-enum pp_status pp_child_run(pp_child_function run, void *job, struct pp_error *err)
+/* Nobody writes to the channel: it has news when the child is gone. */
+static void watch(const struct pp_child *child, void (*tick)(void *job), void *job)
+{
+    enum { TICK_MS = 200 };
+    struct pollfd end = {.fd = child->channel, .events = POLLIN};
+
+    while (poll(&end, 1, TICK_MS) == 0)
+        tick(job);
+}
+
+enum pp_status pp_child_run(pp_child_function run, void *job, void (*tick)(void *job),
+                            struct pp_error *err)
 {
     struct pp_child child;
 
     PP_TRY(pp_child_start(&child, run, job, err));
+    if (tick)
+        watch(&child, tick, job);
     return pp_child_finish(&child, err);
 }

@@ -30,8 +30,10 @@ enum pp_status pp_child_start(struct pp_child *child, pp_child_function run, voi
 /* Close the channel, wait for the end, and say how it ended: the status and message of the
  * function; PP_EINTR when it was interrupted; PP_EFAIL when it crashed, with what it wrote last. */
 enum pp_status pp_child_finish(struct pp_child *child, struct pp_error *err);
-/* Both; the channel is not used. */
-enum pp_status pp_child_run(pp_child_function run, void *job, struct pp_error *err);
+/* Both; the channel is not used. `tick`, which may be NULL, is called now and then until the end.
+ */
+enum pp_status pp_child_run(pp_child_function run, void *job, void (*tick)(void *job),
+                            struct pp_error *err);
 
 /* The first line of SimGrid's output that says what went wrong, without its place in SimGrid, in
  * `text`; empty when there is none. Characters that do not print are replaced. */

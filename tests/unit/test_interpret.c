@@ -38,13 +38,18 @@ static enum pp_status run(struct pp_arena *arena, const char *text, double sum_s
     const struct pp_costs costs = costs_of(arena, sum_s);
     const struct pp_engine_options options = {.replicas = REPLICAS, .sync_share = share};
     struct pp_network_stats stats;
+    int64_t executed = 0;
     struct pp_times times = {0};
     struct pp_program *p;
 
     PP_TRY(pp_program_parse(arena, "text", text, strlen(text), PP_DIALECT_2025, &p, err));
     pp_job_place(p, REPLICAS, 1, pp_arena_alloc(arena, pp_job_bytes(p, REPLICAS, 1)), &times);
-    struct pp_job job = {
-        .program = p, .costs = &costs, .options = &options, .times = &times, .stats = &stats};
+    struct pp_job job = {.program = p,
+                         .costs = &costs,
+                         .options = &options,
+                         .times = &times,
+                         .stats = &stats,
+                         .executed = &executed};
     bool needs_solver;
     PP_TRY(pp_interpret_go(pp_interpret_begin(arena, &job), NULL, &needs_solver, err));
     cr_assert(!needs_solver);

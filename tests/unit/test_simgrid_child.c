@@ -22,7 +22,7 @@ static void check_nothing_left(void)
 static void check_run(pp_child_function run, void *job, enum pp_status status, const char *text)
 {
     err = (struct pp_error){0};
-    const enum pp_status got = pp_child_run(run, job, &err);
+    const enum pp_status got = pp_child_run(run, job, NULL, &err);
     cr_assert(got == status, "status %d, expected %d: %s", got, status, err.message);
     cr_assert_str_eq(err.message, text);
     check_nothing_left();
@@ -188,7 +188,7 @@ Test(simgrid_child, dies_with_its_parent, .timeout = 20)
     const pid_t middle = fork();
     if (middle == 0) {
         close(pipe_ends[0]);
-        pp_child_run(nap, &pipe_ends[1], &err);
+        pp_child_run(nap, &pipe_ends[1], NULL, &err);
         _exit(0);
     }
     close(pipe_ends[1]);
