@@ -273,6 +273,17 @@ static void make_options(struct law_case *c, struct rng *rng, unsigned flags)
     plan->is_barrier_free = plan->steps > 1 && (flags & LAW_FREE || rng_chance(rng, 50));
 }
 
+static void make_perturbation(struct law_case *c, struct rng *rng)
+{
+    const int count = c->program->ranks * c->options.replicas;
+    double *slow = PP_ARRAY(c->arena, double, count);
+
+    for (int k = 0; k < count; k++)
+        slow[k] = rng_chance(rng, 20) ? 0.7 : 1;
+    c->options.perturbation =
+        (struct pp_perturbation){.jitter_frac = 0.1, .seed = rng_next(rng), .slow = slow};
+}
+
 static void describe(struct law_case *c, uint64_t seed, const char *platform)
 {
     const struct pp_layout *l = &c->network.layout;
@@ -301,6 +312,10 @@ bool law_make(struct pp_arena *arena, const struct pp_schedule *schedule, int pl
     make_network(c, &platforms[platform], &rng, flags);
     make_costs(c, &rng);
     make_options(c, &rng, flags);
+    if (flags & LAW_JITTER)
+        make_perturbation(c, &rng);
+    if (flags & LAW_SHARE)
+        c->options.sync_share = 0.05 * rng_int(&rng, 1, 10);
     describe(c, seed, platforms[platform].name);
     return true;
 }

@@ -13,6 +13,8 @@ extern const char *const law_platform_names[LAW_PLATFORMS];
 enum law_flags {
     LAW_RINGS = 1,    /* gradient sums as rings of messages */
     LAW_ANALYTIC = 2, /* never */
+    LAW_JITTER = 32,  /* compute ops vary, some devices are slow */
+    LAW_SHARE = 64,   /* collectives take a share of compute */
     LAW_SMALL = 4,    /* at most 4 ranks, 6 micro-batches and 2 replicas */
     LAW_ONE_STEP = 8, /* no steps */
     LAW_FREE = 16,    /* one step, or steps without a barrier */

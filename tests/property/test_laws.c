@@ -3,6 +3,7 @@
 #include "sim/fold.h"
 #include "tests/oracle/traffic.h"
 #include "tests/property/laws.h"
+#include "tests/unit/random_program.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -115,6 +116,7 @@ static void dag_replays(const struct law_case *c)
 Test(laws, traces_of_the_evaluator_replay)
 {
     law_for_each(LAW_ANY, 0, 42, 3, dag_replays);
+    law_for_each(LAW_ANY, LAW_JITTER, 21, 1, dag_replays);
 }
 
 /* ---- folding -----------------------------------------------------------------------------------
@@ -174,6 +176,7 @@ Test(laws, simgrid_is_the_evaluator_on_ideal_links)
 {
     contention();
     law_for_each(LAW_IDEAL, 0, 42, 6, simgrid_is_dag);
+    law_for_each(LAW_IDEAL, LAW_JITTER, 21, 2, simgrid_is_dag);
 }
 
 static int shared_cases, steady_cases, cases;
@@ -259,6 +262,57 @@ Test(laws, simgrid_shares_links)
     cr_assert_geq(steady_cases, cases * 9 / 10, "%d of %d cases are steady", steady_cases, cases);
 }
 
+/* What the oracle knows nothing of, or sees otherwise. */
+static void simgrid_is_above_dag(const struct law_case *c)
+{
+    const struct pp_trace *dag = law_run(c, &pp_engine_dag), *trace = law_run(c, contention());
+
+    cr_assert_leq(law_makespan_s(dag), law_makespan_s(trace) * (1 + 1e-9), "%s", c->text);
+    check_replay(c, trace);
+}
+
+Test(laws, simgrid_with_jitter_replays)
+{
+    contention();
+    law_for_each(LAW_ANY, LAW_JITTER, 21, 1, simgrid_is_above_dag);
+}
+
+/* Ends of slowed ops are rounded up. */
+static void slowed_as_in_oracle(const struct law_case *c)
+{
+    const struct fluid_options options = law_fluid_options(c);
+    const struct fluid_times *x = fluid_run(c->arena, c->program, c->costs, &options);
+    const struct pp_trace *trace = law_run(c, contention());
+    const char *difference = law_fluid_difference(c, trace, x, slack_s(c, x));
+
+    cr_assert_null(difference, "%s: share %g: %s", c->text, c->options.sync_share, difference);
+}
+
+Test(laws, collectives_slow_compute)
+{
+    contention();
+    law_for_each(LAW_ANY, LAW_SHARE, 42, 3, slowed_as_in_oracle);
+}
+
+/* Every transfer as a flow of SimGrid, instead of those that meet others. */
+static void plain_is_the_same(const struct law_case *c)
+{
+    struct law_case plain = *c;
+    const struct fluid_options options = law_fluid_options(c);
+    const struct fluid_times *x = fluid_run(c->arena, c->program, c->costs, &options);
+
+    plain.options.is_plain = true;
+    const char *difference = law_difference(c->arena, law_run(c, contention()),
+                                            law_run(&plain, contention()), slack_s(c, x));
+    cr_assert_null(difference, "%s: %s", c->text, difference);
+}
+
+Test(laws, simgrid_needs_only_what_is_shared)
+{
+    contention();
+    law_for_each(LAW_ANY, LAW_SMALL, 11, 1, plain_is_the_same);
+}
+
 static void twice_the_same(const struct law_case *c)
 {
     const struct pp_trace *a = law_run(c, contention()), *b = law_run(c, contention());
@@ -273,4 +327,48 @@ Test(laws, simgrid_is_deterministic)
 {
     contention();
     law_for_each(LAW_ANY, LAW_RINGS, 11, 1, twice_the_same);
+}
+
+/* ---- random programs ---------------------------------------------------------------------------
+ */
+
+/* Without a network: equal to the picosecond, deadlocks included. */
+static bool is_same(uint64_t seed)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_program *p, *compute;
+    struct random_program *g = random_program(arena, seed, &p, &compute);
+    struct rng *rng = &g->rng;
+    const int replicas = rng_int(rng, 1, 5), steps = rng_int(rng, 1, 3);
+    const struct pp_engine_options options = {
+        .plan = {.is_buffered = rng_chance(rng, 50),
+                 .buffered = rng_int(rng, 0, 3),
+                 .steps = steps,
+                 .is_barrier_free = rng_chance(rng, 50)},
+        .replicas = replicas,
+        .perturbation = {.jitter_frac = rng_chance(rng, 30) ? 0.3 : 0, .seed = seed}};
+    const struct pp_costs *costs = random_costs(g, replicas);
+    struct pp_trace *a, *b;
+    struct pp_error err = {0};
+    const enum pp_status status = pp_engine_dag.run(arena, p, costs, &options, &a, &err);
+
+    cr_assert_eq(contention()->run(arena, p, costs, &options, &b, &err), status, "seed %llu: %s",
+                 (unsigned long long)seed, err.message);
+    if (status != PP_OK)
+        return false;
+    const char *difference = law_difference(arena, a, b, 0);
+    cr_assert_null(difference, "seed %llu: %s", (unsigned long long)seed, difference);
+    return true;
+}
+
+Test(laws, simgrid_without_a_network_is_the_evaluator)
+{
+    const int programs = getenv("PIPESIM_LONG") ? 2000 : 300;
+    int ran = 0;
+
+    contention();
+    for (int seed = 1; seed <= programs; seed++)
+        ran += is_same((uint64_t)seed + 50000);
+    cr_assert_gt(ran, programs / 2);
+    cr_assert_lt(ran, programs, "no deadlock was met");
 }
