@@ -2,6 +2,8 @@
 
 #include "core/units.h"
 
+#include <assert.h>
+
 /* ---- events: a heap of four children a node ----------------------------------------------------
  */
 
@@ -10,7 +12,7 @@ enum event_kind { EVENT_END, EVENT_CALL, EVENT_BEGIN }; /* the order at equal ti
 struct event {
     int64_t at_ps;
     uint32_t order; /* kind and wire: the order at equal times */
-    uint32_t stamp; /* END: void when the wire's stamp is another */
+    uint32_t stamp; /* END, CALL: void when the stamp of the wire or caller is another */
 };
 enum { KIND_SHIFT = 30, CHILDREN = 4 };
 
@@ -82,6 +84,8 @@ struct pp_express {
     struct heap heap;
     struct transfer *transfer; /* [wire] */
     struct occupancy *link;    /* [shared link] */
+    uint32_t *call;            /* [number of the caller]: stamp of the call that stands */
+    int calls;                 /* numbers that `call` has room for */
     int flows;
     int64_t now_ps;
     struct pp_network_stats stats;
@@ -111,13 +115,21 @@ static void add_event(struct pp_express *e, int64_t at_ps, enum event_kind kind,
 
 void pp_express_start(struct pp_express *e, int wire, double bytes, int64_t start_ps)
 {
+    assert(start_ps >= e->now_ps);
     e->transfer[wire].bytes = bytes;
     add_event(e, start_ps + e->wires->wire[wire].alpha_ps, EVENT_BEGIN, wire, 0);
 }
 
 void pp_express_call(struct pp_express *e, int number, int64_t at_ps)
 {
-    add_event(e, at_ps, EVENT_CALL, number, 0);
+    assert(at_ps >= e->now_ps);
+    if (number >= e->calls) {
+        const int calls = 2 * number + 64;
+        e->call = pp_arena_grow(e->arena, e->call, sizeof(*e->call) * (size_t)e->calls,
+                                sizeof(*e->call) * (size_t)calls);
+        e->calls = calls;
+    }
+    add_event(e, at_ps, EVENT_CALL, number, ++e->call[number]);
 }
 
 static void begin_flow(struct pp_express *e, int wire, double bytes)
@@ -174,8 +186,8 @@ static void begin(struct pp_express *e, int wire)
         }
     for (int k = 0; k < w->count; k++) {
         e->link[used[k]].count++;
-        if (is_alone)
-            e->link[used[k]].alone = duration_ps > 0 ? wire : NOBODY;
+        if (is_alone && duration_ps > 0)
+            e->link[used[k]].alone = wire;
     }
     if (!is_alone) {
         begin_flow(e, wire, t->bytes);
@@ -200,16 +212,25 @@ static struct pp_express_event end(struct pp_express *e, int wire)
     return (struct pp_express_event){PP_EXPRESS_END, wire, e->now_ps};
 }
 
+static bool is_void(const struct pp_express *e, struct event event)
+{
+    const uint32_t number = event.order & ((1u << KIND_SHIFT) - 1);
+
+    switch (event.order >> KIND_SHIFT) {
+    case EVENT_END:
+        return event.stamp != e->transfer[number].stamp;
+    case EVENT_CALL:
+        return event.stamp != e->call[number];
+    default:
+        return false;
+    }
+}
+
 /* Void events must not let time pass. */
 static void drop_void(struct pp_express *e)
 {
-    while (e->heap.count > 0) {
-        const struct event top = e->heap.data[0];
-        const uint32_t wire = top.order & ((1u << KIND_SHIFT) - 1);
-        if (top.order >> KIND_SHIFT != EVENT_END || top.stamp == e->transfer[wire].stamp)
-            return;
+    while (e->heap.count > 0 && is_void(e, e->heap.data[0]))
         pop(&e->heap);
-    }
 }
 
 struct pp_express_event pp_express_next(struct pp_express *e)

@@ -36,7 +36,8 @@ void pp_express_solve(struct pp_express *e, const struct pp_solver *solver);
 /* A transfer starts at start_ps (not before the event that was last taken): it occupies its links
  * after the latency of its wire. */
 void pp_express_start(struct pp_express *e, int wire, double bytes, int64_t start_ps);
-/* An event of the caller at a time of its own, with a number >= 0. */
+/* An event of the caller at a time of its own, with a number >= 0; it replaces the one of the same
+ * number that has not come yet. */
 void pp_express_call(struct pp_express *e, int number, int64_t at_ps);
 
 /* What happens next. */

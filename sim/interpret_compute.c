@@ -76,8 +76,8 @@ static void expect(struct pp_run *r, struct pp_instance *in)
 {
     double left_ps;
 
-    in->expected_ps = (int64_t)ceil(progress(r, in, NEVER_PS, &left_ps));
-    pp_express_call(r->express, (int)(in - r->instance), in->expected_ps);
+    pp_express_call(r->express, (int)(in - r->instance),
+                    (int64_t)ceil(progress(r, in, NEVER_PS, &left_ps)));
 }
 
 /* Bring left_ps up to now, by what was known until now. */
@@ -133,9 +133,8 @@ static void begin_part(struct pp_run *r, struct pp_instance *in)
 
 void pp_compute_event(struct pp_run *r, struct pp_instance *in)
 {
-    if (!in->is_computing || in->expected_ps != r->now_ps)
-        return; /* things have changed since */
     const int bucket = bucket_number(r, in->pc, in->parts_over);
+
     in->from_ps = r->now_ps;
     in->parts_over++;
     if (bucket >= 0) {

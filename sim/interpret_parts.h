@@ -27,7 +27,7 @@ struct pp_instance {
     bool is_computing;
     int32_t parts_over; /* of the op: as many buckets are posted */
     double left_ps;     /* of this part at full speed, from from_ps on */
-    int64_t from_ps, expected_ps;
+    int64_t from_ps;
     int64_t duration_ps; /* of the op at full speed */
     struct pp_slow_time *slow;
     int slow_first, slow_count, slow_capacity;

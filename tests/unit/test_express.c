@@ -139,3 +139,41 @@ Test(express, events_leave_by_time_then_ends_before_calls)
     event = pp_express_next(e);
     cr_assert(event.kind == PP_EXPRESS_CALL && event.wire == 7 && event.at_ps == pp_units_ps(4));
 }
+
+Test(express, a_call_replaces_the_one_before_and_lets_no_time_pass)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_wire wire[5];
+    const struct pp_wires wires = wires_of_one_link(wire);
+    struct pp_express *e = pp_express_make(arena, &wires, false);
+
+    pp_express_call(e, 200, pp_units_ps(9));
+    pp_express_call(e, 1, pp_units_ps(1));
+    pp_express_call(e, 200, pp_units_ps(2));
+    struct pp_express_event event = pp_express_next(e);
+    cr_assert(event.kind == PP_EXPRESS_CALL && event.wire == 1);
+    event = pp_express_next(e);
+    cr_assert(event.kind == PP_EXPRESS_CALL && event.wire == 200 && event.at_ps == pp_units_ps(2));
+    event = pp_express_next(e);
+    cr_assert(event.kind == PP_EXPRESS_NOTHING && event.at_ps == pp_units_ps(2));
+    pp_express_start(e, 4, 100, pp_units_ps(2)); /* as in a step after the one that ended at 2 s */
+    expect(e, 4, 4);
+}
+
+Test(express, a_transfer_without_bytes_does_not_hide_another)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_wire wire[5];
+    const struct pp_wires wires = wires_of_one_link(wire);
+    struct equal equal = {.bytes_per_s = 100};
+    const struct pp_solver solver = {&equal, begin, advance};
+    struct pp_express *e = pp_express_make(arena, &wires, false);
+
+    pp_express_solve(e, &solver);
+    pp_express_start(e, 0, 400, 0); /* 1 to 5 s if it were alone */
+    pp_express_start(e, 1, 0, pp_units_ps(1));
+    expect(e, 1, 2);
+    pp_express_start(e, 2, 50, pp_units_ps(2)); /* shares from 3 s: 50 at 50 B/s until 4 s */
+    expect(e, 2, 4);
+    expect(e, 0, 5.5);
+}
