@@ -74,6 +74,7 @@ static const char *plain_words(const char *reason)
         {"FROM THE FUTURE", "the version is newer than this SimGrid: expected "
                             "<platform version=\"4.1\">"},
         {"There is no host!", "it has no hosts: every host is one device"},
+        {"bad_alloc", "it needs more than half of the memory of this machine"},
         {"Not a valid model!", "a zone has an unknown routing: expected Full, Floyd, Dijkstra, "
                                "DijkstraCache, Cluster or None"},
         {"does name a node", "a route is from or to a host or router that does not exist"},
@@ -285,16 +286,44 @@ static enum pp_status link_of_route(struct pp_platform *p, int source, int dest,
     return PP_OK;
 }
 
+/* What a device gets of the way from node 0 to node 1 when all devices of the node send to their
+ * counterparts, and the cards that they then seem to have: links that several routes use are
+ * shared. */
+static enum pp_status share_of_network(struct pp_arena *arena, struct pp_platform *p,
+                                       struct pp_cluster *c, struct pp_error *err)
+{
+    const int node = c->gpus_per_node;
+    int *uses = PP_ARRAY(arena, int, p->links), sharers = 1;
+    int32_t links[PP_PROBE_ROUTE_MAX];
+
+    PP_TRY(link_of_route(p, 0, node, &c->inter, err));
+    for (int i = 0; i < node; i++) {
+        const int count = find_route(p, i, node + i, links, PP_PROBE_ROUTE_MAX, err);
+        if (count < 0)
+            return err->status;
+        for (int k = 0; k < count; k++)
+            uses[links[k]] += !p->link[links[k]].is_fatpipe;
+    }
+    for (int l = 0; l < p->links; l++)
+        if (uses[l] > 0 && p->link[l].bytes_per_s / uses[l] < c->inter.bytes_per_s) {
+            c->inter.bytes_per_s = p->link[l].bytes_per_s / uses[l];
+            sharers = uses[l];
+        }
+    c->fabric.nics = sharers > 1 ? (node + sharers - 1) / sharers : 0;
+    return PP_OK;
+}
+
 /* Between two devices of a node, and of two nodes; where there is only one of them, it stands for
  * both. */
-static enum pp_status set_links(struct pp_platform *p, struct pp_cluster *c, struct pp_error *err)
+static enum pp_status set_links(struct pp_arena *arena, struct pp_platform *p, struct pp_cluster *c,
+                                struct pp_error *err)
 {
     const int node = c->gpus_per_node;
 
     if (node > 1)
         PP_TRY(link_of_route(p, 0, 1, &c->intra, err));
     if (p->hosts > node)
-        PP_TRY(link_of_route(p, 0, node, &c->inter, err));
+        PP_TRY(share_of_network(arena, p, c, err));
     if (node == 1 && p->hosts > 1)
         c->intra = c->inter;
     if (node > 1 && p->hosts == node)
@@ -335,7 +364,7 @@ static enum pp_status make_cluster(struct pp_arena *arena, struct pp_platform *p
     c->nodes = p->hosts / c->gpus_per_node;
     c->eta_link = 1;
     c->fabric = (struct pp_fabric_shape){.kind = PP_FABRIC_FILE, .file = c->name};
-    return set_links(p, c, err);
+    return set_links(arena, p, c, err);
 }
 
 static enum pp_status open_platform(struct pp_arena *arena, struct pp_platform *p,

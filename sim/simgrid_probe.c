@@ -14,9 +14,30 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+enum { CPU_MAX_S = 600 };
+
 /* ---- loading ----------------------------------------------------------------------------- */
+
+/* A typing error in a size should not take all memory of the machine, nor hours. Sanitizers, which
+ * map far more than there is, go without the limit of memory. */
+static void limit_resources(void)
+{
+    const struct rlimit cpu_s = {CPU_MAX_S, CPU_MAX_S + 1};
+    const rlim_t page = (rlim_t)sysconf(_SC_PAGESIZE);
+    const rlim_t half = (rlim_t)sysconf(_SC_PHYS_PAGES) / 2 * page;
+    const struct rlimit data = {half, half};
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long long pages = 0;
+
+    setrlimit(RLIMIT_CPU, &cpu_s);
+    if (file && fscanf(file, "%llu", &pages) == 1 && pages * page < half)
+        setrlimit(RLIMIT_DATA, &data);
+    if (file)
+        fclose(file);
+}
 
 static void go_beside(const char *path)
 {
@@ -46,6 +67,7 @@ static enum pp_status load(const struct pp_platform_source *source, struct pp_er
         return pp_error_set(err, PP_EFAIL, "cannot copy it: %s", strerror(errno));
     snprintf(name, sizeof(name), PP_PROBE_NAME "%d", file);
     go_beside(source->path);
+    limit_resources();
     pp_simgrid_start();
     simgrid_load_platform(name);
     close(file);

@@ -1,0 +1,75 @@
+# Platform files of users: a prediction, or a message with the place; never a crash, nothing left.
+$ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/star.xml --pp 4 --gbs 12 --json | grep -E '"(cluster|gpus|fabric)"'
+>     "gpus": 12,
+>   "cluster": "tests/fuzz/corpus/platform/star.xml",
+>     "fabric": "file",
+$ pipesim clusters tests/fuzz/corpus/platform/zones.xml
+> tests/fuzz/corpus/platform/zones.xml: 2 x V100-SXM2 32GB a node
+>   network  platform of 4 hosts and 8 links
+>   device   125 TFLOP/s dense fp16, memory 31.7 GiB at 900 GB/s
+>            kernel launch 4 us, reached share of peak: matrix 0.7, memory 0.8
+>   in node  100 GB/s a device and direction, latency 1 us
+>   fabric   5.00 GB/s a device and direction, latency 5 us, reached share 1
+>   shape    links and routes of tests/fuzz/corpus/platform/zones.xml
+>   reserved 1.50 GiB a device (context, libraries, communication buffers)
+>   source   NVIDIA V100 data sheet: 125 TFLOP/s fp16 tensor cores, 900 GB/s;
+>            links and routes from tests/fuzz/corpus/platform/zones.xml
+$ gzip -c tests/fuzz/corpus/platform/star.xml >/tmp/pipesim-$$.xml.gz && pipesim clusters /tmp/pipesim-$$.xml.gz | tail -n +2 | head -1; rm /tmp/pipesim-$$.xml.gz
+>   network  platform of 12 hosts and 25 links
+$ pipesim clusters /dev/stdin <tests/fuzz/corpus/platform/star.xml | head -2
+> /dev/stdin: 4 x A100-SXM4 80GB a node
+>   network  platform of 12 hosts and 25 links
+$ pipesim clusters tests/fuzz/corpus/platform/star.xml --xml
+! pipesim: error: --xml prints a preset or a text: tests/fuzz/corpus/platform/star.xml is a file
+= 2
+$ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/star.xml --gpus 24
+! pipesim: error: 24 GPUs are more than the 12 of the cluster (3 nodes x 4)
+= 2
+$ pipesim --schedule 1f1b --model gpt2 --cluster nowhere.xml
+! pipesim: error: cannot open nowhere.xml: No such file or directory
+= 1
+$ pipesim --schedule 1f1b --model gpt2 --cluster ./nowhere
+! pipesim: error: cannot open ./nowhere: No such file or directory
+= 1
+$ pipesim --schedule 1f1b --model gpt2 --cluster tests/
+! pipesim: error: cannot read tests/: Is a directory
+= 1
+$ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/no_routes.xml
+! pipesim: error: tests/fuzz/corpus/platform/no_routes.xml: no route from host a to host b
+= 2
+$ pipesim --schedule interleaved --vp 2 --pp 3 --gbs 12 --model gpt2 --cluster tests/fuzz/corpus/platform/hole.xml
+! pipesim: error: tests/fuzz/corpus/platform/hole.xml: no route from host c to host a
+= 2
+$ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/bad_unit.xml
+! pipesim: error: tests/fuzz/corpus/platform/bad_unit.xml:7: unknown unit: GByte
+= 2
+$ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/no_unit.xml
+! pipesim: error: tests/fuzz/corpus/platform/no_unit.xml:7: bandwidth of link l has no unit: 10 (as in 10GBps, 100Gbps, 5us, 1Gf)
+= 2
+$ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/truncated.xml
+! pipesim: error: tests/fuzz/corpus/platform/truncated.xml:8: Unexpected character `<': `</zone>' expected.
+= 2
+$ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/empty.xml
+! pipesim: error: tests/fuzz/corpus/platform/empty.xml:1: EOF in prolog.
+= 2
+$ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/random.xml
+! pipesim: error: tests/fuzz/corpus/platform/random.xml:1: Unexpected character `?' in prolog.
+= 2
+$ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/unknown_link.xml
+! pipesim: error: tests/fuzz/corpus/platform/unknown_link.xml:8: Link not found: m
+= 2
+$ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/host_twice.xml
+! pipesim: error: tests/fuzz/corpus/platform/host_twice.xml:6: Refusing to create a second host named 'a'.
+= 2
+$ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/bandwidth_zero.xml
+! pipesim: error: tests/fuzz/corpus/platform/bandwidth_zero.xml:7: link l: bandwidth 0 bytes/s is out of range: more than 0, up to 1e18
+= 2
+$ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/latency_negative.xml
+! pipesim: error: tests/fuzz/corpus/platform/latency_negative.xml:7: link l: latency -1e-06 s is out of range: 0 to 1e6
+= 2
+$ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/old.xml
+! pipesim: error: tests/fuzz/corpus/platform/old.xml:3: the version is too old: expected <platform version="4.1">; simgrid_update_xml can translate the file
+= 2
+$ pipesim --schedule all --model gpt2 --cluster tests/fuzz/corpus/platform/no_hosts.xml
+! pipesim: error: tests/fuzz/corpus/platform/no_hosts.xml: it has no hosts: every host is one device
+= 2
