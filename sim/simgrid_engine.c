@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <xbt/config.h>
 
-enum { CONDUCTOR_STACK_BYTES = 1 << 20, FIRST_CARRIERS = 64 };
+enum { CONDUCTOR_STACK_KIB = 1024, FIRST_CARRIERS = 64 };
 
 struct carrier {
     sg_actor_t actor;
@@ -127,7 +127,7 @@ enum pp_status pp_simgrid_run(struct pp_simgrid_job *job, struct pp_error *err)
             return pp_error_set(err, PP_EFAIL, "SimGrid lost host %s of the platform", name);
     }
     sg_actor_t actor = sg_actor_init("conductor", c->host[0]);
-    sg_actor_set_stacksize(actor, CONDUCTOR_STACK_BYTES);
+    sg_actor_set_stacksize(actor, CONDUCTOR_STACK_KIB);
     sg_actor_start_(actor, conduct, 0, NULL);
     simgrid_run();
     pp_arena_destroy(c->arena);
