@@ -5,6 +5,7 @@
 #include "core/units.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NODE, NETWORK, KINDS, MAX_CLASSES = 255, UNKNOWN = 255 };
@@ -21,6 +22,7 @@ struct table {
     const struct pp_cost_inputs *in;
     struct class class[MAX_CLASSES];
     int count, lanes;
+    int32_t *route;    /* links of all lanes of a message */
     unsigned char *of; /* [source * ranks + dest] */
 };
 
@@ -33,14 +35,6 @@ int pp_lanes(const struct pp_cluster *cluster, const struct pp_layout *layout)
     if (shape->kind == PP_FABRIC_IDEAL || (is_switched && has_own_nics && !shape->is_pcie))
         return 1;
     return layout->tp * layout->cp;
-}
-
-/* NICs of a node that its devices share. */
-static int nics(const struct pp_cluster *cluster)
-{
-    const int given = cluster->fabric.nics;
-
-    return given > 0 && given < cluster->gpus_per_node ? given : cluster->gpus_per_node;
 }
 
 static int node_of(const struct pp_cost_inputs *in, int device)
@@ -62,28 +56,59 @@ static struct lane lane_of(const struct table *t, struct lane ranks, int replica
                          pp_map_device(&in->map, tp, cp, replica, ranks.dest)};
 }
 
-/* The slowest lane of one replica's message. Lanes that leave a node together share its NICs: some
- * NIC carries their number over that of the NICs. */
+static struct class min_class(struct class a, struct class b)
+{
+    return b.link.bytes_per_s < a.link.bytes_per_s ? b : a;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Links that several lanes cross together: the last is done when the bytes of all have passed,
+ * after the latency of the first. */
+static struct class crowded_class(const struct table *t, int count, struct class first)
+{
+    struct class slowest = {.link.bytes_per_s = INFINITY};
+
+    qsort(t->route, (size_t)count, sizeof(*t->route), by_number);
+    for (int i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && t->route[end] == t->route[i];)
+            end++;
+        const struct pp_fabric_link link = pp_fabric_link(t->in->fabric, t->route[i]);
+        const struct class class = {{first.link.alpha_s, link.bytes_per_s / (end - i)}, first.kind};
+        if (end - i > 1 && !link.is_fatpipe)
+            slowest = min_class(slowest, class);
+    }
+    return slowest;
+}
+
+/* The slowest lane of one replica's message, or what is left of it beside the others. */
 static struct class replica_class(const struct table *t, struct lane ranks, int replica)
 {
     const struct pp_cost_inputs *in = t->in;
     struct class slowest = {.link.bytes_per_s = INFINITY};
-    int leaving = 0, last = -1;
+    struct class first = {.link.alpha_s = INFINITY, .kind = NODE}; /* of all lanes */
+    int count = 0;
 
     for (int k = 0; k < t->lanes; k++) {
         const struct lane lane = lane_of(t, ranks, replica, k);
-        const int node = node_of(in, lane.source);
-        const bool leaves = node != node_of(in, lane.dest);
-        leaving = !leaves ? 0 : node == last ? leaving + 1 : 1;
-        last = leaves ? node : -1;
-        const struct pp_link route = pp_roofline_hop(in, lane.source, lane.dest);
-        const int sharers = leaving / nics(in->cluster);
-        const struct class class = {
-            {route.alpha_s, route.bytes_per_s / (sharers > 1 ? sharers : 1)},
-            leaves ? NETWORK : NODE};
-        if (class.link.bytes_per_s < slowest.link.bytes_per_s)
-            slowest = class;
+        const struct pp_route route =
+            t->lanes > 1 ? pp_fabric_route(in->fabric, lane.source, lane.dest, t->route + count)
+                         : pp_fabric_cost(in->fabric, lane.source, lane.dest);
+        const struct class class = {{route.alpha_s, route.bytes_per_s},
+                                    node_of(in, lane.source) != node_of(in, lane.dest) ? NETWORK
+                                                                                       : NODE};
+        slowest = min_class(slowest, class);
+        first.link.alpha_s = fmin(first.link.alpha_s, route.alpha_s);
+        first.kind = class.kind == NETWORK ? NETWORK : first.kind;
+        count += route.count;
     }
+    if (count > 0)
+        slowest = min_class(slowest, crowded_class(t, count, first));
     return slowest;
 }
 
@@ -150,6 +175,9 @@ void pp_roofline_fill_links(struct pp_arena *arena, const struct pp_cost_inputs 
         add_class(&t, (struct class){links.intra, NODE});
         add_class(&t, (struct class){links.inter, NETWORK});
     }
+    if (in->fabric && t.lanes > 1)
+        t.route =
+            PP_ARRAY(arena, int32_t, (size_t)t.lanes * (size_t)pp_fabric_route_max(in->fabric));
     add_pairs(&t);
     if (t.count == 0) /* no messages */
         add_class(&t, (struct class){links.intra, NODE});

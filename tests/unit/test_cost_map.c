@@ -203,3 +203,33 @@ Test(cost_map, orders_do_not_matter_when_links_are_alike)
         }
     }
 }
+
+/* Devices of a rank that send together share what they cross together, and nothing else. */
+Test(cost_map, lanes_of_a_message_share_links)
+{
+    static const struct {
+        const char *cluster;
+        double bytes_per_s;
+    } rows[] = {
+        {"gpu:8 nvlink:10GBps nic:1x640Gbps", 10e9},      /* 8 of 10 GB/s fill the NIC */
+        {"gpu:8 nvlink:10GBps nic:1x320Gbps", 40e9 / 8},  /* it is half as fast */
+        {"gpu:8 nvlink:450GBps nic:3x400Gbps", 50e9 / 3}, /* 3, 3 and 2 on a NIC */
+        {"gpu:8 pcie:25GBps nic:8x400Gbps", 100e9 / 8},   /* host memory */
+        {"gpu:8 nic:1x400Gbps torus:2 hop:80GBps", 10e9}, /* one way to the neighbor */
+        {"gpu:8 nic:8x400Gbps routing:adaptive", 50e9},   /* a NIC for everyone */
+        {"gpu:8 nic:2x400Gbps fabric:ideal", 50e9 / 4},   /* shared NICs in the data sheet */
+    };
+
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct setting setting = {"gpt3-175b", rows[k].cluster, 8, 2, 1, 1, 1, 512};
+        struct pp_model model;
+        struct pp_cluster cluster;
+        struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
+        in.fabric = fabric_of(arena, &in);
+        const struct pp_costs *costs = costs_of(arena, &in);
+        cr_assert_eq(costs->links, 1);
+        cr_assert_float_eq(1 / costs->s_per_byte[0] / cluster.eta_link / rows[k].bytes_per_s, 1,
+                           1e-12, "%s: %g", rows[k].cluster, 1 / costs->s_per_byte[0]);
+    }
+}
