@@ -154,14 +154,15 @@ static void run_instance(struct pp_run *r, struct pp_instance *in)
 
     for (; in->step < r->steps; in->step++, in->pc = begin)
         for (; in->pc < end; in->pc++, ++*r->job->executed)
-            if (!run_stream[pp_op_kinds[r->p->kind[in->pc]].stream](r, in))
+            if (pp_run_is_too_late(r, in->clock_ps > in->copy_ps ? in->clock_ps : in->copy_ps) ||
+                !run_stream[pp_op_kinds[r->p->kind[in->pc]].stream](r, in))
                 return;
 }
 
 /* All that follows from what is known. */
 static void settle(struct pp_run *r)
 {
-    while (r->ready.count > 0 || r->heads.count > 0) {
+    while (!r->is_too_late && (r->ready.count > 0 || r->heads.count > 0)) {
         if (r->ready.count > 0)
             run_instance(r, &r->instance[r->ready.number[--r->ready.count]]);
         pp_collectives_turns(r);
@@ -174,6 +175,8 @@ static bool take_event(struct pp_run *r, bool *needs_solver)
 
     r->now_ps = event.at_ps;
     *needs_solver = event.kind == PP_EXPRESS_SOLVER;
+    if (pp_run_is_too_late(r, event.at_ps))
+        return false;
     switch (event.kind) {
     case PP_EXPRESS_END:
         if (r->ring && event.wire >= r->first_ring_wire)
@@ -257,6 +260,10 @@ static void begin_steps(struct pp_run *r, int first, int count)
 
 static enum pp_status end_steps(struct pp_run *r, struct pp_error *err)
 {
+    if (r->is_too_late)
+        return pp_error_set(err, PP_EFAIL, "%s more than %.3g s; times above that overflow",
+                            r->times->steps > 1 ? "the steps take" : "the step takes",
+                            pp_units_s(PP_LATEST_PS));
     for (int k = 0; k < r->p->ranks * r->replicas; k++)
         if (r->instance[k].step < r->steps)
             return deadlock(r, err);
@@ -326,7 +333,7 @@ enum pp_status pp_interpret_go(struct pp_run *r, const struct pp_solver *solver,
         do
             settle(r);
         while (take_event(r, needs_solver));
-        if (*needs_solver)
+        if (*needs_solver && !r->is_too_late)
             return PP_OK;
         PP_TRY(end_steps(r, err));
     }

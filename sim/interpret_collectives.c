@@ -34,7 +34,8 @@ static int64_t collective_ps(const struct pp_run *r, const struct pp_op *op)
         const int64_t hop_ps = pp_ring_hop_ps(ring, i, op->granules);
         slowest_ps = hop_ps > slowest_ps ? hop_ps : slowest_ps;
     }
-    return slowest_ps * turns * (ring->positions - 1);
+    const int64_t hops = (int64_t)turns * (ring->positions - 1);
+    return slowest_ps < PP_LATEST_PS / hops ? slowest_ps * hops : PP_LATEST_PS;
 }
 
 static void prepare_costs(struct pp_run *r)
@@ -276,6 +277,8 @@ static void join(struct pp_run *r, struct pp_instance *in, int i, int64_t at_ps)
 {
     const int c = r->p->arg[i];
 
+    if (pp_run_is_too_late(r, at_ps))
+        return;
     if (c < 0) { /* inside the rank */
         pp_compute_slow(r, in, at_ps, at_ps + r->ps[i]);
         finish_member(r, in, at_ps, at_ps + r->ps[i]);

@@ -76,8 +76,9 @@ static void expect(struct pp_run *r, struct pp_instance *in)
 {
     double left_ps;
 
+    const double end_ps = ceil(progress(r, in, NEVER_PS, &left_ps));
     pp_express_call(r->express, (int)(in - r->instance),
-                    (int64_t)ceil(progress(r, in, NEVER_PS, &left_ps)));
+                    end_ps < (double)PP_LATEST_PS ? (int64_t)end_ps : PP_LATEST_PS + 1);
 }
 
 /* Bring left_ps up to now, by what was known until now. */

@@ -98,6 +98,8 @@ static void start(struct pp_run *r, int c, int replica)
         /* In unit mode a message is under way for C, whatever else is. */
         if (!r->costs->is_unit && state->last_ps > start_ps)
             start_ps = state->last_ps;
+        if (pp_run_is_too_late(r, start_ps))
+            return;
         state->begin_ps = start_ps;
         if (!r->wires) {
             finish(r, c, replica, start_ps + r->message_ps[m]);

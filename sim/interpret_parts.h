@@ -8,6 +8,7 @@
 #include "sim/interpret.h"
 
 enum { PP_UNKNOWN_PS = -1, PP_NO_ROW = -1, PP_NO_INSTRUCTION = -1 };
+#define PP_LATEST_PS (INT64_MAX / 2) /* of a start: adding what takes time cannot overflow */
 
 /* While a collective takes its share of a rank's compute. */
 struct pp_slow_time {
@@ -74,6 +75,7 @@ struct pp_run {
     int size, replicas;
     int first_step, steps; /* under way: one behind a barrier, or all of them */
     bool is_under_way;
+    bool is_too_late;  /* something would start after PP_LATEST_PS: the run is over */
     int64_t now_ps;    /* of the last event */
     int64_t transfers; /* started */
 
@@ -118,6 +120,12 @@ static inline struct pp_instance *pp_run_instance(const struct pp_run *r, int ra
 static inline void pp_run_push(struct pp_run *r, struct pp_todo *todo, const struct pp_instance *in)
 {
     *PP_PUSH(r->arena, todo->number, todo->count, todo->capacity) = (int32_t)(in - r->instance);
+}
+
+static inline bool pp_run_is_too_late(struct pp_run *r, int64_t start_ps)
+{
+    r->is_too_late |= start_ps > PP_LATEST_PS;
+    return r->is_too_late;
 }
 
 /* The end of an instruction of an instance is known: goes on if it waits for that. */

@@ -32,8 +32,8 @@ static struct pp_costs costs_of(struct pp_arena *arena, double sum_s)
     return c;
 }
 
-static enum pp_status run(struct pp_arena *arena, const char *text, double sum_s, double share,
-                          double *end_s, struct pp_error *err)
+static enum pp_status run(struct pp_arena *arena, const char *text, int steps, double sum_s,
+                          double share, double *end_s, struct pp_error *err)
 {
     const struct pp_costs costs = costs_of(arena, sum_s);
     const struct pp_engine_options options = {.replicas = REPLICAS, .sync_share = share};
@@ -43,7 +43,8 @@ static enum pp_status run(struct pp_arena *arena, const char *text, double sum_s
     struct pp_program *p;
 
     PP_TRY(pp_program_parse(arena, "text", text, strlen(text), PP_DIALECT_2025, &p, err));
-    pp_job_place(p, REPLICAS, 1, pp_arena_alloc(arena, pp_job_bytes(p, REPLICAS, 1)), &times);
+    pp_job_place(p, REPLICAS, steps, pp_arena_alloc(arena, pp_job_bytes(p, REPLICAS, steps)),
+                 &times);
     struct pp_job job = {.program = p,
                          .costs = &costs,
                          .options = &options,
@@ -53,7 +54,7 @@ static enum pp_status run(struct pp_arena *arena, const char *text, double sum_s
     bool needs_solver;
     PP_TRY(pp_interpret_go(pp_interpret_begin(arena, &job), NULL, &needs_solver, err));
     cr_assert(!needs_solver);
-    *end_s = pp_units_s(times.step_end_ps[0]);
+    *end_s = pp_units_s(times.step_end_ps[steps - 1]);
     return PP_OK;
 }
 
@@ -77,7 +78,7 @@ Test(interpret, a_collective_takes_its_share_of_compute)
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct pp_error err = {0};
         double end_s = 0;
-        cr_assert_eq(run(arena, beside, rows[k].sum_s, rows[k].share, &end_s, &err), PP_OK, "%s",
+        cr_assert_eq(run(arena, beside, 1, rows[k].sum_s, rows[k].share, &end_s, &err), PP_OK, "%s",
                      err.message);
         cr_assert_float_eq(end_s, rows[k].end_s, 1e-9, "row %zu: %.12g s", k, end_s);
     }
@@ -91,7 +92,20 @@ Test(interpret, a_wait_for_what_comes_later_is_a_deadlock)
     struct pp_error err = {0};
     double end_s;
 
-    cr_assert_eq(run(arena, stuck, 1, 0, &end_s, &err), PP_EPROGRAM);
+    cr_assert_eq(run(arena, stuck, 1, 1, 0, &end_s, &err), PP_EPROGRAM);
     cr_assert(strstr(err.message, "rank 0 of replica 0 stands at position 2: (0RECV_B0)WAIT"), "%s",
               err.message);
+}
+
+Test(interpret, times_that_cannot_be_counted_are_an_error)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    double end_s;
+
+    cr_assert_eq(run(arena, beside, 1, 2e6, 0, &end_s, &err), PP_OK, "%s", err.message);
+    cr_assert_float_eq(end_s, 2 + 4 + 2e6 + 2e6, 1e-3);
+    for (int steps = 2; steps <= 9; steps++)
+        cr_assert_eq(run(arena, beside, steps, 2e6, 0.5, &end_s, &err), PP_EFAIL);
+    cr_assert(strstr(err.message, "the steps take more than 4.61e+06 s"), "%s", err.message);
 }
