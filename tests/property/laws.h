@@ -33,8 +33,11 @@ struct law_case {
 /* False when the schedule does not accept the shape of this seed: try another. */
 bool law_make(struct pp_arena *arena, const struct pp_schedule *schedule, int platform,
               unsigned flags, uint64_t seed, struct law_case *c);
+/* A random program in place of a schedule's, with a network; true when it may deadlock. */
+bool law_make_random(struct pp_arena *arena, int platform, uint64_t seed, struct law_case *c);
 /* Call `check` with `count` cases: schedules and platforms (all of them, or the one that is given)
- * take turns. PIPESIM_LONG=1: with `rounds` cases of every schedule on every platform. */
+ * take turns. PIPESIM_LONG=1: with `rounds` cases of every schedule on every platform.
+ * PIPESIM_SEED=n: with others. */
 void law_for_each(int platform, unsigned flags, int count, int rounds,
                   void (*check)(const struct law_case *c));
 

@@ -372,3 +372,38 @@ Test(laws, simgrid_without_a_network_is_the_evaluator)
     cr_assert_gt(ran, programs / 2);
     cr_assert_lt(ran, programs, "no deadlock was met");
 }
+
+/* With one: as the oracle, which gets stuck where the engine says so. */
+static bool shares_alike(int platform, uint64_t seed)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct law_case c;
+    struct pp_trace *trace;
+    struct pp_error err = {0};
+    const bool is_odd = law_make_random(arena, platform, seed, &c);
+    const struct fluid_options options = law_fluid_options(&c);
+    const struct fluid_times *x = fluid_run(arena, c.program, c.costs, &options);
+    const enum pp_status status =
+        contention()->run(arena, c.program, c.costs, &c.options, &trace, &err);
+
+    cr_assert_eq(status, x->is_stuck ? PP_EPROGRAM : PP_OK, "%s: %s", c.text, err.message);
+    cr_assert(is_odd || !x->is_stuck, "%s", c.text);
+    if (status != PP_OK)
+        return false;
+    const char *difference = law_fluid_difference(&c, trace, x, slack_s(&c, x));
+    cr_assert_null(difference, "%s: %s", c.text, difference);
+    check_replay(&c, trace);
+    return true;
+}
+
+Test(laws, random_programs_share_links)
+{
+    const int programs = getenv("PIPESIM_LONG") ? 40 * LAW_PLATFORMS : 6 * LAW_PLATFORMS;
+    int ran = 0;
+
+    contention();
+    for (int k = 0; k < programs; k++)
+        ran += shares_alike(k % LAW_PLATFORMS, (uint64_t)k + 90000);
+    cr_assert_gt(ran, programs / 2);
+    cr_assert_lt(ran, programs, "no deadlock was met");
+}
