@@ -92,7 +92,7 @@ $ pipesim --schedule 1f1b --gpus 8 --model /nonexistent/config.json
 $ pipesim --schedule 1f1b --gpus 8 --cluster h10
 ! pipesim: error: --cluster: unknown cluster 'h10': did you mean 'h100'? (`pipesim clusters` lists them)
 = 2
-$ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8"
+$ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 > pipesim 0.1.0  1f1b on 8 GPUs                (* = chosen for you, see --explain)
 >
 >   model    gpt3-175b*  175B parameters, 96 layers, hidden 12288, seq 2048*, bf16
@@ -114,8 +114,7 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8"
 >   time     forward 22.3 % | backward 44.7 % | recompute 22.2 % |
 >            TP comm 10.4 % | DP sync 0.0 % | optimizer 0.0 % | bubble 0.3 %
 >
->   network  fat-tree of 1 node; engine simgrid: 4,096 transfers, each alone on
->            its links
+>   network  fat-tree of 1 node; engine dag: transfers do not slow each other down
 >   exposed  DP sync 0.0 % (153 ms) | TP comm 10.4 % (135 s)
 >   links    node*.gpu*.down: 8 links, 0.0 % mean, 0.0 % max (node0.gpu4.down)
 >

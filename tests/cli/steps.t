@@ -137,7 +137,7 @@ $ pipesim --schedule pipedream,pipedream-2bw,1f1b --model llama3-8b --gpus 8 --p
 >    1  pipedream-2bw   1    0 none         1.96 s   49.0 %  18.5 %    40.2  -
 >    2  pipedream       1    0 none         2.14 s   44.9 %  17.9 %    44.4  +9.1 %
 >    3  1f1b            1    0 none         2.24 s   42.7 %  26.9 %    38.1  +14.6 %
-$ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --no-alternatives
+$ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --no-alternatives --engine dag
 > pipesim 0.1.0  pipedream-2bw on 8 GPUs       (* = chosen for you, see --explain)
 >
 >   model    llama3-8b  8.03B parameters, 32 layers, hidden 4096, seq 8192*, bf16
@@ -158,8 +158,7 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >   time     forward 24.1 % | backward 52.0 % | TP comm 4.9 % |
 >            p2p in flight 0.1 % | optimizer 0.5 % | bubble 18.4 %
 >
->   network  fat-tree of 1 node; engine simgrid: 384 transfers, each alone on its
->            links
+>   network  fat-tree of 1 node; engine dag: transfers do not slow each other down
 >   exposed  p2p in flight 0.1 % (1.14 ms) | TP comm 4.9 % (96.8 ms)
 >   links    node*.gpu*.down: 8 links, 0.1 % mean, 0.2 % max (node0.gpu2.down)
 >            node*.gpu*.up: 8 links, 0.1 % mean, 0.2 % max (node0.gpu2.up)
