@@ -277,6 +277,7 @@ struct pp_link_loads pp_links_of(struct pp_arena *arena, const struct pp_result 
                                       .network = c->engine_options.network,
                                       .gpus_per_node = c->cluster.gpus_per_node,
                                       .has_flows = c->engine_options.plan.ring_flows,
+                                      .is_flat = c->algorithm == PP_ALGORITHM_RING,
                                       .steps =
                                           pp_steps_in_list(c) ? c->engine_options.plan.steps : 1,
                                       .iteration_s = r->metrics.iteration_s};
