@@ -182,11 +182,16 @@ Test(laws_facts, a_ring_alone_is_its_formula)
     EXPECT(contention(), 0.037056, .ranks = 1, .replicas = 8, .has_sum = true, .is_ring = true);
 }
 
-/* 1 TB/s that all share: enough for 8 replicas, not for 64. The study found 2.673182 s; there the
- * messages of a channel could overtake each other, here they follow one another. */
+/* 1 TB/s that all share: enough for 8 replicas, not for 64. The study found 2.673182 s; with
+ * messages of a channel one after another, as here, its program finds 2.674018 s, and with ops that
+ * differ by some picoseconds 2.657 to 2.662 s: 2,000 equal transfers on one link are a knife's
+ * edge. */
 Test(laws_facts, a_backbone_that_is_full)
 {
     EXPECT(contention(), 1.968568, .ranks = 32, .replicas = 8, .backbone_bytes_per_s = 1e12);
     if (getenv("PIPESIM_LONG"))
-        EXPECT(contention(), 2.673933, .ranks = 32, .replicas = 64, .backbone_bytes_per_s = 1e12);
+        cr_assert_float_eq(
+            step_s(contention(),
+                   (struct work){.ranks = 32, .replicas = 64, .backbone_bytes_per_s = 1e12}),
+            2.665, 0.010);
 }
