@@ -1,5 +1,5 @@
 /* The same laws for whole runs, from a command line to a trace: costs, routes, lanes, rings and
- * folding as pipesim itself derives them. PIPESIM_LONG=1 tries more. */
+ * folding as pipesim itself derives them. PIPESIM_LONG=1 tries more, PIPESIM_SEED=n others. */
 #include "sim/cli.h"
 #include "sim/resolve.h"
 #include "tests/unit/random_program.h"
@@ -65,6 +65,10 @@ static void say_anything(struct words *w, struct rng *rng)
         say(w, "--buckets", "%d", rng_int(rng, 1, 4));
     if (rng_chance(rng, 20))
         say(w, "--steps", "2");
+    if (rng_chance(rng, 20))
+        say(w, "--collective-algorithm", "ring");
+    if (rng_chance(rng, 20))
+        say(w, "--link-bw", "network=0.5");
 }
 
 static struct words random_words(struct pp_arena *arena, const struct pp_schedule *schedule,
@@ -184,6 +188,8 @@ static void check_many(bool is_ideal, int count)
 {
     struct pp_error err = {0};
     const struct pp_engine *engine;
+    const char *text = getenv("PIPESIM_SEED");
+    const uint64_t seed = 1 + 1000000 * (text ? strtoull(text, NULL, 10) : 0);
     int schedules = 0, ran = 0;
 
     if (pp_engine_find("simgrid", &engine, &err) != PP_OK)
@@ -193,8 +199,8 @@ static void check_many(bool is_ideal, int count)
     count *= getenv("PIPESIM_LONG") ? 20 : 1;
     for (int k = 0; k < count; k++) {
         const int cluster = (k + k / schedules) % CLUSTERS;
-        ran +=
-            check(k % schedules, is_ideal ? IDEAL : clusters[cluster], (uint64_t)k + 1, is_ideal);
+        ran += check(k % schedules, is_ideal ? IDEAL : clusters[cluster], seed + (uint64_t)k,
+                     is_ideal);
     }
     cr_assert_gt(ran, count / 3, "only %d of %d ran", ran, count);
     cr_assert_gt(folded_cases, ran / 10, "only %d of %d folded", folded_cases, ran);
