@@ -157,7 +157,7 @@ static const struct pp_option options[] = {
     {.name = "nic", .type = PP_OPTION_CHOICE, .choices = "free|fifo", .argument = "MODEL", .default_text = "free", .group = G_COMM, .commands = RUN,
      .help = "free: channels do not disturb each other; fifo: one send at a time per rank (an approximation)."},
     {.name = "collectives", .type = PP_OPTION_CHOICE, .choices = "analytic|flows", .argument = "HOW", .default_text = "analytic", .group = G_COMM, .commands = RUN,
-     .help = "Gradient all-reduces as one cost, or ring step by ring step."},
+     .help = "Gradient sums, scatters and gathers as one cost, or ring step by ring step."},
     {.name = "collective-algorithm", .type = PP_OPTION_CHOICE, .choices = "auto|ring|tree|hierarchical", .argument = "NAME", .default_text = "auto", .group = G_COMM, .commands = RUN,
      .help = "How collectives are priced: one ring over all members, trees, or rings inside nodes and then across. auto: the last, with the latency of trees across nodes where that is less."},
 

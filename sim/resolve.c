@@ -64,31 +64,30 @@ static enum pp_status check_unit_flags(const struct pp_request *request, struct 
 
 /* Flags that change nothing when there is nothing to change; the neutral value (index 0) is fine.
  */
-enum need {
-    NEEDS_REPLICAS,
-    NEEDS_OWN_SUMS,
-    NEEDS_PEERS,
-    NEEDS_SYNC_AR,
-    NEEDS_DEGREES,
-    NEEDS_GROUPS
-};
+enum need { NEEDS_REPLICAS, NEEDS_OWN_SUMS, NEEDS_PEERS, NEEDS_DEGREES, NEEDS_GROUPS };
 static const struct {
     const char *option;
     enum need need;
 } EFFECTS[] = {
-    {"zero", NEEDS_REPLICAS},       {"grad-sync", NEEDS_REPLICAS},
-    {"collectives", NEEDS_SYNC_AR}, {"p2p", NEEDS_PEERS},
-    {"post", NEEDS_PEERS},          {"recv-slots", NEEDS_PEERS},
-    {"nic", NEEDS_PEERS},           {"map", NEEDS_DEGREES},
-    {"buckets", NEEDS_REPLICAS},    {"bucket-size", NEEDS_REPLICAS},
-    {"buckets", NEEDS_OWN_SUMS},    {"bucket-size", NEEDS_OWN_SUMS},
-    {"sync-share", NEEDS_REPLICAS}, {"collective-algorithm", NEEDS_GROUPS},
+    {"zero", NEEDS_REPLICAS},
+    {"grad-sync", NEEDS_REPLICAS},
+    {"collectives", NEEDS_REPLICAS},
+    {"p2p", NEEDS_PEERS},
+    {"post", NEEDS_PEERS},
+    {"recv-slots", NEEDS_PEERS},
+    {"nic", NEEDS_PEERS},
+    {"map", NEEDS_DEGREES},
+    {"buckets", NEEDS_REPLICAS},
+    {"bucket-size", NEEDS_REPLICAS},
+    {"buckets", NEEDS_OWN_SUMS},
+    {"bucket-size", NEEDS_OWN_SUMS},
+    {"sync-share", NEEDS_REPLICAS},
+    {"collective-algorithm", NEEDS_GROUPS},
 };
 static const char *const NEED_TEXT[] = {
     [NEEDS_REPLICAS] = "there is one replica of each stage, so no gradient is exchanged",
     [NEEDS_OWN_SUMS] = "the program file brings its own gradient sums",
     [NEEDS_PEERS] = "one pipeline rank sends no messages",
-    [NEEDS_SYNC_AR] = "flows are ring all-reduces, which need several replicas and --zero 0",
     [NEEDS_DEGREES] = "one degree alone is above 1, so the devices have only one order",
     [NEEDS_GROUPS] = "tp is 1 and there is one replica of each stage, so there are no collectives",
 };
@@ -104,8 +103,6 @@ static bool is_met(enum need need, const struct pp_config *config)
         return !config->file_program || config->file_program->collective_count == 0;
     case NEEDS_PEERS:
         return config->shape.ranks > 1;
-    case NEEDS_SYNC_AR:
-        return has_replicas && config->zero == 0;
     case NEEDS_GROUPS:
         return has_replicas || config->layout.tp > 1;
     case NEEDS_DEGREES:

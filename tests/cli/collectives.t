@@ -30,3 +30,7 @@ $ pipesim --schedule 1f1b --gpus 64 --cluster "h100 fabric:torus torus:2x2x1"
 $ pipesim --schedule 1f1b --gpus 64 --cluster "h100 node:4"
 ! pipesim: error: 64 GPUs are more than the 32 of the cluster (4 nodes x 8)
 = 2
+# Scatters and gathers are rings, too: with ZeRO-1 the two halves of an all-reduce, in turn.
+$ for zero in 0 1; do pipesim --schedule gpipe --model gpt2 --gpus 32 --tp 1 --pp 2 --zero $zero --cluster h100 --engine dag --collectives flows --no-alternatives --json | grep '"dp_sync"'; done
+>     "dp_sync": 0.015239261323509837,
+>     "dp_sync": 0.015257586243365056,
