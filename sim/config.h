@@ -96,6 +96,13 @@ struct pp_config {
     struct pp_trials trials;
 };
 
+/* Devices that hold the same parameters and sum their gradients: ring attention shares the tokens
+ * of a sample out, so those of a context-parallel group are copies, too. */
+static inline int64_t pp_config_copies(const struct pp_config *config)
+{
+    return (int64_t)config->layout.dp * config->layout.cp * config->shape.pipelines;
+}
+
 /* Everything a report may say about one run. */
 struct pp_result {
     struct pp_config config;

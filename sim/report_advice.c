@@ -68,7 +68,7 @@ static const char *relief(const struct pp_result *r, char text[PP_TEXT_BYTES])
     const char *ways[6];
     int count = 0;
 
-    if (c->zero == 0 && c->layout.dp * c->shape.pipelines > 1)
+    if (c->zero == 0 && pp_config_copies(c) > 1)
         ways[count++] = "--zero 1";
     if (c->recompute != PP_RECOMPUTE_FULL)
         ways[count++] = "--recompute full";

@@ -94,7 +94,7 @@ static const char *const NEED_TEXT[] = {
 
 static bool is_met(enum need need, const struct pp_config *config)
 {
-    const bool has_replicas = config->layout.dp * config->shape.pipelines > 1;
+    const bool has_replicas = pp_config_copies(config) > 1;
 
     switch (need) {
     case NEEDS_REPLICAS:

@@ -148,8 +148,7 @@ struct relief {
 };
 static int reliefs_of(const struct pp_config *config, struct relief out[4])
 {
-    const bool may_shard =
-        config->chosen & PP_CHOSE_ZERO && config->layout.dp * config->shape.pipelines > 1;
+    const bool may_shard = config->chosen & PP_CHOSE_ZERO && pp_config_copies(config) > 1;
     const bool may_recompute = config->chosen & PP_CHOSE_RECOMPUTE;
     const int zero = may_shard ? 1 : config->zero;
     int count = 0;

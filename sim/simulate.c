@@ -106,7 +106,7 @@ static enum pp_status lower_program(struct pp_arena *arena, const struct pp_conf
 
     if (!config->is_unit) {
         const bool is_training = compute->mode == PP_MODE_TRAIN;
-        options.has_sync = is_training && config->layout.dp * config->shape.pipelines > 1;
+        options.has_sync = is_training && pp_config_copies(config) > 1;
         options.has_optimizer = is_training;
         options.zero = config->zero;
         options.has_tied = is_training && result->costs->tied != NULL;

@@ -18,7 +18,7 @@ struct pp_lower_options {
     enum pp_post post;
     int recv_slots; /* R per channel, 0 = unlimited (unit mode) */
     enum pp_grad_sync grad_sync;
-    bool has_sync;      /* replicas exist (dp * pipelines > 1): insert gradient collectives */
+    bool has_sync; /* a stage has copies (dp * cp * pipelines > 1): insert gradient collectives */
     bool has_optimizer; /* insert U (not in unit mode, not for infer) */
     int zero;           /* 0: AR. 1: RS, U on the shard, AG */
     const int *buckets; /* [stage]: into how many buckets its sum is cut, 1 to PP_MAX_BUCKETS;

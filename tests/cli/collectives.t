@@ -34,3 +34,6 @@ $ pipesim --schedule 1f1b --gpus 64 --cluster "h100 node:4"
 $ for zero in 0 1; do pipesim --schedule gpipe --model gpt2 --gpus 32 --tp 1 --pp 2 --zero $zero --cluster h100 --engine dag --collectives flows --no-alternatives --json | grep '"dp_sync"'; done
 >     "dp_sync": 0.015239261323509837,
 >     "dp_sync": 0.015257586243365056,
+# Context-parallel devices hold the same parameters: their gradients are summed without other replicas.
+$ pipesim --schedule 1f1b --model llama3-8b --gpus 16 --pp 4 --tp 2 --cp 2 --cluster h100 --engine dag --json | grep '"dp_sync"'
+>     "dp_sync": 0.00017290715238731767,
