@@ -24,6 +24,7 @@ bool pp_simgrid_is_built(void)
  */
 
 struct child {
+    const struct pp_simgrid_module *module;
     struct pp_job *job;
     struct pp_progress progress;
     struct pp_run *run; /* which has come to a place that needs the solver */
@@ -59,7 +60,6 @@ static enum pp_status run_child(void *context, int channel, struct pp_error *err
 {
     struct child *child = context;
     const struct pp_job *job = child->job;
-    const struct pp_simgrid_module *module;
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_endpoints endpoints = pp_endpoints_make(arena, job->wires, job->is_plain);
     char path[64];
@@ -73,8 +73,7 @@ static enum pp_status run_child(void *context, int channel, struct pp_error *err
     (void)channel;
     child->err = err;
     PP_TRY(write_platform(job, &endpoints, path, sizeof(path), err));
-    PP_TRY(pp_simgrid_load(&module, err));
-    PP_TRY(module->run(&simgrid, err));
+    PP_TRY(child->module->run(&simgrid, err));
     return child->status;
 }
 
@@ -140,6 +139,7 @@ static enum pp_status run_job(struct pp_arena *arena, struct pp_job *job, struct
     PP_TRY(pp_interpret_go(child.run, NULL, &needs_solver, err));
     if (!needs_solver)
         return PP_OK;
+    PP_TRY(pp_simgrid_load(&child.module, err));
     const enum pp_status status = pp_child_run(run_child, &child, show_progress, err);
     pp_progress_clear(&child.progress);
     return status;

@@ -1,8 +1,8 @@
 /* sim/simgrid.h — SimGrid, if this build has it (sim/simgrid.c), or not (sim/simgrid_none.c).
  *
- * Nothing here loads SimGrid: it comes with a good 25 libraries, which would cost every start of
- * pipesim tens of milliseconds. Our code against it is a shared module (sim/simgrid_module.h) that
- * only child processes load. */
+ * SimGrid comes with a good 25 libraries, which would cost every start of pipesim tens of
+ * milliseconds. Our code against it is a shared module (sim/simgrid_module.h), loaded when two
+ * transfers meet or a platform file is read. */
 #ifndef PP_SIM_SIMGRID_H
 #define PP_SIM_SIMGRID_H
 

@@ -2,7 +2,7 @@
  *
  * The module is pipesim-simgrid.so: sim/simgrid_module.c, simgrid_engine.c, simgrid_probe.c and
  * SimGrid itself. There is one SimGrid engine per process, and bad input ends the process: so only
- * functions given to pp_child_run() load it, and each child calls one entry, once. Jobs are plain
+ * functions given to pp_child_run() call an entry, each child one, once. Jobs are plain
  * data of the parent, of which the child has a copy; results go through memory that the parent
  * mapped as shared, or through the channel. */
 #ifndef PP_SIM_SIMGRID_MODULE_H
