@@ -183,12 +183,24 @@ static int line_of_link(const struct pp_platform *p, const char *name)
     return pp_element_line(p->source.text, "link", id, 1);
 }
 
+static enum pp_status check_name(const struct pp_platform *p, const char *name,
+                                 struct pp_error *err)
+{
+    if (strlen(name) < PP_LINK_NAME_BYTES)
+        return PP_OK;
+    pp_error_set(err, PP_EINVAL,
+                 "link %.20s...: its name has %zu characters, at most %d can be kept", name,
+                 strlen(name), PP_LINK_NAME_BYTES - 1);
+    return place(p, line_of_link(p, name), err);
+}
+
 static enum pp_status check_links(const struct pp_platform *p, struct pp_error *err)
 {
     for (int i = 0; i < p->links; i++) {
         const char *name = p->names[p->hosts + i];
         const struct pp_fabric_link link = p->link[i];
 
+        PP_TRY(check_name(p, name, err));
         if (link.bytes_per_s > 0 && link.bytes_per_s <= 1e18 && link.latency_s >= 0 &&
             link.latency_s <= 1e6)
             continue;

@@ -69,6 +69,9 @@ static const struct {
     {"latency_negative.xml", ":7: link l: latency -1e-06 s is out of range: 0 to 1e6"},
     {"level_unit.xml", ": property pipesim.level1.bandwidth: \"20\" has no unit: 20GBps (bytes) or "
                        "20Gbps (bits)?"},
+    {"link_name.xml",
+     ":9: link 01234567890123456789...: its name has 70 characters, at most 63 can "
+     "be kept"},
     {"link_twice.xml", ":8: Link 'l' declared several times in the platform."},
     {"link_twice_in_route.xml", ": the route from host a to host b uses link l twice"},
     {"link_unused_route.xml", ": no route from host a to host b"},
