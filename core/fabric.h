@@ -71,7 +71,7 @@ int pp_fabric_devices(const struct pp_fabric *fabric);
 int pp_fabric_links(const struct pp_fabric *fabric); /* ids are 0 .. links-1 */
 struct pp_fabric_link pp_fabric_link(const struct pp_fabric *fabric, int link);
 /* "node3.gpu2.up", "node3.nic0.down", "leaf1.rail5.up": unique, without blanks. */
-enum { PP_LINK_NAME_BYTES = 64 };
+enum { PP_LINK_NAME_BYTES = 128 };
 const char *pp_fabric_link_name(const struct pp_fabric *fabric, int link,
                                 char text[PP_LINK_NAME_BYTES]);
 int pp_fabric_route_max(const struct pp_fabric *fabric); /* links of the longest route */

@@ -70,7 +70,7 @@ static const struct {
     {"level_unit.xml", ": property pipesim.level1.bandwidth: \"20\" has no unit: 20GBps (bytes) or "
                        "20Gbps (bits)?"},
     {"link_name.xml",
-     ":9: link 01234567890123456789...: its name has 70 characters, at most 63 can "
+     ":9: link 01234567890123456789...: its name has 130 characters, at most 127 can "
      "be kept"},
     {"link_twice.xml", ":8: Link 'l' declared several times in the platform."},
     {"link_twice_in_route.xml", ": the route from host a to host b uses link l twice"},
