@@ -31,11 +31,12 @@ PP_ALWAYS double pp_perturb_uniform(uint64_t stream, int replica)
     return (double)(int64_t)(bits >> 11) * 0x1p-52 - 1;
 }
 
-/* `slow` of the rank: [replica], or NULL. At most `limit_ps`. */
+/* `slow` of the rank: [replica], or NULL. The caller has seen to it that stretched times can be
+ * added up; a single one is at most INT64_MAX / 8. */
 PP_ALWAYS int64_t pp_perturb_ps(const struct pp_perturbation *p, uint64_t stream,
-                                const double *slow, int replica, double nominal_ps,
-                                int64_t limit_ps)
+                                const double *slow, int replica, double nominal_ps)
 {
+    const int64_t limit_ps = INT64_MAX / 8;
     double factor = 1;
 
     if (p->jitter_frac != 0)

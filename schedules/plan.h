@@ -160,7 +160,6 @@ struct pp_jitter { /* of one block of lanes */
     const struct pp_perturbation *perturbation;
     int replicas, first; /* of all; of this block. Lanes beyond the last repeat it */
     int step;
-    int64_t limit_ps; /* so that sums cannot overflow */
 };
 
 /* Where a block's times go: columns `first` .. `first + live - 1` of the arrays of pp_times. */

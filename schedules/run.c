@@ -22,12 +22,8 @@ static bool changes_something(const struct pp_perturbation *p)
 static void run_steps(const struct run *r, int step, int first, int end)
 {
     const struct pp_step *steps = r->code->steps + first;
-    struct pp_jitter jitter = {.plan = r->plan,
-                               .perturbation = r->perturbation,
-                               .replicas = r->replicas,
-                               .step = step,
-                               .limit_ps =
-                                   INT64_MAX / 2 / (r->plan->step_count + 1) / r->plan->steps};
+    struct pp_jitter jitter = {
+        .plan = r->plan, .perturbation = r->perturbation, .replicas = r->replicas, .step = step};
 
     if (first == end)
         return;

@@ -47,8 +47,7 @@ ALWAYS void durations(const struct pp_jitter *jitter, int s, int64_t *ps, const 
 
     for (int j = 0; j < lanes; j++) {
         const int last = jitter->replicas - 1, own = jitter->first + j;
-        ps[j] =
-            pp_perturb_ps(p, stream, slow, own < last ? own : last, nominal_ps, jitter->limit_ps);
+        ps[j] = pp_perturb_ps(p, stream, slow, own < last ? own : last, nominal_ps);
         if (part)
             ps[j] = pp_costs_share_ps(ps[j], part->numerator, part->denominator);
     }

@@ -15,8 +15,7 @@ int64_t pp_compute_duration(const struct pp_run *r, const struct pp_instance *in
         return r->ps[i];
     return pp_perturb_ps(p, pp_perturb_stream(p, row),
                          p->slow ? p->slow + (size_t)in->rank * (size_t)r->replicas : NULL,
-                         in->replica, (double)r->ps[i],
-                         INT64_MAX / 2 / (r->size + 1) / (r->first_step + r->steps));
+                         in->replica, (double)r->ps[i]);
 }
 
 /* Time of the op after which bucket `bucket` is posted. */

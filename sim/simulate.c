@@ -227,6 +227,31 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_result *resul
     return PP_OK;
 }
 
+/* Slow ranks and jitter may stretch ops to times that cannot be added up. */
+static enum pp_status check_stretch(const struct pp_result *result, struct pp_error *err)
+{
+    const struct pp_engine_options *o = &result->config.engine_options;
+    const struct pp_program *p = result->program;
+    double slowest = 1, sum_s = 0;
+
+    for (int k = 0; k < p->ranks * o->replicas && o->perturbation.slow; k++)
+        slowest = fmin(slowest, o->perturbation.slow[k]);
+    if (slowest == 1 && o->perturbation.jitter_frac == 0)
+        return PP_OK;
+    for (int i = 0; i < pp_program_size(p); i++) {
+        const struct pp_op op = pp_program_op(p, i);
+        if (pp_op_is_compute(op.kind))
+            sum_s += pp_units_s(pp_costs_op(result->costs, &op, NULL).ps);
+    }
+    sum_s *= (1 + o->perturbation.jitter_frac) / slowest * (o->plan.steps > 1 ? o->plan.steps : 1);
+    if (sum_s < pp_units_s(INT64_MAX / 2))
+        return PP_OK;
+    return pp_error_set(err, PP_EFAIL,
+                        "with --slow and --jitter the ops take up to %.3g s in all; times above "
+                        "%.3g s overflow",
+                        sum_s, pp_units_s(INT64_MAX / 2));
+}
+
 enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
                            enum pp_depth depth, struct pp_result *result, struct pp_error *err)
 {
@@ -253,6 +278,7 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
         options->replicas = result->replicas_simulated = pp_fold_replicas(
             arena, config, result->program, result->costs, options->network, &result->fold_note);
         PP_TRY(slow_factors(arena, config, options->replicas, &options->perturbation, err));
+        PP_TRY(check_stretch(result, err));
         struct pp_engine_options run = *options;
         run.plan = pp_steps_plan(config);
         run.stats = &result->network_stats;
