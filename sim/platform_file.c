@@ -74,7 +74,7 @@ static const char *plain_words(const char *reason)
         {"FROM THE FUTURE", "the version is newer than this SimGrid: expected "
                             "<platform version=\"4.1\">"},
         {"There is no host!", "it has no hosts: every host is one device"},
-        {"bad_alloc", "it needs more than half of the memory of this machine"},
+        {"bad_alloc", "it needs more than 8 GiB, or half of the memory of this machine"},
         {"Not a valid model!", "a zone has an unknown routing: expected Full, Floyd, Dijkstra, "
                                "DijkstraCache, Cluster or None"},
         {"does name a node", "a route is from or to a host or router that does not exist"},

@@ -15,9 +15,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-enum { CPU_MAX_S = 600 };
+enum { CPU_MAX_S = 600, ROUTE_MAX_S = 3 };
+static const rlim_t data_max_bytes = (rlim_t)8 << 30;
 
 /* ---- loading ----------------------------------------------------------------------------- */
 
@@ -28,12 +30,13 @@ static void limit_resources(void)
     const struct rlimit cpu_s = {CPU_MAX_S, CPU_MAX_S + 1};
     const rlim_t page = (rlim_t)sysconf(_SC_PAGESIZE);
     const rlim_t half = (rlim_t)sysconf(_SC_PHYS_PAGES) / 2 * page;
-    const struct rlimit data = {half, half};
+    const rlim_t most = half < data_max_bytes ? half : data_max_bytes;
+    const struct rlimit data = {most, most};
     FILE *file = fopen("/proc/self/statm", "r");
     unsigned long long pages = 0;
 
     setrlimit(RLIMIT_CPU, &cpu_s);
-    if (file && fscanf(file, "%llu", &pages) == 1 && pages * page < half)
+    if (file && fscanf(file, "%llu", &pages) == 1 && pages * page < most)
         setrlimit(RLIMIT_DATA, &data);
     if (file)
         fclose(file);
@@ -70,6 +73,7 @@ static enum pp_status load(const struct pp_platform_source *source, struct pp_er
     limit_resources();
     pp_simgrid_start();
     simgrid_load_platform(name);
+    simgrid_run(); /* without actors: Floyd and Dijkstra zones find their ways at its start */
     close(file);
     return PP_OK;
 }
@@ -125,12 +129,22 @@ static bool send_listing(struct pp_arena *arena, const struct listing *l, int ch
 
 /* ---- routes ------------------------------------------------------------------------------ */
 
+/* A Dijkstra zone that is not connected looks for a way for ever. */
+static void limit_route(void)
+{
+    const struct itimerval most = {.it_value = {.tv_sec = ROUTE_MAX_S}};
+
+    setitimer(ITIMER_VIRTUAL, &most, NULL); /* of this process' own time: waiting takes none */
+}
+
 static bool answer(const struct listing *l, int channel, struct pp_probe_request request)
 {
     int32_t ids[PP_PROBE_ROUTE_MAX];
     struct pp_probe_answer reply = {0};
     sg_host_t source = l->hosts[request.source], dest = l->hosts[request.dest];
     int count;
+
+    limit_route();
     sg_link_t *link = pp_sg_route(source, dest, &count);
 
     for (int i = 0; i < count && i < PP_PROBE_ROUTE_MAX; i++)

@@ -101,6 +101,9 @@ static const struct {
     {"unknown_routing.xml", ": a zone has an unknown routing: expected Full, Floyd, Dijkstra, "
                             "DijkstraCache, Cluster or None"},
     {"unknown_tag.xml", ":5: Unexpected character `<': `</zone>' expected."},
+    {"vivaldi.xml", ": no route from host a to host b"},
+    {"vivaldi_peer.xml", ": the route from host a to host b has a latency of 0.0156569 s, but its "
+                         "links have 0 s: no latency may come from elsewhere"},
 };
 
 Test(platform_file, refuses_with_the_place)
@@ -167,6 +170,52 @@ Test(platform_file, hosts_come_in_the_order_of_the_file)
     cr_expect(cluster.fabric.nics == 1);
     cr_expect(pp_fabric_devices(f) == 4);
     pp_platform_close(platform);
+}
+
+/* Ways that SimGrid finds itself, at the start of its run. */
+Test(platform_file, routes_over_several_hops)
+{
+    static const char *const lines[] = {"line_floyd.xml", "line_dijkstra.xml",
+                                        "line_dijkstracache.xml"};
+    const struct pp_fabric *f = open_fabric("floyd_router.xml");
+
+    cr_expect_str_eq(route(f, 0, 1), "la lb");
+    cr_expect_str_eq(route(f, 3, 2), "ld lc");
+    expect_link(cluster.inter, 10e-6, 10e9);
+    pp_platform_close(platform);
+    for (int i = 0; i < 3; i++) {
+        f = open_fabric(lines[i]);
+        cr_expect_str_eq(route(f, 0, 1), "l1");
+        cr_expect_str_eq(route(f, 0, 3), "l1 l2 l3");
+        cr_expect_str_eq(route(f, 3, 1), "l3 l2");
+        cr_expect_float_eq(pp_fabric_cost(f, 0, 3).alpha_s, 15e-6, 1e-15);
+        cr_expect_float_eq(pp_fabric_cost(f, 0, 3).bytes_per_s, 5e9, 1e-3);
+        pp_platform_close(platform);
+    }
+    f = open_fabric("nested.xml");
+    cr_expect_str_eq(route(f, 0, 1), "la lb");
+    cr_expect_float_eq(pp_fabric_cost(f, 3, 0).alpha_s, 1e-3 + 10e-6, 1e-15);
+    cr_expect_float_eq(pp_fabric_cost(f, 3, 0).bytes_per_s, 1e9, 1e-3);
+    pp_platform_close(platform);
+    f = open_fabric("profile.xml");
+    cr_expect_str_eq(route(f, 0, 1), "l");
+    pp_platform_close(platform);
+}
+
+Test(platform_file, parts_that_are_not_connected)
+{
+    static const char *const cut[] = {"floyd_cut.xml", "line_cut.xml"};
+
+    for (int i = 0; i < 2; i++) {
+        const struct pp_fabric *f = open_fabric(cut[i]);
+
+        err = (struct pp_error){0};
+        cr_expect_str_eq(route(f, 3, 2), "l2");
+        cr_expect_str_eq(route(f, 2, 1), "");
+        cr_expect(pp_fabric_check(f, &err) == PP_EINVAL);
+        cr_expect(strstr(err.message, "no route from host c to host b"), "%s", err.message);
+        pp_platform_close(platform);
+    }
 }
 
 Test(platform_file, clusters_come_in_the_order_of_their_numbers)
