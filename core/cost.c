@@ -54,6 +54,23 @@ int64_t pp_ring_hop_ps(const struct pp_ring *ring, int position, int buckets)
                      buckets);
 }
 
+int pp_ring_turns(int kind)
+{
+    return kind == PP_AR ? 2 : kind == PP_RS || kind == PP_AG ? 1 : 0;
+}
+
+int64_t pp_ring_together_ps(const struct pp_ring *ring, int kind, int buckets)
+{
+    const int64_t steps = (int64_t)pp_ring_turns(kind) * (ring->positions - 1);
+    int64_t slowest_ps = 0;
+
+    for (int i = 0; i < ring->positions; i++) {
+        const int64_t hop_ps = pp_ring_hop_ps(ring, i, buckets);
+        slowest_ps = hop_ps > slowest_ps ? hop_ps : slowest_ps;
+    }
+    return steps == 0 || slowest_ps < INT64_MAX / 4 / steps ? slowest_ps * steps : INT64_MAX / 4;
+}
+
 static struct pp_cost bucket_of(struct pp_cost cost, int buckets)
 {
     cost.ps = bucket_ps(cost.ps, cost.latency_ps, buckets);

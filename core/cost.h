@@ -83,6 +83,12 @@ struct pp_costs {
 
 /* `part` of the `whole` parts of a duration, rounded to nearest; cannot overflow. */
 int64_t pp_costs_share_ps(int64_t ps, int part, int whole);
+/* How often a collective passes its shares around a ring: an all-reduce sums and then spreads, a
+ * scatter or a gather does one of the two; 0 when it is no ring. */
+int pp_ring_turns(int kind);
+/* A collective of that kind whose members start together: all its steps at the pace of the slowest
+ * hop. At most INT64_MAX / 4. */
+int64_t pp_ring_together_ps(const struct pp_ring *ring, int kind, int buckets);
 /* One step of a ring into `position` when the sum is cut into `buckets` (0 or 1 = not cut). */
 int64_t pp_ring_hop_ps(const struct pp_ring *ring, int position, int buckets);
 /* Duration and shares of one compute or collective op: the share of granules and splits applied.

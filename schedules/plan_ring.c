@@ -1,18 +1,9 @@
 /* Collectives that are passed around a ring, hop by hop. */
 #include "schedules/plan.h"
 
-/* How often a share goes around: an all-reduce sums and then spreads, a scatter or a gather does
- * one of the two. */
 static int turns_of(const struct pp_collective *c)
 {
-    if (c->tied)
-        return 0;
-    return c->kind == PP_AR ? 2 : c->kind == PP_RS || c->kind == PP_AG ? 1 : 0;
-}
-
-static int64_t times(int64_t ps, int steps)
-{
-    return steps == 0 || ps < INT64_MAX / 4 / steps ? ps * steps : INT64_MAX / 4;
+    return c->tied ? 0 : pp_ring_turns(c->kind);
 }
 
 /* Inputs of the meet by position: members post in ascending order of their ranks. NULL when the
@@ -40,14 +31,15 @@ static bool plain_ring(const struct pp_costs *costs, const struct pp_collective 
 {
     if (costs->sync_ranks < 2 || !costs->ring_alpha_ps)
         return false;
-    *ps = times(costs->ring_alpha_ps[c->stage], turns_of(c) * (costs->sync_ranks - 1));
+    const int64_t hop_ps = costs->ring_alpha_ps[c->stage];
+    const int64_t steps = (int64_t)turns_of(c) * (costs->sync_ranks - 1);
+    *ps = hop_ps < INT64_MAX / 4 / steps ? hop_ps * steps : INT64_MAX / 4;
     return true;
 }
 
 bool pp_ring_plan(struct pp_arena *arena, const struct pp_costs *costs,
                   const struct pp_collective *c, int posts, struct pp_ring_plan *plan, int64_t *ps)
 {
-    int64_t slowest_ps = 0;
     bool is_even = true;
 
     *plan = (struct pp_ring_plan){0};
@@ -61,15 +53,13 @@ bool pp_ring_plan(struct pp_arena *arena, const struct pp_costs *costs,
     int64_t *hop_ps = PP_ARRAY(arena, int64_t, ring->positions);
     for (int i = 0; i < ring->positions; i++) {
         hop_ps[i] = pp_ring_hop_ps(ring, i, c->buckets);
-        slowest_ps = hop_ps[i] > slowest_ps ? hop_ps[i] : slowest_ps;
         is_even = is_even && hop_ps[i] == hop_ps[0];
     }
-    const int steps = turns_of(c) * (ring->positions - 1);
-    *ps = times(slowest_ps, steps);
+    *ps = pp_ring_together_ps(ring, c->kind, c->buckets);
     const int32_t *input = is_even ? NULL : inputs_of(arena, ring, costs->ranks, posts);
     if (input)
         *plan = (struct pp_ring_plan){.positions = ring->positions,
-                                      .steps = steps,
+                                      .steps = turns_of(c) * (ring->positions - 1),
                                       .hop_ps = hop_ps,
                                       .input = input,
                                       .replica = ring->replica};

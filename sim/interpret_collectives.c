@@ -6,12 +6,10 @@
 /* ---- preparation -------------------------------------------------------------------------------
  */
 
-/* How often a collective passes shares around its ring; 0 when it is no ring. */
+/* 0 when it is no ring. */
 static int turns_of(const struct pp_run *r, int kind, bool is_tied)
 {
-    if (!r->options->plan.ring_flows || is_tied || !r->costs->rings)
-        return 0;
-    return kind == PP_AR ? 2 : kind == PP_RS || kind == PP_AG ? 1 : 0;
+    return r->options->plan.ring_flows && !is_tied && r->costs->rings ? pp_ring_turns(kind) : 0;
 }
 
 static const struct pp_ring *ring_of(const struct pp_run *r, int stage)
@@ -26,16 +24,9 @@ static int64_t collective_ps(const struct pp_run *r, const struct pp_op *op)
 {
     const int turns = turns_of(r, op->kind, op->aux == PP_TIED);
     const struct pp_ring *ring = turns > 0 ? ring_of(r, op->stage) : NULL;
-    int64_t slowest_ps = 0;
 
-    if (!ring)
-        return pp_costs_op(r->costs, op, NULL).ps;
-    for (int i = 0; i < ring->positions; i++) {
-        const int64_t hop_ps = pp_ring_hop_ps(ring, i, op->granules);
-        slowest_ps = hop_ps > slowest_ps ? hop_ps : slowest_ps;
-    }
-    const int64_t hops = (int64_t)turns * (ring->positions - 1);
-    return slowest_ps < PP_LATEST_PS / hops ? slowest_ps * hops : PP_LATEST_PS;
+    return ring ? pp_ring_together_ps(ring, op->kind, op->granules)
+                : pp_costs_op(r->costs, op, NULL).ps;
 }
 
 static void prepare_costs(struct pp_run *r)
