@@ -15,6 +15,7 @@ enum {
     MAX_SIZE = 1 << 20,
     DRAGONFLY_SIZES = 4,
     NUMBER_BYTES = 16,
+    MAX_LATENCY_S = 10,
 };
 
 static enum pp_status parse_count(const char *value, int high, int *count, struct pp_error *err)
@@ -126,7 +127,13 @@ static enum pp_status set_peak(struct pp_cluster_text *text, const char *value,
 static enum pp_status set_latency(struct pp_cluster_text *text, const char *value,
                                   struct pp_error *err)
 {
-    return parse_quantity(value, PP_UNIT_SECONDS, &text->cluster.inter.alpha_s, err);
+    double *alpha_s = &text->cluster.inter.alpha_s;
+
+    PP_TRY(parse_quantity(value, PP_UNIT_SECONDS, alpha_s, err));
+    return *alpha_s <= MAX_LATENCY_S
+               ? PP_OK
+               : pp_error_set(err, PP_EINVAL, "%s is out of range: expected up to %d s", value,
+                              MAX_LATENCY_S);
 }
 
 /* "unfused" prices software without FlashAttention. */

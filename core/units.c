@@ -42,17 +42,8 @@ static const struct scale flop_units[] = {
     {"Flop/s", 1}, {"Flops/s", 1}, {NULL, 0},
 };
 static const struct scale second_units[] = {
-    {"", 1},
-    {"s", 1},
-    {"ms", 1e-3},
-    {"us", 1e-6},
-    {"\xc2\xb5s", 1e-6},
-    {"\xce\xbcs", 1e-6},
-    {"ns", 1e-9},
-    {"ps", 1e-12},
-    {"min", 60},
-    {"h", 3600},
-    {"d", 86400},
+    {"s", 1},     {"ms", 1e-3},  {"us", 1e-6}, {"\xc2\xb5s", 1e-6}, {"\xce\xbcs", 1e-6},
+    {"ns", 1e-9}, {"ps", 1e-12}, {"min", 60},  {"h", 3600},         {"d", 86400},
     {NULL, 0},
 };
 static const struct scale frac_units[] = {{"", 1}, {"%", 0.01}, {NULL, 0}};
@@ -139,12 +130,22 @@ static bool lacks_unit(const char *text, const struct kind *kind, const char *su
     return false;
 }
 
+/* The times there are take microseconds: that is the example. */
+static bool is_bare_time(const char *text, const struct kind *kind, const char *suffix,
+                         struct pp_error *err)
+{
+    if (kind->units != second_units || *suffix)
+        return false;
+    pp_error_set(err, PP_EINVAL, "\"%s\" has no unit: %sus (or ns, ms, s)?", text, text);
+    return true;
+}
+
 static enum pp_status refuse(const char *text, const struct kind *kind, const char *suffix,
                              struct pp_error *err)
 {
     double unused;
 
-    if (lacks_unit(text, kind, suffix, err))
+    if (lacks_unit(text, kind, suffix, err) || is_bare_time(text, kind, suffix, err))
         return PP_EINVAL;
     pp_error_set(err, PP_EINVAL, "\"%s\" is not %s", text, kind->expected);
     if (kind->units == byte_units && find_factor(&kinds[PP_UNIT_BYTES_PER_S], suffix, &unused))

@@ -155,7 +155,7 @@ static enum pp_status load(struct pp_arena *arena, const char *name, bool is_xml
     struct pp_platform *platform;
 
     if (!pp_platform_is_file(name))
-        return pp_cluster_load(arena, name, cluster, err);
+        return pp_platform_hint(name, pp_cluster_load(arena, name, cluster, err), err);
     if (is_xml)
         return pp_error_set(err, PP_EINVAL, "--xml prints a preset or a text: %s is a file", name);
     PP_TRY(pp_platform_open(arena, name, &platform, cluster, err));

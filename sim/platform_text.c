@@ -5,11 +5,21 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <sys/stat.h>
 
 bool pp_platform_is_file(const char *cluster)
 {
     return strchr(cluster, '/') || pp_has_suffix(cluster, ".xml") ||
            pp_has_suffix(cluster, ".xml.gz");
+}
+
+enum pp_status pp_platform_hint(const char *cluster, enum pp_status status, struct pp_error *err)
+{
+    struct stat file;
+
+    if (status != PP_EINVAL || stat(cluster, &file) != 0 || !S_ISREG(file.st_mode))
+        return status;
+    return pp_error_append(err, "; for the file of that name: ./%.60s", cluster);
 }
 
 static bool is_blank(char c)

@@ -234,7 +234,8 @@ static enum pp_status resolve_cluster(struct pp_arena *arena, const struct pp_re
         config->chosen |= PP_CHOSE_CLUSTER;
     else if (pp_platform_is_file(cluster))
         return pp_platform_open(arena, cluster, &config->platform, &config->cluster, err);
-    return pp_cluster_load(arena, cluster ? cluster : "h100", &config->cluster, err);
+    cluster = cluster ? cluster : "h100";
+    return pp_platform_hint(cluster, pp_cluster_load(arena, cluster, &config->cluster, err), err);
 }
 
 enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request *request,

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+static const double FACTOR_MIN = 1e-6, FACTOR_MAX = 1e6;
+
 static enum pp_status parse_factor(const char *text, const char **equals, double *factor,
                                    struct pp_error *err)
 {
@@ -16,6 +18,9 @@ static enum pp_status parse_factor(const char *text, const char **equals, double
                             "--link-bw %s: expected node=FACTOR, network=FACTOR or the name of a "
                             "link with a factor above 0, such as network=0.5",
                             text);
+    if (*factor < FACTOR_MIN || *factor > FACTOR_MAX)
+        return pp_error_set(err, PP_EINVAL, "--link-bw %s: the factor is out of range: %g to %g",
+                            text, FACTOR_MIN, FACTOR_MAX);
     return PP_OK;
 }
 

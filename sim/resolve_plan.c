@@ -298,6 +298,30 @@ static enum pp_status count_gpus(const struct pp_request *request, struct pp_con
     return PP_OK;
 }
 
+static int64_t gpus_of(const struct pp_cluster *c)
+{
+    return (int64_t)c->nodes * c->gpus_per_node;
+}
+
+static enum pp_status too_many_gpus(const struct pp_request *request,
+                                    const struct pp_config *config, int gpus, struct pp_error *err)
+{
+    const struct pp_cluster *c = &config->cluster;
+    const long long have = gpus_of(c);
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (pp_request_has(request, "gpus"))
+        pp_error_set(err, PP_EINVAL, "%s is", pp_request_typed(request, "gpus", typed));
+    else
+        pp_error_set(err, PP_EINVAL, "tp * cp * pp * dp = %d is", gpus);
+    pp_error_append(err, " more than the %lld of --cluster (%d nodes x %d): --gpus %lld", have,
+                    c->nodes, c->gpus_per_node, have);
+    if (config->platform)
+        return pp_error_append(err, ", or a file with more hosts");
+    return pp_error_append(err, ", or node:%d in --cluster",
+                           (gpus + c->gpus_per_node - 1) / c->gpus_per_node);
+}
+
 /* What no layout could mend. */
 static enum pp_status check_request(const struct pp_request *request,
                                     const struct pp_config *config, int gpus, struct pp_error *err)
@@ -308,11 +332,7 @@ static enum pp_status check_request(const struct pp_request *request,
     if (given(request, "ep") > 1)
         return pp_error_set(err, PP_EINVAL, "%s: %s has no experts; a dense model has --ep 1",
                             pp_request_typed(request, "ep", typed), config->model.name);
-    if (c->nodes && gpus > c->nodes * c->gpus_per_node)
-        return pp_error_set(err, PP_EINVAL,
-                            "%d GPUs are more than the %d of the cluster (%d nodes x %d)", gpus,
-                            c->nodes * c->gpus_per_node, c->nodes, c->gpus_per_node);
-    return PP_OK;
+    return c->nodes && gpus > gpus_of(c) ? too_many_gpus(request, config, gpus, err) : PP_OK;
 }
 
 static void mark_choices(const struct pp_request *request, struct pp_config *config)

@@ -28,7 +28,7 @@ $ pipesim --schedule 1f1b --gpus 64 --cluster "h100 fabric:torus torus:2x2x1"
 ! pipesim: error: --cluster: torus:2x2x1 holds 4 nodes, and 8 are needed: torus:4x2x1
 = 2
 $ pipesim --schedule 1f1b --gpus 64 --cluster "h100 node:4"
-! pipesim: error: 64 GPUs are more than the 32 of the cluster (4 nodes x 8)
+! pipesim: error: --gpus 64 is more than the 32 of --cluster (4 nodes x 8): --gpus 32, or node:8 in --cluster
 = 2
 # Scatters and gathers are rings, too: with ZeRO-1 the two halves of an all-reduce, in turn.
 $ for zero in 0 1; do pipesim --schedule gpipe --model gpt2 --gpus 32 --tp 1 --pp 2 --zero $zero --cluster h100 --engine dag --collectives flows --no-alternatives --json | grep '"dp_sync"'; done

@@ -135,7 +135,7 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
 >   folding  simulated 2 pipeline ranks for 8 GPUs (one data-parallel replica)
 $ pipesim --schedule 1f1b --gpus 800 --cluster "node:2 gpu:8"
-! pipesim: error: 800 GPUs are more than the 16 of the cluster (2 nodes x 8)
+! pipesim: error: --gpus 800 is more than the 16 of --cluster (2 nodes x 8): --gpus 16, or node:100 in --cluster
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --preset chimera
 ! pipesim: error: --preset chimera: unknown preset; did you mean chimera-bert48?
@@ -277,3 +277,15 @@ $ pipesim --schedule pipedream --order eager --unit F=1 --pp 4 --micro-batches 8
 $ pipesim --schedule v-half --unit F=100000,I=100000,W=100000,C=1000 --pp 4 --micro-batches 16
 ! pipesim: error: the step takes ...
 = 1
+$ pipesim --schedule 1f1b --gpus 8 --link-bw node=1e-300
+! pipesim: error: --link-bw node=1e-300: the factor is out of range: 1e-06 to 1e+06
+= 2
+$ pipesim --schedule 1f1b --model gpt2 --tp 2 --pp 4 --dp 3 --cp 1 --cluster "node:2 gpu:8"
+! pipesim: error: no layout of these GPUs works: tp * cp * pp * dp must be their number, and gpt2 has 12 layers for pp * vp stages
+= 2
+$ pipesim clusters latency:5
+! pipesim: error: --cluster: latency:5: "5" has no unit: 5us (or ns, ms, s)? (as in latency:5us)
+= 2
+$ pipesim clusters meson.build
+! pipesim: error: --cluster: unknown cluster 'meson.build': built in are a100 a100-40 a800 b200 b300 gb200 gb300 h100 h200 h800 p100-daint v100-16 v100-dgx1 v100-dgx2; or a text as "node:2 gpu:8 device:a100 nic:8x200Gbps"; for the file of that name: ./meson.build
+= 2

@@ -23,7 +23,7 @@ $ pipesim clusters tests/fuzz/corpus/platform/star.xml --xml
 ! pipesim: error: --xml prints a preset or a text: tests/fuzz/corpus/platform/star.xml is a file
 = 2
 $ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/star.xml --gpus 24
-! pipesim: error: 24 GPUs are more than the 12 of the cluster (3 nodes x 4)
+! pipesim: error: --gpus 24 is more than the 12 of --cluster (3 nodes x 4): --gpus 12, or a file with more hosts
 = 2
 $ pipesim --schedule 1f1b --model gpt2 --cluster nowhere.xml
 ! pipesim: error: cannot open nowhere.xml: No such file or directory
@@ -62,10 +62,10 @@ $ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/host
 ! pipesim: error: tests/fuzz/corpus/platform/host_twice.xml:6: Refusing to create a second host named 'a'.
 = 2
 $ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/bandwidth_zero.xml
-! pipesim: error: tests/fuzz/corpus/platform/bandwidth_zero.xml:7: link l: bandwidth 0 bytes/s is out of range: more than 0, up to 1e18
+! pipesim: error: tests/fuzz/corpus/platform/bandwidth_zero.xml:7: link l: bandwidth 0 bytes/s is out of range: 1 to 1e18
 = 2
 $ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/latency_negative.xml
-! pipesim: error: tests/fuzz/corpus/platform/latency_negative.xml:7: link l: latency -1e-06 s is out of range: 0 to 1e6
+! pipesim: error: tests/fuzz/corpus/platform/latency_negative.xml:7: link l: latency -1e-06 s is out of range: 0 to 10
 = 2
 $ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/old.xml
 ! pipesim: error: tests/fuzz/corpus/platform/old.xml:3: the version is too old: expected <platform version="4.1">; simgrid_update_xml can translate the file

@@ -197,6 +197,8 @@ Test(cluster, mistakes_are_named_with_the_way_out)
         {"memory:nan", "memory"},
         {"peak:1e300TF", "peak"},
         {"latency:5parsecs", "latency"},
+        {"latency:5", "latency:5: \"5\" has no unit: 5us (or ns, ms, s)? (as in latency:5us)"},
+        {"latency:1e9s", "latency:1e9s: 1e9s is out of range: expected up to 10 s (as in latenc"},
         {"device:k80", "built in are"},
         {"gpu:8 a100", "first"},
         {"a100 device:h100", "one of them"},
