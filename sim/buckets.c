@@ -37,58 +37,26 @@ bool pp_buckets_are_used(const struct pp_config *config)
     return config->buckets > 1 || config->bucket_bytes > 0;
 }
 
-/* The least size with which no stage has too many, to two digits. */
-static double least_mb(double bytes)
+static int count_buckets(const struct pp_config *config, const struct pp_costs *costs, int stage)
 {
-    const double mb = bytes / PP_MAX_BUCKETS / 1e6, digit = pow(10, floor(log10(mb)) - 1);
+    const double count = ceil(costs->op[PP_AR][stage].bytes / config->bucket_bytes);
 
-    return ceil(mb / digit) * digit;
+    return count > 1 ? (int)fmin(count, PP_MAX_BUCKETS) : 1;
 }
 
-static enum pp_status count_buckets(const struct pp_config *config, const struct pp_costs *costs,
-                                    int stage, int *buckets, struct pp_error *err)
-{
-    const double bytes = costs->op[PP_AR][stage].bytes, count = ceil(bytes / config->bucket_bytes);
-    char all[PP_UNITS_TEXT_BYTES];
-
-    *buckets = count > 1 ? (int)fmin(count, PP_MAX_BUCKETS) : 1;
-    if (count <= PP_MAX_BUCKETS)
-        return PP_OK;
-    return pp_error_set(err, PP_EINVAL,
-                        "--bucket-size %s cuts the %s of gradients of stage %d into %.0f buckets: "
-                        "at most %d; --bucket-size %.12gMB is enough",
-                        config->bucket_size, pp_units_print(bytes, PP_UNIT_BYTES, all), stage,
-                        count, PP_MAX_BUCKETS, least_mb(bytes));
-}
-
-enum pp_status pp_buckets_lower(struct pp_arena *arena, const struct pp_config *config,
-                                const struct pp_costs *costs, struct pp_lower_options *lower,
-                                struct pp_error *err)
+void pp_buckets_lower(struct pp_arena *arena, const struct pp_config *config,
+                      const struct pp_costs *costs, struct pp_lower_options *lower)
 {
     int *buckets;
 
     if (!lower->has_sync || !pp_buckets_are_used(config))
-        return PP_OK;
+        return;
     lower->buckets = buckets = PP_ARRAY(arena, int, costs->stages);
-    for (int s = 0; s < costs->stages; s++) {
-        buckets[s] = config->buckets;
-        if (config->bucket_bytes > 0)
-            PP_TRY(count_buckets(config, costs, s, &buckets[s], err));
-    }
-    return PP_OK;
+    for (int s = 0; s < costs->stages; s++)
+        buckets[s] = config->bucket_bytes > 0 ? count_buckets(config, costs, s) : config->buckets;
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
-
-const char *pp_buckets_text(const struct pp_config *config, char text[PP_UNITS_TEXT_BYTES])
-{
-    text[0] = '\0';
-    if (config->buckets > 1)
-        snprintf(text, PP_UNITS_TEXT_BYTES, " in %d buckets a stage", config->buckets);
-    else if (config->bucket_bytes > 0)
-        snprintf(text, PP_UNITS_TEXT_BYTES, " in buckets of %.20s", config->bucket_size);
-    return text;
-}
 
 /* Any one of the equal buckets of a stage's sum; NULL where it is not cut. */
 static const struct pp_collective *bucket_of(const struct pp_program *p, int stage)
@@ -104,6 +72,46 @@ static struct pp_op op_of(const struct pp_collective *c)
 {
     return (struct pp_op){
         .kind = c->kind, .split = c->bucket, .granules = c->buckets, .stage = c->stage};
+}
+
+static double bytes_of(const struct pp_result *r, const struct pp_collective *c)
+{
+    const struct pp_op op = op_of(c);
+
+    return pp_costs_op(r->costs, &op, NULL).bytes;
+}
+
+static bool is_capped(const struct pp_result *r, const struct pp_collective *c)
+{
+    return c && c->buckets == PP_MAX_BUCKETS && r->config.bucket_bytes > 0 &&
+           bytes_of(r, c) > r->config.bucket_bytes * (1 + 1e-9);
+}
+
+double pp_buckets_capped_bytes(const struct pp_result *r)
+{
+    double most_bytes = 0;
+
+    for (int s = 0; r->config.bucket_bytes > 0 && s < r->program->stages; s++) {
+        const struct pp_collective *c = bucket_of(r->program, s);
+        if (is_capped(r, c))
+            most_bytes = fmax(most_bytes, bytes_of(r, c));
+    }
+    return most_bytes;
+}
+
+const char *pp_buckets_text(const struct pp_result *r, char text[PP_BUCKETS_TEXT_BYTES])
+{
+    const double capped_bytes = pp_buckets_capped_bytes(r);
+
+    text[0] = '\0';
+    if (capped_bytes > 0)
+        snprintf(text, PP_BUCKETS_TEXT_BYTES, " in %d buckets of %.3g~MB, the most there can be",
+                 PP_MAX_BUCKETS, capped_bytes / 1e6);
+    else if (r->config.bucket_bytes > 0)
+        snprintf(text, PP_BUCKETS_TEXT_BYTES, " in buckets of %.20s", r->config.bucket_size);
+    else if (r->config.buckets > 1)
+        snprintf(text, PP_BUCKETS_TEXT_BYTES, " in %d buckets a stage", r->config.buckets);
+    return text;
 }
 
 static bool is_like(const struct pp_result *r, int a, int b)
@@ -131,8 +139,9 @@ static void explain_stage(const struct pp_result *r, int stage, FILE *out)
     const struct pp_cost cost = pp_costs_op(r->costs, &op, NULL);
     op.split = op.granules = 0;
     fprintf(
-        out, "%d buckets of %s, %s each: %s together, %s in one piece\n", c->buckets,
+        out, "%d buckets of %s%s, %s each: %s together, %s in one piece\n", c->buckets,
         pp_units_print(cost.bytes, PP_UNIT_BYTES, bytes),
+        is_capped(r, c) ? " (the most there can be)" : "",
         pp_units_print(pp_units_s(cost.ps), PP_UNIT_SECONDS, each),
         pp_units_print(pp_units_s(cost.ps * c->buckets), PP_UNIT_SECONDS, all),
         pp_units_print(pp_units_s(pp_costs_op(r->costs, &op, NULL).ps), PP_UNIT_SECONDS, whole));

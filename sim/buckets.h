@@ -9,15 +9,19 @@
 /* --buckets and --bucket-size into `config`. PP_EINVAL for both, or for a size of nothing. */
 enum pp_status pp_buckets_resolve(const struct pp_request *request, struct pp_config *config,
                                   struct pp_error *err);
-/* The number for each stage into `lower`. PP_EINVAL where a size makes more than a program can
- * name. */
-enum pp_status pp_buckets_lower(struct pp_arena *arena, const struct pp_config *config,
-                                const struct pp_costs *costs, struct pp_lower_options *lower,
-                                struct pp_error *err);
+/* The number for each stage into `lower`: as many as the size asks for, at most PP_MAX_BUCKETS. */
+void pp_buckets_lower(struct pp_arena *arena, const struct pp_config *config,
+                      const struct pp_costs *costs, struct pp_lower_options *lower);
 bool pp_buckets_are_used(const struct pp_config *config);
 
-/* " in 4 buckets a stage", " in buckets of 25 MB", or nothing. Returns `text`. */
-const char *pp_buckets_text(const struct pp_config *config, char text[PP_UNITS_TEXT_BYTES]);
+/* Size of the largest bucket that --bucket-size would have cut further, were more than
+ * PP_MAX_BUCKETS possible; 0 = none. */
+double pp_buckets_capped_bytes(const struct pp_result *result);
+
+/* " in 4 buckets a stage", " in buckets of 25MB", " in 255 buckets of 41 MB, the most there can
+ * be", or nothing. Returns `text`. */
+enum { PP_BUCKETS_TEXT_BYTES = 80 };
+const char *pp_buckets_text(const struct pp_result *result, char text[PP_BUCKETS_TEXT_BYTES]);
 /* --explain: number, size and time of the buckets of each stage. */
 void pp_buckets_explain(const struct pp_result *result, FILE *out);
 

@@ -43,7 +43,7 @@ static const struct pp_command commands[] = {
 #define G_COMM     "Communication"
 #define G_WHATIF   "What if"
 #define G_ENGINE   "Engine and costs"
-#define G_OUTPUT   "Output"
+#define G_OUTPUT   PP_GROUP_OUTPUT
 
 /* clang-format off */
 static const struct pp_option options[] = {
@@ -145,7 +145,7 @@ static const struct pp_option options[] = {
     {.name = "buckets", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = PP_MAX_BUCKETS, .default_text = "1", .group = G_COMM, .commands = SHAPE,
      .help = "Cut each stage's gradient reduction into K equal buckets. Where it follows the stage's last backward, each is launched as soon as its part of that backward has passed."},
     {.name = "bucket-size", .type = PP_OPTION_STRING, .argument = "BYTES", .group = G_COMM, .commands = RUN,
-     .help = "The same by size: as many buckets as gradients of BYTES need, e.g. 25MB."},
+     .help = "The same by size: as many buckets as gradients of BYTES need, e.g. 25MB; at most 255."},
     {.name = "sync-share", .type = PP_OPTION_FRAC, .argument = "FRAC", .default_text = "0", .group = G_COMM, .commands = RUN,
      .help = "Share of a rank's compute that a running gradient reduction takes, e.g. 10% (engine simgrid)."},
     {.name = "p2p", .type = PP_OPTION_STRING, .argument = "HOW", .default_text = "rendezvous", .group = G_COMM, .commands = RUN,

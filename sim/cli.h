@@ -4,6 +4,7 @@
 
 #include "core/options.h"
 
+#define PP_GROUP_OUTPUT "Output" /* options that change no figure */
 enum pp_sim_command {
     PP_CMD_RUN,
     PP_CMD_SCHEDULES,

@@ -54,6 +54,7 @@ struct pp_trials {
 };
 
 struct pp_platform;
+struct pp_input;
 
 struct pp_config {
     /* what to run */
@@ -94,6 +95,10 @@ struct pp_config {
     enum pp_algorithm algorithm;    /* of collectives */
     unsigned chosen;                /* enum pp_chosen */
     struct pp_trials trials;
+    struct pp_input *inputs; /* the options given, sim/inputs.h */
+    int input_count;
+    const char **notes; /* flags without effect in the layout that the tool chose */
+    int note_count, note_capacity;
 };
 
 /* Devices that hold the same parameters and sum their gradients: ring attention shares the tokens

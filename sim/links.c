@@ -212,11 +212,12 @@ static struct pp_link_class *class_of(struct classes *c, const char *name)
             return &c->list[c->slots[at] - 1];
     struct pp_link_class *class = PP_PUSH(c->arena, c->list, c->count, c->capacity);
     c->slots[at] = c->count;
-    *class = (struct pp_link_class){.max_frac = -1};
+    *class = (struct pp_link_class){0};
     memcpy(class->name, pattern, sizeof(pattern));
     return class;
 }
 
+#define TIE_FRAC 1e-9
 static void sort_into_classes(const struct traffic *t, struct classes *c)
 {
     const struct pp_link_inputs *in = t->in;
@@ -232,10 +233,9 @@ static void sort_into_classes(const struct traffic *t, struct classes *c)
         class->count++;
         class->bytes += bytes;
         class->mean_frac += frac;
-        if (frac > class->max_frac) {
-            class->max_frac = frac;
+        if (frac > class->max_frac * (1 + TIE_FRAC)) /* of equals the first */
             snprintf(class->hottest, sizeof(class->hottest), "%s", name);
-        }
+        class->max_frac = frac > class->max_frac ? frac : class->max_frac;
     }
 }
 

@@ -124,9 +124,10 @@ static void print_trials(const struct page *page, const struct pp_config *c)
         paragraph(page, "schedule", pp_text_trials(c, text));
 }
 
-static void print_state(const struct page *page, const struct pp_config *c)
+static void print_state(const struct page *page, const struct pp_result *r)
 {
-    char text[2 * PP_TEXT_BYTES], steps[PP_TEXT_BYTES], buckets[PP_UNITS_TEXT_BYTES],
+    const struct pp_config *c = &r->config;
+    char text[2 * PP_TEXT_BYTES], steps[PP_TEXT_BYTES], buckets[PP_BUCKETS_TEXT_BYTES],
         share[PP_UNITS_TEXT_BYTES] = "";
 
     pp_text_steps(c, steps);
@@ -136,7 +137,7 @@ static void print_state(const struct page *page, const struct pp_config *c)
     snprintf(text, sizeof(text), "ZeRO~%d%s, recompute %s%s, gradient sync %s%s%s%s%s", c->zero,
              pp_text_star(c, PP_CHOSE_ZERO), pp_recompute_names[c->recompute],
              pp_text_star(c, PP_CHOSE_RECOMPUTE), pp_grad_sync_names[c->lower.grad_sync],
-             pp_buckets_text(c, buckets), share, steps[0] ? "; " : "", steps);
+             pp_buckets_text(r, buckets), share, steps[0] ? "; " : "", steps);
     paragraph(page, "state", text);
 }
 
@@ -308,6 +309,7 @@ static void print_unit_headline(const struct page *page, const struct pp_result 
              u->i, u->w, u->c, u->fb);
     paragraph(page, "units", text);
     print_trials(page, &r->config);
+    pp_report_what_if(&r->config, page->width, LABEL, page->out);
     fputc('\n', page->out);
     pp_text_steps(&r->config, text);
     headline(page, "step", pp_text_time(&r->config, r->metrics.iteration_s, figure),
@@ -340,8 +342,9 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
     print_cluster(&page, &r->config);
     print_layout(&page, &r->config);
     print_trials(&page, &r->config);
-    print_state(&page, &r->config);
+    print_state(&page, r);
     print_costs(&page, r);
+    pp_report_what_if(&r->config, page.width, LABEL, out);
     fputc('\n', out);
     print_rates(&page, r);
     print_bubble(&page, r);

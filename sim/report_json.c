@@ -1,4 +1,6 @@
 /* The report for programs: "pipesim.report/1". Without "meta" the output is bit-identical. */
+#include "sim/buckets.h"
+#include "sim/inputs.h"
 #include "sim/links.h"
 #include "sim/report.h"
 
@@ -119,8 +121,10 @@ static json_t *meta_json(const struct pp_result *r)
     return o;
 }
 
-static json_t *state_json(const struct pp_config *c)
+static json_t *state_json(const struct pp_result *r)
 {
+    const struct pp_config *c = &r->config;
+    const double capped_bytes = pp_buckets_capped_bytes(r);
     json_t *o =
         json_pack("{si ss ss}", "zero", c->zero, "recompute", pp_recompute_names[c->recompute],
                   "grad_sync", pp_grad_sync_names[c->lower.grad_sync]);
@@ -129,14 +133,19 @@ static json_t *state_json(const struct pp_config *c)
         json_object_set_new(o, "buckets", json_integer(c->buckets));
     if (c->bucket_bytes > 0)
         put(o, "bucket_bytes", c->bucket_bytes);
+    if (capped_bytes > 0) { /* more cannot be named */
+        json_object_set_new(o, "buckets", json_integer(PP_MAX_BUCKETS));
+        put(o, "capped_bucket_bytes", capped_bytes);
+    }
     if (c->engine_options.sync_share > 0)
         put(o, "sync_share", c->engine_options.sync_share);
     return o;
 }
 
 /* What the run was: the parts that the layout does not say. */
-static void put_setting(json_t *o, const struct pp_config *c)
+static void put_setting(json_t *o, const struct pp_result *r)
 {
+    const struct pp_config *c = &r->config;
     const struct pp_plan_options *plan = &c->engine_options.plan;
 
     if (plan->steps > 1) /* the figures are those of a steady step */
@@ -156,7 +165,38 @@ static void put_setting(json_t *o, const struct pp_config *c)
     }
     if (c->head != PP_HEAD_LAST)
         json_object_set_new(o, "head", json_string(pp_head_names[c->head]));
-    json_object_set_new(o, "state", state_json(c));
+    json_object_set_new(o, "state", state_json(r));
+}
+
+/* An option as typed: true for a flag, a list where it may be given several times. */
+static json_t *input_json(const struct pp_input *input)
+{
+    const struct pp_option_value *value = input->value;
+
+    if (input->option->type == PP_OPTION_FLAG)
+        return json_true();
+    if (!input->option->is_repeatable)
+        return json_string(value->text);
+    json_t *list = json_array();
+    for (int i = 0; i < value->count; i++)
+        json_array_append_new(list, json_string(value->all[i]));
+    return list;
+}
+
+/* What was asked for, in the order of --help, and what of it had no effect. */
+static void put_inputs(json_t *o, const struct pp_config *c)
+{
+    json_t *inputs = json_object();
+
+    for (int i = 0; i < c->input_count; i++)
+        json_object_set_new(inputs, c->inputs[i].option->name, input_json(&c->inputs[i]));
+    json_object_set_new(o, "inputs", inputs);
+    if (c->note_count == 0)
+        return;
+    json_t *notes = json_array();
+    for (int i = 0; i < c->note_count; i++)
+        json_array_append_new(notes, json_string(c->notes[i]));
+    json_object_set_new(o, "notes", notes);
 }
 
 static void put_model_fields(json_t *o, const struct pp_result *r)
@@ -178,7 +218,7 @@ static json_t *report_json(const struct pp_result *r)
                           r->config.schedule_name, "engine", r->config.engine->name);
 
     json_object_set_new(o, "layout", layout_json(&r->config));
-    put_setting(o, &r->config);
+    put_setting(o, r);
     put(o, "iteration_s", r->metrics.iteration_s);
     put(o, "bubble_frac", r->metrics.bubble_frac);
     put(o, "span_bubble_frac", r->metrics.span_bubble_frac);
@@ -191,6 +231,7 @@ static json_t *report_json(const struct pp_result *r)
     json_object_set_new(o, "costs",
                         json_pack("{ss sb ss}", "origin", r->costs->origin, "calibrated",
                                   r->costs->is_calibrated, "source", r->costs->source));
+    put_inputs(o, &r->config);
     json_object_set_new(o, "meta", meta_json(r));
     return o;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
+enum { WIDTH = 80 };
 
 static double score(const struct pp_result *r)
 {
@@ -34,9 +35,11 @@ static int by_score(const void *a, const void *b)
 static void print_refused(const struct pp_result *r, FILE *out)
 {
     const char *reason = r->error.message;
+    char line[sizeof(r->error.message) + 16];
 
-    fprintf(out, "      %-14s refused: %.*s\n", r->config.schedule_name, (int)strcspn(reason, "\n"),
-            reason);
+    snprintf(line, sizeof(line), "refused: %.*s", (int)strcspn(reason, "\n"), reason);
+    const int column = fprintf(out, "      %-14s ", r->config.schedule_name);
+    pp_text_wrap(out, WIDTH, column, 8, line);
 }
 
 /* Which order `auto` took, below the table. */
@@ -48,7 +51,7 @@ static void print_trials(const struct pp_result *r, FILE *out)
         return;
     snprintf(text, sizeof(text), "%.60s: %s", r->config.schedule_name,
              pp_text_trials(&r->config, trials));
-    pp_text_paragraph(out, 80, 6, "", text);
+    pp_text_paragraph(out, WIDTH, 6, "", text);
 }
 
 static double most_activations(const struct pp_result *r)
@@ -75,8 +78,12 @@ static void print_row(const struct pp_result *r, const struct pp_result *first, 
     const double gain = score(r) / score(first) - 1;
 
     if (r != first)
-        snprintf(versus, sizeof(versus), fabs(gain) < PP_TIE_FRAC ? "tie" : "%+.1f %%", 100 * gain);
-    fprintf(out, "  %2d  %-14s%3d%5d %-9s%10s%7.1f %%%6.1f %%%8.1f  %s\n", rank,
+        snprintf(versus, sizeof(versus),
+                 fabs(gain) < PP_TIE_FRAC ? "tie"
+                 : fabs(gain) < 1         ? "%+.1f %%"
+                                          : "%+.0f %%",
+                 100 * gain);
+    fprintf(out, "  %2d  %-14s%3d%5d %-9s%10s%6.1f %%%6.1f %%%7.1f  %s\n", rank,
             r->config.schedule_name, r->config.layout.vp, r->config.zero,
             pp_recompute_names[r->config.recompute],
             pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
@@ -97,30 +104,34 @@ const struct pp_result **pp_report_rank(struct pp_arena *arena, const struct pp_
 
 static void print_unit_head(const struct pp_config *c, int count, FILE *out)
 {
-    fprintf(out,
-            "pipesim %s  %d schedules, %d ranks, %d micro-batches, F %g B %g C %g a chunk\n\n"
-            "   #  %-16s%4s%14s%11s%11s%13s\n",
+    fprintf(out, "pipesim %s  %d schedules, %d ranks, %d micro-batches, F %g B %g C %g a chunk\n",
             PP_VERSION, count, c->shape.ranks, c->shape.micro_batches, c->unit.f, c->unit.b,
-            c->unit.c, "schedule", "VP", "step", "bubble", "span form", "peak activ.");
+            c->unit.c);
+    pp_report_what_if(c, WIDTH, 11, out);
+    fprintf(out, "\n   #  %-16s%4s%14s%11s%11s%13s\n", "schedule", "VP", "step", "bubble",
+            "span form", "peak activ.");
 }
 
 static void print_head(const struct pp_result *first, int count, FILE *out)
 {
     const struct pp_config *c = &first->config;
-    char number[PP_UNITS_TEXT_BYTES], params[PP_UNITS_TEXT_BYTES];
+    char number[PP_UNITS_TEXT_BYTES], params[PP_UNITS_TEXT_BYTES], text[PP_TEXT_BYTES];
 
-    fprintf(out, "pipesim %s  %d schedules, %s (%s) on %s GPUs of %s\n", PP_VERSION, count,
-            c->model.name, pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params),
-            pp_units_print_count(c->layout.gpus, number), c->cluster.name);
-    fprintf(out,
-            "  TP %d%s x PP %d%s x DP %d%s, MBS %d%s, %d%s micro-batches; costs %s, %scalibrated\n",
-            c->layout.tp, pp_text_star(c, PP_CHOSE_TP), c->layout.pp, pp_text_star(c, PP_CHOSE_PP),
-            c->layout.dp, pp_text_star(c, PP_CHOSE_DP), c->layout.mbs,
-            pp_text_star(c, PP_CHOSE_MBS), c->layout.micro_batches,
-            pp_text_star(c, PP_CHOSE_MICRO_BATCHES), first->costs->origin,
-            first->costs->is_calibrated ? "" : "not ");
+    snprintf(text, sizeof(text), "%d schedules, %s (%s) on %s GPUs of %s", count, c->model.name,
+             pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params),
+             pp_units_print_count(c->layout.gpus, number), c->cluster.name);
+    pp_text_wrap(out, WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
+    snprintf(text, sizeof(text),
+             "TP~%d%s x PP~%d%s x DP~%d%s, MBS~%d%s, %d%s~micro-batches; costs %s, %scalibrated",
+             c->layout.tp, pp_text_star(c, PP_CHOSE_TP), c->layout.pp, pp_text_star(c, PP_CHOSE_PP),
+             c->layout.dp, pp_text_star(c, PP_CHOSE_DP), c->layout.mbs,
+             pp_text_star(c, PP_CHOSE_MBS), c->layout.micro_batches,
+             pp_text_star(c, PP_CHOSE_MICRO_BATCHES), first->costs->origin,
+             first->costs->is_calibrated ? "" : "not~");
+    pp_text_paragraph(out, WIDTH, 2, "", text);
+    pp_report_what_if(c, WIDTH, 11, out);
     fprintf(out, "  tie: within %g %% of the first; * = chosen for you\n\n", 100 * PP_TIE_FRAC);
-    fprintf(out, "   #  %-14s%3s%5s %-9s%10s%9s%8s%8s  %s\n", "schedule", "VP", "ZeRO", "recompute",
+    fprintf(out, "   #  %-14s%3s%5s %-9s%10s%8s%8s%7s  %s\n", "schedule", "VP", "ZeRO", "recompute",
             "iteration", "MFU", "bubble", "GiB", "vs 1");
 }
 

@@ -1,13 +1,13 @@
 #include "sim/report_text.h"
 
 #include "core/units.h"
+#include "sim/inputs.h"
 
 #include <stdio.h>
 #include <string.h>
 
-void pp_text_paragraph(FILE *out, int width, int indent, const char *label, const char *text)
+void pp_text_wrap(FILE *out, int width, int column, int indent, const char *text)
 {
-    int column = fprintf(out, "  %-*s", indent - 2, label);
     bool is_first = true;
 
     for (const char *p = text; *p;) {
@@ -26,6 +26,22 @@ void pp_text_paragraph(FILE *out, int width, int indent, const char *label, cons
         p += strspn(p, " ");
     }
     fputc('\n', out);
+}
+
+void pp_text_paragraph(FILE *out, int width, int indent, const char *label, const char *text)
+{
+    pp_text_wrap(out, width, fprintf(out, "  %-*s", indent - 2, label), indent, text);
+}
+
+void pp_report_what_if(const struct pp_config *config, int width, int indent, FILE *out)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const char *what_if = pp_inputs_what_if(arena, config);
+
+    if (what_if)
+        pp_text_paragraph(out, width, indent, "what-if", what_if);
+    for (int i = 0; i < config->note_count; i++)
+        pp_text_paragraph(out, width, indent, "note", config->notes[i]);
 }
 
 const char *pp_text_star(const struct pp_config *config, unsigned bit)

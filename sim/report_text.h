@@ -9,6 +9,8 @@ enum { PP_TEXT_BYTES = 512 };
 /* "  label    words", wrapped at `width` with the words indented by `indent`; '~' is a space inside
  * a word. */
 void pp_text_paragraph(FILE *out, int width, int indent, const char *label, const char *text);
+/* The words alone, behind `column` columns already printed, and the end of the line. */
+void pp_text_wrap(FILE *out, int width, int column, int indent, const char *text);
 /* "*" when the tool chose it, else "". */
 const char *pp_text_star(const struct pp_config *config, unsigned bit);
 /* "6 layers a stage" or "layers by stage 7 7 6 6", with embedding and head where they are. */
@@ -30,6 +32,8 @@ const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_B
 const char *pp_text_schedule(const struct pp_config *config, char text[PP_TEXT_BYTES]);
 /* The same layout under other schedules, best first; nothing when there are none. */
 void pp_report_others(const struct pp_others *others, FILE *out);
+/* Settings of a what-if, and flags that had no effect; nothing when there are none. */
+void pp_report_what_if(const struct pp_config *config, int width, int indent, FILE *out);
 /* Exposed communication, the busiest links, what shared them; the same with all links for
  * --explain. Nothing where the run has no network. */
 void pp_report_network(const struct pp_result *result, int width, FILE *out);

@@ -1,5 +1,7 @@
 #include "sim/resolve.h"
 
+#include "sim/inputs.h"
+
 #include <string.h>
 
 /* Options that mean something in unit mode; all others are refused there. */
@@ -125,8 +127,37 @@ static bool is_neutral(const char *option, const struct pp_option_value *value)
                            !strcmp(value->text, "tp,cp,dp,pp") || !strcmp(value->text, "auto"));
 }
 
-enum pp_status pp_resolve_effects(const struct pp_request *request, const struct pp_config *config,
-                                  struct pp_error *err)
+/* Degrees that the user left open, as a bit mask by index of DEGREES. */
+enum { TP = 1 << 0, PP = 1 << 1, DP = 1 << 2 };
+static unsigned open_degrees(const struct pp_request *request, const struct pp_config *config)
+{
+    static const char *const DEGREES[] = {"tp", "pp", "dp"};
+    unsigned open = 0;
+
+    for (unsigned i = 0; i < 3; i++)
+        if (!pp_request_has(request, DEGREES[i]))
+            open |= 1U << i;
+    return config->file_program ? open & ~(unsigned)PP : open;
+}
+
+/* Another choice of the tool for these GPUs might have met the need: one open degree alone follows
+ * from the others. */
+static bool might_be_met(enum need need, const struct pp_request *request,
+                         const struct pp_config *config)
+{
+    static const unsigned DEGREES[] = {[NEEDS_REPLICAS] = DP,
+                                       [NEEDS_PEERS] = PP,
+                                       [NEEDS_DEGREES] = TP | PP | DP,
+                                       [NEEDS_GROUPS] = TP | DP,
+                                       [NEEDS_OWN_SUMS] = 0};
+    const unsigned open = open_degrees(request, config);
+    const bool has_gpus = !(config->chosen & PP_CHOSE_GPUS) || config->cluster.nodes;
+
+    return has_gpus && (open & (open - 1)) && (open & DEGREES[need]);
+}
+
+enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_request *request,
+                                  struct pp_config *config, struct pp_error *err)
 {
     char typed[PP_REQUEST_TYPED_BYTES];
 
@@ -136,9 +167,12 @@ enum pp_status pp_resolve_effects(const struct pp_request *request, const struct
         if (!value || origin != PP_FROM_FLAG || is_neutral(EFFECTS[i].option, value) ||
             is_met(EFFECTS[i].need, config))
             continue;
-        return pp_error_set(err, PP_EINVAL, "%s has no effect here: %s",
-                            pp_request_typed(request, EFFECTS[i].option, typed),
-                            NEED_TEXT[EFFECTS[i].need]);
+        pp_request_typed(request, EFFECTS[i].option, typed);
+        if (!might_be_met(EFFECTS[i].need, request, config))
+            return pp_error_set(err, PP_EINVAL, "%s has no effect here: %s", typed,
+                                NEED_TEXT[EFFECTS[i].need]);
+        *PP_PUSH(arena, config->notes, config->note_count, config->note_capacity) = pp_arena_printf(
+            arena, "%s has no effect in the layout chosen: %s", typed, NEED_TEXT[EFFECTS[i].need]);
     }
     return PP_OK;
 }
@@ -148,6 +182,7 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *reque
                           struct pp_error *err)
 {
     *config = (struct pp_config){0};
+    pp_inputs_take(arena, request, config);
     PP_TRY(pp_resolve_fixed(arena, request, config, err));
     if (config->is_unit)
         PP_TRY(check_unit_flags(request, err));
@@ -158,5 +193,5 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *reque
         return pp_resolve_is_open(config) ? pp_resolve_choice(arena, config, &ignored, err) : PP_OK;
     }
     PP_TRY(pp_resolve_plan(arena, request, config, err));
-    return pp_resolve_effects(request, config, err);
+    return pp_resolve_effects(arena, request, config, err);
 }

@@ -57,9 +57,10 @@ enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *confi
                                  struct pp_error *err);
 /* A granule is a whole number of samples. */
 enum pp_status pp_resolve_granules(const struct pp_config *config, struct pp_error *err);
-/* Refuse flags that cannot change the answer of this configuration. */
-enum pp_status pp_resolve_effects(const struct pp_request *request, const struct pp_config *config,
-                                  struct pp_error *err);
+/* Refuse flags that cannot change the answer of this configuration; where the tool might have
+ * chosen degrees with which they do, only note it in config->notes. */
+enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_request *request,
+                                  struct pp_config *config, struct pp_error *err);
 
 /* Everything above in order. */
 enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *request,

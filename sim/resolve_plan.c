@@ -280,9 +280,9 @@ static enum pp_status count_gpus(const struct pp_request *request, struct pp_con
             return PP_OK;
         const int64_t below = *gpus / product * product;
         pp_error_set(err, PP_EINVAL,
-                     "%d GPUs are not a multiple of tp * cp * pp * dp = %lld; nearest: ", *gpus,
-                     (long long)product);
-        return below ? pp_error_append(err, "%lld, %lld", (long long)below,
+                     "%d GPUs are not a multiple of tp * cp * pp * dp = %lld; nearest: --gpus ",
+                     *gpus, (long long)product);
+        return below ? pp_error_append(err, "%lld or %lld", (long long)below,
                                        (long long)(below + product))
                      : pp_error_append(err, "%lld", (long long)product);
     }

@@ -113,7 +113,7 @@ static enum pp_status lower_program(struct pp_arena *arena, const struct pp_conf
         options.recompute_frac = recompute_fracs(arena, result);
     }
     pp_lower_schedule(config->schedule, config->shape.micro_batches, &options);
-    PP_TRY(pp_buckets_lower(arena, config, result->costs, &options, err));
+    pp_buckets_lower(arena, config, result->costs, &options);
     return pp_lower(arena, compute, &options, &result->program, err);
 }
 

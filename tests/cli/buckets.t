@@ -5,7 +5,7 @@ $ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 2 --
 > 0F0[0],0B0,0RS#0/2,0RS#1/2,(0RS#0/2)WAIT,(0RS#1/2)WAIT,0U,0AG#0/2,0AG#1/2,(0AG#0/2)WAIT,(0AG#1/2)WAIT
 $ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 1 | diff - <(pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2) && echo the same
 > the same
-$ for k in 1 4 16; do pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --grad-sync eager --buckets $k --json | grep -E '"(iteration_s|dp_sync|buckets)"'; done
+$ for k in 1 4 16; do pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --grad-sync eager --buckets $k --json | grep -E '"(iteration_s|dp_sync|buckets)": [0-9]'; done
 >   "iteration_s": 0.067052770457000005,
 >     "dp_sync": 0.30026609087556555,
 >     "buckets": 4
@@ -29,9 +29,33 @@ $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs
 >     "grad_sync": "end",
 >     "bucket_bytes": 100000000.0
 >   },
-$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag --bucket-size 25KB
-! pipesim: error: --bucket-size 25KB cuts the 1.53 GiB of gradients of stage 0 into 65587 buckets: at most 255; --bucket-size 6.5MB is enough
-= 2
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag --bucket-size 25KB --no-alternatives | sed -n '/^  state/,/^$/p'
+>   state    ZeRO 0*, recompute none*, gradient sync end in 255 buckets of
+>            6.43 MB, the most there can be
+>   costs    analytic, not calibrated on any measurement (constants and sources:
+>            pipesim clusters h100)
+>   what-if  --bucket-size 25KB
+>
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag --bucket-size 25KB --json | grep -E 'bucket'
+>     "bucket_bytes": 25000.0,
+>     "buckets": 255,
+>     "capped_bucket_bytes": 6430029.8 ...
+>     "bucket-size": "25KB",
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag --bucket-size 25KB --explain | grep -A 1 'stage 0: 255'
+>     stage 0: 255 buckets of 6.13 MiB (the most there can be), 109 us each: 27.9 ms together, 13.2 ms
+>         in one piece
+$ pipesim --schedule 1f1b --gpus 64 --engine dag --bucket-size 25MB --no-alternatives | grep -E -A 1 '^  (layout|state)'
+>   layout   TP 4* x PP 8* x DP 2*, MBS 1*, GBS 2,048* -> 1024* micro-batches; 12
+>            layers a stage, embedding in the first, head in the last
+>   state    ZeRO 1*, recompute none*, gradient sync end in 255 buckets of
+>            43.9 MB, the most there can be
+$ pipesim --schedule 1f1b --model llama3-70b --gpus 16 --mbs 1 --gbs 16 --engine dag --buckets 4 --no-alternatives | grep -A 1 'note     --'
+>   note     --buckets 4 has no effect in the layout chosen: there is one replica
+>            of each stage, so no gradient is exchanged
+$ pipesim --schedule 1f1b --model llama3-70b --gpus 16 --mbs 1 --gbs 16 --engine dag --buckets 4 --json | sed -n '/"notes"/,/]/p'
+>   "notes": [
+>     "--buckets 4 has no effect in the layout chosen: there is one replica of each stage, so no gradient is exchanged"
+>   ],
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --bucket-size 25MB --buckets 4
 ! pipesim: error: --buckets 4 and --bucket-size 25MB exclude each other: one gives the number, the other the size
 = 2

@@ -100,8 +100,9 @@ $ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --concat au
 >   memory   peak chunk activations by rank: 3.5 4 4 3.5
 >
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
-$ pipesim --schedule chimera --pp 4 --micro-batches 12 --unit F=1,B=2 --concat auto --explain | grep auto:
->   concat halving (auto: direct 44 units, doubling refused: --micro-batches 12: --concat doubling takes whole units of 8; nearest: 8 or 16, halving 38 units)
+$ pipesim --schedule chimera --pp 4 --micro-batches 12 --unit F=1,B=2 --concat auto --explain | grep -A 1 auto:
+>   concat halving (auto: direct 44 units, doubling refused: --micro-batches 12: --concat doubling
+>       takes whole units of 8; nearest: 8 or 16, halving 38 units)
 $ pipesim --schedule chimera --pp 8 --micro-batches 8 --unit F=1,B=2 --pipelines 4 --concat auto | grep -A 3 schedule
 >   schedule concat direct (auto: direct 28 units, doubling refused: --pipelines
 >            4: --concat doubling has one pair of pipelines; nearest: 2, halving
@@ -122,7 +123,7 @@ $ pipesim --schedule chimera,gpipe --pp 4 --micro-batches 8 --unit F=1,B=2 --con
 >    2  gpipe              1      33 units    27.27 %    27.27 %            8
 >       chimera: concat halving (auto: direct 30 units, doubling 27 units, halving
 >       26 units)
-$ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --concat auto --json | grep -c concat
+$ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --concat auto --json | grep -c '^  "concat'
 > 0
 = 1
 $ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --concat auto --slow 0=0.5 | grep -E -A 1 "schedule|step"

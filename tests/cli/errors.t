@@ -66,10 +66,10 @@ $ pipesim --schedule chimera --gpus 7
 ! pipesim: error: no layout works; the first one tried, tp 1 x pp 7 x dp 1: --pp 7: chimera needs an even number; nearest: 6 or 8
 = 2
 $ pipesim --schedule 1f1b --gpus 2048 --pp 12
-! pipesim: error: 2048 GPUs are not a multiple of tp * cp * pp * dp = 12; nearest: 2040, 2052
+! pipesim: error: 2048 GPUs are not a multiple of tp * cp * pp * dp = 12; nearest: --gpus 2040 or 2052
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --tp 3
-! pipesim: error: 8 GPUs are not a multiple of tp * cp * pp * dp = 3; nearest: 6, 9
+! pipesim: error: 8 GPUs are not a multiple of tp * cp * pp * dp = 3; nearest: --gpus 6 or 9
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --ep 2
 ! pipesim: error: --ep 2: gpt3-175b has no experts; a dense model has --ep 1
@@ -78,7 +78,7 @@ $ pipesim --schedule 1f1b --gpus 16 --pp 4 --tp 4 --gbs 7 --mbs 2
 ! pipesim: error: --gbs 7 is not a multiple of dp * mbs = 1 * 2 = 2; nearest: 6, 8
 = 2
 $ pipesim --schedule 1f1b --gpus 16 --pp 4 --tp 4 --dp 2
-! pipesim: error: 16 GPUs are not a multiple of tp * cp * pp * dp = 32; nearest: 32
+! pipesim: error: 16 GPUs are not a multiple of tp * cp * pp * dp = 32; nearest: --gpus 32
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --pp 8 --micro-batches 8 --gbs 9
 ! pipesim: error: --gbs 9 contradicts dp 1 * mbs 1 * 8 micro-batches = 8

@@ -11,11 +11,11 @@ $ pipesim --schedule 1f1b --unit F=1 --pp 2 --micro-batches 4 --map dp,tp
 $ pipesim --schedule gpipe --model gpt2 --tp 1 --pp 4 --dp 1 --map pp
 ! pipesim: error: --map pp has no effect here: one degree alone is above 1, so the devices have only one order
 = 2
-$ pipesim --schedule 1f1b --gpus 64 --model gpt2 --tp 2 --pp 4 --map DP-pp --no-alternatives | grep -o 'map .*'
+$ pipesim --schedule 1f1b --gpus 64 --model gpt2 --tp 2 --pp 4 --map DP-pp --no-alternatives | grep -o 'map [a-z].*'
 > map dp,pp,tp,cp
-$ pipesim --schedule 1f1b --gpus 64 --model gpt2 --tp 2 --pp 4 --map dp,pp --json | grep '"map"'
+$ pipesim --schedule 1f1b --gpus 64 --model gpt2 --tp 2 --pp 4 --map dp,pp --json | grep '^  "map"'
 >   "map": "dp,pp,tp,cp",
-$ pipesim --schedule 1f1b --gpus 64 --model gpt2 --tp 2 --pp 4 --map tp,cp,dp,pp --json | grep -c '"map"'
+$ pipesim --schedule 1f1b --gpus 64 --model gpt2 --tp 2 --pp 4 --map tp,cp,dp,pp --json | grep -c '^  "map"'
 > 0
 = 1
 # The innermost degree has the fast links: dp inside the node makes sums cheap, pp messages.

@@ -15,6 +15,7 @@ $ pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --cluster "h10
 >   "engine": "simgrid",
 >     "contended": true,
 >     "replicas_simulated": 8,
+>     "engine": "simgrid"
 # One replica stands for all to the last bit.
 $ diff <(pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --cluster h100 --engine simgrid --json | grep iteration_s) <(pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --cluster h100 --engine simgrid --no-fold --json | grep iteration_s)
 # Late steps are like early ones: the hundredth is over after 46 days.

@@ -3,6 +3,7 @@ $ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/star
 >     "gpus": 12,
 >   "cluster": "tests/fuzz/corpus/platform/star.xml",
 >     "fabric": "file",
+>     "cluster": "tests/fuzz/corpus/platform/star.xml"
 $ pipesim clusters tests/fuzz/corpus/platform/zones.xml
 > tests/fuzz/corpus/platform/zones.xml: 2 x V100-SXM2 32GB a node
 >   network  platform of 4 hosts and 8 links

@@ -109,7 +109,7 @@ $ pipesim --preset chimera-sc21 --no-alternatives --head ignored | grep -A2 layo
 $ pipesim --preset chimera-sc21 --head balanced --explain | grep -A1 -e --head
 >   --head balanced: forward and backward of embedding and head are 0.0211 and 2.64 blocks
 >   message over the network: 10.0 us + bytes / 8.16 GB/s
-$ pipesim --preset chimera-sc21 --head ignored --json | grep -w head
+$ pipesim --preset chimera-sc21 --head ignored --json | grep -w '^  "head"'
 >   "head": "ignored",
 $ pipesim --preset chimera-sc21 --head balanced --last-stage-layers 1
 ! pipesim: error: --last-stage-layers 1 contradicts --head balanced, which chooses the layers of every stage

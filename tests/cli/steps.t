@@ -65,7 +65,7 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --order eager:
 >   units    F 1, B 2 (I 1 + W 1), C 0, F+B overlapped 3; messages buffered
 >
 >   step              33 units   first start to last end
-$ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --order eager:4 --json | sed -n '/"order"/,/}/p'
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --order eager:4 --json | sed -n '/^  "order"/,/}/p'
 >   "order": {
 >     "rule": "eager",
 >     "limit": 4
@@ -133,10 +133,10 @@ $ pipesim program --schedule pipedream --pp 2 --micro-batches 3
 > 1RECV_F0[0],1RECV_F1[1],(1RECV_F0)WAIT,1F0[0],1RECV_F2[0],1B0,1SEND_B0[0],1U,(1RECV_F1)WAIT,1F1[0],1B1,1SEND_B1[1],1U,(1RECV_F2)WAIT,(1SEND_B0)WAIT,1F2[0],1B2,1SEND_B2[0],1U,(1SEND_B1)WAIT,(1SEND_B2)WAIT
 ! pipesim: warning: a file holds one step; run by name, pipedream updates without a flush
 $ pipesim --schedule pipedream,pipedream-2bw,1f1b --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 | tail -4
->    #  schedule       VP ZeRO recompute iteration      MFU  bubble     GiB  vs 1
->    1  pipedream-2bw   1    0 none         1.96 s   49.0 %  18.5 %    40.2  -
->    2  pipedream       1    0 none         2.14 s   44.9 %  17.9 %    44.4  +9.1 %
->    3  1f1b            1    0 none         2.24 s   42.7 %  26.9 %    38.1  +14.6 %
+>    #  schedule       VP ZeRO recompute iteration     MFU  bubble    GiB  vs 1
+>    1  pipedream-2bw   1    0 none         1.96 s  49.0 %  18.5 %   40.2  -
+>    2  pipedream       1    0 none         2.14 s  44.9 %  17.9 %   44.4  +9.1 %
+>    3  1f1b            1    0 none         2.24 s  42.7 %  26.9 %   38.1  +14.6 %
 $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --no-alternatives --engine dag
 > pipesim 0.1.0  pipedream-2bw on 8 GPUs       (* = chosen for you, see --explain)
 >

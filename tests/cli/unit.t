@@ -61,7 +61,8 @@ $ pipesim --schedule gpipe,1f1b,interleaved,bfs,chimera --pp 3 --micro-batches 4
 >    1  bfs                2      30 units    20.00 %    20.00 %            8
 >    3  gpipe              1      18 units    33.33 %    33.33 %            4
 >    3  1f1b               1      18 units    33.33 %    33.33 %            3
->       chimera        refused: --pp 3: chimera needs an even number; nearest: 2 or 4
+>       chimera        refused: --pp 3: chimera needs an even number; nearest: 2
+>         or 4
 $ pipesim --schedule 1f1b --pp 8 --micro-batches 24 --unit F=18.522,I=18.086,W=9.337,C=0.601 --json | grep -E '"(bubble_frac|iteration_s|mfu|fits|seq)"'
 >     "seq": null
 >   "iteration_s": 1456.749,
@@ -157,4 +158,10 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >     "origin": "unit",
 >     "calibrated": false,
 >     "source": "--unit"
+>   },
+>   "inputs": {
+>     "schedule": "1f1b",
+>     "micro-batches": "8",
+>     "pp": "4",
+>     "unit": "F=1,B=2"
 >   },

@@ -8,12 +8,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int64_t step_ps(struct pp_arena *arena, const struct pp_costs *costs, int replicas,
+static int64_t step_ps(struct pp_arena *arena, const struct pp_costs *costs, int replicas, int zero,
                        bool has_flows)
 {
     const struct pp_shape shape = {
         .ranks = 1, .chunks = 1, .pipelines = 1, .micro_batches = 1, .splits = 1, .granules = 1};
-    const struct pp_lower_options lower = {.recv_slots = 2, .has_sync = true};
+    const struct pp_lower_options lower = {
+        .recv_slots = 2, .has_sync = true, .has_optimizer = true, .zero = zero};
     const struct pp_plan_options options = {.ring_flows = has_flows};
     struct pp_program *compute, *program;
     struct pp_plan *plan;
@@ -61,11 +62,14 @@ Test(ring, one_gibibyte_priced_and_run)
         const double hop_s = link.alpha_s + gib / dp / (0.8 * link.bytes_per_s);
         cr_assert_float_eq(pp_units_s(costs->op[PP_AR][0].ps) / (2 * (dp - 1) * hop_s), 1, 1e-6);
         pp_costs_rings(arena, &in, costs);
-        const int64_t priced_ps = step_ps(arena, costs, 1, false);
-        const int64_t run_ps = step_ps(arena, costs, 1, true);
-        cr_assert_eq(step_ps(arena, costs, dp, true), run_ps);
-        /* hops are rounded before they are added up */
-        cr_assert(llabs(priced_ps - run_ps) <= dp, "%lld ps apart",
-                  (long long)(priced_ps - run_ps));
+        for (int zero = 0; zero <= 1; zero++) { /* one sum; a scatter and a gather */
+            const int64_t priced_ps = step_ps(arena, costs, 1, zero, false);
+            const int64_t run_ps = step_ps(arena, costs, 1, zero, true);
+            cr_assert_gt(run_ps, 2 * (dp - 1) * pp_units_ps(hop_s) * 0.99);
+            cr_assert_eq(step_ps(arena, costs, dp, zero, true), run_ps);
+            /* hops are rounded before they are added up */
+            cr_assert(llabs(priced_ps - run_ps) <= dp, "ZeRO %d: %lld ps apart", zero,
+                      (long long)(priced_ps - run_ps));
+        }
     }
 }

@@ -1,0 +1,49 @@
+# What a figure was computed from, and pages that fit.
+$ pipesim --schedule 1f1b --model gpt2 --gpus 8 --pp 2 --tp 2 --engine dag --no-alternatives --jitter 5% --seed 3 --slow 0=0.9 --slow 1.1=80% --link-bw network=0.5 --p2p buffered:2 --post jit --recv-slots 3 --map dp,tp --head balanced --no-fold --collectives flows --collective-algorithm ring --nic fifo --buckets 2 | grep -A 5 what-if
+>   what-if  --link-bw network=0.5 --slow 0=0.9 --slow 1.1=80% --jitter 5%
+>            --seed 3 --head balanced --map dp,tp --buckets 2 --p2p buffered:2
+>            --post jit --recv-slots 3 --nic fifo --collectives flows
+>            --collective-algorithm ring --no-fold
+>
+>   iteration ...
+$ pipesim --schedule 1f1b --model gpt2 --gpus 8 --pp 2 --tp 2 --engine dag --no-alternatives --slow 0=1 --jitter 0 --p2p rendezvous --post early --recv-slots 2 --map TP --head last --collectives analytic --collective-algorithm auto --nic free --buckets 1 | grep what-if
+>   what-if  --slow 0=1
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1 --jitter 5% | grep what-if
+>   what-if  --jitter 5% (seed 0)
+$ pipesim --schedule 1f1b,gpipe --pp 2 --micro-batches 2 --unit F=1 --slow 1=0.5 | grep what-if
+>   what-if  --slow 1=0.5
+$ pipesim --preset chimera-sc21 --gbs 1024 --slow 1=0.9 --link-bw node=2 --link-bw network=2 --no-fold --engine dag --json | sed -n '/"inputs"/,/^  }/p'
+>   "inputs": {
+>     "schedule": "chimera",
+>     "preset": "chimera-sc21",
+>     "gpus": "2048",
+>     "tp": "1",
+>     "pp": "32",
+>     "mbs": "1",
+>     "gbs": "1024",
+>     "seq": "632",
+>     "model": "gpt2-64",
+>     "head": "last",
+>     "cluster": "p100-daint",
+>     "link-bw": [
+>       "node=2",
+>       "network=2"
+>     ],
+>     "slow": [
+>       "1=0.9"
+>     ],
+>     "zero": "0",
+>     "recompute": "none",
+>     "grad-sync": "eager-opt",
+>     "engine": "dag",
+>     "no-fold": true
+>   },
+$ for run in '--gpus 256' '--model llama3-70b --gpus 96 --pp 3' '--pp 3 --micro-batches 4 --unit F=1' '--gpus 64 --slow 0=0.9 --p2p buffered:2'; do pipesim --schedule all $run --engine dag | awk -v run="$run" 'length > 80 { print run ": " $0 }'; done
+$ pipesim --schedule 1f1b,gpipe --model gpt2 --gpus 32 --engine dag --cluster "node:4 gpu:8 device:a100 nvlink:300GBps nic:4x200Gbps leaf:2 oversub:4" | awk 'length > 80'
+$ for schedule in chimera zbv seq1f1b zb-auto hanayo pipedream; do pipesim --schedule $schedule --gpus 64 --model llama3-8b --engine dag --grad-sync eager --bucket-size 25MB --explain; pipesim --schedule $schedule --pp 4 --micro-batches 8 --unit F=1,B=2 --explain; done | awk 'length > 100'
+$ pipesim --schedule chimera --gpus 2048 --engine dag --no-alternatives | grep -A 2 '^  note'
+>   note     idle between ops: the schedule's own order (its closed form says
+>            26.7 % with B = 2F, equal stages, free communication); start-up
+>            alone, (D-1)/(NV+D-1), would be 19.0 %
+$ for how in flows analytic; do pipesim --schedule 1f1b --model gpt2-64 --pp 4 --dp 4 --tp 1 --micro-batches 8 --zero 1 --cluster "gpu:1 fabric:ideal" --engine dag --collective-algorithm ring --collectives $how --json | grep iteration_s; done | sort -u | wc -l
+> 1
