@@ -6,8 +6,11 @@
 #include "sim/report_text.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
+enum { WIDTH = 100 };
 
 static void explain_choices(const struct pp_config *c, FILE *out)
 {
@@ -135,7 +138,7 @@ static void explain_rates(const struct pp_result *r, FILE *out)
     pp_text_paragraph(out, 100, 14, "dense peak", c->cluster.device.source);
 }
 
-void pp_explain_print(const struct pp_result *r, FILE *out)
+static void explain(const struct pp_result *r, FILE *out)
 {
     if (!r->config.is_unit && r->config.chosen) {
         explain_choices(&r->config, out);
@@ -155,4 +158,57 @@ void pp_explain_print(const struct pp_result *r, FILE *out)
     pp_buckets_explain(r, out);
     if (r->program->granules > 1)
         fprintf(out, "  granules%s\n", PP_TEXT_GRANULES);
+}
+
+/* Columns that the first bytes of a text take. */
+static int columns(const char *text, size_t bytes)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        count += (text[i] & 0xc0) != 0x80; /* not inside a character of UTF-8 */
+    return count;
+}
+
+/* One line; what does not fit goes to lines that are indented by four more. */
+static void print_wrapped(const char *line, size_t bytes, FILE *out)
+{
+    const int indent = (int)strspn(line, " ") + 4;
+    int column = 0;
+
+    for (size_t at = 0, piece; at < bytes; at += piece) {
+        const size_t blanks = strspn(line + at, " ");
+        piece = blanks + strcspn(line + at + blanks, " \n");
+        if (piece > bytes - at)
+            piece = bytes - at;
+        const int width = columns(line + at, piece);
+        if (column > indent && column + width > WIDTH) {
+            fprintf(out, "\n%*s%.*s", indent, "", (int)(piece - blanks), line + at + blanks);
+            column = indent + width - (int)blanks;
+        } else {
+            column += width;
+            fwrite(line + at, 1, piece, out);
+        }
+    }
+    fputc('\n', out);
+}
+
+void pp_explain_print(const struct pp_result *r, FILE *out)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *buffer = open_memstream(&text, &bytes);
+
+    if (!buffer) { /* out of memory: unwrapped */
+        explain(r, out);
+        return;
+    }
+    explain(r, buffer);
+    fclose(buffer);
+    for (const char *line = text; *line;) {
+        const size_t length = strcspn(line, "\n");
+        print_wrapped(line, length, out);
+        line += length + (line[length] == '\n');
+    }
+    free(text);
 }

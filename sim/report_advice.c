@@ -101,6 +101,62 @@ static int slowest_rank(const struct pp_result *r, double *excess_frac)
     return slowest;
 }
 
+#define LITTLE_FRAC 0.1 /* a bubble that is not worth an explanation */
+
+static const char *more_micro_batches(const struct pp_shape *shape, char text[PP_TEXT_BYTES])
+{
+    snprintf(text, PP_TEXT_BYTES,
+             "more micro-batches (now %d for %d ranks) would shrink the bubble",
+             shape->micro_batches, shape->ranks);
+    return text;
+}
+
+/* Many micro-batches and still idle: start-up, or what else it is. */
+static const char *why_idle(const struct pp_result *r, char text[PP_TEXT_BYTES])
+{
+    static const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
+    const struct pp_shape *shape = &r->config.shape;
+    const struct pp_schedule *s = r->config.schedule;
+    const double closed_frac = s && s->bubble_frac.value && !r->config.is_eager
+                                   ? s->bubble_frac.value(shape, &unit, 0)
+                                   : (double)NAN;
+    const double bubble_frac = r->metrics.bubble_frac, wait = shape->ranks - 1,
+                 start_up_frac = wait / ((double)shape->micro_batches * shape->chunks + wait);
+
+    if (closed_frac > bubble_frac / 2 && closed_frac > 1.2 * start_up_frac)
+        snprintf(text, PP_TEXT_BYTES,
+                 "idle between ops: the schedule's own order (its closed form says %.1f~%% with B "
+                 "= 2F, equal stages, free communication); start-up alone, (D-1)/(NV+D-1), would "
+                 "be %.1f~%%",
+                 100 * closed_frac, 100 * start_up_frac);
+    else if (start_up_frac > bubble_frac / 2)
+        return more_micro_batches(shape, text);
+    else
+        snprintf(text, PP_TEXT_BYTES,
+                 "start-up, (D-1)/(NV+D-1), makes %.1f~%% of the bubble's %.1f~%%; most of the "
+                 "rest is %s",
+                 100 * start_up_frac, 100 * bubble_frac,
+                 r->metrics.time_frac[PP_TIME_P2P] > bubble_frac / 2
+                     ? "waiting for messages in flight"
+                     : "idle between ops, where ranks wait for others; --gantt shows where");
+    return text;
+}
+
+static const char *on_micro_batches(const struct pp_result *r, char text[PP_TEXT_BYTES])
+{
+    const struct pp_shape *shape = &r->config.shape;
+
+    if (shape->micro_batches < 4 * shape->ranks)
+        return more_micro_batches(shape, text);
+    if (r->metrics.bubble_frac > LITTLE_FRAC)
+        return why_idle(r, text);
+    snprintf(text, PP_TEXT_BYTES,
+             "%d micro-batches for %d ranks leave little start-up bubble; see the other end "
+             "with --micro-batches %d",
+             shape->micro_batches, shape->ranks, shape->ranks);
+    return text;
+}
+
 const char *pp_report_advice(const struct pp_result *r, const struct pp_others *others,
                              char text[PP_TEXT_BYTES])
 {
@@ -129,14 +185,7 @@ const char *pp_report_advice(const struct pp_result *r, const struct pp_others *
                  best->config.schedule_name, best->config.schedule_name, c->layout.gpus);
     else if (c->shape.ranks == 1)
         snprintf(text, PP_TEXT_BYTES, "one pipeline rank: no pipeline, no bubble");
-    else if (c->shape.micro_batches >= 4 * c->shape.ranks)
-        snprintf(text, PP_TEXT_BYTES,
-                 "%d micro-batches for %d ranks leave little start-up bubble; see the other end "
-                 "with --micro-batches %d",
-                 c->shape.micro_batches, c->shape.ranks, c->shape.ranks);
     else
-        snprintf(text, PP_TEXT_BYTES,
-                 "more micro-batches (now %d for %d ranks) would shrink the bubble",
-                 c->shape.micro_batches, c->shape.ranks);
+        on_micro_batches(r, text);
     return text;
 }
