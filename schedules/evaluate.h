@@ -21,8 +21,8 @@ struct pp_plan_options {
     bool is_buffered;
     int buffered;    /* K of buffered:K, 0 = without bound */
     bool nic_fifo;   /* one send at a time per rank, in post order (an approximation) */
-    bool ring_flows; /* all-reduces as 2(n-1) ring steps over replicas instead of one analytic cost
-                      */
+    bool ring_flows; /* gradient sums as 2(n-1) ring steps over replicas, scatters and gathers as
+                      * n-1, instead of one analytic cost */
     int steps;       /* K steps of the program, one after another; 0 = 1 */
     bool is_barrier_free; /* off: a step starts when the one before has ended on all ranks of all
                            * replicas. On: each rank goes on by itself; clocks, streams, channels
