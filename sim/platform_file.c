@@ -1,6 +1,8 @@
 #include "sim/platform_file.h"
 
 #include "core/file.h"
+#include "sim/platform.h"
+#include "sim/platform_props.h"
 #include "sim/platform_text.h"
 #include "sim/simgrid_child.h"
 #include "sim/simgrid_module.h"
@@ -10,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PLATFORM_MAX_BYTES = 256 << 20, LOG_BYTES = 1 << 16 };
+enum { PLATFORM_MAX_BYTES = 256 << 20, LOG_BYTES = 1 << 16, HOSTS_MAX = 1 << 20 };
 
 struct pp_platform {
     struct pp_child child;
@@ -342,15 +344,34 @@ static enum pp_status set_links(struct pp_arena *arena, struct pp_platform *p, s
     return PP_OK;
 }
 
-/* "--cluster: memory:40XB: ..." */
+/* "--cluster: memory:40XB: ..." is "line 7: property memory: ...", where the file can be read. */
 static enum pp_status bad_property(const struct pp_platform *p, struct pp_error *err)
 {
     static const char option[] = "--cluster: ";
     struct pp_error from = *err;
     const bool has_option = !strncmp(from.message, option, strlen(option));
 
-    return pp_error_set(err, from.status, "%s: properties: %s", p->source.path,
-                        from.message + (has_option ? strlen(option) : 0));
+    const char *reason = from.message + (has_option ? strlen(option) : 0), *name;
+    char word[16] = "device";
+    int used = 0;
+
+    if (sscanf(reason, "%15[a-z]:%n", word, &used) != 1 || used == 0)
+        used = 0, snprintf(word, sizeof(word), "device");
+    const int line = pp_prop_line(p->source.text, word, &name);
+    if (!line)
+        return pp_error_set(err, from.status, "%s: properties: %s", p->source.path, reason);
+    pp_error_set(err, from.status, "property %s: %s", name, reason + used);
+    return place(p, line, err);
+}
+
+static enum pp_status uneven(const struct pp_platform *p, int gpus_per_node, struct pp_error *err)
+{
+    const char *name = PP_PROP_GPUS;
+    const int line = pp_prop_line(p->source.text, "gpu", &name);
+
+    pp_error_set(err, PP_EINVAL, "%d hosts are no whole number of nodes: property %s is %d",
+                 p->hosts, name, gpus_per_node);
+    return place(p, line, err);
 }
 
 static enum pp_status make_cluster(struct pp_arena *arena, struct pp_platform *p,
@@ -363,10 +384,7 @@ static enum pp_status make_cluster(struct pp_arena *arena, struct pp_platform *p
     if (!strstr(p->words, "gpu:"))
         c->gpus_per_node = 1;
     if (p->hosts % c->gpus_per_node != 0)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s: %d hosts are no whole number of nodes: property gpus_per_node "
-                            "is %d",
-                            p->source.path, p->hosts, c->gpus_per_node);
+        return uneven(p, c->gpus_per_node, err);
     c->name = p->source.path;
     c->title = pp_arena_printf(arena, "platform of %d host%s and %d links%s", p->hosts,
                                p->hosts == 1 ? "" : "s", p->links,
@@ -388,6 +406,29 @@ static enum pp_status open_platform(struct pp_arena *arena, struct pp_platform *
     return make_cluster(arena, p, cluster, err);
 }
 
+/* What SimGrid would only find out, if at all, after hours. */
+static enum pp_status check_text(const struct pp_platform *p, struct pp_error *err)
+{
+    struct pp_elements elements = {.rest = p->source.text, .line = 1};
+    struct pp_element e;
+    int64_t hosts = 0;
+    int line;
+
+    while (hosts <= HOSTS_MAX && pp_elements_next(&elements, &e))
+        hosts += pp_element_hosts(&e);
+    if (hosts > HOSTS_MAX) {
+        pp_error_set(err, PP_EINVAL,
+                     "%.*s %.*s: up to here %lld hosts, and every host is one "
+                     "device: expected at most %d",
+                     e.tag_length, e.tag, e.id_length < 60 ? e.id_length : 60, e.id,
+                     (long long)hosts, HOSTS_MAX);
+        return place(p, e.line, err);
+    }
+    if (pp_props_check(p->source.text, &line, err) != PP_OK)
+        return place(p, line, err);
+    return PP_OK;
+}
+
 static void close_platform(void *platform)
 {
     pp_platform_close(platform);
@@ -402,6 +443,7 @@ enum pp_status pp_platform_open(struct pp_arena *arena, const char *path,
 
     PP_TRY(pp_file_read_limited(arena, path, PLATFORM_MAX_BYTES, &bytes, err));
     p->source = (struct pp_platform_source){pp_arena_strdup(arena, path), bytes.data, bytes.length};
+    PP_TRY(check_text(p, err));
     PP_TRY(pp_child_start(&p->child, serve, &p->source, err));
     p->is_open = true;
     pp_arena_defer(arena, close_platform, p);

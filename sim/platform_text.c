@@ -4,6 +4,7 @@
 #include "sim/platform_file.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -34,13 +35,15 @@ static void advance(struct pp_elements *e, const char *to)
         e->line += *e->rest == '\n';
 }
 
-/* The value of attribute `id` in the tag [at, end). */
-static bool find_id(const char *at, const char *end, struct pp_element *element)
+/* The value of an attribute in the tag [at, end), and its length. */
+static const char *find_attribute(const char *at, const char *end, const char *name, int *bytes)
 {
-    for (; at + 4 < end; at++) {
-        if (!is_blank(at[0]) || at[1] != 'i' || at[2] != 'd')
+    const ptrdiff_t length = (ptrdiff_t)strlen(name);
+
+    for (; at + length + 2 < end; at++) {
+        if (!is_blank(at[0]) || strncmp(at + 1, name, (size_t)length) != 0)
             continue;
-        const char *value = at + 3;
+        const char *value = at + 1 + length;
         while (value < end && is_blank(*value))
             value++;
         if (value == end || *value++ != '=')
@@ -51,11 +54,10 @@ static bool find_id(const char *at, const char *end, struct pp_element *element)
             value < end ? memchr(value + 1, *value, (size_t)(end - value - 1)) : NULL;
         if (!close || (*value != '"' && *value != '\''))
             continue;
-        element->id = value + 1;
-        element->id_length = (int)(close - value - 1);
-        return true;
+        *bytes = (int)(close - value - 1);
+        return value + 1;
     }
-    return false;
+    return NULL;
 }
 
 bool pp_elements_next(struct pp_elements *e, struct pp_element *element)
@@ -73,10 +75,12 @@ bool pp_elements_next(struct pp_elements *e, struct pp_element *element)
         int length = 0;
         while (isalnum((unsigned char)tag[length]) || tag[length] == '_')
             length++;
-        *element = (struct pp_element){.tag = tag, .tag_length = length, .line = e->line};
-        const bool found = !is_comment && length > 0 && find_id(tag + length, close, element);
+        *element =
+            (struct pp_element){.tag = tag, .tag_length = length, .end = close, .line = e->line};
+        if (!is_comment && length > 0)
+            element->id = find_attribute(tag + length, close, "id", &element->id_length);
         advance(e, close);
-        if (found)
+        if (element->id)
             return true;
     }
 }
@@ -84,6 +88,38 @@ bool pp_elements_next(struct pp_elements *e, struct pp_element *element)
 static bool is_text(const char *start, int length, const char *text)
 {
     return strlen(text) == (size_t)length && !memcmp(start, text, (size_t)length);
+}
+
+/* "0-5,8,10-12" has ten. */
+static int64_t count_radical(const char *at, const char *end)
+{
+    int64_t count = 0;
+
+    while (at < end) {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        char *behind;
+        const long long first = strtoll(at, &behind, 10);
+        const long long last =
+            *behind == '-' && behind + 1 < end ? strtoll(behind + 1, NULL, 10) : first;
+
+        if (first >= 0 && last >= first)
+            count += last - first < INT64_MAX / 4 ? last - first + 1 : INT64_MAX / 4;
+        count = count < INT64_MAX / 4 ? count : INT64_MAX / 4;
+        at = comma ? comma + 1 : end;
+    }
+    return count;
+}
+
+int64_t pp_element_hosts(const struct pp_element *e)
+{
+    int length;
+
+    if (is_text(e->tag, e->tag_length, "host") || is_text(e->tag, e->tag_length, "peer"))
+        return 1;
+    if (!is_text(e->tag, e->tag_length, "cluster") && !is_text(e->tag, e->tag_length, "cabinet"))
+        return 0;
+    const char *radical = find_attribute(e->tag + e->tag_length, e->end, "radical", &length);
+    return radical ? count_radical(radical, radical + length) : 0;
 }
 
 int pp_element_line(const char *text, const char *tag, const char *id, int nth)

@@ -310,12 +310,9 @@ static enum pp_status too_many_gpus(const struct pp_request *request,
     const long long have = gpus_of(c);
     char typed[PP_REQUEST_TYPED_BYTES];
 
-    if (pp_request_has(request, "gpus"))
-        pp_error_set(err, PP_EINVAL, "%s is", pp_request_typed(request, "gpus", typed));
-    else
-        pp_error_set(err, PP_EINVAL, "tp * cp * pp * dp = %d is", gpus);
-    pp_error_append(err, " more than the %lld of --cluster (%d nodes x %d): --gpus %lld", have,
-                    c->nodes, c->gpus_per_node, have);
+    pp_error_set(err, PP_EINVAL,
+                 "%s is more than the %lld of --cluster (%d nodes x %d): --gpus %lld",
+                 pp_request_typed(request, "gpus", typed), have, c->nodes, c->gpus_per_node, have);
     if (config->platform)
         return pp_error_append(err, ", or a file with more hosts");
     return pp_error_append(err, ", or node:%d in --cluster",

@@ -3,6 +3,7 @@
 
 #include "core/units.h"
 #include "sim/platform.h"
+#include "sim/platform_props.h"
 #include "sim/platform_text.h"
 #include "sim/simgrid_version.h"
 
@@ -120,53 +121,60 @@ enum pp_status pp_simgrid_hosts(struct pp_arena *arena, const char *text, sg_hos
 
 /* ---- properties -------------------------------------------------------------------------- */
 
-/* Properties, the same under a plain name, and what they are called in a cluster text. */
-static const struct known {
-    const char *property, *plain, *word;
-} known[] = {
-    {PP_PROP_GPUS, "gpus_per_node", "gpu"}, {PP_PROP_DEVICE, "device", "device"},
-    {PP_PROP_MEMORY, "memory", "memory"},   {PP_PROP_HBM, "hbm", "hbm"},
-    {PP_PROP_PEAK, "peak", "peak"},         {"pipesim.attention", "attention", "attention"},
+/* A property of a host or a zone around it, under the name that is used there. */
+struct property {
+    const char *value, *name;
 };
-enum { KNOWN = sizeof(known) / sizeof(*known) };
-
-static const char *host_property(sg_host_t host, const struct known *k)
-{
-    const char *value = sg_host_get_property_value(host, k->property);
-
-    return value ? value : sg_host_get_property_value(host, k->plain);
-}
-
-static const char *zone_property(sg_netzone_t zone, const struct known *k)
-{
-    const char *value = sg_zone_get_property_value(zone, k->property);
-
-    return value ? value : sg_zone_get_property_value(zone, k->plain);
-}
-
 struct properties {
-    const char *value[KNOWN];
+    struct property of[PP_PROPS];
     const char *owner; /* the first host seen, whose properties these are */
 };
+
+static const char *host_value(const void *host, const char *name)
+{
+    return sg_host_get_property_value((sg_host_t)host, name);
+}
+
+static const char *zone_value(const void *zone, const char *name)
+{
+    return sg_zone_get_property_value((sg_netzone_t)zone, name);
+}
+
+/* What the owner says; else what is said around it. */
+static struct property find(const void *owner, const char *(*value_of)(const void *, const char *),
+                            int i, struct property around)
+{
+    for (int k = 0; k < PP_PROP_NAMES && pp_props[i].names[k]; k++) {
+        const char *value = value_of(owner, pp_props[i].names[k]);
+
+        if (value)
+            return (struct property){value, pp_props[i].names[k]};
+    }
+    return around;
+}
+
+static bool is_alike(struct property a, struct property b)
+{
+    return a.value && b.value ? !strcmp(a.value, b.value) : !a.value && !b.value;
+}
 
 static enum pp_status check_host(sg_host_t host, const struct properties *around,
                                  struct properties *all, struct pp_error *err)
 {
     const bool is_first = !all->owner;
 
-    for (int i = 0; i < KNOWN; i++) {
-        const char *value = host_property(host, &known[i]);
+    for (int i = 0; i < PP_PROPS; i++) {
+        const struct property p = find(host, host_value, i, around->of[i]), first = all->of[i];
 
-        value = value ? value : around->value[i];
         if (is_first)
-            all->value[i] = value;
-        else if ((value ? 1 : 0) != (all->value[i] ? 1 : 0) ||
-                 (value && strcmp(value, all->value[i]) != 0))
+            all->of[i] = p;
+        else if (!is_alike(p, first))
             return pp_error_set(err, PP_EINVAL,
                                 "property %s is %.40s for host %.60s, but %.40s for host %.60s: "
                                 "all devices must be alike",
-                                known[i].plain, value ? value : "not given", sg_host_get_name(host),
-                                all->value[i] ? all->value[i] : "not given", all->owner);
+                                p.name ? p.name : first.name, p.value ? p.value : "not given",
+                                sg_host_get_name(host), first.value ? first.value : "not given",
+                                all->owner);
     }
     if (is_first)
         all->owner = sg_host_get_name(host);
@@ -181,10 +189,8 @@ static enum pp_status check_zone(sg_netzone_t zone, struct properties around,
     sg_host_t *host = pp_sg_zone_hosts(zone, &hosts);
     sg_netzone_t *inner = pp_sg_zone_children(zone, &zones);
 
-    for (int k = 0; k < KNOWN; k++) {
-        const char *value = zone_property(zone, &known[k]);
-        around.value[k] = value ? value : around.value[k];
-    }
+    for (int i = 0; i < PP_PROPS; i++)
+        around.of[i] = find(zone, zone_value, i, around.of[i]);
     for (int i = 0; i < hosts && status == PP_OK; i++)
         status = check_host(host[i], &around, all, err);
     for (int i = 0; i < zones && status == PP_OK; i++)
@@ -194,43 +200,49 @@ static enum pp_status check_zone(sg_netzone_t zone, struct properties around,
     return status;
 }
 
-enum pp_status pp_simgrid_properties(struct pp_arena *arena, const char **words,
-                                     struct pp_error *err)
+static enum pp_status join_words(struct pp_arena *arena, const struct properties *all,
+                                 const char **words, struct pp_error *err)
 {
-    struct properties all = {0};
-
     *words = "";
-    PP_TRY(check_zone(sg_zone_get_root(), (struct properties){0}, &all, err));
-    for (int i = 0; i < KNOWN; i++) {
-        const char *value = all.value[i];
+    for (int i = 0; i < PP_PROPS; i++) {
+        const struct property p = all->of[i];
 
-        if (!value)
+        if (!p.value || !pp_props[i].word)
             continue;
-        if (!value[0] || strpbrk(value, " \t\r\n,:="))
+        if (!p.value[0] || strpbrk(p.value, " \t\r\n,:="))
             return pp_error_set(err, PP_EINVAL,
                                 "property %s is \"%.40s\": expected one word, as in a --cluster "
                                 "text",
-                                known[i].plain, value);
-        *words =
-            pp_arena_printf(arena, "%s%s%s:%s", *words, **words ? " " : "", known[i].word, value);
+                                p.name, p.value);
+        *words = pp_arena_printf(arena, "%s%s%s:%s", *words, **words ? " " : "", pp_props[i].word,
+                                 p.value);
     }
     return PP_OK;
 }
 
-enum pp_status pp_simgrid_link_properties(sg_host_t host, double *alpha_s, double *eta_link_frac,
-                                          struct pp_error *err)
+/* The value of a property that is no word of a cluster text. */
+static enum pp_status parse(const struct properties *all, const char *name, enum pp_unit unit,
+                            double *number, struct pp_error *err)
 {
-    const char *alpha = sg_host_get_property_value(host, PP_PROP_ALPHA);
-    const char *eta = sg_host_get_property_value(host, PP_PROP_ETA_LINK);
+    for (int i = 0; i < PP_PROPS; i++)
+        if (!strcmp(pp_props[i].names[0], name) && all->of[i].value &&
+            pp_units_parse(all->of[i].value, unit, number, err) != PP_OK)
+            return pp_error_prefix(err, "property %s: ", name);
+    return PP_OK;
+}
 
-    *alpha_s = 0;
-    *eta_link_frac = 1;
-    if (alpha && pp_units_parse(alpha, PP_UNIT_SECONDS, alpha_s, err) != PP_OK)
-        return pp_error_prefix(err, "property %s: ", PP_PROP_ALPHA);
-    if (eta && pp_units_parse(eta, PP_UNIT_FRAC, eta_link_frac, err) != PP_OK)
-        return pp_error_prefix(err, "property %s: ", PP_PROP_ETA_LINK);
-    if (!(*eta_link_frac > 0 && *eta_link_frac <= 1))
-        return pp_error_set(err, PP_EINVAL, "property %s: %s is out of range: more than 0, up to 1",
-                            PP_PROP_ETA_LINK, eta);
+enum pp_status pp_simgrid_properties(struct pp_arena *arena, struct pp_simgrid_properties *found,
+                                     struct pp_error *err)
+{
+    struct properties all = {0};
+
+    *found = (struct pp_simgrid_properties){.eta_link_frac = 1};
+    PP_TRY(check_zone(sg_zone_get_root(), (struct properties){0}, &all, err));
+    PP_TRY(join_words(arena, &all, &found->words, err));
+    PP_TRY(parse(&all, PP_PROP_ALPHA, PP_UNIT_SECONDS, &found->alpha_s, err));
+    PP_TRY(parse(&all, PP_PROP_ETA_LINK, PP_UNIT_FRAC, &found->eta_link_frac, err));
+    if (!(found->eta_link_frac > 0 && found->eta_link_frac <= 1))
+        return pp_error_set(err, PP_EINVAL, "property %s: %g is out of range: more than 0, up to 1",
+                            PP_PROP_ETA_LINK, found->eta_link_frac);
     return PP_OK;
 }

@@ -12,13 +12,13 @@
  * cluster in natural order of their names (g2 before g10). `*hosts` in the arena. */
 enum pp_status pp_simgrid_hosts(struct pp_arena *arena, const char *text, sg_host_t **hosts,
                                 int *count, struct pp_error *err);
-/* Properties of the hosts, or of the zones around them, that say what a device is: as words of a
- * cluster text. PP_EINVAL when hosts differ. */
-enum pp_status pp_simgrid_properties(struct pp_arena *arena, const char **words,
+struct pp_simgrid_properties {
+    const char *words;    /* what a device is, as words of a cluster text; in the arena */
+    double alpha_s;       /* latency of every route beside its links'; 0 when not given */
+    double eta_link_frac; /* share of the bandwidths that is reached; 1 when not given */
+};
+/* Properties of the hosts, or of the zones around them. PP_EINVAL when hosts differ. */
+enum pp_status pp_simgrid_properties(struct pp_arena *arena, struct pp_simgrid_properties *found,
                                      struct pp_error *err);
-/* Latency of every route beside its links', 0 when not given; share of the bandwidths that is
- * reached, 1 when not given. */
-enum pp_status pp_simgrid_link_properties(sg_host_t host, double *alpha_s, double *eta_link_frac,
-                                          struct pp_error *err);
 
 #endif

@@ -84,8 +84,7 @@ struct listing {
     sg_host_t *hosts;
     sg_link_t *links;
     int host_count, link_count;
-    double alpha_s, eta_link_frac;
-    const char *words; /* properties, as a cluster text */
+    struct pp_simgrid_properties properties;
 };
 
 /* Properties, hosts, links: the names one after the other, each ended by NUL. */
@@ -95,7 +94,7 @@ static char *join_names(struct pp_arena *arena, const struct listing *l, int64_t
     const char **names = PP_ARRAY(arena, const char *, count);
     int at = 0;
 
-    names[at++] = l->words;
+    names[at++] = l->properties.words;
     for (int i = 0; i < l->host_count; i++)
         names[at++] = sg_host_get_name(l->hosts[i]);
     for (int i = 0; i < l->link_count; i++)
@@ -113,8 +112,8 @@ static bool send_listing(struct pp_arena *arena, const struct listing *l, int ch
 {
     struct pp_probe_header header = {.hosts = l->host_count,
                                      .links = l->link_count,
-                                     .alpha_s = l->alpha_s,
-                                     .eta_link_frac = l->eta_link_frac};
+                                     .alpha_s = l->properties.alpha_s,
+                                     .eta_link_frac = l->properties.eta_link_frac};
     const char *text = join_names(arena, l, &header.text_bytes);
     struct pp_fabric_link *links = PP_ARRAY(arena, struct pp_fabric_link, l->link_count);
 
@@ -162,8 +161,7 @@ static enum pp_status list(struct pp_arena *arena, const char *text, struct list
                            struct pp_error *err)
 {
     PP_TRY(pp_simgrid_hosts(arena, text, &l->hosts, &l->host_count, err));
-    PP_TRY(pp_simgrid_properties(arena, &l->words, err));
-    PP_TRY(pp_simgrid_link_properties(l->hosts[0], &l->alpha_s, &l->eta_link_frac, err));
+    PP_TRY(pp_simgrid_properties(arena, &l->properties, err));
     l->link_count = (int)sg_link_count();
     l->links = l->link_count > 0 ? sg_link_list() : NULL;
     for (int i = 0; i < l->link_count; i++)

@@ -74,3 +74,14 @@ $ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/old.
 $ pipesim --schedule all --model gpt2 --cluster tests/fuzz/corpus/platform/no_hosts.xml
 ! pipesim: error: tests/fuzz/corpus/platform/no_hosts.xml: it has no hosts: every host is one device
 = 2
+$ pipesim clusters tests/fuzz/corpus/platform/property_misspelt.xml
+! pipesim: error: tests/fuzz/corpus/platform/property_misspelt.xml:5: unknown property pipesim.gpus: did you mean pipesim.gpu? (known are pipesim.cluster pipesim.level1.bandwidth pipesim.level1.latency pipesim.gpu pipesim.gpus_per_node pipesim.device pipesim.memory pipesim.hbm pipesim.peak pipesim.attention pipesim.alpha pipesim.eta_link)
+= 2
+$ pipesim clusters tests/fuzz/corpus/platform/nodes_uneven_prefixed.xml
+! pipesim: error: tests/fuzz/corpus/platform/nodes_uneven_prefixed.xml:5: 8 hosts are no whole number of nodes: property pipesim.gpu is 3
+= 2
+$ pipesim clusters tests/fuzz/corpus/platform/radical_huge.xml
+! pipesim: error: tests/fuzz/corpus/platform/radical_huge.xml:4: cluster c: up to here 100000000 hosts, and every host is one device: expected at most 1048576
+= 2
+$ pipesim --schedule gpipe --model gpt2 --pp 4 --gbs 12 --cluster tests/fuzz/corpus/platform/floyd_router.xml --json | grep '"fabric"'
+>     "fabric": "file",

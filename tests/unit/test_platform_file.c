@@ -50,7 +50,7 @@ static const struct {
     {"bandwidth_nan.xml", ":7: link l: bandwidth nan bytes/s is out of range: 1 to 1e18"},
     {"bandwidth_negative.xml", ":7: link l: bandwidth -1e+09 bytes/s is out of range: 1 to 1e18"},
     {"bandwidth_zero.xml", ":7: link l: bandwidth 0 bytes/s is out of range: 1 to 1e18"},
-    {"device_unknown.xml", ": properties: unknown device 'h1000': did you mean 'h100'? (`pipesim "
+    {"device_unknown.xml", ":4: property device: unknown device 'h1000': did you mean 'h100'? (`pipesim "
                            "clusters` lists them)"},
     {"devices_differ.xml", ": property device is not given for host b, but a100 for host a: all "
                            "devices must be alike"},
@@ -72,14 +72,23 @@ static const struct {
     {"link_twice.xml", ":8: Link 'l' declared several times in the platform."},
     {"link_twice_in_route.xml", ": the route from host a to host b uses link l twice"},
     {"link_unused_route.xml", ": no route from host a to host b"},
-    {"memory_unit.xml", ": properties: memory:40XB: \"40XB\" is not bytes such as 80GiB, 80GB or "
+    {"memory_unit.xml", ":4: property memory: 40XB: \"40XB\" is not bytes such as 80GiB, 80GB or "
                         "512 (as in memory:40GB)"},
     {"new.xml", ":3: the version is newer than this SimGrid: expected <platform version=\"4.1\">"},
     {"no_hosts.xml", ": it has no hosts: every host is one device"},
     {"no_routes.xml", ": no route from host a to host b"},
     {"no_unit.xml", ":7: bandwidth of link l has no unit: 10 (as in 10GBps, 100Gbps, 5us, 1Gf)"},
     {"no_version.xml", ":3: no version is given: expected <platform version=\"4.1\">"},
-    {"nodes_uneven.xml", ": 11 hosts are no whole number of nodes: property gpus_per_node is 4"},
+    {"nodes_uneven.xml", ":4: 11 hosts are no whole number of nodes: property gpus_per_node is 4"},
+    {"nodes_uneven_prefixed.xml",
+     ":5: 8 hosts are no whole number of nodes: property pipesim.gpu is 3"},
+    {"property_misspelt.xml",
+     ":5: unknown property pipesim.gpus: did you mean pipesim.gpu? (known are pipesim.cluster "
+     "pipesim.level1.bandwidth pipesim.level1.latency pipesim.gpu pipesim.gpus_per_node "
+     "pipesim.device pipesim.memory pipesim.hbm pipesim.peak pipesim.attention pipesim.alpha "
+     "pipesim.eta_link)"},
+    {"radical_huge.xml", ":4: cluster c: up to here 100000000 hosts, and every host is one device: "
+                         "expected at most 1048576"},
     {"old.xml", ":3: the version is too old: expected <platform version=\"4.1\">; "
                 "simgrid_update_xml can translate the file"},
     {"property_words.xml", ": property memory is \"40GB peak:1TF\": expected one word, as in a "
@@ -166,6 +175,14 @@ Test(platform_file, hosts_come_in_the_order_of_the_file)
     expect_link(cluster.inter, 5e-6, 5e9); /* two devices share the card */
     cr_expect(cluster.fabric.nics == 1);
     cr_expect(pp_fabric_devices(f) == 4);
+    pp_platform_close(platform);
+}
+
+Test(platform_file, properties_of_a_zone)
+{
+    open_fabric("zone_eta.xml");
+    cr_expect(cluster.nodes == 1 && cluster.gpus_per_node == 2);
+    expect_link(cluster.intra, 5e-6, 5e9);
     pp_platform_close(platform);
 }
 
@@ -329,6 +346,33 @@ Test(platform_file, names)
     for (size_t i = 0; i < 5; i++) {
         cr_expect(pp_platform_is_file(files[i]));
         cr_expect(!pp_platform_is_file(texts[i]));
+    }
+}
+
+Test(platform_file, hosts_are_counted)
+{
+    static const struct {
+        const char *text;
+        int64_t hosts;
+    } elements[] = {
+        {"<host id='a'/>", 1},
+        {"<peer id='a'/>", 1},
+        {"<link id='a' radical='0-9'/>", 0},
+        {"<cluster id='a' radical='0-5,8,10-12'/>", 10},
+        {"<cluster radical = \"7\" id='a'/>", 1},
+        {"<cluster id='a'/>", 0},
+        {"<cluster id='a' radical=''/>", 0},
+        {"<cluster id='a' radical='5-2,x,-3,4-'/>", 2},
+        {"<cluster id='a' radical='0-99999999999999999999,0-9223372036854775807'/>", INT64_MAX / 4},
+    };
+
+    for (size_t i = 0; i < sizeof(elements) / sizeof(*elements); i++) {
+        struct pp_elements reader = {.rest = elements[i].text, .line = 1};
+        struct pp_element e;
+
+        cr_assert(pp_elements_next(&reader, &e));
+        cr_expect(pp_element_hosts(&e) == elements[i].hosts, "%s: %lld", elements[i].text,
+                  (long long)pp_element_hosts(&e));
     }
 }
 
