@@ -172,8 +172,8 @@ enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_pars
     if (is_markdown)
         return document_all(arena, out, err);
     fputs("D pipeline ranks, V chunks per rank, N micro-batches, r rank, 2f pipelines, q\n"
-          "splits; F, B: times of one chunk and micro-batch. Bubbles: share of the step, for\n"
-          "equal stages and free communication.\n\n",
+          "splits; F, B: times of one chunk and micro-batch. Bubbles: share of the step,\n"
+          "for equal stages and free communication.\n\n",
           out);
     for (int i = 0; pp_schedules[i]; i++) {
         fputs(i ? "\n" : "", out);

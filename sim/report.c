@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
-enum { LABEL = 11, MAX_MEMORY_ROWS = 8, MAX_ACTIVATION_RANKS = 32 };
+enum { LABEL = 11, NAME = 22, MAX_MEMORY_ROWS = 8, MAX_ACTIVATION_RANKS = 32 };
 
 struct page {
     FILE *out;
@@ -262,8 +262,10 @@ static void print_memory_table(const struct page *page, const struct pp_result *
             continue;
         pp_text_stages(r->program, rank, stages);
         const bool is_one = !strpbrk(stages, ",.");
-        snprintf(name, sizeof(name), "rank %d (stage%s %s)", rank, is_one ? "" : "s", stages);
-        fprintf(page->out, "    %-22s%6.1f%7.1f%7.1f%8.1f%9.1f%7.1f%8.1f%s\n", name,
+        if (snprintf(name, sizeof(name), "rank %d (stage%s %s)", rank, is_one ? "" : "s", stages) >
+            NAME)
+            snprintf(name, sizeof(name), "rank %d (%s)", rank, stages);
+        fprintf(page->out, "    %-*s%6.1f%7.1f%7.1f%8.1f%9.1f%7.1f%8.1f%s\n", NAME, name,
                 m->params_bytes / GIB, m->grads_bytes / GIB, m->optimizer_bytes / GIB,
                 m->activations_bytes / GIB, m->buffers_bytes / GIB, m->other_bytes / GIB,
                 m->peak_bytes / GIB, rank == r->peak_rank ? " <" : "");

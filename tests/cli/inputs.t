@@ -47,3 +47,7 @@ $ pipesim --schedule chimera --gpus 2048 --engine dag --no-alternatives | grep -
 >            alone, (D-1)/(NV+D-1), would be 19.0 %
 $ for how in flows analytic; do pipesim --schedule 1f1b --model gpt2-64 --pp 4 --dp 4 --tp 1 --micro-batches 8 --zero 1 --cluster "gpu:1 fabric:ideal" --engine dag --collective-algorithm ring --collectives $how --json | grep iteration_s; done | sort -u | wc -l
 > 1
+$ for run in "schedules" "models" "clusters" "presets" "schedules hanayo" "--schedule interleaved --gpus 1024 --cluster a100 --vp 4" "--preset bfs-52b" "--preset chimera-sc21 --concat auto" "--schedule chimera --pp 40 --micro-batches 80 --unit F=1 --concat auto"; do pipesim $run | awk -v run="$run" 'length > 80 { print run ": " $0 }'; done
+$ pipesim --preset bfs-52b --engine dag --no-alternatives | grep 'rank 7'
+>   peak memory ...
+>     rank 7 (7,15..63)     ...
