@@ -53,6 +53,7 @@ enum pp_status pp_fabric_check(const struct pp_fabric *fabric, struct pp_error *
  * are all "network". PP_EINVAL with near names when nothing has that name. */
 enum pp_status pp_fabric_scale(struct pp_fabric *fabric, const char *name, double factor,
                                struct pp_error *err);
+bool pp_fabric_is_scaled(const struct pp_fabric *fabric); /* single links are, not only classes */
 
 /* How the nodes of a computed fabric are joined; 0 where the shape has no such thing. */
 struct pp_fabric_size {

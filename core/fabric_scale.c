@@ -94,6 +94,11 @@ static enum pp_status unknown_name(struct pp_fabric *f, const char *name, struct
     return pp_error_append(err, "* stands for any characters; classes are node and network");
 }
 
+bool pp_fabric_is_scaled(const struct pp_fabric *f)
+{
+    return f->factors != NULL;
+}
+
 enum pp_status pp_fabric_scale(struct pp_fabric *f, const char *name, double factor,
                                struct pp_error *err)
 {

@@ -268,8 +268,8 @@ static struct pp_cost collective(struct pp_collective_time time, double bytes)
                             .bytes = bytes};
 }
 
-static void fill_sums(struct pp_arena *arena, const struct pp_cost_inputs *in, int stage,
-                      struct pp_costs *costs)
+static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_links *links,
+                      int stage, struct pp_costs *costs)
 {
     const struct pp_state_bytes state = pp_roofline_state_bytes(&in->cluster->device);
     const double params = pp_roofline_stage_params(in, stage), grads_bytes = params * state.grads,
@@ -280,23 +280,22 @@ static void fill_sums(struct pp_arena *arena, const struct pp_cost_inputs *in, i
     } sums[] = {
         {PP_AR, grads_bytes}, {PP_RS, grads_bytes}, {PP_AG, params_bytes}, {PP_BC, params_bytes}};
     const struct pp_device_group group = pp_roofline_stage_group(in, stage);
-    const struct pp_device_links links = pp_roofline_stage_links(arena, in, stage, grads_bytes);
 
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-        costs->op[sums[i].kind][stage] = collective(
-            pp_collective_time(sums[i].kind, in->algorithm, group, &links, sums[i].bytes),
-            sums[i].bytes);
+        costs->op[sums[i].kind][stage] =
+            collective(pp_collective_time(sums[i].kind, in->algorithm, group, links, sums[i].bytes),
+                       sums[i].bytes);
     costs->ring_alpha_ps[stage] = pp_units_ps(pp_roofline_ring_step_s(in, group, grads_bytes));
 }
 
-static void fill_sync(struct pp_arena *arena, const struct pp_cost_inputs *in,
+static void fill_sync(const struct pp_cost_inputs *in, const struct pp_sum_links *links,
                       struct pp_costs *costs)
 {
     const struct pp_device *device = &in->cluster->device;
 
     for (int s = 0; s < in->stages; s++) {
         const double update_bytes = pp_roofline_update_bytes(in, s);
-        fill_sums(arena, in, s, costs);
+        fill_sums(in, &links[s].links, s, costs);
         costs->op[PP_U][s] =
             transfer((in->blocks_per_stage[s] + 1) * device->launch_s +
                          update_bytes / (device->memory_bytes_per_s * device->memory_eta),
@@ -305,19 +304,17 @@ static void fill_sync(struct pp_arena *arena, const struct pp_cost_inputs *in,
 }
 
 static void fill_tied(struct pp_arena *arena, const struct pp_cost_inputs *in,
-                      struct pp_costs *costs)
+                      const struct pp_device_links *links, struct pp_costs *costs)
 {
-    const struct pp_model *m = in->model;
     struct pp_device_group group = {.members = 2, .per_node = 2, .nodes = 1};
 
     if (!pp_roofline_has_tied_copy(in))
         return;
     if (pp_roofline_crosses(in, in->rank_of[0], in->rank_of[in->stages - 1]))
         group = (struct pp_device_group){.members = 2, .per_node = 1, .nodes = 2};
-    const double bytes = (double)m->vocab * m->hidden / in->layout.tp *
-                         pp_roofline_state_bytes(&in->cluster->device).grads;
+    const double bytes = pp_roofline_tied_bytes(in);
     costs->tied = PP_NEW(arena, struct pp_cost);
-    *costs->tied = collective(pp_roofline_collective(in, PP_AR, group, bytes), bytes);
+    *costs->tied = collective(pp_collective_time(PP_AR, in->algorithm, group, links, bytes), bytes);
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -374,10 +371,11 @@ enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_in
     PP_TRY(check_inputs(in, err));
     struct pp_costs *c = allocate(arena, in);
     const double *recompute = pp_recompute_fracs(arena, in);
+    const struct pp_sum_links *sums = pp_roofline_sum_links(arena, in);
 
     fill_compute(in, recompute, c);
-    fill_sync(arena, in, c);
-    fill_tied(arena, in, c);
+    fill_sync(in, sums, c);
+    fill_tied(arena, in, &sums[in->stages].links, c);
     pp_roofline_fill_links(arena, in, c);
     for (int s = 0; s < in->stages; s++)
         pp_roofline_memory(in, recompute, s, &c->memory[s]);

@@ -123,25 +123,41 @@ static void explain_collective(enum pp_op_kind kind, struct pp_cost cost,
             TIME(time.network_s), TIME(time.latency_s));
 }
 
+static void explain_limit(const struct pp_cost_inputs *in, struct pp_link link,
+                          struct pp_sum_limit limit, const char *where, FILE *out)
+{
+    char name[PP_LINK_NAME_BYTES];
+
+    if (limit.sums == 0)
+        return;
+    fprintf(out, "    %s at %s, limited by %s", where, TEXT(link.bytes_per_s, PP_UNIT_BYTES_PER_S),
+            pp_fabric_link_name(in->fabric, limit.link, name));
+    if (limit.sums > 1)
+        fprintf(out, ", %d sums share it", limit.sums);
+    fputc('\n', out);
+}
+
 static void explain_collectives(const struct pp_cost_inputs *in, const struct pp_costs *costs,
-                                int stage, struct pp_device_group group, FILE *out)
+                                int stage, struct pp_device_group group,
+                                const struct pp_sum_links *sum, FILE *out)
 {
     static const enum pp_op_kind kinds[] = {PP_AR, PP_RS, PP_AG};
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_device_links links =
-        pp_roofline_stage_links(arena, in, stage, costs->op[PP_AR][stage].bytes);
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && group.members > 1; i++) {
         const struct pp_cost cost = costs->op[kinds[i]][stage];
         if ((kinds[i] == PP_AR) != (in->zero >= 1))
             explain_collective(
                 kinds[i], cost,
-                pp_collective_time(kinds[i], in->algorithm, group, &links, cost.bytes), out);
+                pp_collective_time(kinds[i], in->algorithm, group, &sum->links, cost.bytes), out);
     }
+    if (group.members > 1 && group.per_node > 1)
+        explain_limit(in, sum->links.intra, sum->node, "node", out);
+    if (group.members > 1 && group.nodes > 1)
+        explain_limit(in, sum->links.inter, sum->network, "network", out);
 }
 
 static void explain_update(const struct pp_cost_inputs *in, const struct pp_costs *costs, int stage,
-                           FILE *out)
+                           const struct pp_sum_links *sum, FILE *out)
 {
     const struct pp_device *device = &in->cluster->device;
     const struct pp_device_group group = pp_roofline_stage_group(in, stage);
@@ -152,7 +168,7 @@ static void explain_update(const struct pp_cost_inputs *in, const struct pp_cost
     if (group.members > 1)
         fprintf(out, ", %d replicas, g = %d, m = %d", group.members, group.per_node, group.nodes);
     fputc('\n', out);
-    explain_collectives(in, costs, stage, group, out);
+    explain_collectives(in, costs, stage, group, sum, out);
     fprintf(out, "    optimizer: %s = %d x %s + %g B x %s / %s\n",
             TIME(pp_units_s(costs->op[PP_U][stage].ps)), in->blocks_per_stage[stage] + 1,
             TIME(device->launch_s), pp_roofline_update_bytes(in, stage) / updated,
@@ -175,8 +191,24 @@ static bool is_like(const struct pp_cost_inputs *in, const struct pp_costs *cost
            costs->memory[a].saved_bytes == costs->memory[b].saved_bytes;
 }
 
+static void explain_tied(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+                         const struct pp_sum_links *sum, FILE *out)
+{
+    if (!costs->tied)
+        return;
+    fprintf(out, "  tied embedding, summed over the first and the last stage: %s, %s\n",
+            TEXT(costs->tied->bytes, PP_UNIT_BYTES), TIME(pp_units_s(costs->tied->ps)));
+    if (pp_roofline_crosses(in, in->rank_of[0], in->rank_of[in->stages - 1]))
+        explain_limit(in, sum->links.inter, sum->network, "network", out);
+    else
+        explain_limit(in, sum->links.intra, sum->node, "node", out);
+}
+
 static void explain_stages(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_sum_links *sums = pp_roofline_sum_links(arena, in);
+
     for (int s = 0, last; s < in->stages; s = last + 1) {
         const int at = s * costs->splits;
         last = s; /* a run of equal stages is explained once */
@@ -192,11 +224,9 @@ static void explain_stages(const struct pp_cost_inputs *in, const struct pp_cost
             fprintf(out, ", R %s", TIME(pp_units_s(costs->op[PP_R][at].ps)));
         fprintf(out, ", saves %s a micro-batch\n",
                 TEXT(costs->memory[s].saved_bytes, PP_UNIT_BYTES));
-        explain_update(in, costs, s, out);
+        explain_update(in, costs, s, &sums[s], out);
     }
-    if (costs->tied)
-        fprintf(out, "  tied embedding, summed over the first and the last stage: %s, %s\n",
-                TEXT(costs->tied->bytes, PP_UNIT_BYTES), TIME(pp_units_s(costs->tied->ps)));
+    explain_tied(in, costs, &sums[in->stages], out);
 }
 
 static void explain_symbols(const struct pp_cost_inputs *in, const struct pp_costs *costs,

@@ -10,6 +10,12 @@ struct pp_state_bytes pp_roofline_state_bytes(const struct pp_device *device)
     return (struct pp_state_bytes){.params = 2, .grads = 2, .optimizer = 12};
 }
 
+double pp_roofline_tied_bytes(const struct pp_cost_inputs *in)
+{
+    return (double)in->model->vocab * in->model->hidden / in->layout.tp *
+           pp_roofline_state_bytes(&in->cluster->device).grads;
+}
+
 bool pp_roofline_has_tied_copy(const struct pp_cost_inputs *in)
 {
     return in->model->is_tied && in->stages > 1 && in->rank_of[0] != in->rank_of[in->stages - 1];

@@ -77,10 +77,20 @@ struct pp_device_links pp_roofline_links(const struct pp_cost_inputs *in);
 struct pp_device_group pp_roofline_group(const struct pp_cost_inputs *in, enum pp_axis axis);
 /* All replicas of a stage: dp * cp * pipelines devices, those with tp coordinate 0. */
 struct pp_device_group pp_roofline_stage_group(const struct pp_cost_inputs *in, int stage);
-/* The same as links of a fabric; the bandwidths of a ring are those of its slowest hop. */
-struct pp_device_links pp_roofline_stage_links(struct pp_arena *arena,
-                                               const struct pp_cost_inputs *in, int stage,
-                                               double bytes);
+/* The devices of a stage group as a ring, in ascending order, without their hops. */
+struct pp_ring pp_roofline_ring(struct pp_arena *arena, const struct pp_cost_inputs *in, int stage);
+/* What the sums of a stage get when those of all stages run at once, and what holds them up more
+ * than the links of the cluster say: a link of the fabric and the sums on it; 0 sums: nothing. */
+struct pp_sum_limit {
+    int32_t link;
+    int sums;
+};
+struct pp_sum_links {
+    struct pp_device_links links;
+    struct pp_sum_limit node, network;
+};
+/* [stage], and of a tied embedding's sum behind them: [stages]. */
+struct pp_sum_links *pp_roofline_sum_links(struct pp_arena *arena, const struct pp_cost_inputs *in);
 /* 1 when some replica's pair of the two ranks is in different nodes. */
 bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b);
 /* Between two devices in the same node or in different ones. */
@@ -114,6 +124,8 @@ void pp_roofline_memory(const struct pp_cost_inputs *in, const double *recompute
                         struct pp_stage_memory *memory);
 /* Bytes that an update of a stage's parameters moves. */
 double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage);
+/* Gradient of a tied embedding on one device. */
+double pp_roofline_tied_bytes(const struct pp_cost_inputs *in);
 /* 1 when embedding and head of a tied model lie on different ranks. */
 bool pp_roofline_has_tied_copy(const struct pp_cost_inputs *in);
 

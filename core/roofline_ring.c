@@ -2,8 +2,6 @@
 #include "core/roofline_parts.h"
 #include "core/units.h"
 
-#include <math.h>
-
 static struct pp_ring allocate(struct pp_arena *arena, int positions)
 {
     return (struct pp_ring){.positions = positions,
@@ -14,8 +12,7 @@ static struct pp_ring allocate(struct pp_arena *arena, int positions)
                             .alpha_ps = PP_ARRAY(arena, int64_t, positions)};
 }
 
-/* Devices in ascending order, without their hops. */
-static struct pp_ring devices_of(struct pp_arena *arena, const struct pp_cost_inputs *in, int stage)
+struct pp_ring pp_roofline_ring(struct pp_arena *arena, const struct pp_cost_inputs *in, int stage)
 {
     struct pp_stage_walk walk;
 
@@ -45,36 +42,13 @@ static struct pp_link hop_into(const struct pp_cost_inputs *in, const struct pp_
     return pp_roofline_hop(in, ring->device[before], ring->device[position]);
 }
 
-struct pp_device_links pp_roofline_stage_links(struct pp_arena *arena,
-                                               const struct pp_cost_inputs *in, int stage,
-                                               double bytes)
-{
-    struct pp_device_links links = pp_roofline_links(in);
-    const struct pp_arena_mark mark = pp_arena_mark(arena);
-    double longest_s = 0;
-
-    if (in->algorithm != PP_ALGORITHM_RING || !in->fabric)
-        return links;
-    const struct pp_ring ring = devices_of(arena, in, stage);
-    for (int i = 0; i < ring.positions && ring.positions > 1; i++) {
-        const struct pp_link hop = hop_into(in, &ring, i);
-        const double s = hop.alpha_s + bytes / ring.positions / hop.bytes_per_s;
-        if (s > longest_s) {
-            longest_s = s;
-            links = (struct pp_device_links){hop, hop};
-        }
-    }
-    pp_arena_release(arena, mark);
-    return links;
-}
-
 void pp_costs_rings(struct pp_arena *arena, const struct pp_cost_inputs *in, struct pp_costs *costs)
 {
     if (in->layout.dp * in->layout.cp * in->pipelines < 2)
         return;
     costs->rings = PP_ARRAY(arena, struct pp_ring, in->stages);
     for (int s = 0; s < in->stages; s++) {
-        const struct pp_ring ring = devices_of(arena, in, s);
+        const struct pp_ring ring = pp_roofline_ring(arena, in, s);
         const double share_bytes = costs->op[PP_AR][s].bytes / ring.positions;
         for (int i = 0; i < ring.positions && ring.positions > 1; i++) {
             const struct pp_link hop = hop_into(in, &ring, i);

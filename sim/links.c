@@ -136,6 +136,21 @@ static double *summed_bytes(struct traffic *t)
     return bytes;
 }
 
+/* A tied embedding is summed over the ranks that hold it, in every replica for itself. */
+static void send_tied(struct traffic *t, const struct pp_group *group, double bytes)
+{
+    const struct pp_network *n = t->in->network;
+    int32_t *device = PP_ARRAY(t->arena, int32_t, group->count);
+
+    for (int r = 0; r < n->layout.dp; r++)
+        for (int cp = 0; cp < n->layout.cp; cp++) {
+            for (int m = 0; m < group->count; m++)
+                device[m] =
+                    pp_map_device(&n->map, 0, cp, r, t->in->program->members[group->first + m]);
+            send_ring(t, device, group->count, 1, bytes * share(group->count));
+        }
+}
+
 static void send_sums(struct traffic *t)
 {
     const struct pp_program *p = t->in->program;
@@ -150,6 +165,10 @@ static void send_sums(struct traffic *t)
         int count;
         if (bytes[g] <= 0)
             continue;
+        if (group->kind == PP_GROUP_TIED) {
+            send_tied(t, group, bytes[g]);
+            continue;
+        }
         if (ring && ring->positions > 1) {
             send_ring(t, ring->device, ring->positions, 1, bytes[g] * share(ring->positions));
             continue;

@@ -8,7 +8,8 @@
 
 enum { LABEL = 11, MAX_CLASSES = 3, EXPLAIN_WIDTH = 100 };
 #define SHOWN_FRAC  0.0005
-#define NEARLY_FULL 0.8 /* of a link, over the whole step: there must be peaks above 1 */
+#define FULL        1.0005 /* shown as 100.0 % */
+#define NEARLY_FULL 0.8    /* of a link, over the whole step: there must be peaks above 1 */
 
 static const char *fabric_name(const struct pp_result *r)
 {
@@ -79,11 +80,30 @@ static void print_class(const struct pp_link_class *class, const char *label, in
     pp_text_paragraph(out, width, LABEL, label, text);
 }
 
+/* A link that is asked for about all it carries, or more. */
+static void print_demand(const struct pp_result *r, const struct pp_link_class *class, int width,
+                         FILE *out)
+{
+    char text[PP_TEXT_BYTES];
+
+    if (class->max_frac < NEARLY_FULL ||
+        (r->config.engine->shares_links && class->max_frac <= FULL))
+        return;
+    snprintf(text, sizeof(text),
+             r->config.engine->shares_links
+                 ? "%s is asked for %.0f~%% of what it carries in a step: sums take the time of "
+                   "their formula, whatever messages and other sums meet them there; not so with "
+                   "--collectives~flows"
+                 : "%s is asked for %.0f~%% of what it carries in a step; that transfers wait for "
+                   "each other there is left out by this engine, not by --engine~simgrid",
+             class->hottest, 100 * class->max_frac);
+    pp_text_paragraph(out, width, LABEL, "", text);
+}
+
 void pp_report_network(const struct pp_result *r, int width, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_link_loads loads = pp_links_of(arena, r);
-    char text[PP_TEXT_BYTES];
 
     if (!r->config.engine_options.network)
         return;
@@ -93,14 +113,8 @@ void pp_report_network(const struct pp_result *r, int width, FILE *out)
     for (int i = 0; i < loads.count && i < MAX_CLASSES; i++)
         if (i == 0 || loads.classes[i].max_frac >= SHOWN_FRAC)
             print_class(&loads.classes[i], i ? "" : "links", width, out);
-    if (r->config.engine->shares_links || loads.count == 0 ||
-        loads.classes[0].max_frac < NEARLY_FULL)
-        return;
-    snprintf(text, sizeof(text),
-             "%s is asked for %.0f~%% of what it carries in a step; that transfers wait for each "
-             "other there is left out by this engine, not by --engine~simgrid",
-             loads.classes[0].hottest, 100 * loads.classes[0].max_frac);
-    pp_text_paragraph(out, width, LABEL, "", text);
+    if (loads.count > 0)
+        print_demand(r, &loads.classes[0], width, out);
 }
 
 void pp_explain_network(const struct pp_result *r, FILE *out)

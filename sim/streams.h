@@ -5,6 +5,7 @@
 #define PP_SIM_STREAMS_H
 
 #include "core/cost.h"
+#include "core/link_set.h"
 #include "schedules/program.h"
 #include "sim/network.h"
 
@@ -16,22 +17,5 @@ struct pp_rank_pair {
 /* The pairs of ranks with messages, by source and destination. Without costs the bytes are 0. */
 struct pp_rank_pair *pp_rank_pairs(struct pp_arena *arena, const struct pp_program *program,
                                    const struct pp_costs *costs, int *count);
-
-/* The links that were asked for, numbered 0, 1, ... in the order of their first use. A fabric may
- * have far more links than a run uses. */
-struct pp_link_set {
-    struct pp_arena *arena;
-    const struct pp_fabric *fabric;
-    int count, capacity;
-    int32_t *link;                /* [index]: id in the fabric */
-    struct pp_fabric_link *value; /* [index] */
-    int32_t *slots;               /* open addressing, index + 1, 0 = free */
-    uint32_t mask;
-};
-/* Lives in the arena; `expected` links is a hint. */
-struct pp_link_set pp_link_set_make(struct pp_arena *arena, const struct pp_fabric *fabric,
-                                    int expected);
-/* Index of a link, which is added when it is new. */
-int pp_link_set_at(struct pp_link_set *set, int32_t link);
 
 #endif
