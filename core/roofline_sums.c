@@ -1,11 +1,12 @@
-/* What gradient sums get of a fabric on which all of them run at once: the hops of every ring or
- * tree, of all stages and lanes, are laid over the links, and a hop gets the least share of any of
- * its links. Levels of an algorithm follow one another: hops inside the nodes meet only each other,
- * and so do those between nodes. The slowest hop stands for its level. */
+/* What gradient sums get of a fabric on which all of them run at once, one of every rank: the
+ * hops of every ring or tree, of all lanes, are laid over the links, and a hop gets the least share
+ * of any of its links. Levels of an algorithm follow one another: hops inside the nodes meet only
+ * each other, and so do those between nodes. The slowest hop stands for its level. */
 #include "core/link_set.h"
 #include "core/roofline_parts.h"
 
 #include <math.h>
+#include <string.h>
 
 enum phase { NODE, NETWORK, TIED, PHASES };
 enum { WHOLE = 2, HALF = 1 }; /* of what a level passes on: each of two trees carries one half */
@@ -152,7 +153,7 @@ static struct level add_tied(struct probe *p)
     struct level level = {
         .phase = TIED, .first = p->count, .bytes = pp_roofline_tied_bytes(in) / 2};
 
-    for (int i = 0; i < in->layout.dp * in->layout.cp && pp_roofline_has_tied_copy(in); i++) {
+    for (int i = 0; i < in->layout.dp * in->layout.cp; i++) {
         const int cp = i % in->layout.cp, dp = i / in->layout.cp;
         const int a = pp_map_device(&in->map, 0, cp, dp, rank[0]),
                   b = pp_map_device(&in->map, 0, cp, dp, rank[1]);
@@ -287,28 +288,70 @@ static struct pp_sum_links *unlimited(struct pp_arena *arena, const struct pp_co
     return sums;
 }
 
+/* A rank's sums run one after the other: a stage takes the turn after those that the ranks that
+ * hold it have had. Returns the number of turns. */
+static int take_turns(struct pp_arena *arena, const struct pp_cost_inputs *in, int *turn)
+{
+    int *had = PP_ARRAY(arena, int, in->layout.pp), turns = 0;
+
+    for (int s = 0; s < in->stages; s++) {
+        for (int p = 0; p < in->pipelines; p++) {
+            const int rank = in->rank_of[(int64_t)p * in->stages + s];
+            turn[s] = had[rank] > turn[s] ? had[rank] : turn[s];
+        }
+        for (int p = 0; p < in->pipelines; p++)
+            had[in->rank_of[(int64_t)p * in->stages + s]] = turn[s] + 1;
+        turns = turn[s] + 1 > turns ? turn[s] + 1 : turns;
+    }
+    return turns;
+}
+
+static void clear(struct probe *p)
+{
+    if (p->links.count)
+        memset(p->uses, 0, sizeof(*p->uses) * (size_t)p->links.count);
+    p->count = 0;
+    p->on_count = 0;
+}
+
+static void probe_stages(struct probe *p, struct pp_sum_links *sums)
+{
+    const struct pp_cost_inputs *in = p->in;
+    const double grads = pp_roofline_state_bytes(&in->cluster->device).grads;
+    struct level *level = PP_ARRAY(p->arena, struct level, 2 * in->stages);
+    int *turn = PP_ARRAY(p->arena, int, in->stages);
+    const int turns = take_turns(p->arena, in, turn);
+
+    for (int t = 0; t < turns; t++) {
+        for (int s = 0; s < in->stages; s++)
+            if (turn[s] == t)
+                add_stage(p, s, pp_roofline_stage_params(in, s) * grads, &level[2 * s]);
+        for (int s = 0; s < in->stages; s++)
+            if (turn[s] == t)
+                sums[s] = sum_of(p, &level[2 * s]);
+        clear(p);
+    }
+}
+
 struct pp_sum_links *pp_roofline_sum_links(struct pp_arena *arena, const struct pp_cost_inputs *in)
 {
     struct pp_sum_links *sums = unlimited(arena, in);
     const struct pp_arena_mark mark = pp_arena_mark(arena);
-    const double grads = pp_roofline_state_bytes(&in->cluster->device).grads;
-    const bool has_sums = in->layout.dp * in->layout.cp * in->pipelines > 1;
 
-    if (cannot_bind(in) || (!has_sums && !pp_roofline_has_tied_copy(in)))
+    if (cannot_bind(in))
         return sums;
-    struct level *level = PP_ARRAY(arena, struct level, 2 * in->stages);
     struct probe p = {
         .arena = arena,
         .in = in,
         .links = pp_link_set_make(arena, in->fabric, 4 * in->layout.tp * in->layout.dp),
         .route = PP_ARRAY(arena, int32_t, pp_fabric_route_max(in->fabric) + 1),
     };
-    for (int s = 0; s < in->stages && has_sums; s++)
-        add_stage(&p, s, pp_roofline_stage_params(in, s) * grads, &level[2 * s]);
-    const struct level tied = add_tied(&p);
-    for (int s = 0; s < in->stages && has_sums; s++)
-        sums[s] = sum_of(&p, &level[2 * s]);
-    sums[in->stages] = tied_of(&p, &tied);
+    if (in->layout.dp * in->layout.cp * in->pipelines > 1)
+        probe_stages(&p, sums);
+    if (pp_roofline_has_tied_copy(in)) {
+        const struct level tied = add_tied(&p);
+        sums[in->stages] = tied_of(&p, &tied);
+    }
     pp_arena_release(arena, mark);
     return sums;
 }

@@ -18,9 +18,9 @@ $ pipesim --schedule gpipe --model gpt2 --gpus 16 --pp 2 --tp 1 --mbs 1 --micro-
 >   network  fat-tree of 8 nodes; engine dag: transfers do not slow each other
 >            down
 >   exposed  p2p in flight 4.3 % (184 ms) | DP sync 93.5 % (3.99 s)
->   links    node*.nic*.down: 8 links, 94.9 % mean, 95.1 % max (node0.nic0.down)
->            node*.nic*.up: 8 links, 94.9 % mean, 95.1 % max (node0.nic0.up)
->            node0.nic0.down is asked for 95 % of what it carries in a step; that
+>   links    node*.nic*.down: 8 links, 99.4 % mean, 99.6 % max (node0.nic0.down)
+>            node*.nic*.up: 8 links, 99.4 % mean, 99.6 % max (node0.nic0.up)
+>            node0.nic0.down is asked for 100 % of what it carries in a step; that
 >            transfers wait for each other there is left out by this engine, not
 >            by --engine simgrid
 >

@@ -39,7 +39,7 @@ $ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/no_r
 ! pipesim: error: tests/fuzz/corpus/platform/no_routes.xml: no route from host a to host b
 = 2
 $ pipesim --schedule interleaved --vp 2 --pp 3 --gbs 12 --model gpt2 --cluster tests/fuzz/corpus/platform/hole.xml
-! pipesim: error: tests/fuzz/corpus/platform/hole.xml: no route from host c to host a
+! pipesim: error: tests/fuzz/corpus/platform/hole.xml: no route from host a to host c
 = 2
 $ pipesim --schedule 1f1b --model gpt2 --cluster tests/fuzz/corpus/platform/bad_unit.xml
 ! pipesim: error: tests/fuzz/corpus/platform/bad_unit.xml:7: unknown unit: GByte

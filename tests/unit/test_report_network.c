@@ -100,6 +100,25 @@ Test(report_network, engines_that_share_links_say_what_met)
                "  links    rank*.out: 2 links, 60.0 % mean, 80.0 % max (rank0.out)\n");
 }
 
+/* Sums of a formula do not wait for messages: more than a link carries is said. */
+Test(report_network, more_than_a_link_carries_is_noted)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct scene s;
+
+    set(&s, arena);
+    s.result.config.engine = &sharing;
+    s.result.metrics.iteration_s = 0.75;
+    s.result.metrics.time_frac[PP_TIME_P2P] = s.result.metrics.time_frac[PP_TIME_TP_COMM] = 0;
+    expect(&s, "\n"
+               "  network  star of 2 nodes; engine sharing: transfers share links\n"
+               "  exposed  none\n"
+               "  links    rank*.out: 2 links, 80.0 % mean, 106.7 % max (rank0.out)\n"
+               "           rank0.out is asked for 107 % of what it carries in a step: sums take\n"
+               "           the time of their formula, whatever messages and other sums meet them\n"
+               "           there; not so with --collectives flows\n");
+}
+
 Test(report_network, nothing_without_a_network)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
