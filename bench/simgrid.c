@@ -295,32 +295,33 @@ static struct result run_job(const struct job *job, bool has_dag)
 /* ---- processes ---------------------------------------------------------------------------------
  */
 
-static double resident_bytes(pid_t pid)
+/* Memory of a process; of pages that n processes share, an n-th. */
+static double share_of_memory(pid_t pid)
 {
-    long pages = 0;
-    char path[64];
+    char path[64], line[128];
+    double kib = 0;
 
-    snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+    snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)pid);
     FILE *in = fopen(path, "r");
-    if (!in)
-        return 0;
-    if (fscanf(in, "%*d %ld", &pages) != 1)
-        pages = 0;
-    fclose(in);
-    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+    while (in && kib == 0 && fgets(line, sizeof(line), in))
+        if (strncmp(line, "Pss:", 4) == 0)
+            kib = strtod(line + 4, NULL);
+    if (in)
+        fclose(in);
+    return kib * 1024;
 }
 
-/* Resident pages of a process and its children; pages that they share count for each. */
+/* Of a process and its children together. */
 static double family_bytes(pid_t pid)
 {
-    double bytes = resident_bytes(pid);
+    double bytes = share_of_memory(pid);
     char path[64];
     int child;
 
     snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
     FILE *in = fopen(path, "r");
     while (in && fscanf(in, "%d", &child) == 1)
-        bytes += resident_bytes(child);
+        bytes += share_of_memory(child);
     if (in)
         fclose(in);
     return bytes;
@@ -464,7 +465,8 @@ int main(int argc, char *argv[])
         "\nprepare: fabric, program, lowering, costs. simgrid: from the program to a trace, with "
         "child process,\nplatform and SimGrid; best of 3. target: how many times faster (less) "
         "than asked, prepare included.\nASTRA: its %.2f s (%.0f MiB) over ours. shared: "
-        "transfers that met others on a link. MiB: the most that\nprocess and child hold at a "
+        "transfers that met others on a link. MiB: the most that\nprocess and child hold together "
+        "at a "
         "time. formula: the all-reduce by formula over that simulated.\n",
         PEER_S, PEER_BYTES / 1048576);
     return 0;

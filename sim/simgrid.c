@@ -23,8 +23,10 @@ bool pp_simgrid_is_built(void)
 /* ---- in the child ------------------------------------------------------------------------------
  */
 
+enum { SMALL_BYTES = 1 << 22 };
+
 struct child {
-    const struct pp_simgrid_module *module;
+    const struct pp_simgrid_module *module; /* NULL: not loaded yet */
     struct pp_job *job;
     struct pp_progress progress;
     struct pp_run *run; /* which has come to a place that needs the solver */
@@ -73,6 +75,8 @@ static enum pp_status run_child(void *context, int channel, struct pp_error *err
     (void)channel;
     child->err = err;
     PP_TRY(write_platform(job, &endpoints, path, sizeof(path), err));
+    if (!child->module)
+        PP_TRY(pp_simgrid_load(&child->module, err));
     PP_TRY(child->module->run(&simgrid, err));
     return child->status;
 }
@@ -139,7 +143,10 @@ static enum pp_status run_job(struct pp_arena *arena, struct pp_job *job, struct
     PP_TRY(pp_interpret_go(child.run, NULL, &needs_solver, err));
     if (!needs_solver)
         return PP_OK;
-    PP_TRY(pp_simgrid_load(&child.module, err));
+    /* Small runs come in numbers, so that it pays to have SimGrid here once; beside a big one it
+     * would take memory that is needed. */
+    if (pp_job_bytes(job->program, job->times->replicas, job->times->steps) < SMALL_BYTES)
+        PP_TRY(pp_simgrid_load(&child.module, err));
     const enum pp_status status = pp_child_run(run_child, &child, show_progress, err);
     pp_progress_clear(&child.progress);
     return status;
