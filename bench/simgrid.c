@@ -123,8 +123,7 @@ static void must(enum pp_status status, const struct pp_error *err)
     exit(status);
 }
 
-/* ---- a job -------------------------------------------------------------------------------------
- */
+/* ---- a job -------------------------------------------------------------------------------- */
 
 struct setting {
     struct pp_arena *arena;
@@ -292,8 +291,7 @@ static struct result run_job(const struct job *job, bool has_dag)
     return r;
 }
 
-/* ---- processes ---------------------------------------------------------------------------------
- */
+/* ---- processes ---------------------------------------------------------------------------- */
 
 /* Memory of a process; of pages that n processes share, an n-th. */
 static double share_of_memory(pid_t pid)
@@ -406,8 +404,7 @@ static void bench(const struct job *job)
     printf("\n");
 }
 
-/* ---- the main job ------------------------------------------------------------------------------
- */
+/* ---- the main job ------------------------------------------------------------------------- */
 
 static void bench_main(const char *pipesim)
 {

@@ -38,8 +38,7 @@ struct level {
     double bytes; /* of a hop in one round */
 };
 
-/* ---- hops -------------------------------------------------------------------------------------
- */
+/* ---- hops --------------------------------------------------------------------------------- */
 
 static void use(struct probe *p, int32_t link, enum phase phase, int weight)
 {
@@ -108,8 +107,7 @@ static void add_trees(struct probe *p, enum phase phase, struct members m)
     }
 }
 
-/* ---- stages ------------------------------------------------------------------------------------
- */
+/* ---- stages ------------------------------------------------------------------------------- */
 
 /* Whether every `per_node` devices in a row are all the members in one node. */
 static bool is_even(const struct pp_cost_inputs *in, const struct pp_ring *ring, int per_node)
@@ -164,8 +162,7 @@ static struct level add_tied(struct probe *p)
     return level;
 }
 
-/* ---- shares ------------------------------------------------------------------------------------
- */
+/* ---- shares ------------------------------------------------------------------------------- */
 
 static double near(double value, double wanted)
 {
@@ -256,8 +253,7 @@ static struct pp_sum_links tied_of(const struct probe *p, const struct level *le
     return sum;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ---------------------------------------------------------------------------------- */
 
 /* Where sums meet on nothing but NICs that the cluster's own links speak of: each device sends to
  * one other at a time. */

@@ -276,8 +276,7 @@ static enum pp_status infer(struct pp_reading *reading)
     return PP_OK;
 }
 
-/* ---- every instruction on its rank -------------------------------------------------------------
- */
+/* ---- every instruction on its rank -------------------------------------------------------- */
 
 /* Cells without micro-batch and @pipeline belong to the pipeline whose stage the rank holds. */
 static enum pp_status place_op(const struct pp_reading *reading, int rank, int position)

@@ -39,8 +39,7 @@ enum pp_status pp_freeze_channels(const struct pp_freeze *f);    /* program_link
 enum pp_status pp_freeze_collectives(const struct pp_freeze *f); /* program_groups.c */
 enum pp_status pp_freeze_waits(const struct pp_freeze *f);       /* program_link.c */
 
-/* ---- metadata: leading "# key: value" lines of a lowered program (program_meta.c) ---------------
- */
+/* ---- metadata: leading "# key: value" lines of a lowered program (program_meta.c) --------- */
 
 enum pp_meta_size {
     PP_META_RANKS,

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* ---- sinks: the same walk feeds a file, memory, a counter and the hash ------------------------
- */
+/* ---- sinks: the same walk feeds a file, memory, a counter and the hash -------------------- */
 
 enum { SINK_BYTES = 8192 };
 struct sink {

@@ -4,8 +4,7 @@
 
 #include <assert.h>
 
-/* ---- events: a heap of four children a node ----------------------------------------------------
- */
+/* ---- events: a heap of four children a node ----------------------------------------------- */
 
 enum event_kind { EVENT_END, EVENT_CALL, EVENT_BEGIN }; /* the order at equal times */
 
@@ -57,8 +56,7 @@ static struct event pop(struct heap *h)
     return top;
 }
 
-/* ---- wires and links ---------------------------------------------------------------------------
- */
+/* ---- wires and links ---------------------------------------------------------------------- */
 
 enum { NOBODY = -1 };
 

@@ -29,8 +29,7 @@ void pp_job_place(const struct pp_program *program, int replicas, int steps, voi
     t->step_end_ps = at + 4 * column;
 }
 
-/* ---- instances ---------------------------------------------------------------------------------
- */
+/* ---- instances ---------------------------------------------------------------------------- */
 
 void pp_run_wake(struct pp_run *r, struct pp_instance *in, int step, int i)
 {
@@ -192,8 +191,7 @@ static bool take_event(struct pp_run *r, bool *needs_solver)
     }
 }
 
-/* ---- steps -------------------------------------------------------------------------------------
- */
+/* ---- steps -------------------------------------------------------------------------------- */
 
 static void reset(struct pp_run *r, int64_t at_ps)
 {

@@ -3,8 +3,7 @@
 #include "core/units.h"
 #include "sim/interpret_parts.h"
 
-/* ---- preparation -------------------------------------------------------------------------------
- */
+/* ---- preparation -------------------------------------------------------------------------- */
 
 /* 0 when it is no ring. */
 static int turns_of(const struct pp_run *r, int kind, bool is_tied)
@@ -115,8 +114,7 @@ void pp_collectives_reset(struct pp_run *r)
         r->ring[s].collective = -1;
 }
 
-/* ---- turns -------------------------------------------------------------------------------------
- */
+/* ---- turns -------------------------------------------------------------------------------- */
 
 /* Instruction of the collective number `number` of an instance; its step in `step`. */
 static int instruction_of(const struct pp_run *r, const struct pp_instance *in, int number,
@@ -169,8 +167,7 @@ static void run_analytic(struct pp_run *r, int c, int64_t start_ps, int64_t ps)
     for_members(r, c, start_ps, start_ps + ps, finish_member);
 }
 
-/* ---- rings -------------------------------------------------------------------------------------
- */
+/* ---- rings -------------------------------------------------------------------------------- */
 
 static bool is_ring(const struct pp_run *r, int i)
 {
@@ -261,8 +258,7 @@ void pp_collectives_hop_end(struct pp_run *r, int wire)
     try_hop(r, stage, after(w, r->costs->rings[stage].positions));
 }
 
-/* ---- posts -------------------------------------------------------------------------------------
- */
+/* ---- posts -------------------------------------------------------------------------------- */
 
 static void join(struct pp_run *r, struct pp_instance *in, int i, int64_t at_ps)
 {

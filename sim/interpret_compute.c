@@ -36,8 +36,7 @@ static int bucket_number(const struct pp_run *r, int i, int number)
     return bucket;
 }
 
-/* ---- beside collectives ------------------------------------------------------------------------
- */
+/* ---- beside collectives ------------------------------------------------------------------- */
 
 /* When `left_ps` of work from from_ps on is over; with `until_ps` how much is left then. */
 static double progress(const struct pp_run *r, const struct pp_instance *in, double until_ps,
@@ -149,8 +148,7 @@ void pp_compute_event(struct pp_run *r, struct pp_instance *in)
     pp_run_push(r, &r->ready, in);
 }
 
-/* ---- start -------------------------------------------------------------------------------------
- */
+/* ---- start -------------------------------------------------------------------------------- */
 
 static bool is_slowed(struct pp_run *r, struct pp_instance *in, int i)
 {

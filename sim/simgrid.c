@@ -20,8 +20,7 @@ bool pp_simgrid_is_built(void)
     return true;
 }
 
-/* ---- in the child ------------------------------------------------------------------------------
- */
+/* ---- in the child ------------------------------------------------------------------------- */
 
 enum { SMALL_BYTES = 1 << 22 };
 
@@ -81,8 +80,7 @@ static enum pp_status run_child(void *context, int channel, struct pp_error *err
     return child->status;
 }
 
-/* ---- in the parent -----------------------------------------------------------------------------
- */
+/* ---- in the parent ------------------------------------------------------------------------ */
 
 /* Shared with the child: what is counted, and behind it the columns of times. */
 struct shared {

@@ -72,8 +72,7 @@ struct fluid {
     bool *reducing;  /* [actor]: a collective runs */
 };
 
-/* ---- instructions as rows of the tables --------------------------------------------------------
- */
+/* ---- instructions as rows of the tables --------------------------------------------------- */
 
 static size_t row(const struct fluid *x, int round, int i, int replica)
 {
@@ -94,8 +93,7 @@ static void set_times(struct fluid *x, int round, int i, int replica, double sta
     x->t->end_s[row(x, round, i, replica)] = end_s;
 }
 
-/* ---- tasks -------------------------------------------------------------------------------------
- */
+/* ---- tasks -------------------------------------------------------------------------------- */
 
 static struct task *add_task(struct fluid *x, void (*ended)(struct fluid *, int, int), int a, int b)
 {
@@ -156,8 +154,7 @@ static void share_links(struct fluid *x)
     x->is_changed = false;
 }
 
-/* ---- messages ----------------------------------------------------------------------------------
- */
+/* ---- messages ----------------------------------------------------------------------------- */
 
 static void message_ended(struct fluid *x, int c, int replica)
 {
@@ -206,8 +203,7 @@ static bool try_message(struct fluid *x, int c, int replica)
     return true;
 }
 
-/* ---- collectives -------------------------------------------------------------------------------
- */
+/* ---- collectives -------------------------------------------------------------------------- */
 
 static const struct pp_ring *ring_of(const struct fluid *x, const struct pp_collective *c)
 {
@@ -344,8 +340,7 @@ static bool try_sums(struct fluid *x)
     return is_moved;
 }
 
-/* ---- ranks -------------------------------------------------------------------------------------
- */
+/* ---- ranks -------------------------------------------------------------------------------- */
 
 static int length_of(const struct fluid *x, const struct actor *a)
 {
@@ -501,8 +496,7 @@ static bool pass_barrier(struct fluid *x)
     return true;
 }
 
-/* ---- time --------------------------------------------------------------------------------------
- */
+/* ---- time --------------------------------------------------------------------------------- */
 
 /* All that can happen now. */
 static void settle(struct fluid *x)
@@ -612,8 +606,7 @@ static bool run_rounds(struct fluid *x, int rounds)
     return is_finished(x);
 }
 
-/* ---- a run -------------------------------------------------------------------------------------
- */
+/* ---- a run -------------------------------------------------------------------------------- */
 
 static double *unknowns(struct pp_arena *arena, size_t count)
 {

@@ -83,8 +83,7 @@ static sg_sem_t *semaphores(int count, int value)
     return list;
 }
 
-/* ---- carriers ----------------------------------------------------------------------------------
- */
+/* ---- carriers ----------------------------------------------------------------------------- */
 
 static sg_mailbox_t mailbox_of(int carrier)
 {
@@ -133,8 +132,7 @@ static int add_carrier(int source, int dest, int count)
     return g.carrier_count - 1;
 }
 
-/* ---- messages ----------------------------------------------------------------------------------
- */
+/* ---- messages ----------------------------------------------------------------------------- */
 
 static void carry_message(int first_carrier, long bytes)
 {
@@ -184,8 +182,7 @@ static void start_channels(void)
     }
 }
 
-/* ---- collectives -------------------------------------------------------------------------------
- */
+/* ---- collectives -------------------------------------------------------------------------- */
 
 /* Steps into one position of a ring. */
 static void run_position(int argc, char **argv)
@@ -283,8 +280,7 @@ static void run_reduce(int argc, char **argv)
     }
 }
 
-/* ---- ranks -------------------------------------------------------------------------------------
- */
+/* ---- ranks -------------------------------------------------------------------------------- */
 
 static void post(int rank, int replica, int round, int i)
 {
@@ -376,8 +372,7 @@ static void start_ranks(void)
         }
 }
 
-/* ---- platform ----------------------------------------------------------------------------------
- */
+/* ---- platform ----------------------------------------------------------------------------- */
 
 static void print_routes(FILE *out, const struct pp_fabric *fabric, int devices)
 {
@@ -424,8 +419,7 @@ static void load_platform(void)
     fclose(out);
 }
 
-/* ---- a run -------------------------------------------------------------------------------------
- */
+/* ---- a run -------------------------------------------------------------------------------- */
 
 static void prepare(void)
 {

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- platforms ---------------------------------------------------------------------------------
- */
+/* ---- platforms ---------------------------------------------------------------------------- */
 
 struct platform {
     const char *name;
@@ -89,8 +88,7 @@ static void make_network(struct law_case *c, const struct platform *platform, st
     c->options.replicas = l->dp;
 }
 
-/* ---- program -----------------------------------------------------------------------------------
- */
+/* ---- program ------------------------------------------------------------------------------ */
 
 static struct pp_shape random_shape(const struct pp_schedule *schedule, struct rng *rng,
                                     unsigned flags)
@@ -136,8 +134,7 @@ static bool make_program(struct law_case *c, struct rng *rng, unsigned flags, bo
     return pp_lower(c->arena, compute, &lower, &c->program, &err) == PP_OK;
 }
 
-/* ---- costs -------------------------------------------------------------------------------------
- */
+/* ---- costs -------------------------------------------------------------------------------- */
 
 /* Durations of compute and of analytic collectives: all different, or in lockstep. */
 static void make_durations(struct law_case *c, struct rng *rng)
@@ -259,8 +256,7 @@ static void make_costs(struct law_case *c, struct rng *rng)
     }
 }
 
-/* ---- options -----------------------------------------------------------------------------------
- */
+/* ---- options ------------------------------------------------------------------------------ */
 
 static void make_options(struct law_case *c, struct rng *rng, unsigned flags)
 {
@@ -380,8 +376,7 @@ void law_for_each(int platform, unsigned flags, int count, int rounds,
     }
 }
 
-/* ---- running and comparing ---------------------------------------------------------------------
- */
+/* ---- running and comparing ---------------------------------------------------------------- */
 
 struct pp_trace *law_run(const struct law_case *c, const struct pp_engine *engine)
 {

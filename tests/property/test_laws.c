@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- without an engine that shares links -------------------------------------------------------
- */
+/* ---- without an engine that shares links -------------------------------------------------- */
 
 static void oracle_is_dag(const struct law_case *c)
 {
@@ -69,8 +68,7 @@ Test(laws, a_longer_op_never_shortens_a_step)
     law_for_each(LAW_ANY, 0, 63, 3, longer_is_not_shorter);
 }
 
-/* ---- replays -----------------------------------------------------------------------------------
- */
+/* ---- replays ------------------------------------------------------------------------------ */
 
 static int64_t ps_of(double s)
 {
@@ -119,8 +117,7 @@ Test(laws, traces_of_the_evaluator_replay)
     law_for_each(LAW_ANY, LAW_JITTER, 21, 1, dag_replays);
 }
 
-/* ---- folding -----------------------------------------------------------------------------------
- */
+/* ---- folding ------------------------------------------------------------------------------ */
 
 static int folded_cases;
 
@@ -152,8 +149,7 @@ Test(laws, folded_is_unfolded_where_that_is_exact)
     cr_assert_gt(folded_cases, 5, "%d cases in which the messages of a replica meet", folded_cases);
 }
 
-/* ---- with one ----------------------------------------------------------------------------------
- */
+/* ---- with one ----------------------------------------------------------------------------- */
 
 static const struct pp_engine *contention(void)
 {
@@ -329,8 +325,7 @@ Test(laws, simgrid_is_deterministic)
     law_for_each(LAW_ANY, LAW_RINGS, 11, 1, twice_the_same);
 }
 
-/* ---- random programs ---------------------------------------------------------------------------
- */
+/* ---- random programs ---------------------------------------------------------------------- */
 
 /* Without a network: equal to the picosecond, deadlocks included. */
 static bool is_same(uint64_t seed)

@@ -11,8 +11,7 @@
 
 static const double BYTES_PER_S = 25e9, LATENCY_S = 4e-6, MESSAGE_BYTES = 16e6, SUM_BYTES = 100e6;
 
-/* ---- a star, with or without a link that all messages cross ------------------------------------
- */
+/* ---- a star, with or without a link that all messages cross ------------------------------- */
 
 struct star {
     int hosts;
@@ -50,8 +49,7 @@ static const struct pp_fabric *make_star(struct pp_arena *arena, int hosts, doub
                             (struct pp_route_source){find_route, star});
 }
 
-/* ---- the job -----------------------------------------------------------------------------------
- */
+/* ---- the job ------------------------------------------------------------------------------ */
 
 struct work {
     int ranks, replicas;

@@ -70,8 +70,7 @@ Test(laws_oracle, is_the_evaluator_where_nothing_is_shared)
     cr_assert_lt(ran, programs, "no deadlock was met");
 }
 
-/* ---- fair shares -------------------------------------------------------------------------------
- */
+/* ---- fair shares -------------------------------------------------------------------------- */
 
 static void expect_rates(const struct fluid_link *links, struct fluid_flow *flows, int count,
                          const double *wanted)

@@ -57,8 +57,7 @@ static inline int rp_rank(const struct random_program *g, int mb, int stage)
     return g->head.rank_of[g->head.pipe_of[mb] * g->head.stages + stage];
 }
 
-/* ---- compute ops in an order in which they could run ------------------------------------------
- */
+/* ---- compute ops in an order in which they could run -------------------------------------- */
 
 static inline bool rp_is_ready(const struct random_program *g, const struct pp_op *op)
 {

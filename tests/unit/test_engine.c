@@ -137,8 +137,7 @@ Test(engine, the_table_has_a_default_and_names)
         cr_assert(pp_engines[i]->name && pp_engines[i]->summary && pp_engines[i]->run);
 }
 
-/* ---- the whole chain: schedule, messages, evaluator, trace, figures ---------------------------
- */
+/* ---- the whole chain: schedule, messages, evaluator, trace, figures ----------------------- */
 
 struct chain {
     struct pp_arena *arena;

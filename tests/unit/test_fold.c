@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- random networks: devices in nodes, NICs that some share, one core --------------------------
- */
+/* ---- random networks: devices in nodes, NICs that some share, one core -------------------- */
 
 enum { MAX_DEVICES = 24 };
 struct wires {

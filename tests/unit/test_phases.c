@@ -84,8 +84,7 @@ Test(phases, many_pending_weight_gradients)
     }
 }
 
-/* ---- the zero-bubble rule ---------------------------------------------------------------------
- */
+/* ---- the zero-bubble rule ----------------------------------------------------------------- */
 
 /* PyTorch's ScheduleInterleavedZeroBubble: (V-1)G + D-1-r forwards, then pairs; the W that follows
  * the i-th I, from i = r on, is that of the oldest I. Ops as stage * N + mb. */

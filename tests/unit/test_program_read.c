@@ -166,8 +166,7 @@ Test(program_read, waits_are_placed_by_need)
     cr_assert(strstr(pp_program_text(arena, p), "(0RECV_B0)WAIT,(0F2;0B0)OVERLAP_F_B"));
 }
 
-/* ---- what is read ------------------------------------------------------------------------------
- */
+/* ---- what is read ------------------------------------------------------------------------- */
 
 Test(program_read, spreadsheet_habits_are_tolerated)
 {
@@ -268,8 +267,7 @@ Test(program_read, printing_to_a_file_gives_the_same_text)
     free(text);
 }
 
-/* ---- what is refused ---------------------------------------------------------------------------
- */
+/* ---- what is refused ---------------------------------------------------------------------- */
 
 #define SIZES_OF_TWO "# ranks: 2\n# stages: 2\n# pipelines: 2\n# micro_batches: 1\n# granules: 1\n"
 

@@ -144,8 +144,7 @@ Test(sums, one_slow_nic)
     cr_assert_str_eq(limit_name(&s, s.sums[0].network), "node3.nic0.up");
 }
 
-/* ---- listed links ------------------------------------------------------------------------------
- */
+/* ---- listed links ------------------------------------------------------------------------- */
 
 enum { SIDE = 4, WAN = 4 * SIDE };
 static const char *const names[WAN + 1] = {[WAN] = "wan"};
