@@ -127,7 +127,7 @@ static const struct pp_option options[] = {
     {.name = "cluster", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "h100", .group = G_CLUSTER, .commands = RUN,
      .help = "A preset, a text or a file. See 'pipesim clusters'; a text is like \"node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps\"; a file is a SimGrid platform: its name ends in .xml or has a /."},
     {.name = "link-bw", .type = PP_OPTION_STRING, .argument = "NAME=FACTOR", .is_repeatable = true, .group = G_WHATIF, .commands = RUN,
-     .help = "Scale the bandwidth of a link class or of single links: node=0.5, network=2, node3.nic*=0.1. Collectives priced as one cost see the classes only."},
+     .help = "Scale the bandwidth of a link class or of single links: node=0.5, network=2, node3.nic*=0.1."},
     {.name = "slow", .type = PP_OPTION_STRING, .argument = "RANK=FACTOR", .is_repeatable = true, .group = G_WHATIF, .commands = RUN,
      .help = "Scale the compute speed of a pipeline rank in every replica (3=0.8), or in one replica (3.0=0.8)."},
     {.name = "jitter", .type = PP_OPTION_FRAC, .argument = "FRAC", .group = G_WHATIF, .commands = RUN,
