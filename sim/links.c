@@ -279,7 +279,7 @@ struct pp_link_loads pp_link_loads(struct pp_arena *arena, const struct pp_link_
     sort_into_classes(&t, &classes);
     for (int i = 0; i < classes.count; i++) {
         struct pp_link_class *class = &classes.list[i];
-        class->mean_frac /= class->count;
+        class->mean_frac = fmin(class->mean_frac / class->count, class->max_frac); /* rounding */
         if (class->count == 1)
             memcpy(class->name, class->hottest, sizeof(class->name));
     }
