@@ -3,6 +3,7 @@
 #include "sim/steps.h"
 #include "sim/streams.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
