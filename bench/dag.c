@@ -13,6 +13,7 @@
  * nodes. LogGOPSim (commit 76451de, -O3)
  * needs 0.96 s for J(8, 256, 64), which it counts as 4,083,712 events, on a core of the same kind.
  */
+#include "bench/bench.h"
 #include "core/units.h"
 #include "schedules/evaluate.h"
 #include "schedules/lower/lower.h"
@@ -20,7 +21,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const double LOGGOPSIM_S = 0.96;
 
@@ -97,22 +97,6 @@ static const struct job jobs[] = {
      .micro_batches = 4096,
      .is_folded = true},
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void must(enum pp_status status, const struct pp_error *err)
-{
-    if (status == PP_OK)
-        return;
-    fprintf(stderr, "bench_dag: error: %s\n", err->message);
-    exit(status);
-}
 
 /* All replicas of a stage, eight to a node; hops inside a node are nine times as fast. */
 static void add_rings(struct pp_arena *arena, const struct job *job, struct pp_costs *costs)

@@ -6,6 +6,7 @@
  *
  * sail-sg/zero-bubble-pipeline-parallelism (commit 39f2c186) needs 44.5 s for ZB-V at D=32, N=128,
  * with its send and receive lowering and its checks, in Python on one core. */
+#include "bench/bench.h"
 #include "schedules/lower/lower.h"
 #include "schedules/program.h"
 #include "schedules/schedule.h"
@@ -13,7 +14,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static const struct job {
     const char *schedule;
@@ -31,22 +31,6 @@ struct times {
 };
 
 /* Of the processor, not of the wall: what else runs on the machine should not count. */
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void must(enum pp_status status, const struct pp_error *err)
-{
-    if (status == PP_OK)
-        return;
-    fprintf(stderr, "bench_schedules: error: %s\n", err->message);
-    exit(status);
-}
-
 static struct times run_once(const struct job *job, int *compute_ops, int *instructions)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

@@ -1,20 +1,12 @@
 /* bench/search.c — CPU time to find an order with zb-auto, and how far its span is from the bound.
  *
  * F = 10, I = 12, W = 8, C = 1. `best` is the shortest of three runs of the order rule alone. */
+#include "bench/bench.h"
 #include "schedules/schedule.h"
 #include "schedules/zb_search.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double once_s(const struct pp_shape *shape, const struct pp_costs *costs,
                      struct pp_zb_score *score)

@@ -11,6 +11,7 @@
  *
  * Usage: bench_simgrid [PIPESIM], the program whose main job is timed. */
 #define _GNU_SOURCE /* wait4 */
+#include "bench/bench.h"
 #include "core/collective.h"
 #include "core/roofline.h"
 #include "core/units.h"
@@ -22,7 +23,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double PEER_S = 14.25, PEER_BYTES = 831. * 1024 * 1024;
@@ -38,45 +38,15 @@ struct job {
     bool is_peer_job;
 };
 
+#define W(d)                                                                                       \
+    .ranks = 32, .replicas = (d), .micro_batches = 32, .f_s = 10e-3, .message_bytes = 16e6,        \
+    .gradient_bytes = 1e9
+
 static const struct job jobs[] = {
-    {.name = "W(64) analytic",
-     .cluster = RAILS,
-     .ranks = 32,
-     .replicas = 64,
-     .micro_batches = 32,
-     .f_s = 10e-3,
-     .message_bytes = 16e6,
-     .gradient_bytes = 1e9,
-     .target_s = 0.8},
-    {.name = "W(64) ring",
-     .cluster = RAILS,
-     .ranks = 32,
-     .replicas = 64,
-     .micro_batches = 32,
-     .f_s = 10e-3,
-     .message_bytes = 16e6,
-     .gradient_bytes = 1e9,
-     .is_ring = true,
-     .target_s = 1.6},
-    {.name = "W(64) ring, uplinks 1:4",
-     .cluster = RAILS " oversub:4",
-     .ranks = 32,
-     .replicas = 64,
-     .micro_batches = 32,
-     .f_s = 10e-3,
-     .message_bytes = 16e6,
-     .gradient_bytes = 1e9,
-     .is_ring = true},
-    {.name = "W(512) folded",
-     .cluster = RAILS,
-     .ranks = 32,
-     .replicas = 512,
-     .micro_batches = 32,
-     .f_s = 10e-3,
-     .message_bytes = 16e6,
-     .gradient_bytes = 1e9,
-     .is_folded = true,
-     .target_s = 0.3},
+    {.name = "W(64) analytic", .cluster = RAILS, W(64), .target_s = 0.8},
+    {.name = "W(64) ring", .cluster = RAILS, W(64), .is_ring = true, .target_s = 1.6},
+    {.name = "W(64) ring, uplinks 1:4", .cluster = RAILS " oversub:4", W(64), .is_ring = true},
+    {.name = "W(512) folded", .cluster = RAILS, W(512), .is_folded = true, .target_s = 0.3},
     {.name = "J(8,128,64) ring",
      .cluster = RAILS,
      .ranks = 8,
@@ -106,22 +76,6 @@ static const struct job jobs[] = {
      .is_folded = true,
      .target_s = 0.3},
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void must(enum pp_status status, const struct pp_error *err)
-{
-    if (status == PP_OK)
-        return;
-    fprintf(stderr, "bench_simgrid: error: %s\n", err->message);
-    exit(status);
-}
 
 /* ---- a job -------------------------------------------------------------------------------- */
 

@@ -1,0 +1,27 @@
+/* bench/bench.h — what all benchmarks need: a clock, and an end when something fails. */
+#ifndef PP_BENCH_BENCH_H
+#define PP_BENCH_BENCH_H
+
+#include "core/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static inline double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline void must(enum pp_status status, const struct pp_error *err)
+{
+    if (status == PP_OK)
+        return;
+    fprintf(stderr, "bench: error: %s\n", err->message);
+    exit(status);
+}
+
+#endif
