@@ -1,96 +1,16 @@
-#include "tests/oracle/fluid.h"
-
-#include "tests/oracle/maxmin.h"
+#include "tests/oracle/fluid_parts.h"
 
 #include <assert.h>
 #include <math.h>
 
 static const double SAME_S = 1e-15; /* two ends as near as this are one moment */
 
-struct fluid;
-struct task { /* takes time beside the ranks: a transfer of one device, a hop, a collective */
-    bool is_flow, is_moving; /* moving: the latency is over */
-    double until_s;          /* end of what is known: of the latency, or of the whole task */
-    double up;               /* ends are rounded up from there on, with a quantum */
-    struct fluid_flow flow;
-    void (*ended)(struct fluid *x, int a, int b);
-    int a, b;
-};
-
-struct actor { /* a rank of a replica */
-    int rank, replica;
-    int pc; /* instructions passed, over all rounds */
-    bool is_computing;
-    double until_s, speed; /* end of this part of the compute op at this speed */
-    double done;           /* of the op's time, up to that end */
-    int inside;            /* what is posted then; -1 = nothing, the op ends */
-    double arrived_s;      /* NAN, or since when it waits or stands at a barrier */
-    int *posted;           /* collectives in the order of their posts: round * instructions + i */
-    int posted_count, head;
-    bool has_joined; /* the sum at the head of its stream */
-};
-
-struct lane_state {   /* a channel of a replica */
-    int sends, recvs; /* posted */
-    int head;         /* number of the message that is under way or comes next */
-    int open;         /* devices that still send it; 0 = not under way */
-};
-
-struct sum { /* a collective of a round */
-    bool is_ended;
-    struct pp_op op;
-    int ready;                  /* members at whose head it stands */
-    const struct pp_ring *ring; /* NULL: one analytic cost */
-    int steps;                  /* of the ring */
-    int lanes;                  /* rings side by side, one for each device of a tp group */
-    int *passed;                /* [lane * positions + position]: steps over; -1 = not there yet */
-    bool *is_busy;              /* likewise: a step into it is under way */
-    int finished;               /* of all lanes, that have passed all steps */
-};
-
-struct fluid {
-    struct pp_arena *arena;
-    const struct pp_program *p;
-    const struct pp_costs *costs;
-    const struct fluid_options *o;
-    struct fluid_times *t;
-    int size, replicas, rounds; /* rounds: steps that follow without a barrier */
-    int step;                   /* of round 0 */
-    double now;
-    struct actor *actors;
-    struct lane_state *channels; /* [channel * replicas + replica] */
-    struct sum *sums;            /* [round * collectives + c] */
-    int *send_of, *recv_of;      /* [message]: instruction */
-    struct task **tasks;
-    int task_count, task_capacity, made;
-    struct fluid_link *links;
-    struct fluid_flow **flows;
-    int flow_capacity;
-    double *room;
-    int *users;
-    bool is_changed; /* transfers have begun or ended: rates are old */
-    bool *reducing;  /* [actor]: a collective runs */
-};
-
 /* ---- instructions as rows of the tables --------------------------------------------------- */
-
-static size_t row(const struct fluid *x, int round, int i, int replica)
-{
-    return ((size_t)(x->step + round) * (size_t)x->size + (size_t)i) * (size_t)x->replicas +
-           (size_t)replica;
-}
-
-/* A duration of the tables, or of instruction i in a replay. */
-static double duration(const struct fluid *x, int round, int i, int replica, int64_t ps)
-{
-    return x->o->replay_ps ? (double)x->o->replay_ps[row(x, round, i, replica)]
-                           : (double)ps * 1e-12;
-}
 
 static void set_times(struct fluid *x, int round, int i, int replica, double start_s, double end_s)
 {
-    x->t->start_s[row(x, round, i, replica)] = start_s;
-    x->t->end_s[row(x, round, i, replica)] = end_s;
+    x->t->start_s[fluid_row(x, round, i, replica)] = start_s;
+    x->t->end_s[fluid_row(x, round, i, replica)] = end_s;
 }
 
 /* ---- tasks -------------------------------------------------------------------------------- */
@@ -107,14 +27,14 @@ static struct task *add_task(struct fluid *x, void (*ended)(struct fluid *, int,
     return task;
 }
 
-static void add_timer(struct fluid *x, double duration_s, void (*ended)(struct fluid *, int, int),
-                      int a, int b)
+void fluid_add_timer(struct fluid *x, double duration_s, void (*ended)(struct fluid *, int, int),
+                     int a, int b)
 {
     add_task(x, ended, a, b)->until_s = x->now + duration_s;
 }
 
-static void add_flow(struct fluid *x, int source, int dest, double bytes,
-                     void (*ended)(struct fluid *, int, int), int a, int b)
+void fluid_add_flow(struct fluid *x, int source, int dest, double bytes,
+                    void (*ended)(struct fluid *, int, int), int a, int b)
 {
     struct task *task = add_task(x, ended, a, b);
 
@@ -164,8 +84,8 @@ static void message_ended(struct fluid *x, int c, int replica)
     if (--s->open > 0)
         return;
     const int round = s->head / channel->count, m = channel->first + s->head % channel->count;
-    x->t->end_s[row(x, round, x->send_of[m], replica)] = x->now;
-    x->t->end_s[row(x, round, x->recv_of[m], replica)] = x->now;
+    x->t->end_s[fluid_row(x, round, x->send_of[m], replica)] = x->now;
+    x->t->end_s[fluid_row(x, round, x->recv_of[m], replica)] = x->now;
     s->head++;
 }
 
@@ -188,156 +108,19 @@ static bool try_message(struct fluid *x, int c, int replica)
         return false;
     const int round = s->head / channel->count, m = channel->first + s->head % channel->count;
     const struct pp_op op = pp_program_op(x->p, x->send_of[m]);
-    x->t->start_s[row(x, round, x->send_of[m], replica)] = x->now;
-    x->t->start_s[row(x, round, x->recv_of[m], replica)] = x->now;
+    x->t->start_s[fluid_row(x, round, x->send_of[m], replica)] = x->now;
+    x->t->start_s[fluid_row(x, round, x->recv_of[m], replica)] = x->now;
     s->open = n ? n->lanes : 1;
     if (!n)
-        add_timer(x,
-                  duration(x, round, x->send_of[m], replica,
-                           pp_costs_p2p(x->costs, &op, channel->source).ps),
-                  message_ended, c, replica);
+        fluid_add_timer(x,
+                        fluid_duration(x, round, x->send_of[m], replica,
+                                       pp_costs_p2p(x->costs, &op, channel->source).ps),
+                        message_ended, c, replica);
     for (int lane = 0; n && lane < n->lanes; lane++)
-        add_flow(x, pp_network_device(n, channel->source, replica, lane),
-                 pp_network_device(n, channel->dest, replica, lane),
-                 pp_costs_message_bytes(x->costs, &op), message_ended, c, replica);
+        fluid_add_flow(x, pp_network_device(n, channel->source, replica, lane),
+                       pp_network_device(n, channel->dest, replica, lane),
+                       pp_costs_message_bytes(x->costs, &op), message_ended, c, replica);
     return true;
-}
-
-/* ---- collectives -------------------------------------------------------------------------- */
-
-static const struct pp_ring *ring_of(const struct fluid *x, const struct pp_collective *c)
-{
-    if (x->o->replay_ps || !x->o->ring_flows || c->tied || !x->costs->rings ||
-        (c->kind != PP_AR && c->kind != PP_RS && c->kind != PP_AG))
-        return NULL;
-    return x->costs->rings[c->stage].positions > 1 ? &x->costs->rings[c->stage] : NULL;
-}
-
-static int members_of(const struct fluid *x, int c)
-{
-    return x->p->groups[x->p->collectives[c].group].count * x->replicas;
-}
-
-/* The instruction with which an actor takes part in the sum it is to join next. */
-static bool next_post(const struct fluid *x, const struct actor *a, int *round, int *i)
-{
-    if (a->head == a->posted_count)
-        return false;
-    *round = a->posted[a->head] / x->size;
-    *i = a->posted[a->head] % x->size;
-    return true;
-}
-
-static void sum_ended(struct fluid *x, int c, int round)
-{
-    struct sum *sum = &x->sums[round * x->p->collective_count + c];
-
-    sum->is_ended = true;
-    for (int k = 0; k < x->p->ranks * x->replicas; k++) {
-        struct actor *a = &x->actors[k];
-        int at, i;
-        if (!next_post(x, a, &at, &i) || at != round || x->p->arg[i] != c)
-            continue;
-        x->t->end_s[row(x, round, i, a->replica)] = x->now;
-        x->reducing[k] = a->has_joined = false;
-        a->head++;
-    }
-}
-
-static void hop_ended(struct fluid *x, int id, int at)
-{
-    struct sum *sum = &x->sums[id];
-
-    sum->is_busy[at] = false;
-    if (++sum->passed[at] == sum->steps && ++sum->finished == sum->lanes * sum->ring->positions)
-        sum_ended(x, id % x->p->collective_count, id / x->p->collective_count);
-}
-
-/* Position i takes its share from i - 1 as soon as both are through with the step before. */
-static bool try_hop(struct fluid *x, int id, int lane, int i)
-{
-    struct sum *sum = &x->sums[id];
-    const struct pp_ring *ring = sum->ring;
-    const int source = (i + ring->positions - 1) % ring->positions;
-    const int at = lane * ring->positions + i, before = lane * ring->positions + source;
-
-    if (sum->is_busy[at] || sum->passed[at] < 0 || sum->passed[at] == sum->steps ||
-        sum->passed[before] < sum->passed[at])
-        return false;
-    sum->is_busy[at] = true;
-    if (!x->o->network) {
-        add_timer(x, (double)pp_ring_hop_ps(ring, i, sum->op.granules) * 1e-12, hop_ended, id, at);
-        return true;
-    }
-    const int offset = lane * x->o->network->map.stride[PP_AXIS_TP];
-    add_flow(x, ring->device[source] + offset, ring->device[i] + offset,
-             pp_costs_op(x->costs, &sum->op, NULL).bytes / ring->positions, hop_ended, id, at);
-    return true;
-}
-
-static void prepare_sum(struct fluid *x, struct sum *sum, const struct pp_collective *c)
-{
-    const struct pp_network *n = x->o->network;
-
-    sum->ring = ring_of(x, c);
-    if (!sum->ring)
-        return;
-    sum->steps = (c->kind == PP_AR ? 2 : 1) * (sum->ring->positions - 1);
-    sum->lanes = n && n->lanes > 1 ? n->layout.tp : 1;
-    sum->passed = PP_ARRAY(x->arena, int, sum->lanes * sum->ring->positions);
-    sum->is_busy = PP_ARRAY(x->arena, bool, sum->lanes * sum->ring->positions);
-    for (int at = 0; at < sum->lanes * sum->ring->positions; at++)
-        sum->passed[at] = -1;
-}
-
-/* The actor's reduce stream is free for its next sum: let it join. */
-static void join_sum(struct fluid *x, int k, int round, int i)
-{
-    const struct actor *a = &x->actors[k];
-    const int c = x->p->arg[i], id = round * x->p->collective_count + c;
-    struct sum *sum = &x->sums[id];
-
-    sum->op = pp_program_op(x->p, i);
-    if (sum->ready++ == 0)
-        prepare_sum(x, sum, &x->p->collectives[c]);
-    for (int at = 0; sum->ring && at < sum->lanes * sum->ring->positions; at++) {
-        const int position = at % sum->ring->positions;
-        if (sum->ring->rank[position] == a->rank &&
-            (x->replicas == 1 || sum->ring->replica[position] == a->replica))
-            sum->passed[at] = 0;
-    }
-    if (sum->ready < members_of(x, c))
-        return;
-    for (int j = 0; j < x->p->ranks * x->replicas; j++) {
-        int at, mine;
-        if (!next_post(x, &x->actors[j], &at, &mine) || at != round || x->p->arg[mine] != c)
-            continue;
-        x->t->start_s[row(x, round, mine, x->actors[j].replica)] = x->now;
-        x->reducing[j] = true;
-    }
-    if (!sum->ring)
-        add_timer(x, duration(x, round, i, a->replica, pp_costs_op(x->costs, &sum->op, NULL).ps),
-                  sum_ended, c, round);
-}
-
-static bool try_sums(struct fluid *x)
-{
-    bool is_moved = false;
-
-    for (int k = 0; k < x->p->ranks * x->replicas; k++) {
-        int round, i;
-        if (x->actors[k].has_joined || !next_post(x, &x->actors[k], &round, &i))
-            continue;
-        x->actors[k].has_joined = is_moved = true;
-        join_sum(x, k, round, i);
-    }
-    for (int id = 0; id < x->rounds * x->p->collective_count; id++)
-        for (int at = 0; x->sums[id].ring && !x->sums[id].is_ended &&
-                         at < x->sums[id].lanes * x->sums[id].ring->positions;
-             at++)
-            is_moved |=
-                try_hop(x, id, at / x->sums[id].ring->positions, at % x->sums[id].ring->positions);
-    return is_moved;
 }
 
 /* ---- ranks -------------------------------------------------------------------------------- */
@@ -362,7 +145,7 @@ static int64_t compute_ps(const struct fluid *x, int round, int i, int replica)
     struct pp_op second = {0};
 
     if (x->o->replay_ps)
-        return x->o->replay_ps[row(x, round, i, replica)];
+        return x->o->replay_ps[fluid_row(x, round, i, replica)];
     if (op.aux == PP_FUSED_FIRST)
         second = pp_program_op(x->p, i + 1);
     return pp_costs_op(x->costs, &op, op.aux == PP_FUSED_FIRST ? &second : NULL).ps;
@@ -370,9 +153,9 @@ static int64_t compute_ps(const struct fluid *x, int round, int i, int replica)
 
 static void post(struct fluid *x, struct actor *a, int round, int i)
 {
-    if (!isnan(x->t->posted_s[row(x, round, i, a->replica)]))
+    if (!isnan(x->t->posted_s[fluid_row(x, round, i, a->replica)]))
         return; /* a bucket, posted while its backward ran */
-    x->t->posted_s[row(x, round, i, a->replica)] = x->now;
+    x->t->posted_s[fluid_row(x, round, i, a->replica)] = x->now;
     if (pp_op_is_collective(x->p->kind[i])) {
         assert(x->p->arg[i] >= 0);
         a->posted[a->posted_count++] = round * x->size + i;
@@ -427,7 +210,7 @@ static bool run_compute(struct fluid *x, struct actor *a, int round, int i)
         a->done = 0;
         run_part(x, a, last, round, i);
         for (int k = i; k <= last; k++)
-            x->t->start_s[row(x, round, k, a->replica)] = x->now;
+            x->t->start_s[fluid_row(x, round, k, a->replica)] = x->now;
     }
     for (; a->until_s <= x->now + SAME_S && a->inside >= 0; run_part(x, a, a->inside, round, i))
         post(x, a, round, a->inside);
@@ -435,7 +218,7 @@ static bool run_compute(struct fluid *x, struct actor *a, int round, int i)
         return false;
     a->is_computing = false;
     for (int k = i; k <= last; k++)
-        x->t->end_s[row(x, round, k, a->replica)] = x->now;
+        x->t->end_s[fluid_row(x, round, k, a->replica)] = x->now;
     a->pc += last - i;
     return true;
 }
@@ -446,7 +229,7 @@ static bool run_wait(struct fluid *x, struct actor *a, int round, int i)
 
     if (isnan(a->arrived_s))
         a->arrived_s = x->now;
-    if (isnan(x->t->end_s[row(x, round, target, a->replica)]))
+    if (isnan(x->t->end_s[fluid_row(x, round, target, a->replica)]))
         return false;
     set_times(x, round, i, a->replica, a->arrived_s, x->now);
     a->arrived_s = NAN;
@@ -508,7 +291,7 @@ static void settle(struct fluid *x)
                 is_moved = true;
         for (int k = 0; k < x->p->channel_count * x->replicas; k++)
             is_moved |= try_message(x, k / x->replicas, k % x->replicas);
-        is_moved |= try_sums(x);
+        is_moved |= fluid_try_sums(x);
     }
 }
 
@@ -646,7 +429,7 @@ static double latest_of(const struct fluid *x, int round)
 {
     double latest_s = 0;
 
-    for (size_t k = row(x, round, 0, 0); k < row(x, round + 1, 0, 0); k++)
+    for (size_t k = fluid_row(x, round, 0, 0); k < fluid_row(x, round + 1, 0, 0); k++)
         latest_s = fmax(latest_s, x->t->end_s[k]);
     return latest_s;
 }

@@ -46,4 +46,20 @@ static inline void cells_places(struct pp_arena *arena, const struct pp_orders *
     head->column = (const int32_t *const *)column;
 }
 
+/* The lists of a program: rows of cells without slots, separated by blanks. */
+static inline void cells_text_is(const struct pp_program *p, const char *expected)
+{
+    struct pp_op_style style = pp_program_style(p);
+    char got[4096] = "", cell[PP_OP_TEXT_BYTES];
+
+    style.slots = false;
+    for (int r = 0; r < p->ranks; r++)
+        for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
+            const struct pp_op op = pp_program_op(p, i);
+            pp_op_print(&op, style, cell);
+            strcat(strcat(got, cell), i + 1 < p->begin[r + 1] ? " " : "\n");
+        }
+    cr_assert_str_eq(got, expected, "\ngot\n%s\nwant\n%s", got, expected);
+}
+
 #endif

@@ -193,21 +193,6 @@ Test(buckets, messages_may_stand_between_and_other_ranks_do_not_count)
 
 /* ---- lowering -------------------------------------------------------------------------------- */
 
-static void text_is(const struct pp_program *p, const char *expected)
-{
-    struct pp_op_style style = pp_program_style(p);
-    char got[4096] = "", cell[PP_OP_TEXT_BYTES];
-
-    style.slots = false;
-    for (int r = 0; r < p->ranks; r++)
-        for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
-            const struct pp_op op = pp_program_op(p, i);
-            pp_op_print(&op, style, cell);
-            strcat(strcat(got, cell), i + 1 < p->begin[r + 1] ? " " : "\n");
-        }
-    cr_assert_str_eq(got, expected, "\ngot\n%s\nwant\n%s", got, expected);
-}
-
 /* The tied sum comes behind the buckets, so that these may begin early. */
 Test(buckets, lowering_by_hand)
 {
@@ -222,26 +207,28 @@ Test(buckets, lowering_by_hand)
 
     head.level = PP_LEVEL_COMPUTE;
     const struct pp_program *compute = freeze(arena, head, "0F0 0B0\n1F0 1B0");
-    text_is(lower(arena, compute, &options),
-            "0F0 0SEND_F0 0RECV_B0 (0RECV_B0)WAIT (0SEND_F0)WAIT 0B0 0AR#0/2 0AR#1/2 (0;1)AR "
-            "(0AR#0/2)WAIT (0AR#1/2)WAIT ((0;1)AR)WAIT 0U\n"
-            "1RECV_F0 (1RECV_F0)WAIT 1F0 1B0 1SEND_B0 1AR#0/3 1AR#1/3 1AR#2/3 (0;1)AR "
-            "(1SEND_B0)WAIT (1AR#0/3)WAIT (1AR#1/3)WAIT (1AR#2/3)WAIT ((0;1)AR)WAIT 1U\n");
+    cells_text_is(lower(arena, compute, &options),
+                  "0F0 0SEND_F0 0RECV_B0 (0RECV_B0)WAIT (0SEND_F0)WAIT 0B0 0AR#0/2 0AR#1/2 (0;1)AR "
+                  "(0AR#0/2)WAIT (0AR#1/2)WAIT ((0;1)AR)WAIT 0U\n"
+                  "1RECV_F0 (1RECV_F0)WAIT 1F0 1B0 1SEND_B0 1AR#0/3 1AR#1/3 1AR#2/3 (0;1)AR "
+                  "(1SEND_B0)WAIT (1AR#0/3)WAIT (1AR#1/3)WAIT (1AR#2/3)WAIT ((0;1)AR)WAIT 1U\n");
     options.zero = 1;
     options.has_tied = false;
-    text_is(lower(arena, compute, &options),
-            "0F0 0SEND_F0 0RECV_B0 (0RECV_B0)WAIT (0SEND_F0)WAIT 0B0 0RS#0/2 0RS#1/2 "
-            "(0RS#0/2)WAIT (0RS#1/2)WAIT 0U 0AG#0/2 0AG#1/2 (0AG#0/2)WAIT (0AG#1/2)WAIT\n"
-            "1RECV_F0 (1RECV_F0)WAIT 1F0 1B0 1SEND_B0 1RS#0/3 1RS#1/3 1RS#2/3 (1SEND_B0)WAIT "
-            "(1RS#0/3)WAIT (1RS#1/3)WAIT (1RS#2/3)WAIT 1U 1AG#0/3 1AG#1/3 1AG#2/3 (1AG#0/3)WAIT "
-            "(1AG#1/3)WAIT (1AG#2/3)WAIT\n");
+    cells_text_is(
+        lower(arena, compute, &options),
+        "0F0 0SEND_F0 0RECV_B0 (0RECV_B0)WAIT (0SEND_F0)WAIT 0B0 0RS#0/2 0RS#1/2 "
+        "(0RS#0/2)WAIT (0RS#1/2)WAIT 0U 0AG#0/2 0AG#1/2 (0AG#0/2)WAIT (0AG#1/2)WAIT\n"
+        "1RECV_F0 (1RECV_F0)WAIT 1F0 1B0 1SEND_B0 1RS#0/3 1RS#1/3 1RS#2/3 (1SEND_B0)WAIT "
+        "(1RS#0/3)WAIT (1RS#1/3)WAIT (1RS#2/3)WAIT 1U 1AG#0/3 1AG#1/3 1AG#2/3 (1AG#0/3)WAIT "
+        "(1AG#1/3)WAIT (1AG#2/3)WAIT\n");
     options.update_every = 1;
-    text_is(lower(arena, compute, &options),
-            "0F0 0SEND_F0 0RECV_B0 (0RECV_B0)WAIT (0SEND_F0)WAIT 0B0 0RS#0/2 0RS#1/2 "
-            "(0RS#0/2)WAIT (0RS#1/2)WAIT 0U 0AG#0/2 0AG#1/2 (0AG#0/2)WAIT (0AG#1/2)WAIT\n"
-            "1RECV_F0 (1RECV_F0)WAIT 1F0 1B0 1SEND_B0 1RS#0/3 1RS#1/3 1RS#2/3 (1RS#0/3)WAIT "
-            "(1RS#1/3)WAIT (1RS#2/3)WAIT 1U 1AG#0/3 1AG#1/3 1AG#2/3 (1AG#0/3)WAIT (1AG#1/3)WAIT "
-            "(1AG#2/3)WAIT (1SEND_B0)WAIT\n");
+    cells_text_is(
+        lower(arena, compute, &options),
+        "0F0 0SEND_F0 0RECV_B0 (0RECV_B0)WAIT (0SEND_F0)WAIT 0B0 0RS#0/2 0RS#1/2 "
+        "(0RS#0/2)WAIT (0RS#1/2)WAIT 0U 0AG#0/2 0AG#1/2 (0AG#0/2)WAIT (0AG#1/2)WAIT\n"
+        "1RECV_F0 (1RECV_F0)WAIT 1F0 1B0 1SEND_B0 1RS#0/3 1RS#1/3 1RS#2/3 (1RS#0/3)WAIT "
+        "(1RS#1/3)WAIT (1RS#2/3)WAIT 1U 1AG#0/3 1AG#1/3 1AG#2/3 (1AG#0/3)WAIT (1AG#1/3)WAIT "
+        "(1AG#2/3)WAIT (1SEND_B0)WAIT\n");
 }
 
 /* Costs for the laws: multiples of 8 ps, so that up to 8 buckets have whole shares; collectives

@@ -1,5 +1,5 @@
 /* Laws of all fabrics; links that are scaled; links that are listed. */
-#include "core/fabric.h"
+#include "fabric_of.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -7,18 +7,6 @@
 #include <string.h>
 
 enum { LINKS_MAX = 64 };
-
-static struct pp_fabric *make(struct pp_arena *arena, const char *text, int devices)
-{
-    struct pp_error err = {0};
-    struct pp_cluster cluster;
-    struct pp_fabric *fabric;
-
-    cr_assert_eq(pp_cluster_load(arena, text, &cluster, &err), PP_OK, "%s", err.message);
-    cr_assert_eq(pp_fabric_make(arena, &cluster, devices, &fabric, &err), PP_OK, "%s: %s", text,
-                 err.message);
-    return fabric;
-}
 
 static const struct {
     const char *text;
@@ -98,7 +86,7 @@ Test(fabric, closed_form_is_the_route)
 {
     for (int i = 0; i < FABRICS; i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-        const struct pp_fabric *f = make(arena, fabrics[i].text, fabrics[i].devices);
+        const struct pp_fabric *f = fabric_of(arena, fabrics[i].text, fabrics[i].devices);
         const int devices = pp_fabric_devices(f), step = devices > 200 ? 7 : 1;
         char *is_used = PP_ARRAY(arena, char, pp_fabric_links(f));
 
@@ -131,7 +119,7 @@ Test(fabric, names_are_unique_and_name_one_link)
 {
     for (int i = 0; i < FABRICS; i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-        struct pp_fabric *f = make(arena, fabrics[i].text, fabrics[i].devices);
+        struct pp_fabric *f = fabric_of(arena, fabrics[i].text, fabrics[i].devices);
         const int links = pp_fabric_links(f), step = links > 300 ? links / 100 : 1;
         const char **names = PP_ARRAY(arena, const char *, links);
         struct pp_error err = {0};
@@ -156,7 +144,7 @@ Test(fabric, names_are_unique_and_name_one_link)
 Test(fabric, scaled_links_are_in_costs)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_fabric *f = make(arena, "h100", 64);
+    struct pp_fabric *f = fabric_of(arena, "h100", 64);
     struct pp_error err = {0};
     int32_t links[LINKS_MAX];
 
@@ -187,7 +175,7 @@ Test(fabric, names_that_nothing_has)
         {"", "no link has this name"},
     };
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_fabric *f = make(arena, "h100", 64);
+    struct pp_fabric *f = fabric_of(arena, "h100", 64);
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct pp_error err = {0};
@@ -241,7 +229,7 @@ Test(fabric, a_torus_is_as_cubic_as_its_nodes_allow)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct pp_fabric_size size =
-            pp_fabric_size(make(arena, "gpu:1 fabric:torus", cases[i].nodes));
+            pp_fabric_size(fabric_of(arena, "gpu:1 fabric:torus", cases[i].nodes));
         for (int dim = 0; dim < PP_TORUS_DIMS; dim++)
             cr_assert_eq(size.torus[dim], cases[i].torus[dim], "%d nodes", cases[i].nodes);
     }

@@ -1,23 +1,11 @@
 /* Routes by name, link by link, and what two transfers share. */
-#include "core/fabric.h"
+#include "fabric_of.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
 enum { LINKS_MAX = 64 };
-
-static struct pp_fabric *make(struct pp_arena *arena, const char *text, int devices)
-{
-    struct pp_error err = {0};
-    struct pp_cluster cluster;
-    struct pp_fabric *fabric;
-
-    cr_assert_eq(pp_cluster_load(arena, text, &cluster, &err), PP_OK, "%s", err.message);
-    cr_assert_eq(pp_fabric_make(arena, &cluster, devices, &fabric, &err), PP_OK, "%s: %s", text,
-                 err.message);
-    return fabric;
-}
 
 /* Names of a route's links, joined by blanks. */
 static const char *route_text(struct pp_arena *arena, const struct pp_fabric *f, int source,
@@ -110,7 +98,7 @@ Test(fabric_routes, links_by_name)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-        const struct pp_fabric *f = make(arena, routes[i].text, routes[i].devices);
+        const struct pp_fabric *f = fabric_of(arena, routes[i].text, routes[i].devices);
         cr_assert_str_eq(route_text(arena, f, routes[i].source, routes[i].dest), routes[i].links,
                          "%s %d-%d: %s", routes[i].text, routes[i].source, routes[i].dest,
                          route_text(arena, f, routes[i].source, routes[i].dest));
@@ -126,7 +114,7 @@ static double speed_of(const struct pp_fabric *f, int a, int b)
 Test(fabric_routes, speeds_and_latencies)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_fabric *f = make(arena, "h100", 64);
+    const struct pp_fabric *f = fabric_of(arena, "h100", 64);
 
     cr_assert_float_eq(speed_of(f, 0, 1), 0.8 * 450, 1e-9);
     cr_assert_float_eq(speed_of(f, 0, 8), 0.8 * 50, 1e-9);
@@ -135,26 +123,28 @@ Test(fabric_routes, speeds_and_latencies)
     cr_assert_eq(pp_fabric_cost(f, 7, 7).alpha_s, 0);
     cr_assert(isinf(pp_fabric_cost(f, 7, 7).bytes_per_s));
     /* four NICs for eight devices: alone, a transfer has a whole one */
-    cr_assert_float_eq(speed_of(make(arena, "v100-dgx1", 64), 0, 8), 0.8 * 12.5, 1e-9);
-    cr_assert_float_eq(speed_of(make(arena, "gpu:2 nic:1x100Gbps", 4), 0, 2), 0.8 * 12.5, 1e-9);
+    cr_assert_float_eq(speed_of(fabric_of(arena, "v100-dgx1", 64), 0, 8), 0.8 * 12.5, 1e-9);
+    cr_assert_float_eq(speed_of(fabric_of(arena, "gpu:2 nic:1x100Gbps", 4), 0, 2), 0.8 * 12.5,
+                       1e-9);
     /* more NICs than devices: together */
-    cr_assert_float_eq(speed_of(make(arena, "gpu:1 nic:4x100Gbps", 4), 0, 2), 0.8 * 50, 1e-9);
-    cr_assert_float_eq(speed_of(make(arena, "gpu:4 leaf:1 oversub:4", 8), 0, 7), 0.8 * 12.5, 1e-9);
+    cr_assert_float_eq(speed_of(fabric_of(arena, "gpu:1 nic:4x100Gbps", 4), 0, 2), 0.8 * 50, 1e-9);
+    cr_assert_float_eq(speed_of(fabric_of(arena, "gpu:4 leaf:1 oversub:4", 8), 0, 7), 0.8 * 12.5,
+                       1e-9);
     /* one device a node: its own link is the NIC's limit */
-    cr_assert_float_eq(speed_of(make(arena, "gpu:1 nic:4x400Gbps nvlink:60GBps", 4), 0, 2),
+    cr_assert_float_eq(speed_of(fabric_of(arena, "gpu:1 nic:4x400Gbps nvlink:60GBps", 4), 0, 2),
                        0.8 * 60, 1e-9);
-    f = make(arena, "p100-daint", 1000);
+    f = fabric_of(arena, "p100-daint", 1000);
     cr_assert_float_eq(speed_of(f, 0, 999), 0.8 * 10.2, 1e-9);
-    f = make(arena, "p100-daint routing:static dragonfly:3x6x16x4", 1000);
+    f = fabric_of(arena, "p100-daint routing:static dragonfly:3x6x16x4", 1000);
     cr_assert_float_eq(speed_of(f, 0, 4), 0.8 * 10.2, 1e-9);
-    f = make(arena, "gpu:1 nic:1x80Gbps torus:3x3 hop:5GBps", 9);
+    f = fabric_of(arena, "gpu:1 nic:1x80Gbps torus:3x3 hop:5GBps", 9);
     cr_assert_float_eq(speed_of(f, 0, 4), 0.8 * 5, 1e-9);
-    f = make(arena, "gpu:2 nic:4x80Gbps torus:3x3", 18);
+    f = fabric_of(arena, "gpu:2 nic:4x80Gbps torus:3x3", 18);
     cr_assert_float_eq(speed_of(f, 0, 4), 0.8 * 10, 1e-9);
-    f = make(arena, "gpu:4 pcie:16GBps host:10GBps", 8);
+    f = fabric_of(arena, "gpu:4 pcie:16GBps host:10GBps", 8);
     cr_assert_float_eq(speed_of(f, 0, 1), 0.8 * 10, 1e-9);
-    cr_assert_float_eq(speed_of(make(arena, "gpu:4 pcie:16GBps", 8), 0, 1), 0.8 * 16, 1e-9);
-    f = make(arena, "gpu:4 fabric:ideal", 8);
+    cr_assert_float_eq(speed_of(fabric_of(arena, "gpu:4 pcie:16GBps", 8), 0, 1), 0.8 * 16, 1e-9);
+    f = fabric_of(arena, "gpu:4 fabric:ideal", 8);
     cr_assert_float_eq(speed_of(f, 0, 1), 0.8 * 450, 1e-9);
     cr_assert_float_eq(speed_of(f, 0, 7), 0.8 * 50, 1e-9);
 }
@@ -208,7 +198,7 @@ Test(fabric_routes, what_two_transfers_share)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct pp_fabric *f = make(arena, cases[i].text, cases[i].devices);
+        const struct pp_fabric *f = fabric_of(arena, cases[i].text, cases[i].devices);
         const double expected = 0.8 * cases[i].shared, found = shared(f, cases[i].pair);
         cr_assert(found == expected || fabs(found - expected) < 1e-9, "%s, case %zu: %g",
                   cases[i].text, i, found);

@@ -10,22 +10,6 @@ static struct pp_lower_options train_options(void)
     return (struct pp_lower_options){.recv_slots = 2, .has_sync = true, .has_optimizer = true};
 }
 
-static void text_is(struct pp_arena *arena, struct pp_program *p, const char *expected)
-{
-    struct pp_op_style style = pp_program_style(p);
-    char got[4096] = "", cell[PP_OP_TEXT_BYTES];
-
-    style.slots = false;
-    for (int r = 0; r < p->ranks; r++)
-        for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
-            const struct pp_op op = pp_program_op(p, i);
-            pp_op_print(&op, style, cell);
-            strcat(strcat(got, cell), i + 1 < p->begin[r + 1] ? " " : "\n");
-        }
-    cr_assert_str_eq(got, expected, "\ngot\n%s\nwant\n%s", got, expected);
-    (void)arena;
-}
-
 static struct pp_program *lower_text(struct pp_arena *arena, struct pp_program_head head,
                                      const char *text, const struct pp_lower_options *options)
 {
@@ -58,15 +42,15 @@ Test(lower, early_by_hand)
     struct pp_lower_options options = train_options();
 
     options.recv_slots = 1;
-    text_is(arena,
-            lower_text(arena, line_head(2, 3), "0F0 0F1 0B0 0F2 0B1 0B2\n1F0 1B0 1F1 1B1 1F2 1B2",
-                       &options),
-            "0RECV_B0 0F0 0SEND_F0 0F1 0SEND_F1 (0RECV_B0)WAIT (0SEND_F0)WAIT 0B0 0RECV_B1 0F2 "
-            "0SEND_F2 (0RECV_B1)WAIT (0SEND_F1)WAIT 0B1 0RECV_B2 (0RECV_B2)WAIT (0SEND_F2)WAIT "
-            "0B2 0AR (0AR)WAIT 0U\n"
-            "1RECV_F0 (1RECV_F0)WAIT 1F0 1RECV_F1 1B0 1SEND_B0 (1RECV_F1)WAIT 1F1 1RECV_F2 1B1 "
-            "1SEND_B1 (1RECV_F2)WAIT (1SEND_B0)WAIT 1F2 1B2 1SEND_B2 1AR (1SEND_B1)WAIT "
-            "(1SEND_B2)WAIT (1AR)WAIT 1U\n");
+    cells_text_is(
+        lower_text(arena, line_head(2, 3), "0F0 0F1 0B0 0F2 0B1 0B2\n1F0 1B0 1F1 1B1 1F2 1B2",
+                   &options),
+        "0RECV_B0 0F0 0SEND_F0 0F1 0SEND_F1 (0RECV_B0)WAIT (0SEND_F0)WAIT 0B0 0RECV_B1 0F2 "
+        "0SEND_F2 (0RECV_B1)WAIT (0SEND_F1)WAIT 0B1 0RECV_B2 (0RECV_B2)WAIT (0SEND_F2)WAIT "
+        "0B2 0AR (0AR)WAIT 0U\n"
+        "1RECV_F0 (1RECV_F0)WAIT 1F0 1RECV_F1 1B0 1SEND_B0 (1RECV_F1)WAIT 1F1 1RECV_F2 1B1 "
+        "1SEND_B1 (1RECV_F2)WAIT (1SEND_B0)WAIT 1F2 1B2 1SEND_B2 1AR (1SEND_B1)WAIT "
+        "(1SEND_B2)WAIT (1AR)WAIT 1U\n");
 }
 
 Test(lower, jit_and_batched_by_hand)
@@ -74,17 +58,19 @@ Test(lower, jit_and_batched_by_hand)
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
     struct pp_lower_options options = {.post = PP_POST_JIT, .recv_slots = 2};
 
-    text_is(arena, lower_text(arena, line_head(2, 2), "0F0 0F1 0B0 0B1\n1F0 1B0 1F1 1B1", &options),
-            "0F0 0SEND_F0 0F1 0SEND_F1 0RECV_B0 (0RECV_B0)WAIT (0SEND_F0)WAIT 0B0 0RECV_B1 "
-            "(0RECV_B1)WAIT (0SEND_F1)WAIT 0B1\n"
-            "1RECV_F0 (1RECV_F0)WAIT 1F0 1B0 1SEND_B0 1RECV_F1 (1RECV_F1)WAIT 1F1 1B1 1SEND_B1 "
-            "(1SEND_B0)WAIT (1SEND_B1)WAIT\n");
+    cells_text_is(
+        lower_text(arena, line_head(2, 2), "0F0 0F1 0B0 0B1\n1F0 1B0 1F1 1B1", &options),
+        "0F0 0SEND_F0 0F1 0SEND_F1 0RECV_B0 (0RECV_B0)WAIT (0SEND_F0)WAIT 0B0 0RECV_B1 "
+        "(0RECV_B1)WAIT (0SEND_F1)WAIT 0B1\n"
+        "1RECV_F0 (1RECV_F0)WAIT 1F0 1B0 1SEND_B0 1RECV_F1 (1RECV_F1)WAIT 1F1 1B1 1SEND_B1 "
+        "(1SEND_B0)WAIT (1SEND_B1)WAIT\n");
     options.post = PP_POST_BATCHED;
-    text_is(arena, lower_text(arena, line_head(2, 2), "0F0 0F1 0B0 0B1\n1F0 1B0 1F1 1B1", &options),
-            "0F0 0SEND_F0 (0SEND_F0)WAIT 0F1 0SEND_F1 0RECV_B0 (0RECV_B0)WAIT (0SEND_F1)WAIT 0B0 "
-            "0RECV_B1 (0RECV_B1)WAIT 0B1\n"
-            "1RECV_F0 (1RECV_F0)WAIT 1F0 1RECV_F1 (1RECV_F1)WAIT 1B0 1SEND_B0 (1SEND_B0)WAIT 1F1 "
-            "1B1 1SEND_B1 (1SEND_B1)WAIT\n");
+    cells_text_is(
+        lower_text(arena, line_head(2, 2), "0F0 0F1 0B0 0B1\n1F0 1B0 1F1 1B1", &options),
+        "0F0 0SEND_F0 (0SEND_F0)WAIT 0F1 0SEND_F1 0RECV_B0 (0RECV_B0)WAIT (0SEND_F1)WAIT 0B0 "
+        "0RECV_B1 (0RECV_B1)WAIT 0B1\n"
+        "1RECV_F0 (1RECV_F0)WAIT 1F0 1RECV_F1 (1RECV_F1)WAIT 1B0 1SEND_B0 (1SEND_B0)WAIT 1F1 "
+        "1B1 1SEND_B1 (1SEND_B1)WAIT\n");
 }
 
 Test(lower, pairs_recompute_and_zero_by_hand)
@@ -98,14 +84,14 @@ Test(lower, pairs_recompute_and_zero_by_hand)
                                              .zero = 1,
                                              .recompute_frac = frac};
 
-    text_is(arena,
-            lower_text(arena, line_head(2, 2), "0F0 (0F1;0B0)OVERLAP_F_B 0B1\n1F0 1B0 1F1 1B1",
-                       &options),
-            "0F0 0SEND_F0 0R0 0RECV_B0 (0RECV_B0)WAIT (0SEND_F0)WAIT 0F1 0B0 0SEND_F1 0R1 "
-            "0RECV_B1 (0RECV_B1)WAIT (0SEND_F1)WAIT 0B1 (0;1)AR 0RS ((0;1)AR)WAIT (0RS)WAIT 0U "
-            "0AG (0AG)WAIT\n"
-            "1RECV_F0 (1RECV_F0)WAIT 1F0 1B0 1SEND_B0 1RECV_F1 (1RECV_F1)WAIT (1SEND_B0)WAIT 1F1 "
-            "1B1 1SEND_B1 (0;1)AR 1RS (1SEND_B1)WAIT ((0;1)AR)WAIT (1RS)WAIT 1U 1AG (1AG)WAIT\n");
+    cells_text_is(
+        lower_text(arena, line_head(2, 2), "0F0 (0F1;0B0)OVERLAP_F_B 0B1\n1F0 1B0 1F1 1B1",
+                   &options),
+        "0F0 0SEND_F0 0R0 0RECV_B0 (0RECV_B0)WAIT (0SEND_F0)WAIT 0F1 0B0 0SEND_F1 0R1 "
+        "0RECV_B1 (0RECV_B1)WAIT (0SEND_F1)WAIT 0B1 (0;1)AR 0RS ((0;1)AR)WAIT (0RS)WAIT 0U "
+        "0AG (0AG)WAIT\n"
+        "1RECV_F0 (1RECV_F0)WAIT 1F0 1B0 1SEND_B0 1RECV_F1 (1RECV_F1)WAIT (1SEND_B0)WAIT 1F1 "
+        "1B1 1SEND_B1 (0;1)AR 1RS (1SEND_B1)WAIT ((0;1)AR)WAIT (1RS)WAIT 1U 1AG (1AG)WAIT\n");
 }
 
 /* ---- laws over the registry ------------------------------------------------------------------*/
@@ -318,11 +304,12 @@ Test(lower, inference_bounds_open_sends)
     struct pp_program_head head = line_head(2, 4);
 
     head.mode = PP_MODE_INFER;
-    text_is(arena, lower_text(arena, head, "0F0 0F1 0F2 0F3\n1F0 1F1 1F2 1F3", &options),
-            "0F0 0SEND_F0 0F1 0SEND_F1 (0SEND_F0)WAIT 0F2 0SEND_F2 (0SEND_F1)WAIT 0F3 0SEND_F3 "
-            "(0SEND_F2)WAIT (0SEND_F3)WAIT\n"
-            "1RECV_F0 1RECV_F1 (1RECV_F0)WAIT 1F0 1RECV_F2 (1RECV_F1)WAIT 1F1 1RECV_F3 "
-            "(1RECV_F2)WAIT 1F2 (1RECV_F3)WAIT 1F3\n");
+    cells_text_is(
+        lower_text(arena, head, "0F0 0F1 0F2 0F3\n1F0 1F1 1F2 1F3", &options),
+        "0F0 0SEND_F0 0F1 0SEND_F1 (0SEND_F0)WAIT 0F2 0SEND_F2 (0SEND_F1)WAIT 0F3 0SEND_F3 "
+        "(0SEND_F2)WAIT (0SEND_F3)WAIT\n"
+        "1RECV_F0 1RECV_F1 (1RECV_F0)WAIT 1F0 1RECV_F2 (1RECV_F1)WAIT 1F1 1RECV_F3 "
+        "(1RECV_F2)WAIT 1F2 (1RECV_F3)WAIT 1F3\n");
     for (int at = 0; at < 12; at++) {
         struct pp_program *p;
         int stalls;
@@ -348,16 +335,17 @@ Test(lower, a_forward_over_two_granules_is_one_message)
     struct pp_program_head head = line_head(2, 1);
 
     head.granules = 2;
-    text_is(arena, lower_text(arena, head, "0F0-1 0B0 0B1\n1F0-1 1B0 1B1", &options),
-            "0F0-1 0SEND_F0-1 0RECV_B0 (0RECV_B0)WAIT (0SEND_F0-1)WAIT 0B0 0RECV_B1 "
-            "(0RECV_B1)WAIT 0B1\n"
-            "1RECV_F0-1 (1RECV_F0-1)WAIT 1F0-1 1B0 1SEND_B0 1B1 1SEND_B1 (1SEND_B0)WAIT "
-            "(1SEND_B1)WAIT\n");
-    text_is(arena, lower_text(arena, head, "0F0-1 0B0-1\n1F0 1F1 1B0 1B1", &options),
-            "0F0-1 0SEND_F0-1 0RECV_B0 0RECV_B1 (0RECV_B0)WAIT (0RECV_B1)WAIT (0SEND_F0-1)WAIT "
-            "0B0-1\n"
-            "1RECV_F0-1 (1RECV_F0-1)WAIT 1F0 1F1 1B0 1SEND_B0 1B1 1SEND_B1 (1SEND_B0)WAIT "
-            "(1SEND_B1)WAIT\n");
+    cells_text_is(lower_text(arena, head, "0F0-1 0B0 0B1\n1F0-1 1B0 1B1", &options),
+                  "0F0-1 0SEND_F0-1 0RECV_B0 (0RECV_B0)WAIT (0SEND_F0-1)WAIT 0B0 0RECV_B1 "
+                  "(0RECV_B1)WAIT 0B1\n"
+                  "1RECV_F0-1 (1RECV_F0-1)WAIT 1F0-1 1B0 1SEND_B0 1B1 1SEND_B1 (1SEND_B0)WAIT "
+                  "(1SEND_B1)WAIT\n");
+    cells_text_is(
+        lower_text(arena, head, "0F0-1 0B0-1\n1F0 1F1 1B0 1B1", &options),
+        "0F0-1 0SEND_F0-1 0RECV_B0 0RECV_B1 (0RECV_B0)WAIT (0RECV_B1)WAIT (0SEND_F0-1)WAIT "
+        "0B0-1\n"
+        "1RECV_F0-1 (1RECV_F0-1)WAIT 1F0 1F1 1B0 1SEND_B0 1B1 1SEND_B1 (1SEND_B0)WAIT "
+        "(1SEND_B1)WAIT\n");
 }
 
 /* ---- when sums are posted --------------------------------------------------------------------*/
