@@ -1,12 +1,9 @@
-#include "sim/platform_file.h"
+#include "sim/platform_file_parts.h"
 
 #include "core/file.h"
-#include "sim/platform.h"
 #include "sim/platform_props.h"
 #include "sim/platform_text.h"
-#include "sim/simgrid_child.h"
 #include "sim/simgrid_module.h"
-#include "sim/simgrid_probe.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,21 +11,10 @@
 
 enum { PLATFORM_MAX_BYTES = 256 << 20, LOG_BYTES = 1 << 16, HOSTS_MAX = 1 << 20 };
 
-struct pp_platform {
-    struct pp_child child;
-    bool is_open;
-    struct pp_platform_source source;
-    int hosts, links;
-    double alpha_s;     /* of every route beside its links' */
-    const char *words;  /* properties, as a cluster text */
-    const char **names; /* [hosts], then [links] */
-    struct pp_fabric_link *link;
-};
-
 /* ---- errors ------------------------------------------------------------------------------ */
 
 /* "PATH:LINE: " or "PATH: " in front. */
-static enum pp_status place(const struct pp_platform *p, int line, struct pp_error *err)
+enum pp_status pp_platform_place(const struct pp_platform *p, int line, struct pp_error *err)
 {
     if (line > 0)
         return pp_error_prefix(err, "%s:%d: ", p->source.path, line);
@@ -103,7 +89,7 @@ static enum pp_status explain(const struct pp_platform *p, const struct pp_error
     else
         line = find_line(p, reason);
     pp_error_set(err, PP_EINVAL, "%s", plain_words(reason));
-    return place(p, line, err);
+    return pp_platform_place(p, line, err);
 }
 
 /* The child is gone: why? */
@@ -168,7 +154,8 @@ static enum pp_status check_units(const struct pp_platform *p, struct pp_error *
     pp_error_set(err, PP_EINVAL, "%s has no unit: %s (as in 10GBps, 100Gbps, 5us, 1Gf)", what,
                  number);
     const char *name = strstr(what, "link ");
-    return place(p, name ? pp_element_line(p->source.text, "link", name + 5, 1) : 0, err);
+    return pp_platform_place(p, name ? pp_element_line(p->source.text, "link", name + 5, 1) : 0,
+                             err);
 }
 
 /* "l_UP" is half of the link l of the file. */
@@ -193,7 +180,7 @@ static enum pp_status check_name(const struct pp_platform *p, const char *name,
     pp_error_set(err, PP_EINVAL,
                  "link %.20s...: its name has %zu characters, at most %d can be kept", name,
                  strlen(name), PP_LINK_NAME_BYTES - 1);
-    return place(p, line_of_link(p, name), err);
+    return pp_platform_place(p, line_of_link(p, name), err);
 }
 
 static enum pp_status check_links(const struct pp_platform *p, struct pp_error *err)
@@ -212,7 +199,7 @@ static enum pp_status check_links(const struct pp_platform *p, struct pp_error *
         else
             pp_error_set(err, PP_EINVAL, "link %s: bandwidth %g bytes/s is out of range: 1 to 1e18",
                          name, link.bytes_per_s);
-        return place(p, line_of_link(p, name), err);
+        return pp_platform_place(p, line_of_link(p, name), err);
     }
     return PP_OK;
 }
@@ -257,9 +244,8 @@ static bool ask_route(struct pp_platform *p, struct pp_probe_request ask,
     return false;
 }
 
-/* As pp_route_source. */
-static int find_route(void *context, int source, int dest, int32_t *links, int max,
-                      struct pp_error *err)
+int pp_platform_find_route(void *context, int source, int dest, int32_t *links, int max,
+                           struct pp_error *err)
 {
     struct pp_platform *p = context;
     const struct pp_probe_request ask = {source, dest};
@@ -278,123 +264,10 @@ static int find_route(void *context, int source, int dest, int32_t *links, int m
 struct pp_fabric *pp_platform_fabric(struct pp_arena *arena, struct pp_platform *p)
 {
     return pp_fabric_listed(arena, p->hosts, p->link, p->names + p->hosts, p->links,
-                            (struct pp_route_source){find_route, p, p->alpha_s});
+                            (struct pp_route_source){pp_platform_find_route, p, p->alpha_s});
 }
 
-/* ---- the cluster ------------------------------------------------------------------------- */
-
-static enum pp_status link_of_route(struct pp_platform *p, int source, int dest,
-                                    struct pp_link *link, struct pp_error *err)
-{
-    int32_t links[PP_PROBE_ROUTE_MAX];
-    const int count = find_route(p, source, dest, links, PP_PROBE_ROUTE_MAX, err);
-
-    if (count < 0)
-        return err->status;
-    *link = (struct pp_link){p->alpha_s, INFINITY};
-    for (int i = 0; i < count; i++) {
-        link->alpha_s += p->link[links[i]].latency_s;
-        link->bytes_per_s = fmin(link->bytes_per_s, p->link[links[i]].bytes_per_s);
-    }
-    return PP_OK;
-}
-
-/* What a device gets of the way from node 0 to node 1 when all devices of the node send to their
- * counterparts, and the cards that they then seem to have: links that several routes use are
- * shared. */
-static enum pp_status share_of_network(struct pp_arena *arena, struct pp_platform *p,
-                                       struct pp_cluster *c, struct pp_error *err)
-{
-    const int node = c->gpus_per_node;
-    int *uses = PP_ARRAY(arena, int, p->links), sharers = 1;
-    int32_t links[PP_PROBE_ROUTE_MAX];
-
-    PP_TRY(link_of_route(p, 0, node, &c->inter, err));
-    for (int i = 0; i < node; i++) {
-        const int count = find_route(p, i, node + i, links, PP_PROBE_ROUTE_MAX, err);
-        if (count < 0)
-            return err->status;
-        for (int k = 0; k < count; k++)
-            uses[links[k]] += !p->link[links[k]].is_fatpipe;
-    }
-    for (int l = 0; l < p->links; l++)
-        if (uses[l] > 0 && p->link[l].bytes_per_s / uses[l] < c->inter.bytes_per_s) {
-            c->inter.bytes_per_s = p->link[l].bytes_per_s / uses[l];
-            sharers = uses[l];
-        }
-    c->fabric.nics = sharers > 1 ? (node + sharers - 1) / sharers : 0;
-    return PP_OK;
-}
-
-/* Between two devices of a node, and of two nodes; where there is only one of them, it stands for
- * both. */
-static enum pp_status set_links(struct pp_arena *arena, struct pp_platform *p, struct pp_cluster *c,
-                                struct pp_error *err)
-{
-    const int node = c->gpus_per_node;
-
-    if (node > 1)
-        PP_TRY(link_of_route(p, 0, 1, &c->intra, err));
-    if (p->hosts > node)
-        PP_TRY(share_of_network(arena, p, c, err));
-    if (node == 1 && p->hosts > 1)
-        c->intra = c->inter;
-    if (node > 1 && p->hosts == node)
-        c->inter = c->intra;
-    return PP_OK;
-}
-
-/* "--cluster: memory:40XB: ..." is "line 7: property memory: ...", where the file can be read. */
-static enum pp_status bad_property(const struct pp_platform *p, struct pp_error *err)
-{
-    static const char option[] = "--cluster: ";
-    struct pp_error from = *err;
-    const bool has_option = !strncmp(from.message, option, strlen(option));
-
-    const char *reason = from.message + (has_option ? strlen(option) : 0), *name;
-    char word[16] = "device";
-    int used = 0;
-
-    if (sscanf(reason, "%15[a-z]:%n", word, &used) != 1 || used == 0)
-        used = 0, snprintf(word, sizeof(word), "device");
-    const int line = pp_prop_line(p->source.text, word, &name);
-    if (!line)
-        return pp_error_set(err, from.status, "%s: properties: %s", p->source.path, reason);
-    pp_error_set(err, from.status, "property %s: %s", name, reason + used);
-    return place(p, line, err);
-}
-
-static enum pp_status uneven(const struct pp_platform *p, int gpus_per_node, struct pp_error *err)
-{
-    const char *name = PP_PROP_GPUS;
-    const int line = pp_prop_line(p->source.text, "gpu", &name);
-
-    pp_error_set(err, PP_EINVAL, "%d hosts are no whole number of nodes: property %s is %d",
-                 p->hosts, name, gpus_per_node);
-    return place(p, line, err);
-}
-
-static enum pp_status make_cluster(struct pp_arena *arena, struct pp_platform *p,
-                                   struct pp_cluster *c, struct pp_error *err)
-{
-    const bool has_device = strstr(p->words, "device:") != NULL;
-
-    if (pp_cluster_load(arena, *p->words ? p->words : "h100", c, err) != PP_OK)
-        return bad_property(p, err);
-    if (!strstr(p->words, "gpu:"))
-        c->gpus_per_node = 1;
-    if (p->hosts % c->gpus_per_node != 0)
-        return uneven(p, c->gpus_per_node, err);
-    c->name = p->source.path;
-    c->title = pp_arena_printf(arena, "platform of %d host%s and %d links%s", p->hosts,
-                               p->hosts == 1 ? "" : "s", p->links,
-                               has_device ? "" : "; no property device: h100 taken");
-    c->source = pp_arena_printf(arena, "links and routes from %s", c->name);
-    c->nodes = p->hosts / c->gpus_per_node;
-    c->eta_link = 1;
-    c->fabric = (struct pp_fabric_shape){.kind = PP_FABRIC_FILE, .file = c->name};
-    return set_links(arena, p, c, err);
-}
+/* ---- opening and closing ------------------------------------------------------------------ */
 
 static enum pp_status open_platform(struct pp_arena *arena, struct pp_platform *p,
                                     struct pp_cluster *cluster, struct pp_error *err)
@@ -403,7 +276,7 @@ static enum pp_status open_platform(struct pp_arena *arena, struct pp_platform *
         return fail(p, err);
     PP_TRY(check_units(p, err));
     PP_TRY(check_links(p, err));
-    return make_cluster(arena, p, cluster, err);
+    return pp_platform_cluster(arena, p, cluster, err);
 }
 
 /* What SimGrid would only find out, if at all, after hours. */
@@ -422,10 +295,10 @@ static enum pp_status check_text(const struct pp_platform *p, struct pp_error *e
                      "device: expected at most %d",
                      e.tag_length, e.tag, e.id_length < 60 ? e.id_length : 60, e.id,
                      (long long)hosts, HOSTS_MAX);
-        return place(p, e.line, err);
+        return pp_platform_place(p, e.line, err);
     }
     if (pp_props_check(p->source.text, &line, err) != PP_OK)
-        return place(p, line, err);
+        return pp_platform_place(p, line, err);
     return PP_OK;
 }
 
