@@ -1,0 +1,62 @@
+/* exec/backend.h — where work is executed: streams of work, ordered by events. One file per
+ * backend; the interpreter (interpreter.c) is the same for all.
+ *
+ * Work on one stream runs in order. Streams run beside each other unless an event orders them:
+ * `wait` makes all later work of a stream wait until `record`ed work of another one is over. An
+ * event is recorded once a step. Only the compute stream of a worker is bound to a thread of its
+ * own (the worker's); any thread may enqueue on the other streams.
+ *
+ *   cpu    launch runs the work at once in the calling thread; wait blocks it
+ *   fake   every call is written down; pp_backend.finish runs the graph of events on host memory,
+ * in an order that it draws: whatever is not ordered by events happens in the worst order */
+#ifndef PP_EXEC_BACKEND_H
+#define PP_EXEC_BACKEND_H
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "kernels/kernels.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Streams of a device, dense: see pp_machine in interpreter.h. */
+typedef int32_t pp_stream_id;
+typedef int32_t pp_event_id;
+typedef void (*pp_work)(const struct pp_kernels *kernels, void *stream, void *argument);
+
+struct pp_device_options {
+    const struct pp_kernels *kernels;
+    int streams, events;
+    int workers;   /* streams 0 .. workers - 1 are compute streams */
+    uint64_t seed; /* of orders that are drawn */
+};
+
+struct pp_device; /* of a backend */
+struct pp_backend {
+    const char *name, *summary;
+    bool is_immediate; /* work has run when launch returns: durations can be measured around it */
+    enum pp_status (*open)(struct pp_arena *arena, const struct pp_device_options *options,
+                           struct pp_device **device, struct pp_error *err);
+    void (*close)(struct pp_device *device); /* accepts NULL */
+    /* Memory of the device, 64-byte aligned; PP_EFAIL when there is not enough. */
+    enum pp_status (*alloc)(struct pp_device *device, size_t bytes, void **memory,
+                            struct pp_error *err);
+    void (*launch)(struct pp_device *device, pp_stream_id stream, pp_work work, void *argument);
+    void (*record)(struct pp_device *device, pp_stream_id stream, pp_event_id event);
+    /* False: the step was aborted, give up. */
+    bool (*wait)(struct pp_device *device, pp_stream_id stream, pp_event_id event);
+    /* Before every step: all events are unrecorded again. Nothing runs. */
+    void (*begin)(struct pp_device *device);
+    /* Once all threads have issued their work: run what has not run. PP_EFAIL with what waits for
+     * what when events order it in a circle or one was never recorded. */
+    enum pp_status (*finish)(struct pp_device *device, struct pp_error *err);
+    /* From any thread: every wait returns false from now on until the next begin. */
+    void (*abort)(struct pp_device *device);
+};
+extern const struct pp_backend pp_backend_cpu, pp_backend_fake;
+
+/* For backends that are not immediate: seconds that the k-th launch on a compute stream took, as
+ * finish ran it; NULL when immediate. */
+double pp_fake_launch_s(const struct pp_device *device, pp_stream_id stream, int k);
+
+#endif

@@ -1,0 +1,82 @@
+/* exec/interpreter.h — executes a lowered program: the same lists that engines simulate.
+ *
+ * A worker is a rank of a replica. Before the first step everything is bound: every instruction
+ * knows its work and its memory, every message its two buffers, every collective its members. A
+ * step then only walks the lists; nothing is allocated.
+ *
+ * Semantics: docs/architecture.md, "What a program means". Messages carry a header that is checked
+ * when they are matched. Clocks: with the virtual clock a worker's clock advances by the CPU time
+ * that its thread spent in an op, and by waiting for what ends later by the clocks of others, so
+ * that any number of ranks can share a few cores; transfers and gradient sums take what the costs
+ * say. With the wall clock everything is stamped as it happens. */
+#ifndef PP_EXEC_INTERPRETER_H
+#define PP_EXEC_INTERPRETER_H
+
+#include "core/cost.h"
+#include "exec/backend.h"
+#include "exec/memory.h"
+#include "exec/reference.h"
+#include "schedules/evaluate.h"
+#include "schedules/memory.h"
+
+enum pp_clock_kind { PP_CLOCK_VIRTUAL, PP_CLOCK_WALL };
+
+struct pp_machine_options {
+    const struct pp_program *program;     /* lowered, verified */
+    const struct pp_stage *const *stages; /* [stages] */
+    const struct pp_batch *batch;
+    const struct pp_recipe *recipe;
+    const struct pp_kernels *kernels;
+    const struct pp_backend *backend;
+    /* Wires and sums of the virtual clock: p2p, AR. Compute entries are not read. */
+    const struct pp_costs *costs;
+    enum pp_clock_kind clock;
+    int cores;        /* compute ops at a time; 0 = those of the machine */
+    int kept_steps;   /* of which times are kept: the last ones */
+    bool is_poisoned; /* fill memory with a pattern first, see memory.h; checks messages twice */
+    uint64_t seed;    /* of the backend's orders */
+};
+
+struct pp_machine;
+/* Takes all memory and starts the threads. PP_EFAIL when memory is more than the machine has: a
+ * table by rank. */
+enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine_options *options,
+                                 struct pp_machine **machine, struct pp_error *err);
+void pp_machine_destroy(struct pp_machine *machine); /* accepts NULL; joins all threads */
+
+struct pp_step_result {
+    double loss, grad_norm; /* grad_norm NAN without clipping */
+    double step_s;          /* by the clock */
+    double wall_s, cpu_s;   /* of all threads together: inside ops and outside */
+    double outside_s;       /* CPU time outside ops: the pipeline machinery */
+    int64_t instructions;
+};
+/* One step: forward, backward, sums, update. With `probes`, seconds of the parts of each op are
+ * kept (pp_machine_probe). PP_EFAIL: a loss that is not finite, an overflow, a message that is not
+ * the one expected; names step, rank and op. */
+enum pp_status pp_machine_step(struct pp_machine *machine, const struct pp_text *text, int step,
+                               struct pp_step_result *result, struct pp_error *err);
+/* Called when the gradients of a step are summed and before the first update (by one thread, while
+ * all others wait): what --check compares. NULL = nobody. */
+void pp_machine_on_gradients(struct pp_machine *machine,
+                             void (*hook)(void *closure, const struct pp_machine *machine,
+                                          int step),
+                             void *closure);
+
+/* State of a chunk in a replica. */
+struct pp_state pp_machine_state(const struct pp_machine *machine, int replica, int pipe,
+                                 int stage);
+/* Times of the kept steps, oldest first, in the layout of the evaluator: step k begins when the one
+ * before has ended everywhere. `*first_step` is the number of the oldest. */
+const struct pp_times *pp_machine_times(const struct pp_machine *machine, int *first_step);
+/* Durations of compute instructions of kept step k: [instruction * replicas + replica], ps. */
+const int64_t *pp_machine_durations(const struct pp_machine *machine, int k);
+/* Parts of the last step's call of a compute instruction; NULL when probes are off. */
+const struct pp_probe *pp_machine_probe(const struct pp_machine *machine, int instruction,
+                                        int replica);
+void pp_machine_probes(struct pp_machine *machine, bool on);
+/* Layout by rank (what was predicted), and bytes touched of a worker's block (poisoned only). */
+const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *machine);
+size_t pp_machine_touched(const struct pp_machine *machine, int rank, int replica);
+
+#endif

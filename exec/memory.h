@@ -1,0 +1,49 @@
+/* exec/memory.h — memory of a rank before it is taken: one block, laid out once.
+ *
+ * Slots of the program (schedules/lower/slots.c) become places in the block; a slot is as large as
+ * the largest tensor that it ever carries. */
+#ifndef PP_EXEC_MEMORY_H
+#define PP_EXEC_MEMORY_H
+
+#include "exec/stage.h"
+#include "schedules/program.h"
+
+enum pp_slot_class {                /* as the slots pass numbers them */
+                     PP_SLOT_KEPT,  /* F, where R fills `saved` again */
+                     PP_SLOT_SAVED, /* F, kept and saved; or R, saved alone */
+                     PP_SLOT_RECV_F,
+                     PP_SLOT_RECV_B,
+                     PP_SLOT_SEND_F,
+                     PP_SLOT_SEND_B,
+                     PP_SLOT_CLASSES
+};
+/* Class of the slot that instruction i carries, -1 when it carries none. */
+int pp_slot_class_of(const struct pp_program *program, int i);
+
+struct pp_rank_layout {
+    int slots[PP_SLOT_CLASSES];
+    size_t *offset[PP_SLOT_CLASSES], *bytes[PP_SLOT_CLASSES]; /* [slot] */
+    size_t *state_offset; /* [pipeline * stages + stage]; weights, gradients, m, v follow each
+                           * other; SIZE_MAX where the rank does not hold the chunk */
+    size_t transient_offset, transient_bytes; /* saved of an F whose R fills it again */
+    size_t scratch_offset, scratch_bytes;
+    size_t loss_offset, loss_bytes;
+    size_t block_bytes; /* the whole, with padding to 64 bytes between the parts */
+
+    /* payload without padding, by kind */
+    size_t params_bytes, grads_bytes, optimizer_bytes, activations_bytes, buffers_bytes,
+        other_bytes;
+    size_t peak_bytes; /* sum of the above: the prediction */
+};
+
+/* Layout of every rank, [ranks] in the arena. stages [stages] of one replica of the program. */
+struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,
+                                        const struct pp_stage *const *stages,
+                                        const struct pp_kernels *kernels, bool is_exact);
+
+/* Poison: a pattern no computation leaves behind (a signalling NaN in both precisions). */
+void pp_memory_poison(void *memory, size_t bytes);
+/* Bytes of 4-byte words that have been written since. */
+size_t pp_memory_touched(const void *memory, size_t bytes);
+
+#endif

@@ -1,0 +1,61 @@
+/* exec/predict.h — from measured durations to a prediction, and back: calibrate, predict, replay.
+ */
+#ifndef PP_EXEC_PREDICT_H
+#define PP_EXEC_PREDICT_H
+
+#include "exec/interpreter.h"
+#include "traces/metrics.h"
+#include "traces/trace.h"
+
+/* The network of the virtual clock. */
+struct pp_exec_wires {
+    double alpha_s, bytes_per_s; /* of a message, and of a step of a ring sum */
+};
+/* Costs of a program: wires and ring sums filled, all compute entries zero. */
+struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_stage *const *stages, const struct pp_batch *batch,
+                               const struct pp_kernels *kernels, const struct pp_exec_wires *wires,
+                               bool is_exact);
+
+/* Measured durations, by part of an op: the embedding, one block, the head; by F, I, W; by sequence
+ * split. They belong to a net, rows, tokens and kernels, not to a schedule: any program with the
+ * same can be predicted from them. */
+struct pp_calibration;
+struct pp_calibration *pp_calibration_create(struct pp_arena *arena, const struct pp_batch *batch);
+/* Take the durations of the machine's last step (probes on) as samples. */
+void pp_calibration_take(struct pp_calibration *calibration, const struct pp_machine *machine,
+                         const struct pp_machine_options *options);
+/* Fill the compute entries of costs with medians: sums over the layers of a stage, plus what an op
+ * takes outside its layers. PP_EINVAL when a part that the stages need was never sampled. */
+enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
+                                    const struct pp_program *program,
+                                    const struct pp_stage *const *stages, struct pp_costs *costs,
+                                    struct pp_error *err);
+/* The same, but by (kind, stage, split) as a whole: for the very program that was measured. */
+enum pp_status pp_calibration_costs_in_situ(const struct pp_calibration *calibration,
+                                            const struct pp_program *program,
+                                            struct pp_costs *costs, struct pp_error *err);
+
+struct pp_prediction {
+    struct pp_trace *trace;
+    struct pp_metrics metrics;
+    double step_s;
+};
+enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *program,
+                          const struct pp_costs *costs, int replicas,
+                          struct pp_prediction *prediction, struct pp_error *err);
+/* What needs no simulation: mean work of a rank over 1 - the closed form of the bubble (Huang et
+ * al. 2019, section 2.3, where the schedule gives none of its own). */
+double pp_predict_null_s(const struct pp_program *program, const struct pp_schedule *schedule,
+                         const struct pp_costs *costs);
+
+/* Give the evaluator the durations that kept step k measured: the largest difference of any start
+ * or end, and the difference of the step. Exactly 0 on the virtual clock. */
+enum pp_status pp_replay(struct pp_arena *arena, const struct pp_machine *machine,
+                         const struct pp_machine_options *options, int k, double *step_error_s,
+                         double *largest_error_s, struct pp_error *err);
+/* The kept steps as a trace; metrics of it are those of the steps after the first. */
+struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_machine *machine,
+                               const struct pp_machine_options *options);
+
+#endif

@@ -1,0 +1,62 @@
+/* exec/reference.h — the oracle: the same training on one rank, without program, messages or
+ * slots: a loop over micro-batches, forward, then backward. Same granules, same sequence splits.
+ * The whole model is one stage, so a tied matrix is one tensor. */
+#ifndef PP_EXEC_REFERENCE_H
+#define PP_EXEC_REFERENCE_H
+
+#include "exec/state.h"
+#include "exec/text.h"
+
+/* How a step is cut. Sample i of micro-batch m of replica r is sample
+ * (r * micro_batches + m) * mbs + i of the step. */
+struct pp_batch {
+    int replicas, micro_batches, mbs, granules, splits;
+};
+static inline int pp_batch_samples(const struct pp_batch *b)
+{
+    return b->replicas * b->micro_batches * b->mbs;
+}
+
+struct pp_reference;
+/* All memory is taken here, from the arena. PP_EFAIL when it is more than the machine has. */
+enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *net,
+                                   const struct pp_kernels *kernels, const struct pp_batch *batch,
+                                   const struct pp_recipe *recipe, struct pp_reference **reference,
+                                   struct pp_error *err);
+/* Gradients of one step (kept until the next call of _step or _update), and its loss: the mean over
+ * all tokens. PP_EFAIL for a loss that is not finite or a gradient that overflows, with the step.
+ */
+enum pp_status pp_reference_step(struct pp_reference *reference, const struct pp_text *text,
+                                 int step, double *loss, struct pp_error *err);
+enum pp_status pp_reference_update(struct pp_reference *reference, int step, struct pp_error *err);
+
+const struct pp_stage *pp_reference_stage(const struct pp_reference *reference);
+const struct pp_state *pp_reference_state(const struct pp_reference *reference);
+
+/* Differences between a stage's vectors and those of the reference, tensor by tensor (by id), added
+ * to what `difference` holds. `what` says which vector. A tied matrix is compared wherever it is.
+ */
+enum pp_vector { PP_VECTOR_GRADIENTS, PP_VECTOR_WEIGHTS };
+struct pp_difference {
+    int64_t elements, differing; /* bit patterns that differ */
+    double max_abs;
+    double squares, reference_squares; /* sums: rel_l2 = sqrt of their ratio */
+    const char *worst;                 /* tensor of max_abs */
+    int worst_layer;
+};
+void pp_reference_compare(const struct pp_reference *reference, const struct pp_stage *stage,
+                          const struct pp_state *state, enum pp_vector what,
+                          struct pp_difference *difference);
+
+/* Loss of a step from the losses of its tokens: each rounded to int64 fixed point with PP_LOSS_BITS
+ * binary places and added, so that their order does not matter. */
+enum { PP_LOSS_BITS = 32 };
+struct pp_loss_sum {
+    int64_t fixed;
+    int64_t tokens;
+    bool is_finite;
+};
+void pp_loss_add(struct pp_loss_sum *sum, const double *loss, int64_t count);
+double pp_loss_mean(const struct pp_loss_sum *sum);
+
+#endif

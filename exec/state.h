@@ -1,0 +1,55 @@
+/* exec/state.h — weights, gradient sums and optimizer state of one copy of a stage, and what is
+ * done with them: fill, norm, update. Flat vectors as pp_stage lays them out; gaps stay zero. */
+#ifndef PP_EXEC_STATE_H
+#define PP_EXEC_STATE_H
+
+#include "exec/stage.h"
+
+/* Everything that the weights depend on beside model, data and batch. */
+struct pp_recipe {
+    uint64_t seed;
+    bool is_exact;         /* gradients as int64 fixed point, see stage.h */
+    double rate, end_rate; /* warmup_steps linear from 0, then a cosine from rate to end_rate over
+                            * all `steps` */
+    int warmup_steps, steps;
+    double beta1, beta2, epsilon, decay;
+    double clip; /* of the norm of all gradients; 0 = none */
+};
+double pp_recipe_rate(const struct pp_recipe *recipe, int step); /* step 0, 1, ... */
+
+struct pp_state {
+    void *weights, *m, *v;
+    void *sum;      /* gradients; NULL when exact */
+    int64_t *fixed; /* gradients; NULL otherwise */
+};
+struct pp_state_bytes {
+    size_t weights, gradients, optimizer;
+};
+struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct pp_kernels *k,
+                                     bool is_exact);
+/* Host memory: weights by tensor id and seed, the same in every division into stages; gradients,
+ * m and v zero. Also zeroes gaps. */
+void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uint64_t seed,
+                   const struct pp_state *state);
+
+/* Scratch for the calls below: stage->grad_scratch_bytes, and one double per started block of
+ * PP_SQUARES_BLOCK elements of the largest tensor. */
+struct pp_state_scratch {
+    void *tensor;
+    double *blocks;
+};
+/* Sums of squares of the gradients by layer, written to squares[layer] for the layers of this stage
+ * [net->layers + 2]; a tied matrix counts in layer 0 only. Blocks, tensors and layers are added up
+ * in one order, so the result does not depend on the division into stages. */
+void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
+                      const struct pp_state *state, const struct pp_state_scratch *scratch,
+                      double *squares);
+/* What gradients are multiplied with: min(1, clip / norm); 1 without clipping. NAN when the norm is
+ * not finite. squares [net->layers + 2]. */
+double pp_recipe_grad_scale(const struct pp_recipe *recipe, const double *squares, int layers);
+/* One AdamW step (step counts from 0), then zero the gradients. */
+void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
+                     const struct pp_state *state, const struct pp_state_scratch *scratch,
+                     const struct pp_recipe *recipe, int step, double grad_scale);
+
+#endif

@@ -1,0 +1,26 @@
+/* exec/text.h — what is trained on: bytes of a file, and which of them a sample holds. */
+#ifndef PP_EXEC_TEXT_H
+#define PP_EXEC_TEXT_H
+
+#include "core/arena.h"
+#include "core/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pp_text {
+    const char *name; /* file, or "built-in text" */
+    const unsigned char *bytes;
+    size_t count;
+};
+/* NULL: the text that is built in. PP_EFAIL for a file that cannot be read; PP_EINVAL for one that
+ * is empty, or too short for a sample of seq tokens and its target, or has a byte beyond vocab - 1,
+ * with the offset and the smallest vocabulary that would do. */
+enum pp_status pp_text_load(struct pp_arena *arena, const char *path, int seq, int vocab,
+                            struct pp_text *text, struct pp_error *err);
+/* Sample `index` of step `step`: seq tokens, and targets shifted by one. A pure function of the
+ * arguments: which rank asks, and in how many replicas, does not matter. */
+void pp_text_sample(const struct pp_text *text, uint64_t seed, int64_t step, int64_t index, int seq,
+                    int32_t *ids, int32_t *targets);
+
+#endif

@@ -1,0 +1,60 @@
+/* exec/train.h — a training run: steps, checks, calibration, prediction beside measurement. */
+#ifndef PP_EXEC_TRAIN_H
+#define PP_EXEC_TRAIN_H
+
+#include "exec/predict.h"
+
+struct pp_training {
+    /* what to run; stages, costs and batch belong to machine.program */
+    struct pp_machine_options machine;
+    const struct pp_schedule *schedule; /* NULL for a file */
+    struct pp_net net;
+    struct pp_text text;
+    int steps;
+    int warmup; /* steps whose durations calibrate the prediction, before those that are judged */
+    enum {
+        PP_CHECK_NONE,
+        PP_CHECK_FIRST,
+        PP_CHECK_ALL
+    } check; /* gradients of the first step; or of
+              * every step, and the weights */
+    /* Durations measured on another program instead of the warm-up steps; NULL = these. */
+    const struct pp_calibration *calibration;
+    /* After each step, e.g. to print progress; may be NULL. */
+    void (*on_step)(void *closure, int step, const struct pp_step_result *result);
+    void *closure;
+};
+
+struct pp_training_result {
+    double *losses, *grad_norms, *step_s; /* [steps] */
+    double step_median_s;                 /* of the steps after the warm-up */
+    double wall_s, cpu_s, outside_s;      /* of the steps after the warm-up */
+    int64_t instructions;
+    /* prediction; NAN where there is none */
+    double predicted_step_s, null_step_s, model_error_frac, null_error_frac;
+    double structural_error_s; /* largest over the kept steps, of steps and of single events */
+    double unattributed_s;     /* wall clock: step minus what the trace explains; else 0 */
+    struct pp_prediction prediction;
+    struct pp_trace *trace; /* measured */
+    struct pp_metrics metrics;
+    /* check */
+    bool is_checked;
+    struct pp_difference gradients, weights; /* weights: elements 0 unless PP_CHECK_ALL */
+    bool is_loss_equal;
+    /* memory of the worst rank; measured is NAN when memory was not poisoned */
+    int peak_rank;
+    double peak_mem_bytes, predicted_peak_mem_bytes;
+    const struct pp_rank_layout *layout;
+    struct pp_rank_memory *lifetimes; /* [rank]: peak_activations, see schedules/memory.h */
+};
+
+/* PP_EFAIL as pp_machine_step. On an error, results of the steps before it are kept. */
+enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *training,
+                        struct pp_training_result *result, struct pp_error *err);
+
+/* Durations of a few steps of another program on the same net, data and recipe. */
+enum pp_status pp_train_calibrate(struct pp_arena *arena, const struct pp_training *training,
+                                  int steps, struct pp_calibration **calibration,
+                                  struct pp_error *err);
+
+#endif

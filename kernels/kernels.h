@@ -1,0 +1,142 @@
+/* kernels/kernels.h — what a device can do with tensors: one table of functions per element type
+ * and device. Kernels know tensors, not ops, layers or pipelines.
+ *
+ * Tensors are dense, row-major, of the table's element type T (float or double) unless a parameter
+ * says otherwise; leading dimensions count elements. `stream` names where the work is enqueued; on
+ * a CPU it is NULL and every function has finished when it returns. No function allocates: scratch
+ * comes from the caller. Every function is a pure function of its arguments, to the bit: the same
+ * shapes and values give the same result on any thread, in any order.
+ *
+ * Weight gradients (parameters named d...) are written, or added to when `add` is set. */
+#ifndef PP_KERNELS_KERNELS_H
+#define PP_KERNELS_KERNELS_H
+
+#include "core/arena.h"
+#include "core/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* c [m][n] = op(a) op(b), plus c when `add`. op(a) is [m][k], stored [k][m] when a_transposed;
+ * op(b) is [k][n], stored [n][k] when b_transposed. */
+struct pp_gemm {
+    int m, n, k;
+    bool a_transposed, b_transposed, add;
+    const void *a, *b;
+    void *c;
+    int lda, ldb, ldc;
+};
+
+/* Rows of `width` are normalised: LayerNorm (Ba et al. 2016), or RMSNorm (Zhang and Sennrich 2019)
+ * when is_rms: no mean, no bias. */
+struct pp_norm {
+    int rows, width;
+    bool is_rms;
+    double epsilon;
+    const void *x, *gamma, *beta; /* beta NULL = none */
+    void *y;                      /* forward: [rows][width] */
+    void *stats;                  /* [rows][2]: mean (0 when is_rms), 1 / deviation */
+    /* backward; also reads x, gamma, stats */
+    const void *dy;
+    void *dx; /* added to */
+};
+
+/* Causal attention of the tokens of one sequence split with those of all splits up to it.
+ * qkv[j], j = 0 .. split: [batch * tokens][(heads + 2 kv_heads) * head_dim], per token all queries,
+ * then keys, then values. Query head h reads key head h / (heads / kv_heads). Scores are scaled by
+ * 1 / sqrt(head_dim). */
+struct pp_attention {
+    int batch, tokens, heads, kv_heads, head_dim, split; /* tokens: of one split */
+    const void *const *qkv;
+    void *out;     /* [batch * tokens][heads * head_dim] */
+    void *lse;     /* [batch][heads][tokens]: log of the sum of exp of a row of scores */
+    void *scratch; /* attention_scratch_bytes */
+    /* backward; also reads qkv, out, lse */
+    const void *dout;
+    void *const *dqkv; /* like qkv: queries' part of `split` is written, keys' and values' parts of
+                        * all are added to */
+};
+
+/* AdamW (Loshchilov and Hutter 2019): decay is decoupled. */
+struct pp_adamw {
+    double rate, beta1, beta2, epsilon, decay;
+    double correction1, correction2; /* 1 - beta^t */
+};
+
+enum { PP_SQUARES_BLOCK = 4096 };
+enum pp_fixed_status { PP_FIXED_OK = 0, PP_FIXED_NOT_FINITE = 1, PP_FIXED_OVERFLOW = 2 };
+
+struct pp_kernels {
+    const char *name;           /* "fp32", "reference" */
+    size_t element_bytes;       /* sizeof(T) */
+    const char *(*about)(void); /* the libraries and instruction sets in use, one line */
+
+    void (*gemm)(void *stream, const struct pp_gemm *g);
+    /* x [rows][width] += bias [width] */
+    void (*add_bias)(void *stream, int rows, int width, const void *bias, void *x);
+    /* dbias [width] = sum over rows of dy */
+    void (*sum_rows)(void *stream, int rows, int width, const void *dy, void *dbias, bool add);
+
+    void (*norm_forward)(void *stream, const struct pp_norm *n);
+    void (*norm_backward)(void *stream, const struct pp_norm *n);
+    /* Gradients of gamma and beta (NULL = none) from x, stats and dy. */
+    void (*norm_weights)(void *stream, const struct pp_norm *n, void *dgamma, void *dbeta,
+                         bool add);
+
+    /* y = gelu(x), tanh form (Hendrycks and Gimpel 2016). dx = dy * gelu'(x); dx may be x or dy. */
+    void (*gelu_forward)(void *stream, int64_t count, const void *x, void *y);
+    void (*gelu_backward)(void *stream, int64_t count, const void *x, const void *dy, void *dx);
+    /* x [rows][2 width]: gate, then value. y [rows][width] = silu(gate) * value. dx may be x. */
+    void (*swiglu_forward)(void *stream, int rows, int width, const void *x, void *y);
+    void (*swiglu_backward)(void *stream, int rows, int width, const void *x, const void *dy,
+                            void *dx);
+
+    /* Rotate the pairs (i, i + head_dim / 2) of the first `heads` heads of each token (Su et al.
+     * 2021; the layout of LLaMA). x [batch * tokens][stride], token t of a sequence at position
+     * first + t. Inverse: rotate back. */
+    void (*rotate)(void *stream, int batch, int tokens, int heads, int head_dim, int stride,
+                   int first, double theta, bool is_inverse, void *x);
+    size_t (*attention_scratch_bytes)(const struct pp_attention *a);
+    void (*attention_forward)(void *stream, const struct pp_attention *a);
+    void (*attention_backward)(void *stream, const struct pp_attention *a);
+
+    /* y [batch * tokens][width] = table[ids] + positions[first + t] (positions NULL = none).
+     * ids [batch][stride], of which columns first .. first + tokens - 1 are read. */
+    void (*embed_forward)(void *stream, int batch, int tokens, int first, int stride, int width,
+                          const int32_t *ids, const void *table, const void *positions, void *y);
+    /* dtable [vocab][width], dpositions [stride][width] (NULL = none): all written, or added to. */
+    void (*embed_backward)(void *stream, int batch, int tokens, int first, int stride, int width,
+                           int vocab, const int32_t *ids, const void *dy, void *dtable,
+                           void *dpositions, bool add);
+    /* Softmax and cross entropy, fused: x [batch * tokens][vocab] is logits, and becomes
+     * (softmax - one-hot) * scale. loss [batch * tokens] (double): -log p(target), natural log.
+     * targets [batch][stride], columns first .. */
+    void (*cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
+                          const int32_t *targets, double scale, void *x, double *loss);
+
+    void (*copy)(void *stream, size_t bytes, const void *from, void *to);
+    void (*zero)(void *stream, size_t bytes, void *x);
+    void (*add)(void *stream, int64_t count, const void *x, void *y); /* y += x */
+
+    void (*adamw)(void *stream, int64_t count, const struct pp_adamw *adamw, double grad_scale,
+                  const void *grad, void *weights, void *m, void *v);
+    /* blocks [ceil(count / PP_SQUARES_BLOCK)]: sums of squares in double, in order. */
+    void (*squares)(void *stream, int64_t count, const void *x, double *blocks);
+    /* sum += round(x * 2^bits), int64. A value that is not finite or does not fit sets *status
+     * (enum pp_fixed_status), which is never cleared here. */
+    void (*fixed_add)(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
+                      int *status);
+    void (*fixed_merge)(void *stream, int64_t count, const int64_t *x, int64_t *sum, int *status);
+    void (*fixed_read)(void *stream, int64_t count, const int64_t *sum, int bits, void *x);
+};
+
+/* Double precision, plain loops: what all others are held against. */
+extern const struct pp_kernels pp_kernels_reference;
+/* Single precision: OpenBLAS when it is there, own vector code for the rest, chosen for this CPU
+ * on the first call (thread-safe). `pinned` asks for the OpenBLAS core type that every AVX2 machine
+ * has, so that results do not depend on the machine; the first call decides. Never fails: without
+ * OpenBLAS an own blocked multiplication takes its place. */
+const struct pp_kernels *pp_kernels_fp32(bool pinned);
+
+#endif
