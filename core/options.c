@@ -317,7 +317,7 @@ const struct pp_option_value *pp_options_get(const struct pp_cli *cli,
     for (int i = 0; i < cli->option_count; i++) {
         const struct pp_option *option = &cli->options[i];
 
-        if (strcmp(option->name, name))
+        if (!is_option_name(option, name, strlen(name)))
             continue;
         if (found < 0 || pp_option_is_in(option, parsed->command))
             found = i;

@@ -60,6 +60,14 @@ struct pp_cli {
     const char *date; /* of the man page, ISO; may be NULL */
 };
 
+/* For tables of options: a list of other names, and a bound for counts of things. */
+#define PP_NAMES(...)                                                                              \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+enum { PP_OPTION_BIG = 1 << 20 };
+
 /* What was typed. Indexed like cli->options. */
 struct pp_option_value {
     int count;         /* times given, 0 = not */
@@ -88,8 +96,8 @@ enum pp_status pp_options_parse(struct pp_arena *arena, const struct pp_cli *cli
  * alone). The message does not name the option. */
 enum pp_status pp_option_read(const struct pp_option *option, const char *text,
                               struct pp_option_value *value, struct pp_error *err);
-/* The value of an option by canonical name; asserts that it exists. Where the table has the name
- * several times, the entry of the parsed command. */
+/* The value of an option by its name or one of its other names; asserts that it exists. Where the
+ * table has the name several times, the entry of the parsed command. */
 const struct pp_option_value *pp_options_get(const struct pp_cli *cli,
                                              const struct pp_parsed *parsed, const char *name);
 

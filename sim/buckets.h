@@ -2,9 +2,9 @@
 #ifndef PP_SIM_BUCKETS_H
 #define PP_SIM_BUCKETS_H
 
+#include "core/request.h"
 #include "core/units.h"
 #include "sim/config.h"
-#include "sim/request.h"
 
 /* --buckets and --bucket-size into `config`. PP_EINVAL for both, or for a size of nothing. */
 enum pp_status pp_buckets_resolve(const struct pp_request *request, struct pp_config *config,

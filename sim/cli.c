@@ -1,6 +1,8 @@
 #include "sim/cli.h"
 
+#include "core/model_options.h"
 #include "core/op.h"
+#include "schedules/select_options.h"
 
 enum {
     RUN = 1 << PP_CMD_RUN,
@@ -8,7 +10,7 @@ enum {
     VERIFY = 1 << PP_CMD_VERIFY,
     SHAPE = RUN | PROGRAM,
     LISTS = 1 << PP_CMD_SCHEDULES | 1 << PP_CMD_MODELS | 1 << PP_CMD_CLUSTERS | 1 << PP_CMD_PRESETS,
-    BIG = 1 << 20,
+    BIG = PP_OPTION_BIG,
 };
 
 static const struct pp_command commands[] = {
@@ -30,11 +32,6 @@ static const struct pp_command commands[] = {
     [PP_CMD_HELP] = {"help", "pipesim help [COMMAND]", "help on one command", 0, 1},
 };
 
-#define NAMES(...)                                                                                 \
-    (const char *const[])                                                                          \
-    {                                                                                              \
-        __VA_ARGS__, NULL                                                                          \
-    }
 #define G_SCHEDULE "Schedule"
 #define G_LAYOUT   "Layout and batch"
 #define G_MODEL    "Model"
@@ -48,60 +45,31 @@ static const struct pp_command commands[] = {
 /* clang-format off */
 static const struct pp_option options[] = {
     {.name = "schedule", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .group = G_SCHEDULE, .commands = SHAPE,
-     .aliases = NAMES("parallelism.pipeline_parallel_schedule", "parallelism.pipeline_parallel_schedule_csv",
-                      "pipeline-parallel-schedule", "pipeline-parallel-schedule-csv"),
+     .aliases = PP_SCHEDULE_ALIASES,
      .help = "A schedule, a comma list, all, or a program file. A list gives a ranked table; 'pipesim schedules' names them; a file ends in .csv or has a / in its name."},
     {.name = "preset", .type = PP_OPTION_STRING, .argument = "NAME", .group = G_SCHEDULE, .commands = RUN,
      .help = "A set of defaults, see 'pipesim presets'. Flags win over it."},
-    {.name = "micro-batches", .is_common = true, .type = PP_OPTION_INT, .argument = "N", .min = 1, .max = BIG, .group = G_SCHEDULE, .commands = SHAPE,
-     .aliases = NAMES("num-microbatches"),
-     .help = "Micro-batches of one replica per step. Over all its pipelines together."},
-    {.name = "pipelines", .type = PP_OPTION_INT, .argument = "2f", .min = 1, .max = 65535, .default_text = "2", .group = G_SCHEDULE, .commands = SHAPE,
-     .help = "Number of pipelines of a bidirectional schedule (chimera)."},
-    {.name = "concat", .type = PP_OPTION_CHOICE, .choices = "direct|doubling|halving|auto", .argument = "HOW", .default_text = "direct", .group = G_SCHEDULE, .commands = SHAPE,
-     .help = "How chimera strings basic units together: as they are, with two forwards in a row, or with backwards of half a micro-batch. auto simulates each and takes the fastest that fits."},
-    {.name = "group", .type = PP_OPTION_INT, .argument = "G", .min = 1, .max = BIG, .default_text = "N / max(1, N div D)", .group = G_SCHEDULE, .commands = SHAPE,
-     .aliases = NAMES("microbatch-group-size-per-virtual-pipeline-stage"),
-     .help = "Micro-batches that run through one chunk before the next (interleaved)."},
-    {.name = "extra-warmup", .type = PP_OPTION_INT, .argument = "0|1", .min = 0, .max = 1, .default_text = "0", .group = G_SCHEDULE, .commands = SHAPE,
-     .help = "One more warm-up forward, so that the forward and the backward of a pair overlap (interleaved)."},
-    {.name = "splits", .type = PP_OPTION_INT, .argument = "Q", .min = 1, .max = 255, .default_text = "1", .group = G_SCHEDULE, .commands = SHAPE,
-     .help = "Sequence splits of each micro-batch."},
-    {.name = "depth-first", .type = PP_OPTION_INT, .argument = "DF", .min = 1, .max = BIG, .default_text = "1", .group = G_SCHEDULE, .commands = SHAPE,
-     .help = "Sweeps over the stages: the outer, depth-first loop of bfs."},
-    {.name = "bfs-backward", .type = PP_OPTION_CHOICE, .choices = "ascending|descending", .argument = "ORDER", .default_text = "ascending", .group = G_SCHEDULE, .commands = SHAPE,
-     .help = "Order of the micro-batches in the backward of bfs."},
-    {.name = "max-activations", .type = PP_OPTION_INT, .argument = "M", .min = 1, .max = BIG, .group = G_SCHEDULE, .commands = SHAPE,
-     .help = "Memory limit of schedules that search: chunk activations a rank may hold."},
-    {.name = "order", .type = PP_OPTION_STRING, .argument = "HOW", .default_text = "strict", .group = G_SCHEDULE, .commands = SHAPE,
-     .help = "strict: a rank runs its list as it stands. eager[:LIMIT]: it runs the first op of its list that is ready, with at most LIMIT chunk activations in flight; the order is found once and then fixed."},
+    PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, SHAPE),
+    PP_OPTIONS_SHAPE(G_SCHEDULE, SHAPE),
     {.name = "steps", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "1; 4 where the schedule needs no barrier and --unit is not given", .group = G_SCHEDULE, .commands = RUN,
      .help = "Training steps to simulate. With several, figures are those of a steady step: from the end of the first to the end of the last."},
     {.name = "step-barrier", .type = PP_OPTION_CHOICE, .choices = "on|off", .argument = "HOW", .default_text = "on; off where the schedule needs none", .group = G_SCHEDULE, .commands = RUN,
      .help = "on: a step starts when the one before has ended everywhere; off: each rank goes on by itself."},
-    {.name = "dialect", .type = PP_OPTION_CHOICE, .choices = "2025|2024", .argument = "YEAR", .default_text = "2025", .group = G_SCHEDULE, .commands = SHAPE | VERIFY,
-     .help = "Letters of a program file: 2024 has B for the input gradient and BW for the full backward."},
+    PP_OPTIONS_DIALECT(G_SCHEDULE, SHAPE | VERIFY),
 
     {.name = "gpus", .is_common = true, .type = PP_OPTION_INT, .argument = "N", .min = 1, .max = BIG, .group = G_LAYOUT, .commands = RUN | 1 << PP_CMD_CLUSTERS,
-     .aliases = NAMES("world-size"), .help = "Devices in all: tp * cp * pp * dp."},
+     .aliases = PP_NAMES("world-size"), .help = "Devices in all: tp * cp * pp * dp."},
     {.name = "tp", .is_common = true, .type = PP_OPTION_INT, .argument = "T", .min = 1, .max = BIG, .group = G_LAYOUT, .commands = RUN,
-     .aliases = NAMES("tensor-model-parallel-size", "parallelism.tensor_parallel_degree"), .help = "Tensor-parallel degree."},
+     .aliases = PP_NAMES("tensor-model-parallel-size", "parallelism.tensor_parallel_degree"), .help = "Tensor-parallel degree."},
     {.name = "pp", .is_common = true, .type = PP_OPTION_INT, .argument = "D", .min = 1, .max = 65535, .group = G_LAYOUT, .commands = SHAPE,
-     .aliases = NAMES("pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"), .help = "Pipeline ranks."},
-    {.name = "dp", .type = PP_OPTION_INT, .argument = "W", .min = 1, .max = BIG, .group = G_LAYOUT, .commands = SHAPE,
-     .aliases = NAMES("data-parallel-size", "parallelism.data_parallel_replicate_degree"), .help = "Data-parallel replicas."},
+     .aliases = PP_NAMES("pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"), .help = "Pipeline ranks."},
+    PP_OPTIONS_DP(G_LAYOUT, SHAPE),
     {.name = "cp", .type = PP_OPTION_INT, .argument = "C", .min = 1, .max = BIG, .default_text = "1", .group = G_LAYOUT, .commands = RUN,
-     .aliases = NAMES("context-parallel-size", "parallelism.context_parallel_degree"), .help = "Context-parallel degree."},
+     .aliases = PP_NAMES("context-parallel-size", "parallelism.context_parallel_degree"), .help = "Context-parallel degree."},
     {.name = "ep", .type = PP_OPTION_INT, .argument = "E", .min = 1, .max = BIG, .default_text = "1", .group = G_LAYOUT, .commands = RUN,
-     .aliases = NAMES("expert-model-parallel-size", "parallelism.expert_parallel_degree"), .help = "Expert-parallel degree; divides dp * cp. Dense models have 1."},
-    {.name = "vp", .type = PP_OPTION_INT, .argument = "V", .min = 1, .max = 4096, .default_text = "2 where the schedule has chunks", .group = G_LAYOUT, .commands = SHAPE,
-     .aliases = NAMES("num-virtual-stages-per-pipeline-rank", "virtual-pipeline-model-parallel-size"), .help = "Model chunks per pipeline rank."},
-    {.name = "mbs", .type = PP_OPTION_INT, .argument = "B", .min = 1, .max = BIG, .group = G_LAYOUT, .commands = RUN,
-     .aliases = NAMES("micro-batch-size", "parallelism.pipeline_parallel_microbatch_size"), .help = "Samples per micro-batch."},
-    {.name = "gbs", .type = PP_OPTION_LONG, .argument = "N", .min = 1, .max = (int64_t)1 << 40, .group = G_LAYOUT, .commands = RUN,
-     .aliases = NAMES("global-batch-size", "training.global_batch_size"), .help = "Samples per step: dp * mbs * micro-batches."},
-    {.name = "seq", .type = PP_OPTION_INT, .argument = "TOKENS", .min = 1, .max = 1 << 24, .group = G_LAYOUT, .commands = RUN,
-     .aliases = NAMES("seq-length", "training.seq_len"), .help = "Tokens per sample."},
+     .aliases = PP_NAMES("expert-model-parallel-size", "parallelism.expert_parallel_degree"), .help = "Expert-parallel degree; divides dp * cp. Dense models have 1."},
+    PP_OPTIONS_VP(G_LAYOUT, SHAPE),
+    PP_OPTIONS_BATCH(G_LAYOUT, RUN),
     {.name = "map", .type = PP_OPTION_STRING, .argument = "ORDER", .default_text = "tp,cp,dp,pp", .group = G_LAYOUT, .commands = RUN,
      .help = "Which devices lie beside each other. Degrees from inside out: the first fills a node first."},
 
@@ -109,18 +77,11 @@ static const struct pp_option options[] = {
      .help = "A preset or a Hugging Face config.json. See 'pipesim models'."},
     {.name = "params", .type = PP_OPTION_COUNT, .argument = "X", .group = G_MODEL, .commands = RUN,
      .help = "A model known only by its number of parameters: 7.5e9, 70B."},
-    {.name = "layers", .type = PP_OPTION_INT, .argument = "L", .min = 1, .max = 65535, .group = G_MODEL, .commands = RUN,
-     .aliases = NAMES("num-layers"), .help = "Transformer blocks, in place of the model's."},
-    {.name = "hidden", .type = PP_OPTION_INT, .argument = "H", .min = 1, .max = BIG, .group = G_MODEL, .commands = RUN,
-     .aliases = NAMES("hidden-size"), .help = "Hidden size, in place of the model's; the feed-forward size keeps its ratio."},
-    {.name = "heads", .type = PP_OPTION_INT, .argument = "A", .min = 1, .max = BIG, .group = G_MODEL, .commands = RUN,
-     .aliases = NAMES("num-attention-heads"), .help = "Attention heads, in place of the model's."},
-    {.name = "vocab", .type = PP_OPTION_INT, .argument = "V", .min = 1, .max = 1 << 28, .group = G_MODEL, .commands = RUN,
-     .aliases = NAMES("vocab-size"), .help = "Vocabulary size, in place of the model's."},
+    PP_OPTIONS_DIMENSIONS(G_MODEL, RUN),
     {.name = "first-stage-layers", .type = PP_OPTION_INT, .argument = "L", .min = 1, .max = 65535, .group = G_MODEL, .commands = RUN,
-     .aliases = NAMES("decoder-first-pipeline-num-layers"), .help = "Blocks of the first stage; default: as even as possible."},
+     .aliases = PP_NAMES("decoder-first-pipeline-num-layers"), .help = "Blocks of the first stage; default: as even as possible."},
     {.name = "last-stage-layers", .type = PP_OPTION_INT, .argument = "L", .min = 1, .max = 65535, .group = G_MODEL, .commands = RUN,
-     .aliases = NAMES("decoder-last-pipeline-num-layers"), .help = "Blocks of the last stage."},
+     .aliases = PP_NAMES("decoder-last-pipeline-num-layers"), .help = "Blocks of the last stage."},
     {.name = "head", .type = PP_OPTION_CHOICE, .choices = "last|balanced|ignored", .argument = "WHERE", .default_text = "last", .group = G_MODEL, .commands = RUN,
      .help = "Embedding and head in the times of stages. last: in the first and the last stage beside an even share of blocks. balanced: the blocks are shared out so that the slowest stage, embedding and head included, is as fast as possible. ignored: they cost no compute time, as formulas of bubbles assume; MFU leaves them out."},
 
@@ -138,10 +99,9 @@ static const struct pp_option options[] = {
     {.name = "zero", .type = PP_OPTION_INT, .argument = "STAGE", .min = 0, .max = 1, .default_text = "0", .group = G_STATE, .commands = SHAPE,
      .help = "ZeRO stage: 1 shards the optimizer state over the replicas."},
     {.name = "recompute", .type = PP_OPTION_STRING, .argument = "HOW", .default_text = "none", .group = G_STATE, .commands = SHAPE,
-     .aliases = NAMES("recompute-granularity"), .help = "none, selective, full, or stage-aware=R (R: share recomputed by the first stage)."},
+     .aliases = PP_NAMES("recompute-granularity"), .help = "none, selective, full, or stage-aware=R (R: share recomputed by the first stage)."},
 
-    {.name = "grad-sync", .type = PP_OPTION_CHOICE, .choices = "end|eager|eager-opt", .argument = "RULE", .default_text = "end", .group = G_COMM, .commands = SHAPE,
-     .help = "When a stage's gradient reduction is launched: after all local compute, right after the stage's last backward, or so only where idle time follows."},
+    PP_OPTIONS_GRAD_SYNC(G_COMM, SHAPE),
     {.name = "buckets", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = PP_MAX_BUCKETS, .default_text = "1", .group = G_COMM, .commands = SHAPE,
      .help = "Cut each stage's gradient reduction into K equal buckets. Where it follows the stage's last backward, each is launched as soon as its part of that backward has passed."},
     {.name = "bucket-size", .type = PP_OPTION_STRING, .argument = "BYTES", .group = G_COMM, .commands = RUN,
@@ -150,10 +110,7 @@ static const struct pp_option options[] = {
      .help = "Share of a rank's compute that a running gradient reduction takes, e.g. 10% (engine simgrid)."},
     {.name = "p2p", .type = PP_OPTION_STRING, .argument = "HOW", .default_text = "rendezvous", .group = G_COMM, .commands = RUN,
      .help = "rendezvous (a transfer starts when both sides have posted), or buffered:K (K messages of a channel may wait at the receiver; buffered:0 is without bound)."},
-    {.name = "post", .type = PP_OPTION_CHOICE, .choices = "early|jit|batched|sender", .argument = "POLICY", .default_text = "early", .group = G_COMM, .commands = SHAPE,
-     .help = "Where receives are posted: as soon as a slot is free, just before use, in batches between compute ops, or where the sender sends."},
-    {.name = "recv-slots", .type = PP_OPTION_INT, .argument = "R", .min = 1, .max = BIG, .default_text = "2", .group = G_COMM, .commands = SHAPE,
-     .help = "Receive slots per channel."},
+    PP_OPTIONS_RECEIVES(G_COMM, SHAPE),
     {.name = "nic", .type = PP_OPTION_CHOICE, .choices = "free|fifo", .argument = "MODEL", .default_text = "free", .group = G_COMM, .commands = RUN,
      .help = "free: channels do not disturb each other; fifo: one send at a time per rank (an approximation)."},
     {.name = "collectives", .type = PP_OPTION_CHOICE, .choices = "analytic|flows", .argument = "HOW", .default_text = "analytic", .group = G_COMM, .commands = RUN,

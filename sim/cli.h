@@ -2,7 +2,7 @@
 #ifndef PP_SIM_CLI_H
 #define PP_SIM_CLI_H
 
-#include "core/options.h"
+#include "core/request.h"
 
 #define PP_GROUP_OUTPUT "Output" /* options that change no figure */
 enum pp_sim_command {
@@ -17,11 +17,6 @@ enum pp_sim_command {
 };
 extern const struct pp_cli pp_sim_cli;
 
-/* A named set of defaults for a run: flags win over them wherever they stand. */
-struct pp_preset {
-    const char *name, *summary, *source;
-    const char *const *arguments; /* as typed: "--model", "gpt2-64", ...; NULL-terminated */
-};
 extern const struct pp_preset pp_presets[]; /* alphabetical, terminated by name NULL */
 
 #endif

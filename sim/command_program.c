@@ -132,7 +132,7 @@ static enum pp_status check_compute_flags(const struct pp_request *request, stru
 enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
                                   struct pp_error *err)
 {
-    struct pp_request request = {.flags = parsed};
+    struct pp_request request = {.cli = &pp_sim_cli, .flags = parsed};
     struct pp_subject *subjects;
     struct pp_program *program;
     int count;

@@ -250,7 +250,7 @@ enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *pa
     struct pp_subject *subjects;
     int count;
 
-    PP_TRY(pp_request_open(arena, parsed, &request, err));
+    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, &request, err));
     PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
     PP_TRY(check_output(parsed, count, err));
     if (count == 1)

@@ -2,7 +2,8 @@
 #ifndef PP_SIM_COMMANDS_H
 #define PP_SIM_COMMANDS_H
 
-#include "sim/request.h"
+#include "schedules/select.h"
+#include "sim/cli.h"
 
 #include <stdio.h>
 
@@ -26,7 +27,6 @@ enum pp_status pp_command_verify(struct pp_arena *, const struct pp_parsed *, FI
                                  struct pp_error *);
 
 /* The subjects of --schedule: names, a file, or "all". `*subjects` in the arena. */
-struct pp_subject;
 enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_request *request,
                                 struct pp_subject **subjects, int *count, struct pp_error *err);
 

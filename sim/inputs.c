@@ -1,5 +1,7 @@
 #include "sim/inputs.h"
 
+#include "sim/cli.h"
+
 #include <stdlib.h>
 #include <string.h>
 

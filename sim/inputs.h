@@ -2,8 +2,8 @@
 #ifndef PP_SIM_INPUTS_H
 #define PP_SIM_INPUTS_H
 
+#include "core/request.h"
 #include "sim/config.h"
-#include "sim/request.h"
 
 /* An option as typed, from the flags or else the preset. */
 struct pp_input {

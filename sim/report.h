@@ -3,13 +3,8 @@
 #ifndef PP_SIM_REPORT_H
 #define PP_SIM_REPORT_H
 
+#include "core/terminal.h"
 #include "sim/config.h"
-
-struct pp_terminal {
-    int width; /* columns, 80 when unknown */
-    bool has_color, has_utf8;
-};
-struct pp_terminal pp_terminal_detect(const char *color_option, FILE *out); /* auto|always|never */
 
 /* The same layout under other schedules, all by one engine. `reference` is the run itself, or,
  * where that would take long for all of them, the run without contention. */

@@ -6,11 +6,6 @@
 
 enum { PP_TEXT_BYTES = 512 };
 
-/* "  label    words", wrapped at `width` with the words indented by `indent`; '~' is a space inside
- * a word. */
-void pp_text_paragraph(FILE *out, int width, int indent, const char *label, const char *text);
-/* The words alone, behind `column` columns already printed, and the end of the line. */
-void pp_text_wrap(FILE *out, int width, int column, int indent, const char *text);
 /* "*" when the tool chose it, else "". */
 const char *pp_text_star(const struct pp_config *config, unsigned bit);
 /* "6 layers a stage" or "layers by stage 7 7 6 6", with embedding and head where they are. */

@@ -1,5 +1,6 @@
 #include "sim/resolve.h"
 
+#include "sim/cli.h"
 #include "sim/inputs.h"
 
 #include <string.h>

@@ -3,16 +3,8 @@
 #ifndef PP_SIM_RESOLVE_H
 #define PP_SIM_RESOLVE_H
 
+#include "schedules/select.h"
 #include "sim/config.h"
-#include "sim/request.h"
-
-/* One schedule of a run: a registry row, or a program file already read. */
-struct pp_subject {
-    const struct pp_schedule *schedule; /* NULL for a file */
-    const struct pp_program *file;
-    const char *name;
-    bool is_listed; /* one of several: options that it does not have are dropped */
-};
 
 /* Model, cluster, state, communication and engine settings: all that no layout changes. */
 enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request *request,

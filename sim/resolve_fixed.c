@@ -1,6 +1,7 @@
 /* Model, cluster, state, communication, engine: the parts of a run that no layout changes. */
 #include "sim/resolve.h"
 
+#include "core/model_options.h"
 #include "core/units.h"
 #include "sim/buckets.h"
 #include "sim/platform_file.h"
@@ -25,52 +26,17 @@ static enum pp_status model_by_params(struct pp_arena *arena, const struct pp_re
     return pp_model_from_params(arena, params, &config->model, err);
 }
 
-/* Sizes that follow another one keep their ratio to it. */
-static void override_dimensions(struct pp_arena *arena, const struct pp_request *request,
-                                struct pp_model *m)
-{
-    const struct pp_model before = *m;
-    const int hidden = pp_request_int(request, "hidden", m->hidden);
-    const int heads = pp_request_int(request, "heads", m->heads);
-    const bool is_plain_head = m->head_dim * m->heads == m->hidden;
-
-    m->layers = pp_request_int(request, "layers", m->layers);
-    m->vocab = pp_request_int(request, "vocab", m->vocab);
-    if (hidden != m->hidden)
-        m->ffn = (int)((double)m->ffn / m->hidden * hidden + 0.5);
-    if (m->kv_heads == m->heads)
-        m->kv_heads = heads;
-    m->hidden = hidden;
-    m->heads = heads;
-    if (is_plain_head)
-        m->head_dim = hidden / heads;
-    if (m->layers != before.layers || m->hidden != before.hidden || m->heads != before.heads ||
-        m->vocab != before.vocab)
-        m->name = pp_arena_printf(arena, "%s-like", before.name);
-}
-
 static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_request *request,
                                     struct pp_config *config, struct pp_error *err)
 {
     enum pp_origin params_origin;
     const struct pp_option_value *params = pp_request_get(request, "params", &params_origin);
-    char typed[PP_REQUEST_TYPED_BYTES];
 
     if (params)
         return model_by_params(arena, request, params->number, config, err);
-    const char *name = pp_request_text(request, "model", NULL);
-    if (!name)
+    if (!pp_request_has(request, "model"))
         config->chosen |= PP_CHOSE_MODEL;
-    PP_TRY(pp_model_load(arena, name ? name : "gpt3-175b", &config->model, err));
-    const int hidden = pp_request_int(request, "hidden", config->model.hidden);
-    const int heads = pp_request_int(request, "heads", config->model.heads);
-    if (config->model.head_dim * config->model.heads == config->model.hidden && hidden % heads)
-        return pp_error_set(
-            err, PP_EINVAL, "%s: hidden size %d is not a multiple of %d heads",
-            pp_request_typed(request, pp_request_has(request, "heads") ? "heads" : "hidden", typed),
-            hidden, heads);
-    override_dimensions(arena, request, &config->model);
-    return pp_model_check(&config->model, err);
+    return pp_model_take(arena, request, "gpt3-175b", &config->model, err);
 }
 
 static enum pp_status resolve_recompute(const struct pp_request *request, struct pp_config *config,

@@ -4,42 +4,6 @@
 
 #include <string.h>
 
-static bool is_file(const char *name)
-{
-    const size_t length = strlen(name);
-
-    return strchr(name, '/') || !strcmp(name, "-") ||
-           (length > 4 && !strcmp(name + length - 4, ".csv")) ||
-           (length > 7 && !strcmp(name + length - 7, ".csv.gz"));
-}
-
-static enum pp_status open_one(struct pp_arena *arena, const struct pp_request *request,
-                               const char *name, struct pp_subject *subject, struct pp_error *err)
-{
-    *subject = (struct pp_subject){.name = name};
-    if (is_file(name)) {
-        const struct pp_option_value *dialect = pp_request_get(request, "dialect", NULL);
-        struct pp_program *program;
-        PP_TRY(pp_program_read(arena, name,
-                               dialect ? (enum pp_dialect)dialect->integer : PP_DIALECT_2025,
-                               &program, err));
-        subject->file = program;
-        return PP_OK;
-    }
-    subject->schedule = pp_schedule_find(name);
-    if (!subject->schedule) {
-        const char *near = pp_schedule_suggest(name);
-        pp_error_set(err, PP_EINVAL, "--schedule %s: unknown schedule", name);
-        if (near)
-            pp_error_append(err, "; did you mean %s?", near);
-        return pp_error_append(
-            err,
-            "\n  pipesim schedules lists them; a program file ends in .csv or has a / in its name");
-    }
-    subject->name = subject->schedule->name;
-    return PP_OK;
-}
-
 static enum pp_status open_all(struct pp_arena *arena, struct pp_subject **subjects, int *count)
 {
     int capacity = 0;
@@ -77,7 +41,7 @@ enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_request 
         if (next)
             *next++ = '\0';
         struct pp_subject *subject = PP_PUSH(arena, *subjects, *count, capacity);
-        PP_TRY(open_one(arena, request, name, subject, err));
+        PP_TRY(pp_subject_open(arena, request, name, subject, err));
         for (int i = 0; i < *count - 1; i++)
             if (!strcmp((*subjects)[i].name, subject->name))
                 return pp_error_set(err, PP_EINVAL, "--schedule %s names %s twice", text,
@@ -85,12 +49,5 @@ enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_request 
     }
     for (int i = 0; *count > 1 && i < *count; i++)
         (*subjects)[i].is_listed = true;
-    const struct pp_option_value *dialect = pp_options_get(&pp_sim_cli, request->flags, "dialect");
-    bool has_file = false;
-    for (int i = 0; i < *count; i++)
-        has_file = has_file || (*subjects)[i].file;
-    if (dialect->count && !has_file)
-        return pp_error_set(err, PP_EINVAL, "%s has no effect: no program file is read",
-                            dialect->typed);
-    return PP_OK;
+    return pp_subjects_check_dialect(request, *subjects, *count, err);
 }

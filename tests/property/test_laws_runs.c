@@ -119,7 +119,8 @@ static bool run(struct words w, const char *engine, bool is_folded, struct pp_re
     memcpy(argv, w.word, sizeof(char *) * (size_t)w.count);
     cr_assert_eq(pp_options_parse(w.arena, &pp_sim_cli, w.count, argv, parsed, &err), PP_OK,
                  "%s: %s", line_of(&w), err.message);
-    cr_assert_eq(pp_request_open(w.arena, parsed, request, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_request_open(w.arena, &pp_sim_cli, pp_presets, parsed, request, &err), PP_OK,
+                 "%s", err.message);
     const struct pp_schedule *schedule = pp_schedule_find(pp_request_text(request, "schedule", ""));
     const struct pp_subject subject = {.schedule = schedule, .name = schedule->name};
     if (pp_resolve(w.arena, request, &subject, &config, &err) != PP_OK)

@@ -1,42 +1,45 @@
-#include "sim/request.h"
+#include "core/request.h"
 
 #include <stdio.h>
 #include <strings.h>
 
-static const struct pp_preset *find_preset(const char *name)
+static const struct pp_preset *find_preset(const struct pp_preset *presets, const char *name)
 {
-    for (const struct pp_preset *p = pp_presets; p->name; p++)
+    for (const struct pp_preset *p = presets; p->name; p++)
         if (!strcasecmp(p->name, name))
             return p;
     return NULL;
 }
 
-static enum pp_status unknown_preset(struct pp_arena *arena, const char *name, struct pp_error *err)
+static enum pp_status unknown_preset(struct pp_arena *arena, const struct pp_cli *cli,
+                                     const struct pp_preset *presets, const char *name,
+                                     struct pp_error *err)
 {
     int count = 0;
 
-    while (pp_presets[count].name)
+    while (presets[count].name)
         count++;
     const char **names = PP_ARRAY(arena, const char *, count + 1);
     for (int i = 0; i < count; i++)
-        names[i] = pp_presets[i].name;
+        names[i] = presets[i].name;
     const char *near = pp_suggest(name, names);
     pp_error_set(err, PP_EINVAL, "--preset %s: unknown preset", name);
     if (near)
         pp_error_append(err, "; did you mean %s?", near);
-    return pp_error_append(err, "\n  pipesim presets lists them");
+    return pp_error_append(err, "\n  %s presets lists them", cli->program);
 }
 
-enum pp_status pp_request_open(struct pp_arena *arena, const struct pp_parsed *flags,
+enum pp_status pp_request_open(struct pp_arena *arena, const struct pp_cli *cli,
+                               const struct pp_preset *presets, const struct pp_parsed *flags,
                                struct pp_request *request, struct pp_error *err)
 {
-    *request = (struct pp_request){.flags = flags};
+    *request = (struct pp_request){.cli = cli, .flags = flags};
     const char *name = pp_request_text(request, "preset", NULL);
     if (!name)
         return PP_OK;
-    request->preset_row = find_preset(name);
+    request->preset_row = find_preset(presets, name);
     if (!request->preset_row)
-        return unknown_preset(arena, name, err);
+        return unknown_preset(arena, cli, presets, name, err);
     int count = 0;
     while (request->preset_row->arguments[count])
         count++;
@@ -44,18 +47,19 @@ enum pp_status pp_request_open(struct pp_arena *arena, const struct pp_parsed *f
     argv[0] = "preset";
     for (int i = 0; i < count; i++)
         argv[i + 1] = (char *)(uintptr_t)request->preset_row->arguments[i];
-    return pp_options_parse(arena, &pp_sim_cli, count + 1, argv, &request->preset, err);
+    return pp_options_parse(arena, cli, count + 1, argv, &request->preset, err);
 }
 
 const struct pp_option_value *pp_request_get(const struct pp_request *request, const char *name,
                                              enum pp_origin *origin)
 {
-    const struct pp_option_value *value = pp_options_get(&pp_sim_cli, request->flags, name);
+    const struct pp_option_value *value = pp_options_get(request->cli, request->flags, name);
     enum pp_origin from = PP_FROM_FLAG;
 
     if (!value->count) {
         from = PP_FROM_PRESET;
-        value = request->preset.values ? pp_options_get(&pp_sim_cli, &request->preset, name) : NULL;
+        value =
+            request->preset.values ? pp_options_get(request->cli, &request->preset, name) : NULL;
         if (!value || !value->count) {
             from = PP_FROM_NOTHING;
             value = NULL;

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* newlocale and nl_langinfo_l under their plain names */
 
-#include "sim/report.h"
+#include "core/terminal.h"
 
 #include <langinfo.h>
 #include <locale.h>
