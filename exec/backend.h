@@ -52,11 +52,10 @@ struct pp_backend {
     enum pp_status (*finish)(struct pp_device *device, struct pp_error *err);
     /* From any thread: every wait returns false from now on until the next begin. */
     void (*abort)(struct pp_device *device);
+    /* Not immediate: seconds that the k-th launch of this step on a compute stream took when finish
+     * ran it. NULL when immediate. */
+    double (*launch_s)(const struct pp_device *device, pp_stream_id stream, int k);
 };
 extern const struct pp_backend pp_backend_cpu, pp_backend_fake;
-
-/* For backends that are not immediate: seconds that the k-th launch on a compute stream took, as
- * finish ran it; NULL when immediate. */
-double pp_fake_launch_s(const struct pp_device *device, pp_stream_id stream, int k);
 
 #endif

@@ -17,8 +17,11 @@ enum pp_slot_class {                /* as the slots pass numbers them */
                      PP_SLOT_SEND_B,
                      PP_SLOT_CLASSES
 };
-/* Class of the slot that instruction i carries, -1 when it carries none. */
-int pp_slot_class_of(const struct pp_program *program, int i);
+/* Class of the slot that each instruction carries, -1 when it carries none: [instructions]. */
+int8_t *pp_slot_classes(struct pp_arena *arena, const struct pp_program *program);
+/* Bytes per granule of a slot. is_recompute: that of an R, which holds `saved` alone; that of an F
+ * holds kept, then saved. */
+size_t pp_slot_pitch(const struct pp_stage *stage, enum pp_slot_class class, bool is_recompute);
 
 struct pp_rank_layout {
     int slots[PP_SLOT_CLASSES];
@@ -26,8 +29,10 @@ struct pp_rank_layout {
     size_t *state_offset; /* [pipeline * stages + stage]; weights, gradients, m, v follow each
                            * other; SIZE_MAX where the rank does not hold the chunk */
     size_t transient_offset, transient_bytes; /* saved of an F whose R fills it again */
-    size_t scratch_offset, scratch_bytes;
-    size_t loss_offset, loss_bytes;
+    size_t scratch_offset, scratch_bytes;     /* of any one call of a stage */
+    size_t tensor_offset, tensor_bytes;       /* one tensor, for exact gradients */
+    size_t blocks_offset, blocks_bytes;       /* partial sums of its squares */
+    size_t loss_offset, loss_bytes;           /* of every token whose loss the rank computes */
     size_t block_bytes; /* the whole, with padding to 64 bytes between the parts */
 
     /* payload without padding, by kind */

@@ -1,0 +1,390 @@
+#include "exec/interpreter.h"
+
+#include "exec/host.h"
+#include "exec/machine_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- failure --------------------------------------------------------------------------------*/
+
+void pp_machine_fail(struct pp_machine *m, const struct pp_error *err)
+{
+    pthread_mutex_lock(&m->error_mutex);
+    if (!m->has_failed)
+        m->error = *err;
+    m->has_failed = true;
+    pthread_mutex_unlock(&m->error_mutex);
+    m->backend->abort(m->device);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------*/
+
+static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *err)
+{
+    const double available_bytes = (double)pp_host_available_bytes(), mib = 1024.0 * 1024.0;
+    double needed_bytes = 0;
+
+    for (int r = 0; r < m->p->ranks; r++)
+        needed_bytes += (double)m->layout[r].block_bytes * m->replicas;
+    if (needed_bytes <= available_bytes)
+        return PP_OK;
+    pp_error_set(
+        err, PP_EFAIL,
+        "the run needs %.0f MiB in all, this machine has %.0f MiB free; rank by rank "
+        "(%d replica%s of each), in MiB: weights, gradients, optimizer, activations, other",
+        needed_bytes / mib, available_bytes / mib, m->replicas, m->replicas > 1 ? "s" : "");
+    for (int r = 0; r < m->p->ranks && r < 16; r++) {
+        const struct pp_rank_layout *l = &m->layout[r];
+        pp_error_append(err, "\n  rank %d: %.0f, %.0f, %.0f, %.0f, %.0f", r,
+                        (double)l->params_bytes / mib, (double)l->grads_bytes / mib,
+                        (double)l->optimizer_bytes / mib, (double)l->activations_bytes / mib,
+                        (double)(l->buffers_bytes + l->other_bytes) / mib);
+    }
+    return pp_error_append(err, "\n  lower --mbs, --seq, --micro-batches or --hidden");
+}
+
+static struct pp_state state_at(const struct pp_machine *m, const struct pp_stage *stage, char *at)
+{
+    const bool is_exact = m->options.recipe->is_exact;
+    const struct pp_state_bytes bytes = pp_state_bytes(stage, m->options.kernels, is_exact);
+    char *gradients = at + bytes.weights, *moments = gradients + bytes.gradients;
+
+    return (struct pp_state){.weights = at,
+                             .sum = is_exact ? NULL : gradients,
+                             .fixed = is_exact ? (int64_t *)(void *)gradients : NULL,
+                             .m = moments,
+                             .v = moments + bytes.optimizer / 2};
+}
+
+static enum pp_status place_worker(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)
+{
+    const struct pp_rank_layout *layout = &m->layout[w->rank];
+    void *block;
+
+    PP_TRY(m->backend->alloc(m->device, layout->block_bytes, &block, err));
+    w->block = block;
+    if (m->options.is_poisoned)
+        pp_memory_poison(block, layout->block_bytes);
+    w->scratch =
+        (struct pp_state_scratch){.tensor = w->block + layout->tensor_offset,
+                                  .blocks = (double *)(void *)(w->block + layout->blocks_offset)};
+    w->chunks = PP_ARRAY(m->arena, struct pp_chunk, m->places);
+    for (int place = 0; place < m->places; place++) {
+        struct pp_chunk *chunk = &w->chunks[place];
+
+        if (layout->state_offset[place] == SIZE_MAX)
+            continue;
+        chunk->worker = w;
+        chunk->stage = m->options.stages[place % m->stages];
+        chunk->state = state_at(m, chunk->stage, w->block + layout->state_offset[place]);
+        chunk->owns_squares = w->replica == 0 && place < m->stages; /* pipeline 0 */
+        pp_state_init(chunk->stage, m->options.kernels, m->options.recipe->seed, &chunk->state);
+    }
+    return PP_OK;
+}
+
+static void place_columns(struct pp_machine *m)
+{
+    const size_t rows = (size_t)m->size * (size_t)m->replicas;
+
+    m->kept = m->options.kept_steps > 0 ? m->options.kept_steps : 1;
+    m->start_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
+    m->end_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
+    m->posted_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
+    m->matched_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
+    m->duration_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
+    m->step_begin_ps = PP_ARRAY(m->arena, int64_t, m->kept);
+    m->step_end_ps = PP_ARRAY(m->arena, int64_t, m->kept);
+    m->launch_of = PP_ARRAY(m->arena, int32_t, rows + 1);
+}
+
+static enum pp_status bind_barriers(struct pp_machine *m, struct pp_error *err)
+{
+    const struct pp_program *p = m->p;
+
+    for (int k = 0; k < m->worker_count; k++) {
+        struct pp_worker *w = &m->workers[k];
+        int count = 0;
+
+        w->barrier_row = PP_ARRAY(m->arena, int32_t, p->begin[w->rank + 1] - p->begin[w->rank] + 1);
+        for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++)
+            if (p->kind[i] == PP_BAR)
+                w->barrier_row[count++] = (int32_t)pp_row(m, i, w->replica);
+        if (k > 0 && count == m->barrier_count && count > 0)
+            continue;
+        if (count == 0 || k > 0)
+            return pp_error_set(err, PP_EPROGRAM,
+                                "rank %d meets the others %d times (BAR) in a step, rank 0 %d "
+                                "times: expected the same number, at least once before the first U",
+                                w->rank, count, k ? m->barrier_count : count);
+        m->barrier_count = count;
+    }
+    m->arrived_ps = PP_ARRAY(m->arena, int64_t, m->barrier_count * m->worker_count);
+    return PP_OK;
+}
+
+/* ---- threads --------------------------------------------------------------------------------*/
+
+static void *worker_main(void *argument)
+{
+    struct pp_worker *w = argument;
+    struct pp_machine *m = w->machine;
+    unsigned round = 0;
+
+    pthread_mutex_lock(&m->step_mutex);
+    for (;;) {
+        while (m->round == round && !m->is_over)
+            pthread_cond_wait(&m->step_changed, &m->step_mutex);
+        if (m->is_over)
+            break;
+        round = m->round;
+        pthread_mutex_unlock(&m->step_mutex);
+        pp_worker_run(w);
+        pthread_mutex_lock(&m->step_mutex);
+        if (--m->running == 0)
+            pthread_cond_broadcast(&m->step_changed);
+    }
+    pthread_mutex_unlock(&m->step_mutex);
+    return NULL;
+}
+
+static enum pp_status start_threads(struct pp_machine *m, struct pp_error *err)
+{
+    pthread_attr_t attributes;
+
+    if (!m->backend->is_immediate)
+        return PP_OK;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 1 << 20);
+    for (; m->thread_count < m->worker_count; m->thread_count++)
+        if (pthread_create(&m->workers[m->thread_count].thread, &attributes, worker_main,
+                           &m->workers[m->thread_count]) != 0)
+            break;
+    pthread_attr_destroy(&attributes);
+    if (m->thread_count < m->worker_count)
+        return pp_error_set(err, PP_EFAIL,
+                            "cannot start thread %d of %d: the system's limit (ulimit -u)",
+                            m->thread_count + 1, m->worker_count);
+    return PP_OK;
+}
+
+static void run_workers(struct pp_machine *m)
+{
+    if (!m->backend->is_immediate) {
+        for (int k = 0; k < m->worker_count; k++)
+            pp_worker_run(&m->workers[k]);
+        return;
+    }
+    pthread_mutex_lock(&m->step_mutex);
+    m->running = m->worker_count;
+    m->round++;
+    pthread_cond_broadcast(&m->step_changed);
+    while (m->running > 0)
+        pthread_cond_wait(&m->step_changed, &m->step_mutex);
+    pthread_mutex_unlock(&m->step_mutex);
+}
+
+void pp_machine_destroy(struct pp_machine *m)
+{
+    if (!m)
+        return;
+    pthread_mutex_lock(&m->step_mutex);
+    m->is_over = true;
+    pthread_cond_broadcast(&m->step_changed);
+    pthread_mutex_unlock(&m->step_mutex);
+    for (int k = 0; k < m->thread_count; k++)
+        pthread_join(m->workers[k].thread, NULL);
+    m->backend->close(m->device);
+    sem_destroy(&m->cores);
+    pthread_mutex_destroy(&m->collectives_mutex);
+    pthread_mutex_destroy(&m->error_mutex);
+    pthread_mutex_destroy(&m->step_mutex);
+    pthread_cond_destroy(&m->step_changed);
+}
+
+/* ---- creation -------------------------------------------------------------------------------*/
+
+static void take_options(struct pp_machine *m, const struct pp_machine_options *options)
+{
+    m->options = *options;
+    m->p = options->program;
+    m->program_hash = pp_program_hash(m->p);
+    m->backend = options->backend;
+    m->size = pp_program_size(m->p);
+    m->replicas = options->batch->replicas;
+    m->worker_count = m->p->ranks * m->replicas;
+    m->stages = m->p->stages;
+    m->places = m->p->pipelines * m->stages;
+    m->layout = pp_memory_layout(m->arena, m->p, options->stages, options->kernels,
+                                 options->recipe->is_exact);
+    m->squares = PP_ARRAY(m->arena, double, options->stages[0]->net->layers + 2);
+    m->workers = PP_ARRAY(m->arena, struct pp_worker, m->worker_count);
+    for (int k = 0; k < m->worker_count; k++)
+        m->workers[k] = (struct pp_worker){
+            .machine = m, .rank = k % m->p->ranks, .replica = k / m->p->ranks, .index = k};
+    const size_t tokens =
+        (size_t)pp_batch_samples(options->batch) * (size_t)options->stages[0]->net->seq;
+    m->ids = PP_ARRAY(m->arena, int32_t, tokens);
+    m->targets = PP_ARRAY(m->arena, int32_t, tokens);
+}
+
+static void start_locks(struct pp_machine *m)
+{
+    const int cores = m->options.cores > 0 ? m->options.cores : pp_host_cores();
+
+    pthread_mutex_init(&m->collectives_mutex, NULL);
+    pthread_mutex_init(&m->error_mutex, NULL);
+    pthread_mutex_init(&m->step_mutex, NULL);
+    pthread_cond_init(&m->step_changed, NULL);
+    sem_init(&m->cores, 0, (unsigned)cores);
+    m->has_cores = pp_is_virtual(m) && m->backend->is_immediate && m->worker_count > cores;
+}
+
+static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
+{
+    const int messages = m->p->message_count * m->replicas;
+
+    m->first_release = m->size * m->replicas + messages + m->p->collective_count;
+    const struct pp_device_options options = {
+        .kernels = m->options.kernels,
+        .streams = m->worker_count + m->p->channel_count * m->replicas + m->p->collective_count,
+        .events = m->first_release + m->barrier_count,
+        .workers = m->worker_count,
+        .seed = m->options.seed,
+    };
+    return m->backend->open(m->arena, &options, &m->device, err);
+}
+
+static enum pp_status build(struct pp_machine *m, struct pp_error *err)
+{
+    PP_TRY(check_memory(m, err));
+    PP_TRY(bind_barriers(m, err));
+    PP_TRY(open_device(m, err));
+    for (int k = 0; k < m->worker_count; k++)
+        PP_TRY(place_worker(m, &m->workers[k], err));
+    place_columns(m);
+    pp_bind_calls(m);
+    pp_bind_messages(m, pp_slot_classes(m->arena, m->p));
+    pp_bind_sums(m);
+    return start_threads(m, err);
+}
+
+enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine_options *options,
+                                 struct pp_machine **machine, struct pp_error *err)
+{
+    struct pp_machine *m = PP_NEW(arena, struct pp_machine);
+
+    m->arena = arena;
+    take_options(m, options);
+    start_locks(m);
+    const enum pp_status status = build(m, err);
+    if (status != PP_OK) {
+        pp_machine_destroy(m);
+        return status;
+    }
+    *machine = m;
+    return PP_OK;
+}
+
+/* ---- a step ---------------------------------------------------------------------------------*/
+
+static void begin_step(struct pp_machine *m, const struct pp_text *text, int step)
+{
+    const int seq = m->options.stages[0]->net->seq, samples = pp_batch_samples(m->options.batch);
+
+    for (int i = 0; i < samples; i++)
+        pp_text_sample(text, m->options.recipe->seed, step, i, seq,
+                       m->ids + (size_t)i * (size_t)seq, m->targets + (size_t)i * (size_t)seq);
+    m->step = step;
+    m->begin_ps = pp_is_virtual(m) ? m->last_end_ps : pp_wall_ps();
+    m->slot = m->steps_done % m->kept;
+    m->has_failed = false;
+    memset(m->squares, 0, sizeof(double) * (size_t)(m->options.stages[0]->net->layers + 2));
+    pp_messages_begin(m);
+    pp_sums_begin(m);
+    m->backend->begin(m->device);
+}
+
+/* Durations as they were measured when the graph ran, and times that follow from them. */
+static enum pp_status time_later(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const size_t rows = (size_t)m->size * (size_t)m->replicas, first = (size_t)m->slot * rows;
+    const struct pp_plan_options options = {0};
+    struct pp_plan *plan;
+
+    for (size_t row = 0; row < rows; row++) {
+        const int i = (int)(row / (size_t)m->replicas), replica = (int)row % m->replicas;
+        int rank = 0;
+        while (m->p->begin[rank + 1] <= i)
+            rank++;
+        const int worker = pp_worker_at(m, rank, replica)->index;
+        double s = pp_op_is_compute(m->p->kind[i])
+                       ? m->backend->launch_s(m->device, worker, m->launch_of[row])
+                       : 0;
+        if (m->p->aux[i] == PP_FUSED_FIRST && pp_op_is_compute(m->p->kind[i]))
+            s += m->backend->launch_s(m->device, worker, m->launch_of[row] + 1);
+        m->duration_ps[first + row] = (int64_t)(s * 1e12);
+    }
+    const struct pp_perturbation perturbation = {.compute_ps = m->duration_ps + first};
+    PP_TRY(pp_plan_create(scratch, m->p, m->options.costs, &options, &plan, err));
+    const struct pp_times *times =
+        pp_plan_run(scratch, plan, m->replicas, &perturbation, PP_TIMES_ALL);
+    for (size_t row = 0; row < rows; row++) {
+        m->start_ps[first + row] = m->begin_ps + times->start_ps[row];
+        m->end_ps[first + row] = m->begin_ps + times->end_ps[row];
+        m->posted_ps[first + row] = m->begin_ps + times->posted_ps[row];
+        m->matched_ps[first + row] = m->begin_ps + times->matched_ps[row];
+    }
+    m->last_end_ps = m->begin_ps + times->makespan_ps;
+    return PP_OK;
+}
+
+static void end_step(struct pp_machine *m)
+{
+    int64_t end_ps = m->begin_ps;
+
+    for (int k = 0; k < m->worker_count; k++)
+        end_ps = m->workers[k].clock_ps > end_ps ? m->workers[k].clock_ps : end_ps;
+    m->last_end_ps = end_ps;
+}
+
+static void sum_up(const struct pp_machine *m, double wall_s, struct pp_step_result *result)
+{
+    *result = (struct pp_step_result){.loss = m->loss,
+                                      .grad_norm = m->grad_norm,
+                                      .step_s = 1e-12 * (double)(m->last_end_ps - m->begin_ps),
+                                      .wall_s = wall_s,
+                                      .instructions = (int64_t)m->size * m->replicas};
+    for (int k = 0; k < m->worker_count; k++) {
+        result->cpu_s += 1e-9 * (double)m->workers[k].cpu_ns;
+        result->outside_s += 1e-9 * (double)(m->workers[k].cpu_ns - m->workers[k].inside_ns);
+    }
+}
+
+enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text, int step,
+                               struct pp_step_result *result, struct pp_error *err)
+{
+    const int64_t before_ps = pp_wall_ps();
+
+    begin_step(m, text, step);
+    run_workers(m);
+    if (!m->has_failed)
+        PP_TRY(m->backend->finish(m->device, err));
+    if (m->has_failed) {
+        *err = m->error;
+        return err->status;
+    }
+    if (m->backend->is_immediate)
+        end_step(m);
+    else
+        PP_TRY(time_later(m, err));
+    m->step_end_ps[m->slot] = m->last_end_ps;
+    m->step_begin_ps[m->slot] = m->begin_ps;
+    m->steps_done++;
+    m->last_step = step;
+    sum_up(m, 1e-12 * (double)(pp_wall_ps() - before_ps), result);
+    return PP_OK;
+}

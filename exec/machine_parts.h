@@ -1,0 +1,197 @@
+/* exec/machine_parts.h — inside of the machine: private to exec/machine*.c.
+ *
+ * A row is an instruction of the program in one replica, row = instruction * replicas + replica:
+ * the layout of the evaluator's columns. A place is a chunk of a rank, place = pipeline * stages +
+ * stage. Events: one for each row (a post has been reached, a rank has arrived), then one for each
+ * message of each replica, each collective and each barrier (it is over). */
+#ifndef PP_EXEC_MACHINE_PARTS_H
+#define PP_EXEC_MACHINE_PARTS_H
+
+#include "exec/interpreter.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+/* What a compute instruction runs: `run` for each granule. */
+typedef void (*pp_stage_call)(const struct pp_kernels *, void *, const struct pp_stage_work *);
+struct pp_call {
+    pp_stage_call run;
+    struct pp_stage_work *works; /* [count] */
+    int count;
+    struct pp_probe part, probe; /* of one granule; of all of the last call */
+};
+
+/* One copy of a chunk's weights. */
+struct pp_worker;
+struct pp_chunk {
+    struct pp_worker *worker; /* NULL: not on this one */
+    const struct pp_stage *stage;
+    struct pp_state state;
+    bool owns_squares; /* of all copies, the one that computes the norm */
+};
+
+struct pp_worker {
+    struct pp_machine *machine;
+    int rank, replica, index;
+    char *block;
+    struct pp_chunk *chunks; /* [place] */
+    struct pp_state_scratch scratch;
+    int status; /* enum pp_fixed_status of its gradients */
+    pthread_t thread;
+    /* of the step under way */
+    int64_t clock_ps;
+    int64_t reduce_ps;         /* end of its last collective */
+    int64_t inside_ns, cpu_ns; /* CPU time in ops; of the thread */
+    int launches;              /* on its compute stream: for backends that run later */
+    int32_t turn;              /* of its collectives: the next that may run */
+    int32_t *collective_row;   /* [k] row of its k-th collective */
+    int32_t collective_count;
+    int32_t barriers;     /* passed */
+    int32_t *barrier_row; /* [k] row of its k-th BAR */
+};
+
+/* A message is identified on both sides; see executor.h of what is checked. */
+struct pp_header {
+    uint64_t program_hash, bytes;
+    int32_t step, mb, sequence;
+    uint16_t stage;
+    uint8_t kind, split, granules;
+};
+struct pp_message_side {
+    int32_t row;
+    void *buffer;
+    struct pp_header header;
+};
+struct pp_machine_message { /* of one replica */
+    struct pp_message_side send, recv;
+    atomic_int posts; /* of this step */
+    int32_t channel;  /* of this replica: in `channel_ps` */
+    pp_event_id done;
+    size_t bytes;
+};
+
+/* Gradient vectors that are added up, all copies getting the sum: `pieces` of each. */
+struct pp_sum {
+    bool is_exact;
+    int copies;
+    char **at; /* [copies] first element */
+    int pieces;
+    int64_t offset[2], count[2]; /* elements */
+    int status;
+};
+struct pp_machine_collective {
+    struct pp_sum sum;
+    int32_t *rows, row_count; /* of all members */
+    int32_t *members;         /* [row_count] workers */
+    int posts;
+    int64_t ps; /* duration */
+    pp_event_id done;
+};
+
+struct pp_machine {
+    struct pp_arena *arena;
+    struct pp_machine_options options;
+    const struct pp_program *p;
+    uint64_t program_hash;
+    int size, replicas, worker_count, stages, places;
+    struct pp_device *device;
+    const struct pp_backend *backend;
+
+    struct pp_rank_layout *layout; /* [rank] */
+    struct pp_worker *workers;     /* [replica * ranks + rank] */
+    struct pp_call *calls;         /* [row] */
+    int32_t *ids, *targets;        /* [sample of the step][seq] */
+
+    struct pp_machine_message *messages; /* [message * replicas + replica] */
+    int64_t *channel_ps;                 /* [channel * replicas + replica] end of the last one */
+    int32_t *side_of; /* [instruction]: SEND, RECV its message; AR its collective; else -1 */
+
+    struct pp_machine_collective *collectives;
+    pthread_mutex_t collectives_mutex;
+    struct pp_sum *tied; /* [tied_count]: copies of one rank that no collective sums */
+    int *tied_worker, tied_count;
+    int32_t *inside_of; /* [instruction]: see pp_program_posted_inside, -1 = none */
+    int *inside_part, *inside_parts;
+
+    int barrier_count;
+    int64_t *arrived_ps;       /* [barrier * workers + worker] */
+    pp_event_id first_release; /* of barrier 0 */
+
+    /* times of the kept steps: [(slot * size + instruction) * replicas + replica] */
+    int64_t *start_ps, *end_ps, *posted_ps, *matched_ps, *duration_ps;
+    int64_t *step_begin_ps, *step_end_ps; /* [slot] */
+    int32_t *launch_of;                   /* [row]: its number on the compute stream */
+    int kept, slot;                       /* slot of the step under way */
+    int steps_done, last_step;
+    int64_t begin_ps, last_end_ps; /* of the step under way; of the one before */
+
+    /* of the step under way */
+    int step;
+    double *squares; /* [layers + 2] */
+    double grad_scale, grad_norm, loss;
+    void (*hook)(void *closure, const struct pp_machine *machine, int step);
+    void *hook_closure;
+    struct pp_error error; /* the first one */
+    atomic_bool has_failed;
+    pthread_mutex_t error_mutex;
+
+    sem_t cores;
+    bool has_cores; /* fewer cores than workers: a core is taken for each op */
+
+    /* the threads */
+    pthread_mutex_t step_mutex;
+    pthread_cond_t step_changed;
+    unsigned round; /* steps started */
+    int running, thread_count;
+    bool is_over;
+};
+
+static inline size_t pp_row(const struct pp_machine *m, int instruction, int replica)
+{
+    return (size_t)instruction * (size_t)m->replicas + (size_t)replica;
+}
+/* Of the columns, in the step under way. */
+static inline size_t pp_cell(const struct pp_machine *m, size_t row)
+{
+    return (size_t)m->slot * (size_t)m->size * (size_t)m->replicas + row;
+}
+static inline struct pp_worker *pp_worker_at(const struct pp_machine *m, int rank, int replica)
+{
+    return &m->workers[replica * m->p->ranks + rank];
+}
+static inline bool pp_is_virtual(const struct pp_machine *m)
+{
+    return m->options.clock == PP_CLOCK_VIRTUAL;
+}
+int64_t pp_thread_ns(void); /* CPU time of this thread */
+int64_t pp_wall_ps(void);
+/* Remember the first error and stop all workers. */
+void pp_machine_fail(struct pp_machine *m, const struct pp_error *err);
+
+/* machine_bind.c: what each instruction runs, on what memory */
+void pp_bind_calls(struct pp_machine *m);
+void *pp_bind_buffer(const struct pp_machine *m, const struct pp_worker *w, int instruction,
+                     const int8_t *class_of);
+
+/* machine_messages.c */
+void pp_bind_messages(struct pp_machine *m, const int8_t *class_of);
+void pp_messages_begin(struct pp_machine *m);
+bool pp_message_post(struct pp_worker *w, int instruction);
+bool pp_message_wait(struct pp_worker *w, int target);
+
+/* machine_sums.c */
+void pp_bind_sums(struct pp_machine *m);
+void pp_sums_begin(struct pp_machine *m);
+void pp_sum_run(const struct pp_kernels *k, void *stream, void *sum);
+void pp_collective_post(struct pp_worker *w, int instruction);
+bool pp_collective_wait(struct pp_worker *w, int target);
+
+/* machine_update.c: BAR and U */
+bool pp_barrier_meet(struct pp_worker *w, int instruction);
+void pp_update_run(const struct pp_kernels *k, void *stream, void *chunk);
+
+/* machine_run.c: one worker's list */
+void pp_worker_run(struct pp_worker *w);
+
+#endif

@@ -1,0 +1,101 @@
+/* What others may know of a machine between steps. */
+#include "exec/machine_parts.h"
+
+#include <string.h>
+
+void pp_machine_on_gradients(struct pp_machine *m,
+                             void (*hook)(void *closure, const struct pp_machine *machine,
+                                          int step),
+                             void *closure)
+{
+    m->hook = hook;
+    m->hook_closure = closure;
+}
+
+struct pp_state pp_machine_state(const struct pp_machine *m, int replica, int pipe, int stage)
+{
+    const int rank = pp_program_rank_of(m->p, pipe, stage);
+
+    return pp_worker_at(m, rank, replica)->chunks[pipe * m->stages + stage].state;
+}
+
+static int kept_steps(const struct pp_machine *m)
+{
+    return m->steps_done < m->kept ? m->steps_done : m->kept;
+}
+
+/* Slot of the k-th kept step, oldest first. */
+static size_t slot_of(const struct pp_machine *m, int k)
+{
+    return (size_t)((m->steps_done - kept_steps(m) + k) % m->kept);
+}
+
+static int64_t *gather(const struct pp_machine *m, const int64_t *column, int64_t origin_ps)
+{
+    const size_t rows = (size_t)m->size * (size_t)m->replicas;
+    const int steps = kept_steps(m);
+    int64_t *out = pp_arena_alloc_raw(m->arena, sizeof(int64_t) * (rows * (size_t)steps + 1));
+
+    for (int k = 0; k < steps; k++)
+        for (size_t row = 0; row < rows; row++)
+            out[(size_t)k * rows + row] = column[slot_of(m, k) * rows + row] - origin_ps;
+    return out;
+}
+
+const struct pp_times *pp_machine_times(const struct pp_machine *m, int *first_step)
+{
+    const int steps = kept_steps(m);
+    struct pp_times *times = PP_NEW(m->arena, struct pp_times);
+    const int64_t origin_ps = steps > 0 ? m->step_begin_ps[slot_of(m, 0)] : 0;
+
+    *first_step = m->last_step - steps + 1;
+    times->replicas = m->replicas;
+    times->steps = steps;
+    times->start_ps = gather(m, m->start_ps, origin_ps);
+    times->end_ps = gather(m, m->end_ps, origin_ps);
+    times->posted_ps = gather(m, m->posted_ps, origin_ps);
+    times->matched_ps = gather(m, m->matched_ps, origin_ps);
+    times->step_end_ps = PP_ARRAY(m->arena, int64_t, steps + 1);
+    for (int k = 0; k < steps; k++)
+        times->step_end_ps[k] = m->step_end_ps[slot_of(m, k)] - origin_ps;
+    times->makespan_ps = steps > 0 ? times->step_end_ps[steps - 1] : 0;
+    return times;
+}
+
+const int64_t *pp_machine_durations(const struct pp_machine *m, int k)
+{
+    return m->duration_ps + slot_of(m, k) * (size_t)m->size * (size_t)m->replicas;
+}
+
+static double thread_s(void)
+{
+    return 1e-9 * (double)pp_thread_ns();
+}
+
+void pp_machine_probes(struct pp_machine *m, bool on)
+{
+    double (*const now_s)(void) = on ? thread_s : NULL;
+
+    for (size_t row = 0; row < (size_t)m->size * (size_t)m->replicas; row++)
+        for (int g = 0; g < m->calls[row].count; g++) {
+            m->calls[row].part.now_s = now_s;
+            m->calls[row].works[g].probe = now_s ? &m->calls[row].part : NULL;
+        }
+}
+
+const struct pp_probe *pp_machine_probe(const struct pp_machine *m, int instruction, int replica)
+{
+    const struct pp_call *call = &m->calls[pp_row(m, instruction, replica)];
+
+    return call->part.now_s && call->count > 0 ? &call->probe : NULL;
+}
+
+const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *m)
+{
+    return m->layout;
+}
+
+size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
+{
+    return pp_memory_touched(pp_worker_at(m, rank, replica)->block, m->layout[rank].block_bytes);
+}

@@ -1,0 +1,153 @@
+/* One worker walks its list. Each function runs the instruction at hand: false = give up, somebody
+ * has failed. */
+#include "exec/machine_parts.h"
+
+#include <time.h>
+
+int64_t pp_thread_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t pp_wall_ps(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return ((int64_t)t.tv_sec * 1000000000 + t.tv_nsec) * 1000;
+}
+
+/* ---- compute --------------------------------------------------------------------------------*/
+
+static void run_call(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_call *call = argument;
+    struct pp_probe *probe = call->works[0].probe;
+
+    for (int g = 0; g < call->count; g++) {
+        call->run(k, stream, &call->works[g]);
+        for (int part = 0; probe && part < PP_PARTS; part++)
+            for (int kind = 0; kind < 3; kind++)
+                call->probe.s[kind][part] =
+                    (g > 0 ? call->probe.s[kind][part] : 0) + probe->s[kind][part];
+    }
+}
+
+static void launch(struct pp_worker *w, int i)
+{
+    struct pp_machine *m = w->machine;
+    const struct pp_program *p = m->p;
+
+    if (p->kind[i] == PP_U)
+        m->backend->launch(m->device, w->index, pp_update_run,
+                           &w->chunks[p->pipe[i] * m->stages + p->stage[i]]);
+    else
+        m->backend->launch(m->device, w->index, run_call, &m->calls[pp_row(m, i, w->replica)]);
+    m->launch_of[pp_row(m, i, w->replica)] = w->launches++;
+}
+
+/* The second op of a fused pair has run with the first. */
+static bool run_compute(struct pp_worker *w, int i)
+{
+    struct pp_machine *m = w->machine;
+    const bool is_fused = m->p->aux[i] == PP_FUSED_FIRST;
+    const size_t row = pp_row(m, i, w->replica), at = pp_cell(m, row);
+
+    if (m->p->aux[i] == PP_FUSED_SECOND)
+        return true;
+    if (m->has_cores)
+        while (sem_wait(&m->cores) != 0) {
+        }
+    if (!pp_is_virtual(m))
+        w->clock_ps = pp_wall_ps();
+    const int64_t start_ps = w->clock_ps, before_ns = pp_thread_ns();
+    launch(w, i);
+    if (is_fused)
+        launch(w, i + 1);
+    const int64_t spent_ns = pp_thread_ns() - before_ns;
+    if (m->has_cores)
+        sem_post(&m->cores);
+    w->inside_ns += spent_ns;
+    w->clock_ps = pp_is_virtual(m) ? start_ps + spent_ns * 1000 : pp_wall_ps();
+    m->start_ps[at] = start_ps;
+    m->end_ps[at] = w->clock_ps;
+    m->duration_ps[at] = w->clock_ps - start_ps;
+    if (is_fused) {
+        const size_t second = pp_cell(m, pp_row(m, i + 1, w->replica));
+        m->start_ps[second] = start_ps;
+        m->end_ps[second] = w->clock_ps;
+    }
+    return true;
+}
+
+/* ---- all other streams ----------------------------------------------------------------------*/
+
+static void read_wall(struct pp_worker *w)
+{
+    if (!pp_is_virtual(w->machine))
+        w->clock_ps = pp_wall_ps();
+}
+
+static bool run_channel(struct pp_worker *w, int i)
+{
+    read_wall(w);
+    return pp_message_post(w, i);
+}
+
+static bool run_collective(struct pp_worker *w, int i)
+{
+    read_wall(w);
+    pp_collective_post(w, i);
+    return true;
+}
+
+static bool run_wait(struct pp_worker *w, int i)
+{
+    struct pp_machine *m = w->machine;
+    const int target = m->p->begin[w->rank] + m->p->arg[i];
+    const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+
+    read_wall(w);
+    m->start_ps[at] = w->clock_ps;
+    if (!(pp_op_is_collective(m->p->kind[target]) ? pp_collective_wait(w, target)
+                                                  : pp_message_wait(w, target)))
+        return false;
+    const int64_t end_ps = m->end_ps[pp_cell(m, pp_row(m, target, w->replica))];
+    if (!pp_is_virtual(m))
+        w->clock_ps = pp_wall_ps();
+    else if (end_ps > w->clock_ps)
+        w->clock_ps = end_ps;
+    m->end_ps[at] = w->clock_ps;
+    return true;
+}
+
+static bool run_control(struct pp_worker *w, int i)
+{
+    read_wall(w);
+    return w->machine->p->kind[i] == PP_WAIT ? run_wait(w, i) : pp_barrier_meet(w, i);
+}
+
+/* COPY, DROP: no program that is accepted has them. */
+static bool (*const RUN[])(struct pp_worker *w, int i) = {
+    [PP_STREAM_COMPUTE] = run_compute,   [PP_STREAM_CHANNEL] = run_channel,
+    [PP_STREAM_REDUCE] = run_collective, [PP_STREAM_COPY] = run_control,
+    [PP_STREAM_CONTROL] = run_control,
+};
+
+void pp_worker_run(struct pp_worker *w)
+{
+    const struct pp_machine *m = w->machine;
+    const int64_t before_ns = pp_thread_ns();
+
+    w->clock_ps = m->begin_ps;
+    w->inside_ns = 0;
+    w->launches = w->barriers = w->status = 0;
+    for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++)
+        if (!RUN[pp_op_kinds[m->p->kind[i]].stream](w, i))
+            break;
+    read_wall(w);
+    w->cpu_ns = pp_thread_ns() - before_ns;
+}

@@ -1,0 +1,156 @@
+/* The end of a step: all ranks meet at the last BAR, where the gradients are complete; one worker
+ * judges loss and norm while the others wait; then every chunk is updated by its U. */
+#include "exec/machine_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what runs at the last BAR ---------------------------------------------------------------*/
+
+static void squares_of_worker(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_worker *w = argument;
+    struct pp_machine *m = w->machine;
+
+    for (int t = 0; t < m->tied_count; t++)
+        if (m->tied_worker[t] == w->index)
+            pp_sum_run(k, stream, &m->tied[t]);
+    for (int place = 0; place < m->places; place++) {
+        const struct pp_chunk *chunk = &w->chunks[place];
+        if (chunk->owns_squares)
+            pp_state_squares(k, stream, chunk->stage, &chunk->state, &w->scratch, m->squares);
+    }
+}
+
+static const char *const STATUS_TEXT[] = {
+    [PP_FIXED_NOT_FINITE] = "a gradient that is not finite",
+    [PP_FIXED_OVERFLOW] =
+        "a gradient beyond the range of fixed point (2^63 / 2^44); lower --lr, or "
+        "leave out --exact-grad",
+};
+
+static enum pp_status check_gradients(const struct pp_machine *m, struct pp_error *err)
+{
+    int status = PP_FIXED_OK;
+
+    for (int k = 0; k < m->worker_count; k++) {
+        if (m->workers[k].status != PP_FIXED_OK)
+            return pp_error_set(err, PP_EFAIL, "step %d, rank %d: %s", m->step, m->workers[k].rank,
+                                STATUS_TEXT[m->workers[k].status]);
+    }
+    for (int c = 0; c < m->p->collective_count; c++)
+        status = status ? status : m->collectives[c].sum.status;
+    for (int t = 0; t < m->tied_count; t++)
+        status = status ? status : m->tied[t].status;
+    if (status != PP_FIXED_OK)
+        return pp_error_set(err, PP_EFAIL, "step %d, sum over replicas: %s", m->step,
+                            STATUS_TEXT[status]);
+    return PP_OK;
+}
+
+static enum pp_status check_loss(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_loss_sum sum = {.is_finite = true};
+
+    for (int k = 0; k < m->worker_count; k++) {
+        const struct pp_worker *w = &m->workers[k];
+        const struct pp_rank_layout *layout = &m->layout[w->rank];
+
+        pp_loss_add(&sum, (const double *)(const void *)(w->block + layout->loss_offset),
+                    (int64_t)(layout->loss_bytes / sizeof(double)));
+    }
+    m->loss = pp_loss_mean(&sum);
+    if (!sum.is_finite)
+        return pp_error_set(err, PP_EFAIL,
+                            "step %d: the loss is not a finite number; lower --lr (now %g)",
+                            m->step, pp_recipe_rate(m->options.recipe, m->step));
+    return PP_OK;
+}
+
+static void judge(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_machine *m = argument;
+    const int layers = m->options.stages[0]->net->layers;
+    struct pp_error err = {0};
+    double sum = 0;
+
+    (void)k;
+    (void)stream;
+    for (int layer = 0; layer < layers + 2; layer++)
+        sum += m->squares[layer];
+    m->grad_norm = sqrt(sum);
+    m->grad_scale = pp_recipe_grad_scale(m->options.recipe, m->squares, layers);
+    enum pp_status status = check_loss(m, &err);
+    if (status == PP_OK)
+        status = check_gradients(m, &err);
+    if (status == PP_OK && !isfinite(m->grad_norm))
+        status = pp_error_set(&err, PP_EFAIL, "step %d: the norm of the gradients is not finite",
+                              m->step);
+    if (status != PP_OK)
+        pp_machine_fail(m, &err);
+    else if (m->hook)
+        m->hook(m->hook_closure, m, m->step);
+}
+
+/* ---- BAR ------------------------------------------------------------------------------------*/
+
+static bool wait_for_all(struct pp_worker *w, int barrier)
+{
+    struct pp_machine *m = w->machine;
+
+    for (int k = 0; k < m->worker_count; k++)
+        if (!m->backend->wait(m->device, w->index, (pp_event_id)m->workers[k].barrier_row[barrier]))
+            return false;
+    return true;
+}
+
+static int64_t latest_arrival_ps(const struct pp_machine *m, int barrier)
+{
+    const int64_t *arrived_ps = &m->arrived_ps[(size_t)barrier * (size_t)m->worker_count];
+    int64_t latest_ps = m->begin_ps;
+
+    for (int k = 0; k < m->worker_count; k++)
+        latest_ps = arrived_ps[k] > latest_ps ? arrived_ps[k] : latest_ps;
+    return latest_ps;
+}
+
+bool pp_barrier_meet(struct pp_worker *w, int i)
+{
+    struct pp_machine *m = w->machine;
+    const struct pp_backend *backend = m->backend;
+    const int barrier = w->barriers++;
+    const bool is_last = w->barriers == m->barrier_count;
+    const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+
+    if (is_last)
+        backend->launch(m->device, w->index, squares_of_worker, w);
+    m->start_ps[at] = w->clock_ps;
+    m->arrived_ps[barrier * m->worker_count + w->index] = w->clock_ps;
+    backend->record(m->device, w->index, (pp_event_id)pp_row(m, i, w->replica));
+    const pp_event_id release = m->first_release + barrier;
+    if (w->index == 0) {
+        if (!wait_for_all(w, barrier))
+            return false;
+        if (is_last)
+            backend->launch(m->device, w->index, judge, m);
+        backend->record(m->device, w->index, release);
+    } else if (!backend->wait(m->device, w->index, release)) {
+        return false;
+    }
+    w->clock_ps = pp_is_virtual(m) ? latest_arrival_ps(m, barrier) : pp_wall_ps();
+    m->end_ps[at] = w->clock_ps;
+    return !backend->is_immediate || !m->has_failed;
+}
+
+/* ---- U --------------------------------------------------------------------------------------*/
+
+void pp_update_run(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct pp_chunk *chunk = argument;
+    struct pp_worker *w = chunk->worker;
+    const struct pp_machine *m = w->machine;
+
+    if (!m->has_failed)
+        pp_state_update(k, stream, chunk->stage, &chunk->state, &w->scratch, m->options.recipe,
+                        m->step, m->grad_scale);
+}
