@@ -51,7 +51,7 @@ struct pp_backend {
      * what when events order it in a circle or one was never recorded. */
     enum pp_status (*finish)(struct pp_device *device, struct pp_error *err);
     /* From any thread: every wait returns false from now on until the next begin. */
-    void (*abort)(struct pp_device *device);
+    void (*cancel)(struct pp_device *device);
     /* Not immediate: seconds that the k-th launch of this step on a compute stream took when finish
      * ran it. NULL when immediate. */
     double (*launch_s)(const struct pp_device *device, pp_stream_id stream, int k);

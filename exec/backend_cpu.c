@@ -20,7 +20,7 @@ struct pp_device {
     struct pp_arena *arena;
     atomic_uint *recorded; /* [event] the step in which it was recorded last */
     unsigned step;
-    atomic_bool is_aborted;
+    atomic_bool is_cancelled;
     struct shard shards[SHARDS];
     void **blocks; /* handed out */
     int block_count, block_capacity;
@@ -97,7 +97,7 @@ static bool cpu_wait(struct pp_device *d, pp_stream_id stream, pp_event_id event
         return true;
     pthread_mutex_lock(&shard->mutex);
     shard->sleepers++;
-    while (!is_recorded(d, event) && !atomic_load(&d->is_aborted))
+    while (!is_recorded(d, event) && !atomic_load(&d->is_cancelled))
         pthread_cond_wait(&shard->changed, &shard->mutex);
     shard->sleepers--;
     pthread_mutex_unlock(&shard->mutex);
@@ -107,7 +107,7 @@ static bool cpu_wait(struct pp_device *d, pp_stream_id stream, pp_event_id event
 static void cpu_begin(struct pp_device *d)
 {
     d->step++;
-    atomic_store(&d->is_aborted, false);
+    atomic_store(&d->is_cancelled, false);
 }
 
 static enum pp_status cpu_finish(struct pp_device *d, struct pp_error *err)
@@ -117,9 +117,9 @@ static enum pp_status cpu_finish(struct pp_device *d, struct pp_error *err)
     return PP_OK;
 }
 
-static void cpu_abort(struct pp_device *d)
+static void cpu_cancel(struct pp_device *d)
 {
-    atomic_store(&d->is_aborted, true);
+    atomic_store(&d->is_cancelled, true);
     for (int i = 0; i < SHARDS; i++) {
         pthread_mutex_lock(&d->shards[i].mutex);
         pthread_cond_broadcast(&d->shards[i].changed);
@@ -139,5 +139,5 @@ const struct pp_backend pp_backend_cpu = {
     .wait = cpu_wait,
     .begin = cpu_begin,
     .finish = cpu_finish,
-    .abort = cpu_abort,
+    .cancel = cpu_cancel,
 };

@@ -16,7 +16,7 @@ void pp_machine_fail(struct pp_machine *m, const struct pp_error *err)
         m->error = *err;
     m->has_failed = true;
     pthread_mutex_unlock(&m->error_mutex);
-    m->backend->abort(m->device);
+    m->backend->cancel(m->device);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------*/
