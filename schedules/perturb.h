@@ -1,32 +1,25 @@
 /* schedules/perturb.h — jitter and slow devices: the duration of one compute op on one replica.
  *
- * A counter made of seed, step, instruction and replica goes through the finalizer of splitmix64
- * (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014): no state, any
- * order, so that every engine draws the same numbers. IEEE doubles without contraction. */
+ * Random numbers by a counter made of seed, step, instruction and replica (core/random.h): every
+ * engine draws the same ones. IEEE doubles without contraction. */
 #ifndef PP_SCHEDULES_PERTURB_H
 #define PP_SCHEDULES_PERTURB_H
 
+#include "core/random.h"
 #include "schedules/evaluate.h"
 
 #define PP_ALWAYS static inline __attribute__((always_inline))
 
-PP_ALWAYS uint64_t pp_perturb_mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 /* Of instruction `row` = step * instructions + instruction. */
 PP_ALWAYS uint64_t pp_perturb_stream(const struct pp_perturbation *p, uint64_t row)
 {
-    return pp_perturb_mix(p->seed ^ pp_perturb_mix(row + 1));
+    return pp_random_stream(p->seed, row);
 }
 
 /* Uniform in [-1, 1), 53 bits. */
 PP_ALWAYS double pp_perturb_uniform(uint64_t stream, int replica)
 {
-    const uint64_t bits = pp_perturb_mix(stream + ((uint64_t)replica + 1) * 0x9e3779b97f4a7c15u);
+    const uint64_t bits = pp_random_bits(stream, (uint64_t)replica);
 
     return (double)(int64_t)(bits >> 11) * 0x1p-52 - 1;
 }

@@ -1,0 +1,31 @@
+/* core/random.h — random bits by counter: no state, any order, the same numbers for everyone who
+ * asks for the same ones.
+ *
+ * The finalizer of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+ * OOPSLA 2014). */
+#ifndef PP_CORE_RANDOM_H
+#define PP_CORE_RANDOM_H
+
+#include <stdint.h>
+
+static inline __attribute__((always_inline)) uint64_t pp_random_mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+/* The stream named by `seed` and `name`. */
+static inline __attribute__((always_inline)) uint64_t pp_random_stream(uint64_t seed, uint64_t name)
+{
+    return pp_random_mix(seed ^ pp_random_mix(name + 1));
+}
+
+/* Element `counter` of a stream: 64 bits. */
+static inline __attribute__((always_inline)) uint64_t pp_random_bits(uint64_t stream,
+                                                                     uint64_t counter)
+{
+    return pp_random_mix(stream + (counter + 1) * 0x9e3779b97f4a7c15u);
+}
+
+#endif
