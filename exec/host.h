@@ -1,0 +1,13 @@
+/* exec/host.h — what this machine has left for us. */
+#ifndef PP_EXEC_HOST_H
+#define PP_EXEC_HOST_H
+
+#include <stddef.h>
+
+/* Cores that this process may run on; at least 1. */
+int pp_host_cores(void);
+/* Memory that can be taken without swapping: the kernel's own estimate, or less where the control
+ * group of this process is limited. SIZE_MAX where nothing can be found out. */
+size_t pp_host_available_bytes(void);
+
+#endif

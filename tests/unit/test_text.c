@@ -1,0 +1,151 @@
+#define _GNU_SOURCE /* memmem */
+#include "exec/host.h"
+#include "exec/text.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct pp_arena *arena;
+static struct pp_text text;
+static struct pp_error err;
+
+static void set_up(void)
+{
+    arena = pp_arena_create();
+}
+
+static void tear_down(void)
+{
+    pp_arena_destroy(arena);
+}
+
+TestSuite(text, .init = set_up, .fini = tear_down);
+
+enum { SEQ = 64, VOCAB = 256 };
+
+/* Load `length` bytes through a file; its name is "F" in the message. */
+static enum pp_status load(const void *bytes, size_t length, int seq, int vocab)
+{
+    char path[] = "/tmp/pp-test-text-XXXXXX";
+    const int fd = mkstemp(path);
+
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(write(fd, bytes, length), (ssize_t)length);
+    close(fd);
+    err = (struct pp_error){0};
+    const enum pp_status status = pp_text_load(arena, path, seq, vocab, &text, &err);
+    unlink(path);
+    if (!strncmp(err.message, path, strlen(path)))
+        memmove(err.message + 1, err.message + strlen(path),
+                strlen(err.message + strlen(path)) + 1),
+            err.message[0] = 'F';
+    return status;
+}
+
+Test(text, what_is_built_in_is_plain_english)
+{
+    cr_assert_eq(pp_text_load(arena, NULL, SEQ, 128, &text, &err), PP_OK);
+    cr_assert_str_eq(text.name, "built-in text");
+    cr_assert(text.count >= 60000 && text.count <= 120000);
+    for (size_t i = 0; i < text.count; i++)
+        cr_assert(text.bytes[i] == '\n' || (text.bytes[i] >= ' ' && text.bytes[i] <= '~'));
+    cr_assert_not_null(memmem(text.bytes, text.count, "It is a truth universally", 25));
+}
+
+Test(text, bytes_of_a_file_are_tokens)
+{
+    cr_assert_eq(load("\xff\x00 abc", 6, 5, VOCAB), PP_OK);
+    int32_t ids[5], targets[5];
+    pp_text_sample(&text, 1, 2, 3, 5, ids, targets);
+    cr_assert_arr_eq(ids, ((int32_t[]){255, 0, ' ', 'a', 'b'}), sizeof ids);
+    cr_assert_arr_eq(targets, ((int32_t[]){0, ' ', 'a', 'b', 'c'}), sizeof targets);
+}
+
+Test(text, empty_and_short_files_are_refused_with_what_would_do)
+{
+    cr_assert_eq(load("", 0, SEQ, VOCAB), PP_EINVAL);
+    cr_assert_str_eq(err.message,
+                     "F is empty: a sample of 64 tokens and its target takes 65 bytes");
+    cr_assert_eq(load("0123456789", 10, 10, VOCAB), PP_EINVAL);
+    cr_assert_str_eq(err.message, "F has 10 bytes: a sample of 10 tokens and its target takes 11; "
+                                  "the longest sequence that it allows is 9");
+    cr_assert_eq(load("0123456789", 10, 9, VOCAB), PP_OK);
+}
+
+Test(text, bytes_beyond_the_vocabulary_are_refused_with_their_place)
+{
+    cr_assert_eq(load("abc\xc3\xa4\xc3\xbc", 7, 2, 128), PP_EINVAL);
+    cr_assert_str_eq(err.message, "F has byte 195 at offset 3, but the model has a vocabulary of "
+                                  "128; the smallest that would do is 196");
+    cr_assert_eq(load("abc\xc3\xa4\xc3\xbc", 7, 2, 196), PP_OK);
+    cr_assert_eq(pp_text_load(arena, NULL, SEQ, 100, &text, &err), PP_EINVAL);
+    cr_assert_eq(strncmp(err.message, "built-in text has byte ", 23), 0, "%s", err.message);
+}
+
+Test(text, what_cannot_be_read_says_why)
+{
+    cr_assert_eq(pp_text_load(arena, "/nonexistent/text", SEQ, VOCAB, &text, &err), PP_EFAIL);
+    cr_assert_str_eq(err.message, "cannot open /nonexistent/text: No such file or directory");
+    cr_assert_eq(pp_text_load(arena, "/tmp", SEQ, VOCAB, &text, &err), PP_EFAIL);
+    cr_assert_str_eq(err.message, "cannot read /tmp: Is a directory");
+}
+
+static int64_t sample(uint64_t seed, int64_t step, int64_t index)
+{
+    int32_t ids[4], targets[4];
+
+    pp_text_sample(&text, seed, step, index, 4, ids, targets);
+    for (int t = 0; t < 3; t++)
+        cr_assert_eq(targets[t], ids[t + 1]);
+    return ids[0] + ((int64_t)ids[1] << 8) + ((int64_t)ids[2] << 16);
+}
+
+Test(text, samples_depend_on_seed_step_and_index_alone)
+{
+    cr_assert_eq(pp_text_load(arena, NULL, 4, VOCAB, &text, &err), PP_OK);
+    const int64_t drawn = sample(1, 5, 7);
+    int differing = 0;
+
+    for (int i = 0; i < 100; i++) {
+        differing += sample(1, 5, 8 + i) != drawn;
+        differing += sample(1, 6 + i, 7) != drawn;
+        differing += sample(2 + (uint64_t)i, 5, 7) != drawn;
+    }
+    cr_assert_gt(differing, 290);
+    cr_assert_eq(sample(1, 5, 7), drawn);
+}
+
+/* A text whose bytes name their position: all of them are drawn, none more often than chance. */
+Test(text, positions_are_uniform_and_reach_both_ends)
+{
+    enum { BYTES = 101, DRAWS = 97000 };
+    unsigned char bytes[BYTES];
+    int count[BYTES] = {0};
+
+    for (int i = 0; i < BYTES; i++)
+        bytes[i] = (unsigned char)i;
+    cr_assert_eq(load(bytes, BYTES, 4, VOCAB), PP_OK);
+    for (int i = 0; i < DRAWS; i++) {
+        int32_t ids[4], targets[4];
+
+        pp_text_sample(&text, 3, i / 1000, i % 1000, 4, ids, targets);
+        count[ids[0]]++;
+        cr_assert_leq(targets[3], BYTES - 1);
+    }
+    double chi = 0;
+    for (int i = 0; i < BYTES - 4; i++)
+        chi += (count[i] - 1000.0) * (count[i] - 1000.0) / 1000;
+    cr_assert(chi > 50 && chi < 150, "chi-square %g of 96 degrees of freedom", chi);
+    for (int i = BYTES - 4; i < BYTES; i++)
+        cr_assert_eq(count[i], 0);
+}
+
+Test(host, cores_and_memory_are_those_of_some_machine)
+{
+    cr_assert(pp_host_cores() >= 1 && pp_host_cores() <= sysconf(_SC_NPROCESSORS_ONLN));
+    const size_t pages = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    cr_assert(pp_host_available_bytes() > 1 << 20 && pp_host_available_bytes() <= pages);
+}
