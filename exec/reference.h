@@ -32,6 +32,7 @@ enum pp_status pp_reference_update(struct pp_reference *reference, int step, str
 
 const struct pp_stage *pp_reference_stage(const struct pp_reference *reference);
 const struct pp_state *pp_reference_state(const struct pp_reference *reference);
+const struct pp_kernels *pp_reference_kernels(const struct pp_reference *reference);
 
 /* Differences between a stage's vectors and those of the reference, tensor by tensor (by id), added
  * to what `difference` holds. `what` says which vector. A tied matrix is compared wherever it is.
@@ -49,7 +50,9 @@ void pp_reference_compare(const struct pp_reference *reference, const struct pp_
                           struct pp_difference *difference);
 
 /* Loss of a step from the losses of its tokens: each rounded to int64 fixed point with PP_LOSS_BITS
- * binary places and added, so that their order does not matter. */
+ * binary places and added, so that their order does not matter. A sum starts as
+ * {.is_finite = true}; a loss beyond 1e6 counts as not finite, and the mean of such a sum, or of no
+ * tokens, is NAN. */
 enum { PP_LOSS_BITS = 32 };
 struct pp_loss_sum {
     int64_t fixed;

@@ -1,0 +1,112 @@
+/* Two vectors are equal when their bits are; how far apart they are is measured in double. */
+#include "exec/reference.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* One tensor in both places: elements of T, or int64 fixed point when `is_fixed`. */
+struct sides {
+    const void *ours, *reference;
+    bool is_fixed;
+    size_t element_bytes; /* of T */
+};
+
+static double read_float(const struct sides *s, const void *vector, int64_t i)
+{
+    if (s->element_bytes == sizeof(float))
+        return (double)((const float *)vector)[i];
+    return ((const double *)vector)[i];
+}
+
+static size_t bytes_each(const struct sides *s)
+{
+    return s->is_fixed ? sizeof(int64_t) : s->element_bytes;
+}
+
+static double reference_value(const struct sides *s, int64_t i)
+{
+    if (s->is_fixed)
+        return ldexp((double)((const int64_t *)s->reference)[i], -PP_GRAD_BITS);
+    return read_float(s, s->reference, i);
+}
+
+/* Of two elements whose bits differ. Fixed point is subtracted before it is rounded; where a number
+ * meets what is none, nothing is further apart. */
+static double distance(const struct sides *s, int64_t i)
+{
+    if (s->is_fixed) {
+        const int64_t *ours = s->ours, *reference = s->reference;
+        int64_t delta;
+
+        if (__builtin_sub_overflow(ours[i], reference[i], &delta))
+            return HUGE_VAL;
+        return ldexp(fabs((double)delta), -PP_GRAD_BITS);
+    }
+    const double delta = fabs(read_float(s, s->ours, i) - read_float(s, s->reference, i));
+    return isnan(delta) ? HUGE_VAL : delta;
+}
+
+static void compare_tensor(const struct sides *s, const struct pp_param *param,
+                           struct pp_difference *difference)
+{
+    const size_t bytes = bytes_each(s);
+
+    difference->elements += param->count;
+    for (int64_t i = 0; i < param->count; i++) {
+        const size_t offset = (size_t)i * bytes;
+        const double reference = reference_value(s, i);
+
+        difference->reference_squares += reference * reference;
+        if (!memcmp((const char *)s->ours + offset, (const char *)s->reference + offset, bytes))
+            continue;
+        const double apart = distance(s, i);
+        difference->differing++;
+        difference->squares += apart * apart;
+        if (!difference->worst || apart > difference->max_abs) {
+            difference->max_abs = apart;
+            difference->worst = param->name;
+            difference->worst_layer = param->layer;
+        }
+    }
+}
+
+static const struct pp_param *find(const struct pp_stage *stage, int id)
+{
+    for (int p = 0; p < stage->param_count; p++)
+        if (stage->params[p].id == id)
+            return &stage->params[p];
+    return NULL;
+}
+
+static const void *tensor(const struct pp_state *state, const struct pp_param *param,
+                          enum pp_vector what, size_t element_bytes)
+{
+    if (what == PP_VECTOR_GRADIENTS && state->fixed)
+        return state->fixed + param->offset;
+    const void *vector = what == PP_VECTOR_WEIGHTS ? state->weights : state->sum;
+    return (const char *)vector + (size_t)param->offset * element_bytes;
+}
+
+void pp_reference_compare(const struct pp_reference *reference, const struct pp_stage *stage,
+                          const struct pp_state *state, enum pp_vector what,
+                          struct pp_difference *difference)
+{
+    const struct pp_stage *whole = pp_reference_stage(reference);
+    const struct pp_state *expected = pp_reference_state(reference);
+    const size_t element_bytes = pp_reference_kernels(reference)->element_bytes;
+
+    assert((state->fixed != NULL) == (expected->fixed != NULL));
+    for (int p = 0; p < stage->param_count; p++) {
+        const struct pp_param *ours = &stage->params[p], *theirs = find(whole, ours->id);
+
+        assert(theirs && theirs->count == ours->count);
+        const struct sides sides = {
+            .ours = tensor(state, ours, what, element_bytes),
+            .reference = tensor(expected, theirs, what, element_bytes),
+            .is_fixed = what == PP_VECTOR_GRADIENTS && state->fixed,
+            .element_bytes = element_bytes,
+        };
+        compare_tensor(&sides, ours, difference);
+    }
+}
