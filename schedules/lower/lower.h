@@ -1,7 +1,7 @@
 /* schedules/lower/lower.h — passes that turn a compute-only program into a complete one.
  *
  * Order: schedule -> recompute -> (gathers, moves: later) -> send/recv -> sync -> optimizer ->
- * slots. Each pass is one file, lists in, lists out; none knows a schedule. */
+ * clip -> slots. Each pass is one file, lists in, lists out; none knows a schedule. */
 #ifndef PP_SCHEDULES_LOWER_H
 #define PP_SCHEDULES_LOWER_H
 
@@ -20,6 +20,7 @@ struct pp_lower_options {
     enum pp_grad_sync grad_sync;
     bool has_sync; /* a stage has copies (dp * cp * pipelines > 1): insert gradient collectives */
     bool has_optimizer; /* insert U (not in unit mode, not for infer) */
+    bool has_clip;      /* all ranks meet before the first U: the norm of all gradients is known */
     int zero;           /* 0: AR. 1: RS, U on the shard, AG */
     const int *buckets; /* [stage]: into how many buckets its sum is cut, 1 to PP_MAX_BUCKETS;
                          * NULL = all 1 */
@@ -52,6 +53,9 @@ enum pp_status pp_lower_tied(struct pp_arena *, const struct pp_program_head *,
 enum pp_status pp_lower_optimizer(struct pp_arena *, const struct pp_program_head *,
                                   const struct pp_lower_options *, struct pp_orders *,
                                   struct pp_error *);
+enum pp_status pp_lower_clip(struct pp_arena *, const struct pp_program_head *,
+                             const struct pp_lower_options *, struct pp_orders *,
+                             struct pp_error *);
 enum pp_status pp_lower_slots(struct pp_arena *, const struct pp_program_head *,
                               const struct pp_lower_options *, struct pp_orders *,
                               struct pp_error *);

@@ -121,11 +121,13 @@ static bool make_program(struct law_case *c, struct rng *rng, unsigned flags, bo
     struct pp_program *compute;
     struct pp_error err = {0};
     const int most_buckets = rng_chance(rng, 40) ? 4 : 1;
+    struct rng side = *rng; /* draws nothing from the cases that follow */
 
     if (pp_schedule_program(c->arena, c->schedule, &shape, NULL, &compute, &err) != PP_OK)
         return false;
     lower.has_sync = has_replicas || compute->pipelines > 1;
     lower.has_tied &= compute->stages > 1;
+    lower.has_clip = rng_chance(&side, 20);
     int *buckets = PP_ARRAY(c->arena, int, compute->stages);
     for (int s = 0; s < compute->stages; s++)
         buckets[s] = rng_int(rng, 1, most_buckets);

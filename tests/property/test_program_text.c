@@ -33,6 +33,13 @@ static const struct pp_lower_options variants[] = {
      .has_tied = true,
      .zero = 1,
      .buckets = buckets},
+    {.post = PP_POST_EARLY,
+     .recv_slots = 2,
+     .has_sync = true,
+     .has_optimizer = true,
+     .has_tied = true,
+     .has_clip = true,
+     .recompute_frac = recompute},
 };
 enum { VARIANTS = sizeof(variants) / sizeof(*variants) };
 

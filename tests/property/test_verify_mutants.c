@@ -325,6 +325,7 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
         .has_tied = draw(t, 2),
         .recompute_frac = draw(t, 3) ? NULL : all,
         .buckets = draw(t, 2) ? NULL : cuts,
+        .has_clip = draw(t, 3) == 0,
     };
 
     cr_assert_eq(pp_program_freeze(t->arena, &head, base, &compute, &err), PP_OK, "%s",
@@ -332,11 +333,12 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
     cr_assert_eq(pp_lower(t->arena, compute, &options, &program, &err), PP_OK, "%s: %s", t->shape,
                  err.message);
     const size_t used = strlen(t->shape);
-    snprintf(t->shape + used, sizeof(t->shape) - used, ", %s, R %d, %s%s%s%s%s%s%s",
+    snprintf(t->shape + used, sizeof(t->shape) - used, ", %s, R %d, %s%s%s%s%s%s%s%s",
              pp_post_names[options.post], options.recv_slots, pp_grad_sync_names[options.grad_sync],
              options.has_sync ? ", sync" : "", options.has_optimizer ? ", U" : "",
              options.zero ? ", zero" : "", options.has_tied ? ", tied" : "",
-             options.recompute_frac ? ", R" : "", options.buckets ? ", buckets" : "");
+             options.recompute_frac ? ", R" : "", options.buckets ? ", buckets" : "",
+             options.has_clip ? ", clip" : "");
     struct pp_orders *lists = pp_program_thaw(t->arena, program);
     t->head = pp_program_head_of(program);
     t->what = "as lowered";

@@ -1,0 +1,82 @@
+/* Clipping by the norm of all gradients: no rank may update a weight before every rank has all its
+ * sums. From the first U of a list on, updates and the gathers of what they change move behind
+ * everything else, in their order; all ranks meet in a BAR between the two. */
+#include "schedules/lower/lists.h"
+#include "schedules/lower/lower.h"
+
+#include <string.h>
+
+/* Stands behind the meeting of all ranks. */
+static bool is_behind(const struct pp_op *op)
+{
+    const int kind = op->kind == PP_WAIT ? op->aux : op->kind;
+
+    return kind == PP_U || kind == PP_AG || kind == PP_BC;
+}
+
+static int first_update(const struct pp_orders *lists, int rank)
+{
+    int at = 0;
+
+    while (at < lists->count[rank] && lists->ops[rank][at].kind != PP_U)
+        at++;
+    return at;
+}
+
+/* A BAR already stands between the last sum or backward of a list and its first update. */
+static bool is_clipped(const struct pp_orders *lists, int rank)
+{
+    const int update = first_update(lists, rank);
+
+    for (int i = update; i < lists->count[rank]; i++)
+        if (!is_behind(&lists->ops[rank][i]))
+            return false;
+    for (int i = update - 1; i >= 0; i--) {
+        const struct pp_op *op = &lists->ops[rank][i];
+        if (op->kind == PP_BAR)
+            return true;
+        if (pp_op_is_compute(op->kind) || (op->kind == PP_WAIT && pp_op_is_collective(op->aux)))
+            return false;
+    }
+    return false;
+}
+
+static bool are_all_clipped(const struct pp_orders *lists)
+{
+    for (int rank = 0; rank < lists->ranks; rank++)
+        if (!is_clipped(lists, rank))
+            return false;
+    return true;
+}
+
+static void clip(struct pp_arena *arena, struct pp_orders *lists, int rank)
+{
+    const int update = first_update(lists, rank), count = lists->count[rank];
+    struct pp_op *ops = lists->ops[rank];
+    struct pp_op *behind = PP_ARRAY(arena, struct pp_op, count - update);
+    int before_end = update, behind_count = 0;
+    struct pp_inserts meeting = {0};
+
+    for (int i = update; i < count; i++)
+        if (is_behind(&ops[i]))
+            behind[behind_count++] = ops[i];
+        else
+            ops[before_end++] = ops[i];
+    memcpy(ops + before_end, behind, sizeof(*ops) * (size_t)behind_count);
+    pp_inserts_add(arena, &meeting, before_end,
+                   (struct pp_op){.kind = PP_BAR, .mb = -1, .arg = -1, .slot = -1});
+    pp_inserts_apply(arena, lists, rank, &meeting);
+}
+
+enum pp_status pp_lower_clip(struct pp_arena *arena, const struct pp_program_head *head,
+                             const struct pp_lower_options *options, struct pp_orders *lists,
+                             struct pp_error *err)
+{
+    (void)head;
+    (void)err;
+    if (!options->has_clip || !pp_lists_have(lists, PP_U) || are_all_clipped(lists))
+        return PP_OK;
+    for (int rank = 0; rank < lists->ranks; rank++)
+        clip(arena, lists, rank);
+    return PP_OK;
+}
