@@ -84,18 +84,26 @@ void pp_lifetimes_note(struct pp_lifetimes *lives, const struct pp_op *op, int p
 
 /* ---- questions -------------------------------------------------------------------------------*/
 
-int pp_lifetimes_freed(const struct pp_lifetimes *lives, const struct pp_op *forward)
+int pp_lifetimes_freed(const struct pp_lifetimes *lives, const struct pp_op *op)
 {
     int last = 0;
 
-    for (int g = forward->mb; g < forward->mb + forward->granules; g++) {
-        const int freed = pp_lifetimes_cell(lives, forward->stage, g, forward->split).freed;
+    for (int g = op->mb; g < op->mb + op->granules; g++) {
+        const int freed = pp_lifetimes_cell(lives, op->stage, g, op->split).freed;
 
         if (freed == 0)
             return -1;
         last = freed > last ? freed : last;
     }
     return last - 1;
+}
+
+bool pp_lifetimes_is_recomputed(const struct pp_lifetimes *lives, const struct pp_op *forward)
+{
+    for (int g = forward->mb; g < forward->mb + forward->granules; g++)
+        if (!pp_lifetimes_cell(lives, forward->stage, g, forward->split).recompute)
+            return false;
+    return forward->granules > 0;
 }
 
 int pp_lifetimes_read(const struct pp_lifetimes *lives, const struct pp_op *op, int stage,

@@ -38,8 +38,10 @@ void pp_lifetimes_note(struct pp_lifetimes *lives, const struct pp_op *op, int p
 struct pp_cell_life pp_lifetimes_cell(const struct pp_lifetimes *lives, int stage, int granule,
                                       int split);
 
-/* F: the last B or W of what it saved, -1 when some granule of it is never freed. */
-int pp_lifetimes_freed(const struct pp_lifetimes *lives, const struct pp_op *forward);
+/* F, R: the last B or W of what it saved, -1 when some granule of it is never freed. */
+int pp_lifetimes_freed(const struct pp_lifetimes *lives, const struct pp_op *op);
+/* F: every granule of it has an R. */
+bool pp_lifetimes_is_recomputed(const struct pp_lifetimes *lives, const struct pp_op *forward);
 /* Last reader of a tensor named by the stage that reads it (as a RECV is), 0 forward, 1 backward.
  */
 int pp_lifetimes_read(const struct pp_lifetimes *lives, const struct pp_op *op, int stage,

@@ -1,26 +1,44 @@
 /* schedules/verify_slots.c — a buffer slot is taken again only after the program has released it.
  *
  * Slots are numbered per rank and class. A forward's saved activation is taken when it starts and
- * released by the B or W of its last granule; what a RECV fills is taken when it is posted and
+ * released by the B or W of its last granule; with an R for every granule the forward only keeps
+ * what R needs, and R takes the saved activation. What a RECV fills is taken when it is posted and
  * released by its last consumer; what a SEND reads is taken when its producer starts and released
  * by its WAIT. All of it is decided by the rank's own list, never by timing. */
 #include "schedules/verify_internal.h"
 
 #include <string.h>
 
-enum { SAVED, IN_F, IN_B, OUT_F, OUT_B, CLASSES };
+enum { KEPT, SAVED, IN_F, IN_B, OUT_F, OUT_B, CLASSES };
 
-static const uint8_t class_of[PP_OP_KINDS] = {[PP_F] = SAVED + 1,
-                                              [PP_RECV_F] = IN_F + 1,
-                                              [PP_RECV_B] = IN_B + 1,
-                                              [PP_SEND_F] = OUT_F + 1,
-                                              [PP_SEND_B] = OUT_B + 1};
+/* Plus 1; 0 = takes none. */
+static const uint8_t class_of[PP_OP_KINDS] = {
+    [PP_F] = SAVED + 1,     [PP_R] = SAVED + 1,      [PP_RECV_F] = IN_F + 1,
+    [PP_RECV_B] = IN_B + 1, [PP_SEND_F] = OUT_F + 1, [PP_SEND_B] = OUT_B + 1};
 
 struct slots {
     struct pp_verify *v;
     int32_t *holder[CLASSES]; /* [slot] of the rank at hand: instruction, -1 = never taken */
     uint8_t *left;            /* [instruction] granules of its content still in use */
 };
+
+static bool is_recomputed(const struct pp_verify *v, int forward)
+{
+    const struct pp_program *p = v->p;
+    int64_t unit = pp_verify_unit(v, p->stage[forward], p->mb[forward], p->split[forward]);
+
+    for (int g = 0; g < p->granule_count[forward]; g++, unit += p->splits)
+        if (v->at[AT_R][unit] < 0)
+            return false;
+    return true;
+}
+
+static int slot_class(const struct pp_verify *v, int i)
+{
+    const int kind = v->p->kind[i];
+
+    return kind == PP_F && is_recomputed(v, i) ? KEPT : class_of[kind] - 1;
+}
 
 static enum pp_status take(struct slots *s, int at, int owner)
 {
@@ -29,7 +47,7 @@ static enum pp_status take(struct slots *s, int at, int owner)
 
     if (p->slot[owner] < 0)
         return PP_OK;
-    int32_t *holder = &s->holder[class_of[p->kind[owner]] - 1][p->slot[owner]];
+    int32_t *holder = &s->holder[slot_class(s->v, owner)][p->slot[owner]];
     if (*holder == owner) /* a second producer of one message */
         return PP_OK;
     if (*holder >= 0 && s->left[*holder] > 0)
@@ -58,7 +76,7 @@ static enum pp_status check_compute(struct slots *s, int i)
     const bool is_forward = kind == PP_F, is_backward = kind == PP_B || kind == PP_I;
     int64_t unit = pp_verify_unit(v, p->stage[i], p->mb[i], p->split[i]);
 
-    if (is_forward && p->mode == PP_MODE_TRAIN)
+    if ((is_forward || kind == PP_R) && p->mode == PP_MODE_TRAIN)
         PP_TRY(take(s, i, i));
     for (int g = 0; g < end; g++, unit += p->splits) {
         const int send = is_forward    ? v->at[AT_SEND_F][unit]
@@ -70,8 +88,10 @@ static enum pp_status check_compute(struct slots *s, int i)
             release(s, AT_RECV_F, unit);
         if (is_backward)
             release(s, AT_RECV_B, unit);
-        if (kind == PP_B || kind == PP_W)
+        if (kind == PP_B || kind == PP_W) {
             release(s, AT_F, unit);
+            release(s, AT_R, unit);
+        }
     }
     return PP_OK;
 }
@@ -87,7 +107,7 @@ static enum pp_status make_holders(struct slots *s, int rank)
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         if (class_of[p->kind[i]] == 0 || p->slot[i] < 0)
             continue;
-        int *most = &needed[class_of[p->kind[i]] - 1];
+        int *most = &needed[slot_class(s->v, i)];
         if (p->slot[i] >= most_slots)
             return pp_verify_fail(s->v, i, "%s: slots are 0 to %d on a rank of %d instructions",
                                   pp_verify_op_text(p, i, text), most_slots - 1, most_slots - 16);

@@ -1,6 +1,7 @@
 /* Buffer slots, assigned last and once: the smallest that is free, per rank and class.
  *
- *   saved activation     F, until its B (or W) has run; none in inference
+ *   kept                 F all of whose granules have an R: what R starts from, until the B (or W)
+ *   saved activation     any other F; and R; until the B (or W) has run; none in inference
  *   activation received  RECV_F, from the post until the last F that reads it has run
  *   gradient received    RECV_B, from the post until the last B or I that reads it has run
  *   activation sent      SEND_F, from the start of the F that makes it until the WAIT for the SEND
@@ -15,7 +16,7 @@
 
 #include <string.h>
 
-enum { CLASS_SAVED, CLASS_RECV_F, CLASS_RECV_B, CLASS_SEND_F, CLASS_SEND_B, CLASSES };
+enum { CLASS_KEPT, CLASS_SAVED, CLASS_RECV_F, CLASS_RECV_B, CLASS_SEND_F, CLASS_SEND_B, CLASSES };
 
 /* Free slots of one class: a bit each, 1 = free; slots from `used` on were never taken. */
 struct slot_class {
@@ -68,8 +69,9 @@ static bool life_of(const struct pp_lifetimes *lifetimes, const struct pp_op *op
     const struct pp_op *op = &ops[at];
 
     *life = (struct life){.from = at, .until = -1, .at = at};
-    if (op->kind == PP_F && !is_infer) {
-        life->class = CLASS_SAVED;
+    if ((op->kind == PP_F || op->kind == PP_R) && !is_infer) {
+        const bool is_kept = op->kind == PP_F && pp_lifetimes_is_recomputed(lifetimes, op);
+        life->class = is_kept ? CLASS_KEPT : CLASS_SAVED;
         life->until = pp_lifetimes_freed(lifetimes, op);
         return true;
     }

@@ -23,6 +23,7 @@ struct post { /* a SEND, RECV or collective that was issued */
     bool is_over, is_waited;
 };
 
+enum { KEPT = PP_OP_KINDS }; /* class of an F that is recomputed; others by their kind, R like F */
 struct buffer {
     int rank, class, slot, users; /* users left before it is free */
     struct pp_op owner;
@@ -261,7 +262,7 @@ static void put_outputs(struct machine *m, int rank, const struct pp_op *op, int
     }
     if (kind == PP_B || kind == PP_W) {
         put(m, 'D', rank, s, g, q);
-        leave(m, rank, PP_F, s, g, q);
+        leave(m, rank, PP_F, s, g, q), leave(m, rank, KEPT, s, g, q);
     }
 }
 
@@ -289,6 +290,15 @@ static int take_output(struct machine *m, int rank, const struct pp_op *op, int 
     return 0;
 }
 
+/* What the backward needs of an op: F, where all of it is recomputed, only keeps what R reads. */
+static int saved_class(const struct machine *m, const struct pp_op *op)
+{
+    for (int g = 0; g < op->granules; g++)
+        if (op->kind == PP_R || !is_listed(m, PP_R, op->stage, op->mb + g, op->split))
+            return PP_F;
+    return KEPT;
+}
+
 /* 1: ran, 0: must wait, -1: nonsense. Both halves of a pair start before either ends. */
 static int compute(struct machine *m, int rank, const struct pp_op *op, int count)
 {
@@ -297,8 +307,8 @@ static int compute(struct machine *m, int rank, const struct pp_op *op, int coun
             if (!has_inputs(m, rank, &op[k], op[k].mb + g))
                 return is_lowered(m) ? complain(m, &op[k], rank, "its input is not there") : 0;
     for (int k = 0; k < count; k++) {
-        if (op[k].kind == PP_F && is_lowered(m) && m->head->mode == PP_MODE_TRAIN &&
-            take(m, rank, PP_F, &op[k]) < 0)
+        if ((op[k].kind == PP_F || op[k].kind == PP_R) && is_lowered(m) &&
+            m->head->mode == PP_MODE_TRAIN && take(m, rank, saved_class(m, &op[k]), &op[k]) < 0)
             return -1;
         for (int g = 0; g < op[k].granules; g++) {
             if (take_output(m, rank, &op[k], op[k].mb + g) < 0)

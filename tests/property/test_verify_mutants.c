@@ -231,6 +231,11 @@ static void barriers(struct trial *t, struct pp_orders *o, int rank)
                       draw(t, 3) ? o->count[r] : (int)draw(t, (unsigned)o->count[r] + 1), bar);
 }
 
+static bool has_slot(int kind)
+{
+    return kind == PP_F || kind == PP_R || pp_op_is_send(kind) || pp_op_is_recv(kind);
+}
+
 static void renumber_slots(struct trial *t, struct pp_orders *o, int rank)
 {
     int next[PP_OP_KINDS] = {0};
@@ -238,7 +243,7 @@ static void renumber_slots(struct trial *t, struct pp_orders *o, int rank)
 
     for (int i = 0; i < o->count[rank]; i++) {
         struct pp_op *op = &o->ops[rank][i];
-        if (op->kind == PP_F || pp_op_is_send(op->kind) || pp_op_is_recv(op->kind))
+        if (has_slot(op->kind))
             op->slot = next[op->kind]++ % slots;
     }
 }
@@ -247,7 +252,7 @@ static void change_slot(struct trial *t, struct pp_orders *o, int rank)
 {
     struct pp_op *op = &o->ops[rank][draw(t, (unsigned)o->count[rank])];
 
-    if (op->kind == PP_F || pp_op_is_send(op->kind) || pp_op_is_recv(op->kind))
+    if (has_slot(op->kind))
         op->slot = (int)draw(t, 3);
 }
 

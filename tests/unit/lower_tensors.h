@@ -5,9 +5,10 @@
 #include "core/cost.h"
 #include "schedules/program.h"
 
-enum tensor_class { SAVED, IN_F, IN_B, OUT_F, OUT_B, LOCAL, TENSOR_CLASSES };
+enum tensor_class { SAVED, KEPT, IN_F, IN_B, OUT_F, OUT_B, LOCAL, TENSOR_CLASSES };
 
-/* Alive at positions from..until, both included. A saved tensor is one granule of an F. */
+/* Alive at positions from..until, both included. A saved tensor is one granule of an F, whether it
+ * is recomputed or not; test_slots.c takes it apart into what F keeps and what R saves. */
 struct tensor {
     enum tensor_class class;
     int from, until;

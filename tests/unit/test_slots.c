@@ -29,14 +29,14 @@ static void check_class(const struct pp_program *p, int rank, const struct tenso
                  used, most);
 }
 
-/* The granules of one F are freed one by one, their slot with the last of them. */
+/* The granules of one F or R are freed one by one, their slot with the last of them. */
 static int merge_granules(struct tensor *tensors, int n)
 {
     int kept = 0;
 
     for (int i = 0; i < n; i++) {
         struct tensor *last = kept ? &tensors[kept - 1] : NULL;
-        if (!last || last->class != SAVED || tensors[i].class != SAVED ||
+        if (!last || last->class > KEPT || tensors[i].class != last->class ||
             last->carrier != tensors[i].carrier)
             tensors[kept++] = tensors[i];
         else if (tensors[i].until > last->until)
@@ -45,11 +45,36 @@ static int merge_granules(struct tensor *tensors, int n)
     return kept;
 }
 
+/* What is recomputed, and here that is whole stages: F keeps, R saves. */
+static int take_apart(struct tensor *tensors, int n)
+{
+    const int count = n;
+
+    for (int i = 0; i < count; i++) {
+        if (tensors[i].class != SAVED || tensors[i].recompute < 0)
+            continue;
+        tensors[n] = tensors[i];
+        tensors[n].from = tensors[n].carrier = tensors[i].recompute;
+        tensors[i].class = KEPT;
+        n++;
+    }
+    return n;
+}
+
+static bool carries_slot(int kind)
+{
+    return kind == PP_F || kind == PP_R || pp_op_kinds[kind].stream == PP_STREAM_CHANNEL;
+}
+
 static void lower_and_check(struct pp_arena *arena, const struct pp_program *compute, void *context)
 {
     const int at = (*(int *)context)++;
-    const struct pp_lower_options options = {
-        .post = at % 4, .recv_slots = at % 5, .has_sync = true, .has_optimizer = true};
+    const double frac[] = {1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 0, 1};
+    const struct pp_lower_options options = {.post = at % 4,
+                                             .recv_slots = at % 5,
+                                             .has_sync = true,
+                                             .has_optimizer = true,
+                                             .recompute_frac = at % 3 ? NULL : frac};
     struct pp_program *p, *again;
     struct pp_error err;
 
@@ -58,14 +83,13 @@ static void lower_and_check(struct pp_arena *arena, const struct pp_program *com
     cr_assert_eq(pp_lower(arena, compute, &options, &p, &err), PP_OK, "%s", err.message);
     for (int rank = 0; rank < p->ranks; rank++) {
         const int count = p->begin[rank + 1] - p->begin[rank];
-        struct tensor *tensors = malloc(sizeof(*tensors) * (size_t)(4 * count + 4));
-        const int n = merge_granules(tensors, tensors_of(p, rank, tensors));
+        struct tensor *tensors = malloc(sizeof(*tensors) * (size_t)(8 * count + 4));
+        const int n = merge_granules(tensors, take_apart(tensors, tensors_of(p, rank, tensors)));
 
         for (enum tensor_class class = SAVED; class < LOCAL; class ++)
             check_class(p, rank, tensors, n, class);
         for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
-            if (p->kind[i] != PP_F && pp_op_kinds[p->kind[i]].stream != PP_STREAM_CHANNEL)
-                cr_assert_eq(p->slot[i], -1);
+            cr_assert_eq(p->slot[i] >= 0, carries_slot(p->kind[i]));
         free(tensors);
     }
     cr_assert_eq(pp_lower(arena, p, &options, &again, &err), PP_OK, "%s", err.message);

@@ -175,6 +175,16 @@ Test(verify, slots_in_use)
                "1SEND_B1",
          "test: rank 1 op 2: 1RECV_F1[1] overwrites the buffer of 1RECV_F0[1] (rank 1 op 1), which "
          "is still in use\n");
+    accepts(lowered(1, 1, 2), "0F0[0] 0F1[1] 0R0[0] 0B0 0R1[0] 0B1");
+    says(lowered(1, 1, 2), "0F0[0] 0F1[0] 0R0[0] 0B0 0R1[0] 0B1",
+         "test: rank 0 op 2: 0F1[0] overwrites the buffer of 0F0[0] (rank 0 op 1), which is still "
+         "in use\n");
+    says(lowered(1, 1, 2), "0F0[0] 0F1[1] 0R0[0] 0R1[0] 0B0 0B1",
+         "test: rank 0 op 4: 0R1[0] overwrites the buffer of 0R0[0] (rank 0 op 3), which is still "
+         "in use\n");
+    says(lowered(1, 1, 2), "0F0[0] 0F1[0] 0R0[0] 0B0 0B1", /* 0F1 saves what 0F0 does not */
+         "test: rank 0 op 3: 0R0[0] overwrites the buffer of 0F1[0] (rank 0 op 2), which is still "
+         "in use\n");
     says(lowered(1, 1, 1), "0F0[99] 0B0",
          "test: rank 0 op 1: 0F0[99]: slots are 0 to 17 on a rank of 2 instructions\n");
 }
