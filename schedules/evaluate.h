@@ -42,6 +42,10 @@ struct pp_perturbation {
     double jitter_frac; /* durations of compute ops times 1 + jitter * u, u uniform in [-1, 1] */
     uint64_t seed;
     const double *slow; /* [rank * replicas + replica] factor on SPEED, NULL = all 1 */
+    /* Durations instead of those of the costs, jitter and slow devices; of a fused pair that of its
+     * first op. [(step * instructions + instruction) * replicas + replica], compute ops only; not
+     * negative, and the sums of all that follow one another below INT64_MAX. NULL = none. */
+    const int64_t *compute_ps;
 };
 
 struct pp_times {

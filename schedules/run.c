@@ -16,7 +16,7 @@ struct run {
 
 static bool changes_something(const struct pp_perturbation *p)
 {
-    return p && (p->jitter_frac != 0 || p->slow);
+    return p && (p->jitter_frac != 0 || p->slow || p->compute_ps);
 }
 
 static void run_steps(const struct run *r, int step, int first, int end)

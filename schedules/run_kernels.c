@@ -31,26 +31,48 @@ ALWAYS void steps_body(const struct pp_step *steps, const int64_t *ps, int count
     }
 }
 
-/* ---- jitter ---------------------------------------------------------------------------------- */
+/* ---- jitter, given durations ----------------------------------------------------------------- */
+
+ALWAYS int replica_of(const struct pp_jitter *jitter, int lane)
+{
+    const int last = jitter->replicas - 1, own = jitter->first + lane;
+
+    return own < last ? own : last;
+}
+
+ALWAYS void given(const struct pp_jitter *jitter, uint64_t row, int64_t *ps, const int lanes)
+{
+    const int64_t *given_ps = jitter->perturbation->compute_ps + row * (uint64_t)jitter->replicas;
+
+    for (int j = 0; j < lanes; j++)
+        ps[j] = given_ps[replica_of(jitter, j)];
+}
+
+ALWAYS void drawn(const struct pp_jitter *jitter, uint64_t row, int rank, int64_t nominal_ps,
+                  int64_t *ps, const int lanes)
+{
+    const struct pp_perturbation *p = jitter->perturbation;
+    const uint64_t stream = pp_perturb_stream(p, row);
+    const double *slow = p->slow ? p->slow + (size_t)rank * (size_t)jitter->replicas : 0;
+
+    for (int j = 0; j < lanes; j++)
+        ps[j] = pp_perturb_ps(p, stream, slow, replica_of(jitter, j), (double)nominal_ps);
+}
 
 ALWAYS void durations(const struct pp_jitter *jitter, int s, int64_t *ps, const int lanes)
 {
     const struct pp_plan *plan = jitter->plan;
-    const struct pp_perturbation *p = jitter->perturbation;
     const struct pp_part *part =
         plan->parts && plan->parts[s].denominator > 0 ? &plan->parts[s] : NULL;
-    const double nominal_ps = (double)(part ? part->ps : plan->ps[s]);
     const uint64_t row =
         (uint64_t)jitter->step * (uint64_t)pp_program_size(plan->program) + (uint64_t)plan->key[s];
-    const uint64_t stream = pp_perturb_stream(p, row);
-    const double *slow = p->slow ? p->slow + (size_t)plan->rank[s] * (size_t)jitter->replicas : 0;
 
-    for (int j = 0; j < lanes; j++) {
-        const int last = jitter->replicas - 1, own = jitter->first + j;
-        ps[j] = pp_perturb_ps(p, stream, slow, own < last ? own : last, nominal_ps);
-        if (part)
-            ps[j] = pp_costs_share_ps(ps[j], part->numerator, part->denominator);
-    }
+    if (jitter->perturbation->compute_ps)
+        given(jitter, row, ps, lanes);
+    else
+        drawn(jitter, row, plan->rank[s], part ? part->ps : plan->ps[s], ps, lanes);
+    for (int j = 0; part && j < lanes; j++)
+        ps[j] = pp_costs_share_ps(ps[j], part->numerator, part->denominator);
 }
 
 ALWAYS void jittered_body(const struct pp_jitter *jitter, const struct pp_step *steps, int first,

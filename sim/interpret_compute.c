@@ -11,6 +11,8 @@ int64_t pp_compute_duration(const struct pp_run *r, const struct pp_instance *in
     const struct pp_perturbation *p = &r->options->perturbation;
     const uint64_t row = (uint64_t)(r->first_step + in->step) * (uint64_t)r->size + (uint64_t)i;
 
+    if (p->compute_ps)
+        return p->compute_ps[row * (uint64_t)r->replicas + (uint64_t)in->replica];
     if (p->jitter_frac == 0 && !p->slow)
         return r->ps[i];
     return pp_perturb_ps(p, pp_perturb_stream(p, row),
