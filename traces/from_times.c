@@ -1,0 +1,160 @@
+#include "traces/from_times.h"
+
+#include "core/units.h"
+
+#include <math.h>
+
+struct builder {
+    struct pp_arena *arena;
+    const struct pp_trace_source *source;
+    int *event_of; /* [instruction]: its event within one step of one replica */
+    int events;    /* per step and replica */
+    int size;      /* instructions */
+};
+
+static struct pp_op op_of(const struct builder *b, int i)
+{
+    return b->source->op(b->source->program, i);
+}
+
+/* Number the events of one replica: the second op of a fused pair shares the event of the first. */
+static void number_events(struct builder *b)
+{
+    b->event_of = PP_ARRAY(b->arena, int, b->size);
+    for (int i = 0; i < b->size; i++) {
+        const struct pp_op op = op_of(b, i);
+        b->event_of[i] = op.aux == PP_FUSED_SECOND && i > 0 && pp_op_is_compute(op.kind)
+                             ? b->event_of[i - 1]
+                             : b->events++;
+    }
+}
+
+static const char *cell_text(const struct builder *b, const struct pp_op *op,
+                             const struct pp_op *fused)
+{
+    struct pp_op_style style = b->source->style;
+
+    style.slots = false; /* an event is named as PyTorch's profiler names it */
+    char first[PP_OP_TEXT_BYTES], second[PP_OP_TEXT_BYTES];
+
+    pp_op_print(op, style, first);
+    if (fused == NULL)
+        return pp_arena_strdup(b->arena, first);
+    pp_op_print(fused, style, second);
+    return pp_arena_printf(b->arena, "(%s;%s)OVERLAP_F_B", first, second);
+}
+
+/* Share of a fused pair that counts as forward: in proportion to what the two cost alone. */
+static double forward_frac(const struct pp_costs *costs, const struct pp_op *f,
+                           const struct pp_op *b)
+{
+    const double f_ps = (double)pp_costs_op(costs, f, NULL).ps,
+                 b_ps = (double)pp_costs_op(costs, b, NULL).ps;
+
+    return f_ps + b_ps > 0 ? f_ps / (f_ps + b_ps) : 0.5;
+}
+
+/* What does not depend on the replica: kind, text, bytes, shares at the nominal duration. */
+static struct pp_trace_event describe(const struct builder *b, int rank, int i)
+{
+    const struct pp_op op = op_of(b, i);
+    const struct pp_costs *costs = b->source->costs;
+    const bool is_compute = pp_op_is_compute(op.kind),
+               is_fused = is_compute && op.aux == PP_FUSED_FIRST;
+    struct pp_op second = {0};
+    struct pp_trace_event event = {.rank = rank,
+                                   .kind = op.kind,
+                                   .target = op.kind == PP_WAIT ? op.aux : 0,
+                                   .is_fused = is_fused,
+                                   .stream = (uint8_t)pp_op_kinds[op.kind].stream,
+                                   .posted_s = NAN,
+                                   .matched_s = NAN,
+                                   .forward_frac = NAN,
+                                   .waits_for = -1};
+
+    if (is_fused)
+        second = op_of(b, i + 1);
+    event.cell = cell_text(b, &op, is_fused ? &second : NULL);
+    if (pp_op_is_send(op.kind) || pp_op_is_recv(op.kind)) {
+        event.bytes = pp_costs_message_bytes(costs, &op);
+    } else if (pp_op_is_collective(op.kind)) {
+        event.bytes = pp_costs_op(costs, &op, NULL).bytes;
+    } else if (is_compute) {
+        const struct pp_cost cost = pp_costs_op(costs, &op, is_fused ? &second : NULL);
+        const double total_ps = cost.ps > 0 ? (double)cost.ps : 1;
+        event.tp_s = (double)cost.tp_ps / total_ps; /* a share until the duration is known */
+        event.cp_s = (double)cost.cp_ps / total_ps;
+        event.ep_s = (double)cost.ep_ps / total_ps;
+        if (is_fused)
+            event.forward_frac = forward_frac(costs, &op, &second);
+    }
+    return event;
+}
+
+static double seconds_or_nan(const int64_t *ps, size_t at)
+{
+    return ps != NULL ? pp_units_s(ps[at]) : (double)NAN;
+}
+
+/* The event of instruction `i` in one step of one replica: the description plus its clock. */
+static void place(const struct builder *b, int i, struct pp_trace_event *event)
+{
+    const struct pp_trace_source *t = b->source;
+    const size_t row = (size_t)event->step * (size_t)b->size + (size_t)i;
+    const size_t at = row * (size_t)t->replicas + (size_t)event->replica;
+    const bool is_message = pp_op_is_send(event->kind) || pp_op_is_recv(event->kind);
+
+    event->start_s = pp_units_s(t->start_ps[at]);
+    event->end_s = pp_units_s(t->end_ps[at]);
+    if (is_message || pp_op_is_collective(event->kind) || event->kind == PP_COPY)
+        event->posted_s = seconds_or_nan(t->posted_ps, at);
+    if (is_message)
+        event->matched_s = seconds_or_nan(t->matched_ps, at);
+    /* Jitter and slow devices stretch a compute op as a whole. */
+    const double duration_s = event->end_s - event->start_s;
+    event->tp_s *= duration_s;
+    event->cp_s *= duration_s;
+    event->ep_s *= duration_s;
+}
+
+static void add_instruction(const struct builder *b, int rank, int i, struct pp_trace_event *events)
+{
+    const struct pp_trace_event event = describe(b, rank, i);
+    const struct pp_trace_source *s = b->source;
+    const int target = event.kind == PP_WAIT ? op_of(b, i).arg : -1, steps = s->steps;
+    const int first = b->event_of[s->begin[rank]]; /* of the list */
+    const int length = b->event_of[s->begin[rank + 1] - 1] + 1 - first;
+
+    for (int replica = 0; replica < s->replicas; replica++)
+        for (int step = 0; step < steps; step++) {
+            const int base = steps * (replica * b->events + first) + step * length - first;
+            struct pp_trace_event *mine = &events[base + b->event_of[i]];
+            *mine = event;
+            mine->replica = replica;
+            mine->step = step;
+            place(b, i, mine);
+            if (target >= 0)
+                mine->waits_for = base + b->event_of[s->begin[rank] + target];
+        }
+}
+
+struct pp_trace *pp_trace_from_source(struct pp_arena *arena, const struct pp_trace_source *source)
+{
+    struct builder b = {.arena = arena, .source = source, .size = source->begin[source->ranks]};
+    struct pp_trace *trace = PP_NEW(arena, struct pp_trace);
+
+    number_events(&b);
+    *trace = (struct pp_trace){.program = source->name,
+                               .program_hash = source->hash,
+                               .engine = source->engine,
+                               .ranks = source->ranks,
+                               .replicas = source->replicas,
+                               .steps = source->steps,
+                               .count = b.events * source->replicas * source->steps};
+    trace->events = PP_ARRAY(arena, struct pp_trace_event, trace->count);
+    for (int r = 0; r < source->ranks; r++)
+        for (int i = source->begin[r]; i < source->begin[r + 1]; i++)
+            if (i == 0 || b.event_of[i] != b.event_of[i - 1])
+                add_instruction(&b, r, i, trace->events);
+    return trace;
+}

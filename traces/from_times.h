@@ -1,0 +1,29 @@
+/* traces/from_times.h — a trace from the times of every instruction, as engines and machines keep
+ * them. Knows instructions by their numbers and asks for each as a value. */
+#ifndef PP_TRACES_FROM_TIMES_H
+#define PP_TRACES_FROM_TIMES_H
+
+#include "core/cost.h"
+#include "traces/trace.h"
+
+/* What ran, and when. Everything is read only during the call but `name` and `engine`. */
+struct pp_trace_source {
+    const char *name; /* of the program */
+    uint64_t hash;    /* of the program */
+    const char *engine;
+    int ranks;
+    const int32_t *begin; /* [ranks + 1]: instructions of rank r are begin[r] .. begin[r + 1] - 1 */
+    struct pp_op (*op)(const void *program, int instruction);
+    const void *program;
+    struct pp_op_style style;     /* of cells; slots are not printed */
+    const struct pp_costs *costs; /* bytes, and shares of compute ops */
+    int replicas, steps;          /* at least 1 */
+    /* [(step * instructions + instruction) * replicas + replica]; posted and matched are read where
+     * they mean something, NULL where nothing has any */
+    const int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
+};
+
+/* In the arena. Both ops of a fused pair share the event of the first. */
+struct pp_trace *pp_trace_from_source(struct pp_arena *arena, const struct pp_trace_source *source);
+
+#endif
