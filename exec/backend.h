@@ -7,8 +7,9 @@
  * own (the worker's); any thread may enqueue on the other streams.
  *
  *   cpu    launch runs the work at once in the calling thread; wait blocks it
- *   fake   every call is written down; pp_backend.finish runs the graph of events on host memory,
- * in an order that it draws: whatever is not ordered by events happens in the worst order */
+ *   fake   every call is written down; pp_backend.finish runs the graph of events on host memory in
+ *          an order that is legal and unkind. Of two launches that no event orders, each comes
+ *          before the other in one of `streams` steps, or first steps of consecutive seeds */
 #ifndef PP_EXEC_BACKEND_H
 #define PP_EXEC_BACKEND_H
 
@@ -43,17 +44,18 @@ struct pp_backend {
                             struct pp_error *err);
     void (*launch)(struct pp_device *device, pp_stream_id stream, pp_work work, void *argument);
     void (*record)(struct pp_device *device, pp_stream_id stream, pp_event_id event);
-    /* False: the step was aborted, give up. */
+    /* False: the step was cancelled, give up. */
     bool (*wait)(struct pp_device *device, pp_stream_id stream, pp_event_id event);
     /* Before every step: all events are unrecorded again. Nothing runs. */
     void (*begin)(struct pp_device *device);
     /* Once all threads have issued their work: run what has not run. PP_EFAIL with what waits for
-     * what when events order it in a circle or one was never recorded. */
+     * what when events order it in a circle or one was never recorded, or when the step was
+     * cancelled. */
     enum pp_status (*finish)(struct pp_device *device, struct pp_error *err);
     /* From any thread: every wait returns false from now on until the next begin. */
     void (*cancel)(struct pp_device *device);
     /* Not immediate: seconds that the k-th launch of this step on a compute stream took when finish
-     * ran it. NULL when immediate. */
+     * ran it, NAN when it has not run. NULL when immediate. */
     double (*launch_s)(const struct pp_device *device, pp_stream_id stream, int k);
 };
 extern const struct pp_backend pp_backend_cpu, pp_backend_fake;

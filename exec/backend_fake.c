@@ -1,0 +1,154 @@
+/* exec/backend_fake.c — a device that only writes down what it is told, and runs it in finish: what
+ * no event orders happens the other way round sooner or later, so that a wait that is missing shows
+ * as a wrong number. A copy reads its source when it runs, not when it is issued. */
+#include "exec/backend_fake.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- the backend ----------------------------------------------------------------------------- */
+
+static void fake_begin(struct pp_device *d)
+{
+    for (int s = 0; s < d->options.streams; s++) {
+        struct stream *stream = &d->streams[s];
+        stream->count = stream->head = stream->launches = stream->launches_over = 0;
+    }
+    for (int e = 0; e < d->options.events; e++)
+        d->events[e] = (struct event){.recorder = NOBODY, .first_waiting = NOBODY};
+    d->issued = 0;
+    d->twice = NOBODY;
+    d->last = NOBODY;
+    d->ready_count = 0;
+    atomic_store(&d->is_cancelled, false);
+}
+
+static enum pp_status fake_open(struct pp_arena *arena, const struct pp_device_options *options,
+                                struct pp_device **device, struct pp_error *err)
+{
+    struct pp_device *d = PP_NEW(arena, struct pp_device);
+
+    (void)err;
+    assert(options->streams > 0 && options->workers <= options->streams);
+    d->options = *options;
+    d->arena = pp_arena_create();
+    d->streams = PP_ARRAY(d->arena, struct stream, options->streams);
+    d->events = PP_ARRAY(d->arena, struct event, options->events);
+    d->ready = PP_ARRAY(d->arena, pp_stream_id, options->streams);
+    pthread_mutex_init(&d->lock, NULL);
+    fake_begin(d);
+    *device = d;
+    return PP_OK;
+}
+
+static void fake_close(struct pp_device *d)
+{
+    if (!d)
+        return;
+    for (int i = 0; i < d->block_count; i++)
+        free(d->blocks[i]);
+    pthread_mutex_destroy(&d->lock);
+    pp_arena_destroy(d->arena);
+}
+
+static enum pp_status fake_alloc(struct pp_device *d, size_t bytes, void **memory,
+                                 struct pp_error *err)
+{
+    enum { ALIGNMENT = 64 };
+    void *block = bytes <= SIZE_MAX - ALIGNMENT
+                      ? aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT)
+                      : NULL;
+
+    if (!block)
+        return pp_error_set(err, PP_EFAIL, "not enough memory for a block of %zu bytes", bytes);
+    pthread_mutex_lock(&d->lock);
+    *PP_PUSH(d->arena, d->blocks, d->block_count, d->block_capacity) = block;
+    pthread_mutex_unlock(&d->lock);
+    *memory = block;
+    return PP_OK;
+}
+
+/* Caller holds the lock. */
+static void append(struct pp_device *d, pp_stream_id s, struct node node)
+{
+    struct stream *stream = &d->streams[s];
+
+    assert(s >= 0 && s < d->options.streams);
+    node.issued = ++d->issued;
+    *PP_PUSH(d->arena, stream->nodes, stream->count, stream->capacity) = node;
+}
+
+static void fake_launch(struct pp_device *d, pp_stream_id s, pp_work work, void *argument)
+{
+    struct stream *stream = &d->streams[s];
+
+    pthread_mutex_lock(&d->lock);
+    append(d, s, (struct node){.kind = NODE_LAUNCH, .work = work, .argument = argument});
+    if (is_compute(d, s))
+        *PP_PUSH(d->arena, stream->launch_s, stream->launches, stream->launch_capacity) = NAN;
+    pthread_mutex_unlock(&d->lock);
+}
+
+static void fake_record(struct pp_device *d, pp_stream_id s, pp_event_id event)
+{
+    assert(event >= 0 && event < d->options.events);
+    pthread_mutex_lock(&d->lock);
+    append(d, s, (struct node){.kind = NODE_RECORD, .event = event});
+    if (d->events[event].recorder == NOBODY) {
+        d->events[event].recorder = s;
+    } else {
+        d->twice = event;
+        d->twice_streams[0] = d->events[event].recorder;
+        d->twice_streams[1] = s;
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
+static bool fake_wait(struct pp_device *d, pp_stream_id s, pp_event_id event)
+{
+    assert(event >= 0 && event < d->options.events);
+    if (atomic_load(&d->is_cancelled))
+        return false;
+    pthread_mutex_lock(&d->lock);
+    append(d, s, (struct node){.kind = NODE_WAIT, .event = event});
+    pthread_mutex_unlock(&d->lock);
+    return true;
+}
+
+static enum pp_status fake_finish(struct pp_device *d, struct pp_error *err)
+{
+    const enum pp_status status = atomic_load(&d->is_cancelled) ? PP_OK : pp_fake_run(d, err);
+
+    d->step++;
+    return atomic_load(&d->is_cancelled) ? pp_error_set(err, PP_EFAIL, "the step was cancelled")
+                                         : status;
+}
+
+static void fake_cancel(struct pp_device *d)
+{
+    atomic_store(&d->is_cancelled, true);
+}
+
+static double fake_launch_s(const struct pp_device *device, pp_stream_id stream, int k)
+{
+    const struct stream *of = &device->streams[stream];
+
+    assert(is_compute(device, stream));
+    return k < of->launches ? of->launch_s[k] : (double)NAN;
+}
+
+const struct pp_backend pp_backend_fake = {
+    .name = "fake",
+    .summary = "host memory, in orders that are legal and unkind: finds missing waits",
+    .open = fake_open,
+    .close = fake_close,
+    .alloc = fake_alloc,
+    .launch = fake_launch,
+    .record = fake_record,
+    .wait = fake_wait,
+    .begin = fake_begin,
+    .finish = fake_finish,
+    .cancel = fake_cancel,
+    .launch_s = fake_launch_s,
+};
