@@ -1,0 +1,14 @@
+/* kernels/cpu/blas.h — matrix multiplication of a library: OpenBLAS (blas.c) or none (blas_none.c).
+ */
+#ifndef PP_KERNELS_CPU_BLAS_H
+#define PP_KERNELS_CPU_BLAS_H
+
+#include "kernels/kernels.h"
+
+/* Loads the library, once: single-threaded, and, when `is_pinned`, with the core type that every
+ * machine with AVX2 has, unless OPENBLAS_CORETYPE says otherwise. Returns what was loaded
+ * ("OpenBLAS 0.3.21 Haswell"), or NULL when there is none, and pp_blas_gemm must not be called. */
+const char *pp_blas_load(bool is_pinned);
+void pp_blas_gemm(void *stream, const struct pp_gemm *g);
+
+#endif

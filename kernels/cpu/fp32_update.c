@@ -1,0 +1,120 @@
+/* What happens to flat vectors: optimizer, norms, fixed point sums. Plain loops over elements that
+ * the compiler turns into vector code; sums have 16 lanes of double by hand. */
+#include "kernels/cpu/fixed.h"
+#include "kernels/cpu/fp32.h"
+#include "kernels/cpu/simd.h"
+
+#include <math.h>
+
+typedef double vd __attribute__((vector_size(128)));
+typedef int64_t vl __attribute__((vector_size(128)));
+typedef uint64_t vul __attribute__((vector_size(128)));
+typedef uint64_t vul_unaligned __attribute__((vector_size(128), aligned(8), may_alias));
+
+void PP_AT(add)(void *stream, int64_t count, const void *x, void *y)
+{
+    const float *from = x;
+    float *to = y;
+
+    (void)stream;
+    for (int64_t i = 0; i < count; i++)
+        to[i] += from[i];
+}
+
+void PP_AT(adamw)(void *stream, int64_t count, const struct pp_adamw *adamw, double grad_scale,
+                  const void *grad, void *weights, void *m, void *v)
+{
+    const float *restrict g = grad;
+    float *restrict w = weights, *restrict first = m, *restrict second = v;
+    const float scale = (float)grad_scale, beta1 = (float)adamw->beta1;
+    const float beta2 = (float)adamw->beta2, rest1 = (float)(1 - adamw->beta1);
+    const float rest2 = (float)(1 - adamw->beta2), epsilon = (float)adamw->epsilon;
+    const float rate1 = (float)(adamw->rate / adamw->correction1);
+    const float inverse2 = (float)(1 / adamw->correction2);
+    const float keep = (float)(1 - adamw->rate * adamw->decay);
+
+    (void)stream;
+    for (int64_t i = 0; i < count; i++) {
+        const float scaled = g[i] * scale;
+        first[i] = beta1 * first[i] + rest1 * scaled;
+        second[i] = beta2 * second[i] + rest2 * (scaled * scaled);
+        w[i] = keep * w[i] - rate1 * first[i] / (sqrtf(second[i] * inverse2) + epsilon);
+    }
+}
+
+static double sum_doubles(vd v)
+{
+    double x[LANES];
+
+    memcpy(x, &v, sizeof x);
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            x[i] += x[i + half];
+    return x[0];
+}
+
+void PP_AT(squares)(void *stream, int64_t count, const void *x, double *blocks)
+{
+    const float *from = x;
+
+    (void)stream;
+    for (size_t rest = (size_t)count; rest > 0; blocks++) {
+        const size_t block = rest < PP_SQUARES_BLOCK ? rest : PP_SQUARES_BLOCK;
+        vd sum = {0};
+        for (size_t i = 0; i < block; i += LANES) {
+            const vd value = __builtin_convertvector(load_some(from + i, block - i), vd);
+            sum += value * value;
+        }
+        *blocks = sum_doubles(sum);
+        from += block;
+        rest -= block;
+    }
+}
+
+static void fixed_add_slowly(size_t count, const float *x, int bits, int64_t *sum, int *status)
+{
+    for (size_t i = 0; i < count; i++)
+        pp_fixed_add_one((double)x[i], bits, &sum[i], status);
+}
+
+/* Adding 1.5 2^52 leaves the rounded value in the low bits, as long as it is below 2^51. What is
+ * not (or is no number), and sums that overflow, are left to fixed_add_slowly. */
+PP_INLINE bool fixed_add_lanes(const float *x, double scale, int64_t *sum)
+{
+    const vd magic = 0x1.8p52 - (vd){0}, limit = 0x1p51 - (vd){0};
+    const vd value = __builtin_convertvector(load(x), vd) * scale;
+    vul_unaligned *to = (vul_unaligned *)sum;
+    const vul a = *to, b = (vul)(value + magic) - (vul)magic, c = a + b;
+    const vl good = (value < limit) & (value > -limit) & ~((vl)((a ^ c) & (b ^ c)) >> 63);
+    int64_t all_good = -1;
+
+    for (int i = 0; i < LANES; i++)
+        all_good &= good[i];
+    if (all_good)
+        *to = c;
+    return all_good;
+}
+
+void PP_AT(fixed_add)(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
+                      int *status)
+{
+    const float *from = x;
+    const double scale = ldexp(1, bits);
+    size_t i = 0;
+
+    (void)stream;
+    for (; i + LANES <= (size_t)count; i += LANES)
+        if (!fixed_add_lanes(from + i, scale, sum + i))
+            fixed_add_slowly(LANES, from + i, bits, sum + i, status);
+    fixed_add_slowly((size_t)count - i, from + i, bits, sum + i, status);
+}
+
+void PP_AT(fixed_read)(void *stream, int64_t count, const int64_t *sum, int bits, void *x)
+{
+    const double scale = ldexp(1, -bits);
+    float *restrict to = x;
+
+    (void)stream;
+    for (int64_t i = 0; i < count; i++)
+        to[i] = (float)((double)sum[i] * scale);
+}

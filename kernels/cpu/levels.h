@@ -1,0 +1,23 @@
+/* kernels/cpu/levels.h — the copies of the single precision kernels, one for each instruction set
+ * level that was built. All of them give the same bits, but for own multiplication on a machine
+ * without fused multiply-add. */
+#ifndef PP_KERNELS_CPU_LEVELS_H
+#define PP_KERNELS_CPU_LEVELS_H
+
+#include "kernels/kernels.h"
+
+struct pp_level {
+    const char *name;                 /* "avx512" */
+    bool (*is_supported)(void);       /* by this CPU */
+    const struct pp_kernels *kernels; /* with own multiplication */
+};
+/* Best first; the last one runs everywhere. */
+extern const struct pp_level pp_levels[];
+extern const int pp_level_count;
+
+bool pp_cpu_has_avx2(void);
+
+/* choose.c: the library and the level in use, of all levels' tables. */
+const char *pp_fp32_about(void);
+
+#endif

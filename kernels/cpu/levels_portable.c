@@ -1,0 +1,17 @@
+/* Processors of which nothing is known: what the compiler makes by default. */
+#include "kernels/cpu/levels.h"
+
+extern const struct pp_kernels pp_fp32_kernels_base;
+
+static bool has_base(void)
+{
+    return true;
+}
+
+bool pp_cpu_has_avx2(void)
+{
+    return false;
+}
+
+const struct pp_level pp_levels[] = {{"portable", has_base, &pp_fp32_kernels_base}};
+const int pp_level_count = 1;

@@ -1,0 +1,156 @@
+/* kernels/cpu/simd.h — vectors of 16 floats, and exp on them.
+ *
+ * Always 16 lanes, in as many registers as the instruction set needs, and never a contracted or
+ * reordered operation: every instruction set and every tail gives the same bits. A tail is loaded
+ * into a full vector, so it goes through the same code. */
+#ifndef PP_KERNELS_CPU_SIMD_H
+#define PP_KERNELS_CPU_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PP_INLINE static inline __attribute__((always_inline))
+
+enum { LANES = 16 };
+typedef float vf __attribute__((vector_size(64)));
+typedef int32_t vi __attribute__((vector_size(64)));
+typedef uint32_t vu __attribute__((vector_size(64)));
+typedef float vf_unaligned __attribute__((vector_size(64), aligned(4), may_alias));
+
+PP_INLINE vf load(const float *x)
+{
+    return *(const vf_unaligned *)x;
+}
+
+PP_INLINE void store(float *x, vf v)
+{
+    *(vf_unaligned *)x = v;
+}
+
+PP_INLINE vf all(float x)
+{
+    return x - (vf){0};
+}
+
+/* The first `count` < 16 lanes; the others are zero, or not stored. */
+PP_INLINE vf load_part(const float *x, size_t count)
+{
+    vf v = {0};
+
+    memcpy(&v, x, sizeof(float) * count);
+    return v;
+}
+
+PP_INLINE void store_part(float *x, size_t count, vf v)
+{
+    memcpy(x, &v, sizeof(float) * count);
+}
+
+PP_INLINE vf load_some(const float *x, size_t count)
+{
+    return count >= LANES ? load(x) : load_part(x, count);
+}
+
+PP_INLINE void store_some(float *x, size_t count, vf v)
+{
+    if (count >= LANES)
+        store(x, v);
+    else
+        store_part(x, count, v);
+}
+
+/* Lanes of `a` where the mask (all ones or zero) is set, else of `b`. */
+PP_INLINE vf choose(vi mask, vf a, vf b)
+{
+    return (vf)((mask & (vi)a) | (~mask & (vi)b));
+}
+
+/* Lanes at or beyond `count` become `other`. */
+PP_INLINE vf only_first(size_t count, vf v, float other)
+{
+    const vi lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+    return choose(lane < (int32_t)(count < LANES ? count : LANES), v, all(other));
+}
+
+/* NaN in `b` stays. */
+PP_INLINE vf larger(vf a, vf b)
+{
+    return choose(a > b, a, b);
+}
+
+/* Lane i with lane i + 8, i + 4, i + 2, i + 1: one tree for every instruction set. */
+PP_INLINE float sum_lanes(vf v)
+{
+    float x[LANES];
+
+    memcpy(x, &v, sizeof x);
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            x[i] += x[i + half];
+    return x[0];
+}
+
+PP_INLINE float largest_lane(vf v)
+{
+    float x[LANES];
+
+    memcpy(x, &v, sizeof x);
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            x[i] = x[i] > x[i + half] ? x[i] : x[i + half];
+    return x[0];
+}
+
+/* exp(x), within 2 units in the last place. Results below 2^-126 are 0, above the largest float
+ * infinite; NaN stays. x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) by Cephes' polynomial (Moshier
+ * 1989); ln 2 in two parts, of which the first times n is exact. */
+PP_INLINE vf exp_lanes(vf x)
+{
+    const float to_integer = 0x1.8p23f;
+    const vf shifted = x * 0x1.715476p+0f + to_integer;
+    const vf n = shifted - to_integer;
+    const vf r = (x - n * 0x1.63p-1f) - n * -0x1.bd0106p-13f;
+    vf p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * (r * r) + r + 1.0f;
+    /* times 2^n: n stands in the low bits of `shifted` */
+    const vf scaled = (vf)((vu)p + ((vu)shifted << 23));
+    const vf inside = choose(x > 0x1.62e42ep+6f, all(__builtin_inff()), scaled);
+    const vf nonzero = choose(x < -0x1.5d589ep+6f, all(0.0f), inside);
+    return choose(x == x, nonzero, x);
+}
+
+/* log(x) of a positive, normal, finite x, within 2 units in the last place: x = 2^n m with m around
+ * 1, log(m) by Cephes' polynomial. */
+PP_INLINE vf log_lanes(vf x)
+{
+    const vu half = (vu)all(0x1.6a09e6p-1f); /* sqrt(1/2) */
+    const vi n = (vi)((vu)x - half) >> 23;
+    const vf r = (vf)((vu)x - ((vu)n << 23)) - 1.0f, square = r * r;
+    const vf exponent = __builtin_convertvector(n, vf);
+    vf p = r * 7.0376836292e-2f - 1.1514610310e-1f;
+
+    p = p * r + 1.1676998740e-1f;
+    p = p * r - 1.2420140846e-1f;
+    p = p * r + 1.4249322787e-1f;
+    p = p * r - 1.6668057665e-1f;
+    p = p * r + 2.0000714765e-1f;
+    p = p * r - 2.4999993993e-1f;
+    p = p * r + 3.3333331174e-1f;
+    return exponent * 0x1.63p-1f +
+           (r + (square * r * p + (exponent * -0x1.bd0106p-13f - 0.5f * square)));
+}
+
+/* 1 / (1 + exp(-x)) */
+PP_INLINE vf sigmoid_lanes(vf x)
+{
+    return 1.0f / (1.0f + exp_lanes(-x));
+}
+
+#endif
