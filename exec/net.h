@@ -15,15 +15,18 @@ struct pp_net {
     bool has_positions;   /* learned table of seq rows; else rotary */
     bool is_gated;        /* SwiGLU; else GELU */
     bool is_tied, is_rms; /* RMSNorm; else LayerNorm */
-    bool has_bias_qkv, has_bias_out, has_bias_mlp, has_bias_norm, has_final_norm;
+    bool has_bias_qkv, has_bias_out, has_bias_mlp, has_bias_norm;
     double norm_epsilon, rotary_theta;
 };
 
-/* PP_EINVAL for what cannot be trained here (an encoder, a model known only by its size, seq beyond
- * the positions of the model), with what can. */
+/* seq 0 = that of the model. `name` is kept by reference. PP_EINVAL for what cannot be trained here
+ * (an encoder, a model known only by its size, seq beyond the positions of the model), with what
+ * can. */
 enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct pp_net *net,
                                  struct pp_error *err);
 
+/* Weights of a run begin as in GPT-2 (Radford et al. 2019, section 2.3): normal with deviation
+ * 0.02, divided by sqrt(2 layers) where a matrix ends in the residual stream. */
 enum pp_init { PP_INIT_ZERO, PP_INIT_ONE, PP_INIT_NORMAL };
 /* One tensor of a stage. */
 struct pp_param {
@@ -33,7 +36,7 @@ struct pp_param {
     int64_t count, offset; /* elements; offset in the stage's flat vectors */
     enum pp_init init;
     double deviation; /* PP_INIT_NORMAL */
-    bool decays;      /* weight decay applies: matrices */
+    bool decays;      /* weight decay applies: matrices, tables */
     bool is_tied;     /* the embedding matrix of a tied model, in the first and the last stage */
 };
 

@@ -1,0 +1,112 @@
+/* Input gradients. Names d_x: gradient of x. */
+#include "exec/stage_parts.h"
+
+/* dx [T][in] = dy [T][out] W. */
+static void linear_back(struct pp_call *c, const void *dy, int out, const struct pp_param *weight,
+                        int in, void *dx)
+{
+    c->k->gemm(c->stream, &(struct pp_gemm){.m = c->l->tokens,
+                                            .n = in,
+                                            .k = out,
+                                            .a = dy,
+                                            .b = pp_call_weight(c, weight),
+                                            .c = dx,
+                                            .lda = out,
+                                            .ldb = in,
+                                            .ldc = in});
+}
+
+/* dx += the gradient through a norm. Those of its gain and bias are made here as well, where dy is:
+ * `dnorm` [2][hidden]. */
+static void norm_back(struct pp_call *c, const void *x, const struct pp_param *gamma, void *stats,
+                      const void *dy, void *dx, char *dnorm)
+{
+    struct pp_norm n = pp_call_norm(c, x, gamma, stats);
+    char *dbeta = dnorm + (size_t)c->net->hidden * c->l->element_bytes;
+
+    n.dy = dy;
+    n.dx = dx;
+    c->k->norm_weights(c->stream, &n, dnorm, c->net->has_bias_norm ? dbeta : NULL, false);
+    c->k->norm_backward(c->stream, &n);
+}
+
+static void *transient(const struct pp_call *c)
+{
+    return (char *)c->w->scratch + c->l->transient_at;
+}
+
+/* d_a -> the gradient of qkv, where W looks for it. Without splits it is made in scratch and takes
+ * the place of qkv; with splits qkv is still read by the backward of the splits before. */
+static void attend_back(struct pp_call *c, int block, const void *d_a, char *free_scratch)
+{
+    const size_t bytes = (size_t)c->l->tokens * (size_t)c->l->qkv_width * c->l->element_bytes;
+    const void *qkv[PP_STAGE_SPLITS];
+    void *d_qkv[PP_STAGE_SPLITS];
+    struct pp_attention a = pp_call_attention(c, block, qkv);
+    const bool is_split = c->stage->shape.splits > 1;
+
+    for (int s = 0; s <= c->w->split; s++)
+        d_qkv[s] =
+            is_split ? (char *)c->w->saved[s] + c->l->blocks[block].at[AT_DQKV] : free_scratch;
+    if (!is_split)
+        c->k->zero(c->stream, bytes, d_qkv[0]);
+    a.dout = d_a;
+    a.dqkv = d_qkv;
+    c->k->attention_backward(c->stream, &a);
+    if (!c->net->has_positions)
+        pp_call_rotate(c, d_qkv[c->w->split], true);
+    if (!is_split)
+        c->k->copy(c->stream, bytes, d_qkv[0], pp_call_place(c, block, AT_QKV));
+}
+
+static void act_back(struct pp_call *c, void *up, const void *d_act)
+{
+    const int ffn = c->net->ffn;
+
+    if (c->net->is_gated)
+        c->k->swiglu_backward(c->stream, c->l->tokens, ffn, up, d_act, up);
+    else
+        c->k->gelu_backward(c->stream, (int64_t)c->l->tokens * ffn, up, d_act, up);
+}
+
+/* `grad` is d r(block + 1). Behind it x of the next block is free: there goes d_y, which has grad
+ * in it because y is added to the output; likewise d r(block) has d_y in it. */
+void pp_block_input_grad(struct pp_call *c, int block, const void *grad)
+{
+    const struct pp_param *const *p = c->l->blocks[block].params;
+    const int hidden = c->net->hidden;
+    char *scratch = transient(c), *d_a = scratch + c->l->attention_bytes,
+         *dnorm = pp_call_place(c, block, AT_DNORM);
+    void *up = pp_call_place(c, block, AT_UP), *d_y = pp_call_place(c, block + 1, AT_X),
+         *d_x = pp_call_block_grad(c, block);
+
+    linear_back(c, grad, hidden, p[DOWN_WEIGHT], c->net->ffn, scratch);
+    act_back(c, up, scratch);
+    linear_back(c, up, c->l->up_width, p[UP_WEIGHT], hidden, scratch);
+    c->k->copy(c->stream, c->l->hidden_bytes, grad, d_y);
+    norm_back(c, pp_call_place(c, block, AT_Y), p[NORM2_WEIGHT], pp_call_place(c, block, AT_STATS2),
+              scratch, d_y, dnorm + c->l->dnorm_bytes);
+    linear_back(c, d_y, hidden, p[OUT_WEIGHT], c->l->q_width, d_a);
+    attend_back(c, block, d_a,
+                d_a + (size_t)c->l->tokens * (size_t)c->l->q_width * c->l->element_bytes);
+    linear_back(c, pp_call_qkv_grad(c, block), c->l->qkv_width, p[QKV_WEIGHT], hidden, scratch);
+    c->k->copy(c->stream, c->l->hidden_bytes, d_y, d_x);
+    norm_back(c, pp_call_residual(c, block), p[NORM1_WEIGHT], pp_call_place(c, block, AT_STATS1),
+              scratch, d_x, dnorm);
+    pp_call_stamp(c, PP_CALL_I, PP_PART_BLOCK);
+}
+
+/* From the gradient of the logits, which F left. */
+void pp_head_input_grad(struct pp_call *c, void *grad)
+{
+    const struct pp_param *const *p = c->l->head;
+    void *d_n = transient(c);
+
+    linear_back(c, c->saved + c->l->head_at[AT_LOGITS], c->net->vocab, p[HEAD_WEIGHT],
+                c->net->hidden, d_n);
+    c->k->zero(c->stream, c->l->hidden_bytes, grad);
+    norm_back(c, pp_call_residual(c, c->stage->shape.blocks), p[HEAD_NORM_WEIGHT],
+              c->saved + c->l->head_at[AT_HEAD_STATS], d_n, grad,
+              c->saved + c->l->head_at[AT_HEAD_DNORM]);
+    pp_call_stamp(c, PP_CALL_I, PP_PART_HEAD);
+}
