@@ -1,0 +1,337 @@
+#include "exec/state.h"
+
+#include "exec/reference.h"
+
+#include <criterion/criterion.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* A model of two blocks and its divisions, with tensors of every kind, laid out by hand: what is
+ * tested here depends on no layer's code. */
+enum { BLOCKS = 2, LAYERS = BLOCKS + 2, LARGEST = 3 * PP_SQUARES_BLOCK + 17 };
+
+static const struct pp_net net = {.name = "by hand", .layers = BLOCKS, .is_tied = true};
+static const struct pp_param all_params[] = {
+    {"embedding", 0, 0, LARGEST, 0, PP_INIT_NORMAL, 0.02, true, true},
+    {"qkv", 1, 1, 5001, 0, PP_INIT_NORMAL, 0.1, true, false},
+    {"norm", 2, 1, 33, 0, PP_INIT_ONE, 0, false, false},
+    {"bias", 3, 1, 7, 0, PP_INIT_ZERO, 0, false, false},
+    {"qkv", 4, 2, 5001, 0, PP_INIT_NORMAL, 0.1, true, false},
+    {"norm", 5, 3, 33, 0, PP_INIT_ONE, 0, false, false},
+};
+enum { PARAMS = sizeof all_params / sizeof *all_params };
+
+static struct pp_arena *arena;
+static const struct pp_kernels *const k = &pp_kernels_reference;
+
+static void set_up(void)
+{
+    arena = pp_arena_create();
+}
+
+static void tear_down(void)
+{
+    pp_arena_destroy(arena);
+}
+
+TestSuite(state, .init = set_up, .fini = tear_down);
+
+struct copy {
+    struct pp_stage stage;
+    struct pp_state state;
+    struct pp_state_scratch scratch;
+};
+
+static void add_param(struct pp_stage *stage, int p)
+{
+    struct pp_param *param = &stage->params[stage->param_count++];
+
+    *param = all_params[p];
+    param->offset = stage->elements;
+    stage->elements += (param->count + 15) / 16 * 16;
+}
+
+/* A stage of `blocks` from `first` on; its head has the embedding's matrix where both are apart. */
+static struct copy *make(int first, int blocks, bool has_embedding, bool has_head, bool is_exact)
+{
+    struct copy *c = PP_NEW(arena, struct copy);
+
+    c->stage.net = &net;
+    c->stage.shape = (struct pp_stage_shape){.first_block = first,
+                                             .blocks = blocks,
+                                             .has_embedding = has_embedding,
+                                             .has_head = has_head};
+    c->stage.params = PP_ARRAY(arena, struct pp_param, PARAMS);
+    for (int p = 0; p < PARAMS; p++) {
+        const int layer = all_params[p].layer;
+
+        if (layer == 0            ? has_embedding || has_head
+            : layer == 1 + BLOCKS ? has_head
+                                  : layer > first && layer <= first + blocks)
+            add_param(&c->stage, p);
+    }
+    const struct pp_state_bytes bytes = pp_state_bytes(&c->stage, k, is_exact);
+    c->state.weights = pp_arena_alloc(arena, bytes.weights);
+    c->state.m = pp_arena_alloc(arena, bytes.optimizer / 2);
+    c->state.v = pp_arena_alloc(arena, bytes.optimizer / 2);
+    if (is_exact)
+        c->state.fixed = pp_arena_alloc(arena, bytes.gradients);
+    else
+        c->state.sum = pp_arena_alloc(arena, bytes.gradients);
+    c->scratch.tensor = pp_arena_alloc(arena, LARGEST * sizeof(double));
+    c->scratch.blocks = PP_ARRAY(arena, double, LARGEST / PP_SQUARES_BLOCK + 1);
+    return c;
+}
+
+static const struct pp_param *param_of(const struct copy *c, int id)
+{
+    for (int p = 0; p < c->stage.param_count; p++)
+        if (c->stage.params[p].id == id)
+            return &c->stage.params[p];
+    return NULL;
+}
+
+static double *weights_of(const struct copy *c, int id)
+{
+    return (double *)c->state.weights + param_of(c, id)->offset;
+}
+
+/* Gradients that depend on tensor and element alone. */
+static void set_gradients(struct copy *c)
+{
+    for (int p = 0; p < c->stage.param_count; p++) {
+        const struct pp_param *param = &c->stage.params[p];
+
+        for (int64_t i = 0; i < param->count; i++) {
+            const double value = sin((double)(i + 1) * (param->id + 1)) * 0.01;
+
+            if (c->state.fixed)
+                c->state.fixed[param->offset + i] = llrint(ldexp(value, PP_GRAD_BITS));
+            else
+                ((double *)c->state.sum)[param->offset + i] = value;
+        }
+    }
+}
+
+Test(state, weights_do_not_depend_on_the_division)
+{
+    struct copy *whole = make(0, BLOCKS, true, true, true);
+    struct copy *parts[] = {make(0, 0, true, false, true), make(0, 1, false, false, true),
+                            make(1, 1, false, true, true)};
+
+    pp_state_init(&whole->stage, k, 7, &whole->state);
+    for (int s = 0; s < 3; s++) {
+        pp_state_init(&parts[s]->stage, k, 7, &parts[s]->state);
+        for (int p = 0; p < parts[s]->stage.param_count; p++) {
+            const struct pp_param *param = &parts[s]->stage.params[p];
+
+            cr_assert_arr_eq(weights_of(parts[s], param->id), weights_of(whole, param->id),
+                             (size_t)param->count * sizeof(double));
+        }
+    }
+}
+
+Test(state, weights_have_mean_and_deviation_and_gaps_are_zero)
+{
+    struct copy *c = make(0, BLOCKS, true, true, false);
+
+    memset(c->state.weights, 0xff, (size_t)c->stage.elements * sizeof(double));
+    memset(c->state.sum, 0xff, (size_t)c->stage.elements * sizeof(double));
+    pp_state_init(&c->stage, k, 1, &c->state);
+    const double *w = weights_of(c, 0);
+    double sum = 0, squares = 0, fourth = 0;
+    for (int i = 0; i < LARGEST; i++) {
+        const double z = w[i] / 0.02;
+
+        sum += z;
+        squares += z * z;
+        fourth += z * z * z * z;
+    }
+    /* five standard errors of n = 12,305 normal numbers */
+    cr_assert_lt(fabs(sum / LARGEST), 5 / sqrt(LARGEST));
+    cr_assert_lt(fabs(squares / LARGEST - 1), 5 * sqrt(2.0 / LARGEST));
+    cr_assert_lt(fabs(fourth / LARGEST - 3), 5 * sqrt(96.0 / LARGEST));
+    cr_assert_eq(weights_of(c, 2)[32], 1);
+    cr_assert_eq(weights_of(c, 3)[6], 0);
+    for (int64_t i = 0; i < c->stage.elements; i++)
+        cr_assert_eq(((double *)c->state.sum)[i], 0);
+    for (int p = 0; p < c->stage.param_count; p++)
+        for (int64_t i = c->stage.params[p].count; i % 16; i++)
+            cr_assert_eq(((double *)c->state.weights)[c->stage.params[p].offset + i], 0);
+}
+
+Test(state, tensors_and_seeds_draw_different_numbers)
+{
+    struct copy *a = make(0, BLOCKS, true, true, true), *b = make(0, BLOCKS, true, true, true);
+    int equal = 0;
+
+    pp_state_init(&a->stage, k, 1, &a->state);
+    pp_state_init(&b->stage, k, 2, &b->state);
+    for (int i = 0; i < 5001; i++)
+        equal += weights_of(a, 1)[i] == weights_of(a, 4)[i] ||
+                 weights_of(a, 1)[i] == weights_of(b, 1)[i];
+    cr_assert_eq(equal, 0);
+}
+
+Test(state, single_precision_holds_the_same_weights_rounded)
+{
+    const struct pp_kernels single = {.element_bytes = sizeof(float)};
+    struct copy *c = make(0, 1, false, false, true), *d = make(0, 1, false, false, true);
+
+    pp_state_init(&c->stage, k, 1, &c->state);
+    pp_state_init(&d->stage, &single, 1, &d->state);
+    for (int i = 0; i < 5001; i++)
+        cr_assert_eq(((float *)d->state.weights)[i], (float)weights_of(c, 1)[i]);
+}
+
+static void norm_by_parts(bool is_exact, double *whole_squares, double *part_squares)
+{
+    struct copy *whole = make(0, BLOCKS, true, true, is_exact);
+    struct copy *parts[] = {make(0, 1, true, false, is_exact), make(1, 0, false, false, is_exact),
+                            make(1, 1, false, true, is_exact)};
+
+    set_gradients(whole);
+    pp_state_squares(k, NULL, &whole->stage, &whole->state, &whole->scratch, whole_squares);
+    for (int s = 0; s < 3; s++) {
+        set_gradients(parts[s]);
+        pp_state_squares(k, NULL, &parts[s]->stage, &parts[s]->state, &parts[s]->scratch,
+                         part_squares);
+    }
+}
+
+Test(state, norm_does_not_depend_on_the_division)
+{
+    for (int is_exact = 0; is_exact <= 1; is_exact++) {
+        double whole[LAYERS], parts[LAYERS];
+
+        memset(whole, 0xff, sizeof whole);
+        memset(parts, 0xff, sizeof parts);
+        norm_by_parts(is_exact, whole, parts);
+        cr_assert_arr_eq(whole, parts, sizeof whole);
+
+        double by_hand = 0;
+        for (int p = 0; p < PARAMS; p++)
+            for (int64_t i = 0; i < all_params[p].count; i++)
+                by_hand += pow(sin((double)(i + 1) * (all_params[p].id + 1)) * 0.01, 2);
+        double sum = 0;
+        for (int layer = 0; layer < LAYERS; layer++)
+            sum += whole[layer];
+        cr_assert_float_eq(sum, by_hand, 1e-10 * by_hand);
+    }
+}
+
+/* AdamW as its paper writes it, one element at a time. */
+static double by_hand(const struct pp_recipe *recipe, double weight, double grad, bool decays,
+                      int steps)
+{
+    double m = 0, v = 0;
+
+    for (int t = 1; t <= steps; t++) {
+        const double rate = pp_recipe_rate(recipe, t - 1);
+
+        m = recipe->beta1 * m + (1 - recipe->beta1) * grad;
+        v = recipe->beta2 * v + (1 - recipe->beta2) * grad * grad;
+        const double mean = m / (1 - pow(recipe->beta1, t));
+        const double deviation = sqrt(v / (1 - pow(recipe->beta2, t)));
+        weight -=
+            rate * (mean / (deviation + recipe->epsilon) + (decays ? recipe->decay * weight : 0));
+    }
+    return weight;
+}
+
+static const struct pp_recipe recipe = {.seed = 1,
+                                        .rate = 0.01,
+                                        .end_rate = 0.001,
+                                        .warmup_steps = 2,
+                                        .steps = 10,
+                                        .beta1 = 0.9,
+                                        .beta2 = 0.95,
+                                        .epsilon = 1e-8,
+                                        .decay = 0.1};
+
+Test(state, update_is_adamw_and_clears_the_gradients)
+{
+    for (int is_exact = 0; is_exact <= 1; is_exact++) {
+        struct copy *c = make(0, BLOCKS, true, true, is_exact);
+        struct copy *start = make(0, BLOCKS, true, true, is_exact);
+
+        pp_state_init(&c->stage, k, 1, &c->state);
+        pp_state_init(&start->stage, k, 1, &start->state);
+        for (int step = 0; step < 3; step++) {
+            set_gradients(c);
+            pp_state_update(k, NULL, &c->stage, &c->state, &c->scratch, &recipe, step, 0.5);
+        }
+        for (int p = 0; p < PARAMS; p++) {
+            const struct pp_param *param = &all_params[p];
+
+            for (int64_t i = 0; i < param->count; i++) {
+                const double grad = 0.5 * sin((double)(i + 1) * (param->id + 1)) * 0.01;
+                const double expected =
+                    by_hand(&recipe, weights_of(start, p)[i], grad, param->decays, 3);
+
+                cr_assert_float_eq(weights_of(c, p)[i], expected, 1e-8, "%s[%d]", param->name,
+                                   (int)i);
+            }
+        }
+        for (int64_t i = 0; i < c->stage.elements; i++)
+            cr_assert(is_exact ? c->state.fixed[i] == 0 : ((double *)c->state.sum)[i] == 0);
+    }
+}
+
+Test(recipe, rate_rises_over_the_warmup_and_falls_to_its_end)
+{
+    cr_assert_float_eq(pp_recipe_rate(&recipe, 0), 0.005, 1e-15);
+    cr_assert_float_eq(pp_recipe_rate(&recipe, 1), 0.01, 1e-15);
+    cr_assert_float_eq(pp_recipe_rate(&recipe, 2), 0.01, 1e-15);
+    for (int step = 3; step < 10; step++)
+        cr_assert_lt(pp_recipe_rate(&recipe, step), pp_recipe_rate(&recipe, step - 1));
+    cr_assert_float_eq(pp_recipe_rate(&recipe, 9), 0.001, 1e-15);
+    cr_assert_float_eq(pp_recipe_rate(&recipe, 1000), 0.001, 1e-15);
+
+    struct pp_recipe no_warmup = recipe, one_step = recipe;
+    no_warmup.warmup_steps = 0;
+    cr_assert_float_eq(pp_recipe_rate(&no_warmup, 0), 0.01, 1e-15);
+    one_step.warmup_steps = 0;
+    one_step.steps = 1;
+    cr_assert_float_eq(pp_recipe_rate(&one_step, 0), 0.01, 1e-15);
+}
+
+Test(recipe, gradients_are_scaled_to_the_clip_and_never_up)
+{
+    const double squares[LAYERS] = {4, 0, 9, 3}; /* norm 4 */
+    struct pp_recipe clipped = recipe;
+
+    cr_assert_eq(pp_recipe_grad_scale(&clipped, squares, BLOCKS), 1);
+    clipped.clip = 1;
+    cr_assert_eq(pp_recipe_grad_scale(&clipped, squares, BLOCKS), 0.25);
+    clipped.clip = 5;
+    cr_assert_eq(pp_recipe_grad_scale(&clipped, squares, BLOCKS), 1);
+    const double broken[LAYERS] = {4, HUGE_VAL, 9, 3}, worse[LAYERS] = {4, 0, NAN, 3};
+    cr_assert(isnan(pp_recipe_grad_scale(&clipped, broken, BLOCKS)));
+    cr_assert(isnan(pp_recipe_grad_scale(&clipped, worse, BLOCKS)));
+}
+
+Test(loss, sums_do_not_depend_on_order_and_know_what_is_no_number)
+{
+    double loss[1000], reversed[1000];
+    struct pp_loss_sum there = {.is_finite = true}, back = {.is_finite = true};
+    double sum = 0;
+
+    for (int i = 0; i < 1000; i++) {
+        loss[i] = reversed[999 - i] = 5 + sin(i);
+        sum += loss[i];
+    }
+    pp_loss_add(&there, loss, 1000);
+    for (int i = 0; i < 1000; i += 100)
+        pp_loss_add(&back, reversed + i, 100);
+    cr_assert_eq(there.fixed, back.fixed);
+    cr_assert_eq(pp_loss_mean(&there), pp_loss_mean(&back));
+    cr_assert_float_eq(pp_loss_mean(&there), sum / 1000, 1e-9);
+    for (int i = 0; i < 3; i++) {
+        struct pp_loss_sum broken = there;
+
+        pp_loss_add(&broken, (const double[]){NAN, HUGE_VAL, 1e300} + i, 1);
+        cr_assert(!broken.is_finite && isnan(pp_loss_mean(&broken)));
+    }
+}
