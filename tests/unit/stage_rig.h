@@ -1,0 +1,305 @@
+/* A model as a row of stages in plain memory: forward and backward of one granule through all of
+ * them, whatever the division. For the tests of exec/stage.c. */
+#ifndef PP_TESTS_STAGE_RIG_H
+#define PP_TESTS_STAGE_RIG_H
+
+#include "exec/stage.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { RIG_STAGES = 8, RIG_SPLITS = 4, RIG_GUARD = 256 };
+static const unsigned char rig_poison[4] = {0x5a, 0xa5, 0xb1, 0x7f}; /* a signalling NaN */
+
+struct chunk {
+    struct pp_stage *stage;
+    char *weights, *sum;
+    int64_t *fixed;
+    char *kept[RIG_SPLITS], *saved[RIG_SPLITS];
+    char *out[RIG_SPLITS], *grad_out[RIG_SPLITS]; /* boundaries behind and before the stage */
+};
+
+struct rig {
+    const struct pp_kernels *k;
+    const struct pp_net *net;
+    int stages, rows, splits;
+    struct chunk chunk[RIG_STAGES];
+    char *scratch, *grad_scratch;
+    size_t scratch_bytes;
+    int status;
+    bool is_exact;
+    int32_t *ids, *targets;
+    double loss_scale, *loss; /* [splits][rows * tokens] */
+    struct pp_probe *probe;
+};
+
+/* Uniform in (-1, 1), a pure function of its arguments. */
+static inline double rig_random(uint64_t a, uint64_t b)
+{
+    uint64_t x = a * 0x9e3779b97f4a7c15u + b * 0xbf58476d1ce4e5b9u + 0x94d049bb133111ebu;
+
+    for (int i = 0; i < 3; i++)
+        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u + 0x2545f4914f6cdd1du;
+    return (double)(x >> 11) / 4503599627370496.0 - 1;
+}
+
+static inline double rig_get(const struct rig *r, const void *vector, int64_t i)
+{
+    return r->k->element_bytes == 8 ? ((const double *)vector)[i]
+                                    : (double)((const float *)vector)[i];
+}
+
+static inline void rig_put(const struct rig *r, void *vector, int64_t i, double value)
+{
+    if (r->k->element_bytes == 8)
+        ((double *)vector)[i] = value;
+    else
+        ((float *)vector)[i] = (float)value;
+}
+
+/* Poisoned, with a guard behind it. */
+static inline char *rig_memory(struct pp_arena *arena, size_t bytes)
+{
+    char *memory = pp_arena_alloc_raw(arena, bytes + RIG_GUARD);
+
+    for (size_t i = 0; i < bytes + RIG_GUARD; i++)
+        memory[i] = (char)rig_poison[i % 4];
+    return memory;
+}
+
+static inline size_t rig_untouched(const char *memory, size_t bytes)
+{
+    size_t words = 0;
+
+    for (size_t i = 0; i + 4 <= bytes; i += 4)
+        words += memcmp(memory + i, rig_poison, 4) == 0;
+    return words;
+}
+
+static inline bool rig_is_guarded(const char *memory, size_t bytes)
+{
+    for (size_t i = bytes; i < bytes + RIG_GUARD; i++)
+        if (memory[i] != (char)rig_poison[i % 4])
+            return false;
+    return true;
+}
+
+/* All tensors matter: gains around 1, biases not zero, weights large enough to bend softmax. */
+static inline void rig_fill_weights(const struct rig *r, const struct chunk *c)
+{
+    for (int p = 0; p < c->stage->param_count; p++) {
+        const struct pp_param *param = &c->stage->params[p];
+        for (int64_t i = 0; i < param->count; i++) {
+            const double u = rig_random((uint64_t)param->id + 1, (uint64_t)i);
+            const double value = param->init == PP_INIT_ONE    ? 1 + 0.2 * u
+                                 : param->init == PP_INIT_ZERO ? 0.2 * u
+                                                               : 0.5 * u;
+            rig_put(r, c->weights, param->offset + i, value);
+        }
+    }
+}
+
+static inline void rig_sample(struct rig *r, int granule)
+{
+    for (int i = 0; i < r->rows * r->net->seq; i++) {
+        const uint64_t at = (uint64_t)(granule * r->rows * r->net->seq + i);
+        r->ids[i] = (int32_t)(fabs(rig_random(1000, at)) * r->net->vocab);
+        r->targets[i] = (int32_t)(fabs(rig_random(1001, at)) * r->net->vocab);
+    }
+}
+
+static inline void rig_chunk(struct pp_arena *arena, struct rig *r, int s, int first, int blocks,
+                             bool has_edge)
+{
+    struct chunk *c = &r->chunk[s];
+    const struct pp_stage_shape shape = {.first_block = first,
+                                         .blocks = blocks,
+                                         .has_embedding = s == 0,
+                                         .has_head = s == r->stages - 1,
+                                         .has_edge = has_edge && s < r->stages - 1,
+                                         .rows = r->rows,
+                                         .tokens = r->net->seq / r->splits,
+                                         .splits = r->splits};
+
+    c->stage = pp_stage_create(arena, r->net, &shape, r->k);
+    const size_t bytes = (size_t)c->stage->elements * r->k->element_bytes;
+    c->weights = pp_arena_alloc(arena, bytes);
+    c->sum = pp_arena_alloc(arena, bytes);
+    c->fixed = PP_ARRAY(arena, int64_t, c->stage->elements);
+    rig_fill_weights(r, c);
+    for (int split = 0; split < r->splits; split++) {
+        c->kept[split] = rig_memory(arena, c->stage->kept_bytes);
+        c->saved[split] = rig_memory(arena, c->stage->saved_bytes);
+        c->out[split] = has_edge ? c->kept[split] + c->stage->edge_offset
+                                 : rig_memory(arena, c->stage->boundary_bytes);
+        c->grad_out[split] = rig_memory(arena, c->stage->boundary_bytes);
+    }
+}
+
+/* blocks [stages] add up to net->layers. With edges every stage writes its output into its own
+ * kept, where the next one's backward leaves the gradient. */
+static inline struct rig *rig_create(struct pp_arena *arena, const struct pp_kernels *k,
+                                     const struct pp_net *net, int stages, const int *blocks,
+                                     int rows, int splits, bool has_edges)
+{
+    struct rig *r = PP_NEW(arena, struct rig);
+    size_t grad_scratch_bytes = 0;
+
+    *r = (struct rig){.k = k, .net = net, .stages = stages, .rows = rows, .splits = splits};
+    for (int s = 0, first = 0; s < stages; first += blocks[s++]) {
+        rig_chunk(arena, r, s, first, blocks[s], has_edges);
+        const struct pp_stage *stage = r->chunk[s].stage;
+        if (stage->scratch_bytes > r->scratch_bytes)
+            r->scratch_bytes = stage->scratch_bytes;
+        if (stage->grad_scratch_bytes > grad_scratch_bytes)
+            grad_scratch_bytes = stage->grad_scratch_bytes;
+        if (has_edges && s > 0)
+            for (int split = 0; split < splits; split++)
+                r->chunk[s].grad_out[split] = r->chunk[s - 1].out[split];
+    }
+    r->scratch = rig_memory(arena, r->scratch_bytes);
+    r->grad_scratch = rig_memory(arena, grad_scratch_bytes);
+    r->ids = PP_ARRAY(arena, int32_t, rows * net->seq);
+    r->targets = PP_ARRAY(arena, int32_t, rows * net->seq);
+    r->loss = PP_ARRAY(arena, double, rows * net->seq);
+    r->loss_scale = 1.0 / (rows * net->seq);
+    rig_sample(r, 0);
+    return r;
+}
+
+static inline struct pp_stage_work rig_work(struct rig *r, int s, int split)
+{
+    struct chunk *c = &r->chunk[s];
+
+    return (struct pp_stage_work){
+        .stage = c->stage,
+        .weights = c->weights,
+        .grads = {.is_exact = r->is_exact,
+                  .sum = c->sum,
+                  .fixed = c->fixed,
+                  .scratch = r->grad_scratch,
+                  .status = &r->status},
+        .split = split,
+        .kept = c->kept[split],
+        .saved = (void *const *)c->saved,
+        .in = s > 0 ? r->chunk[s - 1].out[split] : NULL,
+        .out = s < r->stages - 1 ? c->out[split] : NULL,
+        .grad_in = s < r->stages - 1 ? r->chunk[s + 1].grad_out[split] : NULL,
+        .grad_out = s > 0 ? c->grad_out[split] : NULL,
+        .ids = r->ids,
+        .targets = r->targets,
+        .loss_scale = r->loss_scale,
+        .loss = r->loss + (size_t)split * (size_t)(r->rows * r->net->seq / r->splits),
+        .scratch = r->scratch,
+        .probe = r->probe,
+    };
+}
+
+typedef void (*rig_call)(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
+static inline void rig_call_stage(struct rig *r, rig_call call, int s, int split)
+{
+    const struct pp_stage_work w = rig_work(r, s, split);
+
+    call(r->k, NULL, &w);
+}
+
+static inline double rig_forward(struct rig *r)
+{
+    double loss = 0;
+
+    for (int split = 0; split < r->splits; split++)
+        for (int s = 0; s < r->stages; s++)
+            rig_call_stage(r, pp_stage_forward, s, split);
+    for (int i = 0; i < r->rows * r->net->seq; i++)
+        loss += r->loss[i];
+    return loss * r->loss_scale;
+}
+
+enum rig_backward { RIG_B, RIG_I_W, RIG_ALL_I_THEN_W };
+static inline void rig_backward(struct rig *r, enum rig_backward how)
+{
+    for (int split = r->splits - 1; split >= 0; split--)
+        for (int s = r->stages - 1; s >= 0; s--) {
+            rig_call_stage(r, how == RIG_B ? pp_stage_backward : pp_stage_input_grad, s, split);
+            if (how == RIG_I_W)
+                rig_call_stage(r, pp_stage_weight_grad, s, split);
+        }
+    for (int split = r->splits - 1; split >= 0 && how == RIG_ALL_I_THEN_W; split--)
+        for (int s = 0; s < r->stages; s++)
+            rig_call_stage(r, pp_stage_weight_grad, s, split);
+}
+
+/* The tensor of an id in a stage, NULL when it is not there. */
+static inline const struct pp_param *rig_find(const struct chunk *c, int id)
+{
+    for (int p = 0; p < c->stage->param_count; p++)
+        if (c->stage->params[p].id == id)
+            return &c->stage->params[p];
+    return NULL;
+}
+
+/* Element of a gradient, the sum over the stages that hold the tensor. */
+static inline double rig_gradient(const struct rig *r, int id, int64_t i)
+{
+    double sum = 0;
+
+    for (int s = 0; s < r->stages; s++) {
+        const struct pp_param *param = rig_find(&r->chunk[s], id);
+        if (param != NULL)
+            sum += rig_get(r, r->chunk[s].sum, param->offset + i);
+    }
+    return sum;
+}
+
+static inline int64_t rig_exact_gradient(const struct rig *r, int id, int64_t i)
+{
+    int64_t sum = 0;
+
+    for (int s = 0; s < r->stages; s++) {
+        const struct pp_param *param = rig_find(&r->chunk[s], id);
+        if (param != NULL)
+            sum += r->chunk[s].fixed[param->offset + i];
+    }
+    return sum;
+}
+
+/* A net in which no two dimensions are equal; variants are set by the caller. */
+static inline struct pp_net rig_net(int layers)
+{
+    return (struct pp_net){.name = "test",
+                           .layers = layers,
+                           .hidden = 12,
+                           .heads = 4,
+                           .kv_heads = 2,
+                           .head_dim = 4,
+                           .ffn = 10,
+                           .vocab = 17,
+                           .seq = 8,
+                           .has_positions = true,
+                           .has_bias_qkv = true,
+                           .has_bias_out = true,
+                           .has_bias_mlp = true,
+                           .has_bias_norm = true,
+                           .norm_epsilon = 1e-5,
+                           .rotary_theta = 100};
+}
+
+/* The 32 combinations of positions, activation function, head, norm and key-value heads. */
+enum { RIG_VARIANTS = 32 };
+static inline struct pp_net rig_variant(int layers, int variant)
+{
+    struct pp_net net = rig_net(layers);
+
+    net.has_positions = variant & 1;
+    net.is_gated = variant & 2;
+    net.is_tied = variant & 4;
+    net.is_rms = variant & 8;
+    net.has_bias_norm = !net.is_rms;
+    net.kv_heads = variant & 16 ? 4 : 2;
+    net.has_bias_qkv = !net.is_rms || (variant & 1);
+    net.has_bias_out = !net.is_rms;
+    net.has_bias_mlp = !net.is_rms;
+    return net;
+}
+
+#endif
