@@ -2,6 +2,7 @@
  * no event orders happens the other way round sooner or later, so that a wait that is missing shows
  * as a wrong number. A copy reads its source when it runs, not when it is issued. */
 #include "exec/backend_fake.h"
+#include "exec/memory.h"
 
 #include <assert.h>
 #include <math.h>
@@ -65,6 +66,7 @@ static enum pp_status fake_alloc(struct pp_device *d, size_t bytes, void **memor
     pthread_mutex_lock(&d->lock);
     *PP_PUSH(d->arena, d->blocks, d->block_count, d->block_capacity) = block;
     pthread_mutex_unlock(&d->lock);
+    pp_memory_poison(block, bytes);
     *memory = block;
     return PP_OK;
 }

@@ -1,5 +1,6 @@
 /* The fake device: small graphs with known results, and what it says about broken ones. */
 #include "exec/backend.h"
+#include "exec/memory.h"
 
 #include <criterion/criterion.h>
 #include <malloc.h>
@@ -335,6 +336,7 @@ Test(backend_fake, memory)
     for (size_t i = 0; i < 3; i++) {
         cr_assert_eq(fake->alloc(d, 63 * i, &memory[i], &err), PP_OK);
         cr_assert_eq((uintptr_t)memory[i] % 64, 0);
+        cr_assert_eq(pp_memory_touched(memory[i], 60 * i), 0);
         memset(memory[i], 1, 63 * i);
     }
     cr_assert_eq(fake->alloc(d, SIZE_MAX / 4, &memory[0], &err), PP_EFAIL);
