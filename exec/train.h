@@ -18,7 +18,8 @@ struct pp_training {
         PP_CHECK_ALL
     } check; /* gradients of the first step; or of
               * every step, and the weights */
-    /* Durations measured on another program instead of the warm-up steps; NULL = these. */
+    /* Durations measured on another program instead of the warm-up steps; NULL = these. Steps are
+     * one that warms up, `warmup` that calibrate, and those that are judged: at least one. */
     const struct pp_calibration *calibration;
     /* After each step, e.g. to print progress; may be NULL. */
     void (*on_step)(void *closure, int step, const struct pp_step_result *result);
@@ -26,7 +27,9 @@ struct pp_training {
 };
 
 struct pp_training_result {
+    int steps_done;
     double *losses, *grad_norms, *step_s; /* [steps] */
+    int first_judged; /* steps before it warm up or calibrate */
     double step_median_s;                 /* of the steps after the warm-up */
     double wall_s, cpu_s, outside_s;      /* of the steps after the warm-up */
     int64_t instructions;
@@ -44,6 +47,7 @@ struct pp_training_result {
     /* memory of the worst rank; measured is NAN when memory was not poisoned */
     int peak_rank;
     double peak_mem_bytes, predicted_peak_mem_bytes;
+    double *touched_bytes; /* [rank] of replica 0 */
     const struct pp_rank_layout *layout;
     struct pp_rank_memory *lifetimes; /* [rank]: peak_activations, see schedules/memory.h */
 };

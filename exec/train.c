@@ -1,0 +1,243 @@
+/* The first step warms caches up, the next ones calibrate, the rest is judged. Short runs give up
+ * the first, then the difference between calibration and judgement. */
+#include "exec/train.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ranges {
+    int calibrate, judge; /* first step of each; calibration ends where judgement begins */
+};
+
+static struct ranges ranges_of(int steps, int warmup)
+{
+    if (steps < 3)
+        return (struct ranges){0, steps - 1};
+    return (struct ranges){1, 1 + warmup < steps - 1 ? 1 + warmup : steps - 1};
+}
+
+struct run {
+    struct pp_arena *arena;
+    const struct pp_training *training;
+    struct pp_training_result *result;
+    struct pp_machine *machine;
+    struct pp_reference *reference; /* NULL: nothing is checked */
+    struct pp_calibration *calibration;
+    struct ranges ranges;
+    double reference_loss;
+};
+
+/* ---- check ----------------------------------------------------------------------------------*/
+
+static void compare(const struct run *run, enum pp_vector what, struct pp_difference *difference)
+{
+    const struct pp_program *p = run->training->machine.program;
+
+    for (int replica = 0; replica < run->training->machine.batch->replicas; replica++)
+        for (int place = 0; place < p->pipelines * p->stages; place++) {
+            const int stage = place % p->stages;
+            const struct pp_state state =
+                pp_machine_state(run->machine, replica, place / p->stages, stage);
+            pp_reference_compare(run->reference, run->training->machine.stages[stage], &state, what,
+                                 difference);
+        }
+}
+
+static bool is_checked(const struct run *run, int step)
+{
+    return run->reference && (step == 0 || run->training->check == PP_CHECK_ALL);
+}
+
+static void on_gradients(void *closure, const struct pp_machine *machine, int step)
+{
+    struct run *run = closure;
+
+    (void)machine;
+    if (is_checked(run, step))
+        compare(run, PP_VECTOR_GRADIENTS, &run->result->gradients);
+}
+
+static enum pp_status begin_check(struct run *run, struct pp_error *err)
+{
+    const struct pp_training *t = run->training;
+
+    if (t->check == PP_CHECK_NONE)
+        return PP_OK;
+    run->result->is_checked = run->result->is_loss_equal = true;
+    pp_machine_on_gradients(run->machine, on_gradients, run);
+    return pp_reference_create(run->arena, &t->net, t->machine.kernels, t->machine.batch,
+                               t->machine.recipe, &run->reference, err);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------*/
+
+static enum pp_status one_step(struct run *run, int step, struct pp_error *err)
+{
+    const struct pp_training *t = run->training;
+    struct pp_training_result *r = run->result;
+    struct pp_step_result result;
+
+    if (is_checked(run, step))
+        PP_TRY(pp_reference_step(run->reference, &t->text, step, &run->reference_loss, err));
+    pp_machine_probes(run->machine, step >= run->ranges.calibrate && step < run->ranges.judge);
+    PP_TRY(pp_machine_step(run->machine, &t->text, step, &result, err));
+    if (step >= run->ranges.calibrate && (step < run->ranges.judge || t->steps == 1))
+        pp_calibration_take(run->calibration, run->machine, &t->machine);
+    if (is_checked(run, step))
+        r->is_loss_equal &= result.loss == run->reference_loss;
+    if (run->reference && t->check == PP_CHECK_ALL)
+        PP_TRY(pp_reference_update(run->reference, step, err));
+    r->losses[step] = result.loss;
+    r->grad_norms[step] = result.grad_norm;
+    r->step_s[step] = result.step_s;
+    r->steps_done = step + 1;
+    if (step >= run->ranges.judge) {
+        r->wall_s += result.wall_s;
+        r->cpu_s += result.cpu_s;
+        r->outside_s += result.outside_s;
+        r->instructions += result.instructions;
+    }
+    if (t->on_step)
+        t->on_step(t->closure, step, &result);
+    return PP_OK;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median(struct pp_arena *arena, const double *values, int count)
+{
+    double *sorted = PP_ARRAY(arena, double, count);
+
+    memcpy(sorted, values, sizeof(double) * (size_t)count);
+    qsort(sorted, (size_t)count, sizeof(double), ascending);
+    return count % 2 ? sorted[count / 2] : 0.5 * (sorted[count / 2 - 1] + sorted[count / 2]);
+}
+
+/* ---- prediction beside measurement ------------------------------------------------------------*/
+
+static enum pp_status predict(struct run *run, struct pp_error *err)
+{
+    const struct pp_training *t = run->training;
+    const struct pp_machine_options *m = &t->machine;
+    struct pp_training_result *r = run->result;
+    struct pp_costs own = *m->costs, *costs = &own;
+
+    if (t->calibration)
+        PP_TRY(pp_calibration_costs(t->calibration, m->program, m->stages, costs, err));
+    else
+        PP_TRY(pp_calibration_costs_in_situ(run->calibration, m->program, costs, err));
+    PP_TRY(pp_predict(run->arena, m->program, costs, m->batch->replicas, &r->prediction, err));
+    r->predicted_step_s = r->prediction.step_s;
+    r->null_step_s = pp_predict_null_s(m->program, t->schedule, costs);
+    r->model_error_frac = r->predicted_step_s / r->step_median_s - 1;
+    r->null_error_frac = r->null_step_s / r->step_median_s - 1;
+    return PP_OK;
+}
+
+static enum pp_status replay(struct run *run, struct pp_error *err)
+{
+    const struct pp_training *t = run->training;
+    struct pp_training_result *r = run->result;
+    const bool is_virtual = t->machine.clock == PP_CLOCK_VIRTUAL;
+    int first;
+    const int steps = pp_machine_times(run->machine, &first)->steps;
+
+    for (int k = 0; k < steps; k++) {
+        double step_error_s, largest_error_s;
+        PP_TRY(pp_replay(run->arena, run->machine, &t->machine, k, &step_error_s, &largest_error_s,
+                         err));
+        if (is_virtual)
+            r->structural_error_s = fmax(r->structural_error_s, largest_error_s);
+        else
+            r->unattributed_s = fmax(r->unattributed_s, -step_error_s);
+    }
+    return PP_OK;
+}
+
+static void read_memory(struct run *run)
+{
+    const struct pp_machine_options *m = &run->training->machine;
+    struct pp_training_result *r = run->result;
+
+    r->layout = pp_machine_layout(run->machine);
+    r->lifetimes = pp_memory_peaks(run->arena, m->program, m->costs);
+    for (int rank = 0; rank < m->program->ranks; rank++)
+        if (r->layout[rank].peak_bytes > r->layout[r->peak_rank].peak_bytes)
+            r->peak_rank = rank;
+    r->predicted_peak_mem_bytes = (double)r->layout[r->peak_rank].peak_bytes;
+    r->touched_bytes = PP_ARRAY(run->arena, double, m->program->ranks);
+    for (int rank = 0; rank < m->program->ranks; rank++)
+        r->touched_bytes[rank] =
+            m->is_poisoned ? (double)pp_machine_touched(run->machine, rank, 0) : NAN;
+    r->peak_mem_bytes = r->touched_bytes[r->peak_rank];
+}
+
+static enum pp_status judge(struct run *run, struct pp_error *err)
+{
+    const struct pp_training *t = run->training;
+    struct pp_training_result *r = run->result;
+
+    r->step_median_s =
+        median(run->arena, r->step_s + run->ranges.judge, t->steps - run->ranges.judge);
+    PP_TRY(predict(run, err));
+    PP_TRY(replay(run, err));
+    r->trace = pp_exec_trace(run->arena, run->machine, &t->machine);
+    PP_TRY(pp_metrics_compute(run->arena, r->trace, &r->metrics, err));
+    if (run->reference && t->check == PP_CHECK_ALL)
+        compare(run, PP_VECTOR_WEIGHTS, &r->weights);
+    read_memory(run);
+    return PP_OK;
+}
+
+static enum pp_status train(struct run *run, struct pp_error *err)
+{
+    PP_TRY(begin_check(run, err));
+    for (int step = 0; step < run->training->steps; step++)
+        PP_TRY(one_step(run, step, err));
+    return judge(run, err);
+}
+
+enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *training,
+                        struct pp_training_result *result, struct pp_error *err)
+{
+    struct run run = {.arena = arena,
+                      .training = training,
+                      .result = result,
+                      .calibration = pp_calibration_create(arena, training->machine.batch),
+                      .ranges = ranges_of(training->steps, training->warmup)};
+
+    *result = (struct pp_training_result){.losses = PP_ARRAY(arena, double, training->steps),
+                                          .grad_norms = PP_ARRAY(arena, double, training->steps),
+                                          .step_s = PP_ARRAY(arena, double, training->steps)};
+    result->first_judged = run.ranges.judge;
+    PP_TRY(pp_machine_create(arena, &training->machine, &run.machine, err));
+    const enum pp_status status = train(&run, err);
+    pp_machine_destroy(run.machine);
+    return status;
+}
+
+enum pp_status pp_train_calibrate(struct pp_arena *arena, const struct pp_training *training,
+                                  int steps, struct pp_calibration **calibration,
+                                  struct pp_error *err)
+{
+    struct pp_step_result result;
+    struct pp_machine *machine;
+    enum pp_status status = PP_OK;
+
+    *calibration = pp_calibration_create(arena, training->machine.batch);
+    PP_TRY(pp_machine_create(arena, &training->machine, &machine, err));
+    pp_machine_probes(machine, true);
+    for (int step = 0; step <= steps && status == PP_OK; step++) {
+        status = pp_machine_step(machine, &training->text, step, &result, err);
+        if (status == PP_OK && step > 0)
+            pp_calibration_take(*calibration, machine, &training->machine);
+    }
+    pp_machine_destroy(machine);
+    return status;
+}
