@@ -1,0 +1,175 @@
+#include "tests/exec/run.h"
+
+#include "schedules/verify.h"
+
+#include <criterion/criterion.h>
+
+enum { SEQ = 8, VOCAB = 48 };
+
+static struct pp_text text_make(struct pp_arena *arena)
+{
+    enum { COUNT = 4096 };
+    unsigned char *bytes = PP_ARRAY(arena, unsigned char, COUNT);
+    unsigned state = 1;
+
+    for (int i = 0; i < COUNT; i++) {
+        state = state * 1664525u + 1013904223u;
+        bytes[i] = (unsigned char)((i % 7 + (state >> 30)) % VOCAB);
+    }
+    return (struct pp_text){.name = "test", .bytes = bytes, .count = COUNT};
+}
+
+static struct pp_net net_of(const struct exec_case *c)
+{
+    return (struct pp_net){.name = "test",
+                           .layers = c->layers ? c->layers : 8,
+                           .hidden = 16,
+                           .heads = 2,
+                           .kv_heads = c->has_rope ? 1 : 2,
+                           .head_dim = 8,
+                           .ffn = 32,
+                           .vocab = VOCAB,
+                           .seq = SEQ,
+                           .has_positions = !c->has_rope,
+                           .is_gated = c->is_gated,
+                           .is_tied = !c->is_untied,
+                           .is_rms = c->is_gated,
+                           .has_bias_qkv = !c->is_gated,
+                           .has_bias_out = !c->is_gated,
+                           .has_bias_mlp = !c->is_gated,
+                           .has_bias_norm = !c->is_gated,
+                           .has_final_norm = true,
+                           .norm_epsilon = 1e-5,
+                           .rotary_theta = 10000};
+}
+
+/* Whether the next stage lies on the same rank, in any pipeline. */
+static bool has_edge(const struct pp_program *p, int stage)
+{
+    for (int pipe = 0; pipe < p->pipelines && stage + 1 < p->stages; pipe++)
+        if (pp_program_rank_of(p, pipe, stage) == pp_program_rank_of(p, pipe, stage + 1))
+            return true;
+    return false;
+}
+
+static void make_stages(struct exec_run *run, const struct pp_kernels *kernels)
+{
+    const struct pp_program *p = run->program;
+    const int layers = run->training.net.layers;
+
+    run->stages = PP_ARRAY(run->arena, struct pp_stage *, p->stages);
+    for (int s = 0; s < p->stages; s++) {
+        const struct pp_stage_shape shape = {.first_block = layers * s / p->stages,
+                                             .blocks = layers * (s + 1) / p->stages -
+                                                       layers * s / p->stages,
+                                             .has_embedding = s == 0,
+                                             .has_head = s == p->stages - 1,
+                                             .has_edge = has_edge(p, s),
+                                             .rows = run->batch.mbs / p->granules,
+                                             .tokens = SEQ / p->splits,
+                                             .splits = p->splits};
+        run->stages[s] = pp_stage_create(run->arena, &run->training.net, &shape, kernels);
+    }
+}
+
+static enum pp_status make_program(struct pp_arena *arena, const struct exec_case *c,
+                                   struct exec_run *run, struct pp_error *err)
+{
+    const struct pp_schedule *schedule = c->schedule ? pp_schedule_find(c->schedule) : NULL;
+    struct pp_shape shape = c->shape;
+    struct pp_program *compute = NULL;
+    double *recompute_frac = NULL;
+
+    if (schedule) {
+        PP_TRY(pp_schedule_check(schedule, &shape, err));
+        PP_TRY(pp_schedule_program(arena, schedule, &shape, NULL, &compute, err));
+    }
+    const struct pp_program *source = schedule ? compute : c->compute;
+    if (c->is_recomputed) {
+        recompute_frac = PP_ARRAY(arena, double, source->stages);
+        for (int s = 0; s < source->stages; s++)
+            recompute_frac[s] = 1;
+    }
+    const struct pp_lower_options options = {.recv_slots = 2,
+                                             .grad_sync = c->grad_sync,
+                                             .has_sync = c->replicas * source->pipelines > 1,
+                                             .has_optimizer = true,
+                                             .has_clip = true,
+                                             .has_tied = !c->is_untied,
+                                             .recompute_frac = recompute_frac};
+    const struct pp_verify_options strict = {0};
+    PP_TRY(pp_lower(arena, source, &options, &run->program, err));
+    return pp_verify(run->program, &strict, err);
+}
+
+enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
+                             struct exec_run *run, struct pp_error *err)
+{
+    const struct pp_kernels *kernels = c->is_double ? &pp_kernels_reference : pp_kernels_fp32(true);
+    const struct pp_exec_wires wires = {.alpha_s = 10e-6, .bytes_per_s = 10e9};
+
+    *run = (struct exec_run){.arena = arena};
+    PP_TRY(make_program(arena, c, run, err));
+    run->batch = (struct pp_batch){.replicas = c->replicas,
+                                   .micro_batches = run->program->micro_batches,
+                                   .mbs = c->mbs * run->program->granules,
+                                   .granules = run->program->granules,
+                                   .splits = run->program->splits};
+    run->recipe = (struct pp_recipe){.seed = c->seed + 1,
+                                     .is_exact = c->is_exact,
+                                     .rate = 1e-2,
+                                     .end_rate = 1e-3,
+                                     .warmup_steps = 2,
+                                     .steps = c->steps,
+                                     .beta1 = 0.9,
+                                     .beta2 = 0.95,
+                                     .epsilon = 1e-8,
+                                     .decay = 0.1,
+                                     .clip = c->clip};
+    run->training =
+        (struct pp_training){.schedule = c->schedule ? pp_schedule_find(c->schedule) : NULL,
+                             .net = net_of(c),
+                             .text = text_make(arena),
+                             .steps = c->steps,
+                             .warmup = 1,
+                             .check = PP_CHECK_ALL};
+    make_stages(run, kernels);
+    run->training.machine =
+        (struct pp_machine_options){.program = run->program,
+                                    .stages = (const struct pp_stage *const *)run->stages,
+                                    .batch = &run->batch,
+                                    .recipe = &run->recipe,
+                                    .kernels = kernels,
+                                    .backend = c->backend ? c->backend : &pp_backend_cpu,
+                                    .clock = c->clock,
+                                    .kept_steps = 3,
+                                    .is_poisoned = true,
+                                    .seed = c->seed};
+    run->training.machine.costs = pp_exec_costs(arena, run->program, run->training.machine.stages,
+                                                &run->batch, kernels, &wires, c->is_exact);
+    return PP_OK;
+}
+
+const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
+{
+    return pp_arena_printf(
+        arena, "%s P%d V%d N%d dp%d pipelines%d splits%d concat%d %s%s%s%s%s sync%d seed%llu",
+        c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
+        c->shape.micro_batches, c->replicas, c->shape.pipelines, c->shape.splits,
+        (int)c->shape.concat, c->is_exact ? "exact " : "", c->is_double ? "double " : "",
+        c->is_recomputed ? "recompute " : "", c->is_untied ? "untied " : "",
+        c->is_gated ? "gated " : "", (int)c->grad_sync, (unsigned long long)c->seed);
+}
+
+bool exec_run(struct pp_arena *arena, const struct exec_case *c, struct exec_run *run)
+{
+    struct pp_error err = {0};
+    enum pp_status status = exec_run_make(arena, c, run, &err);
+
+    if (status == PP_EINVAL)
+        return false;
+    if (status == PP_OK)
+        status = pp_train(arena, &run->training, &run->result, &err);
+    cr_assert_eq(status, PP_OK, "%s: %s", exec_case_text(arena, c), err.message);
+    return true;
+}

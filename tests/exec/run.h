@@ -1,0 +1,41 @@
+/* tests/exec/run.h — small training runs for tests: a net, a program, a machine, from a few
+ * numbers. */
+#ifndef PP_TESTS_EXEC_RUN_H
+#define PP_TESTS_EXEC_RUN_H
+
+#include "exec/train.h"
+#include "schedules/lower/lower.h"
+
+struct exec_case {
+    const char *schedule;             /* registry name; NULL: `compute` is run */
+    const struct pp_program *compute; /* compute only */
+    struct pp_shape shape;            /* ranks, micro_batches, ... */
+    int replicas, mbs, steps;
+    bool is_exact, is_untied, is_double, has_rope, is_recomputed, is_gated;
+    int layers; /* 0 = 8 */
+    enum pp_grad_sync grad_sync;
+    const struct pp_backend *backend; /* NULL = cpu */
+    enum pp_clock_kind clock;
+    double clip;
+    uint64_t seed;
+};
+
+struct exec_run {
+    struct pp_arena *arena;
+    struct pp_program *program;
+    struct pp_stage **stages;
+    struct pp_batch batch;
+    struct pp_recipe recipe;
+    struct pp_training training;
+    struct pp_training_result result;
+};
+
+/* PP_EINVAL when the schedule does not accept the shape. Fills all but `result`. */
+enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
+                             struct exec_run *run, struct pp_error *err);
+/* Make and train; asserts that it succeeds. False when the shape is refused. */
+bool exec_run(struct pp_arena *arena, const struct exec_case *c, struct exec_run *run);
+/* A line that tells cases apart. */
+const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c);
+
+#endif

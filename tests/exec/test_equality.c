@@ -1,0 +1,153 @@
+/* No schedule changes the weights: with exact gradients every executable schedule, in any number of
+ * ranks, replicas and pipelines, trains to the same bits as a loop over the micro-batches. And of
+ * every run: a replay of its own durations gives its own times, and its memory is as predicted. */
+#include "tests/exec/run.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+static int full_steps(void)
+{
+    return getenv("PIPESIM_LONG") ? 20 : 4;
+}
+
+static void check_run(struct pp_arena *arena, const struct exec_case *c, const struct exec_run *run)
+{
+    const struct pp_training_result *r = &run->result;
+    const char *name = exec_case_text(arena, c);
+
+    cr_assert(r->is_checked && r->gradients.elements > 0 && r->weights.elements > 0, "%s", name);
+    cr_assert_eq(r->gradients.differing, 0, "%s: %lld gradients differ, worst %s of layer %d by %g",
+                 name, (long long)r->gradients.differing, r->gradients.worst,
+                 r->gradients.worst_layer, r->gradients.max_abs);
+    cr_assert_eq(r->weights.differing, 0, "%s: %lld weights differ", name,
+                 (long long)r->weights.differing);
+    cr_assert(r->is_loss_equal, "%s: losses differ", name);
+    cr_assert(r->structural_error_s == 0, "%s: structural error %g s", name, r->structural_error_s);
+    for (int rank = 0; rank < run->program->ranks; rank++)
+        cr_assert(r->touched_bytes[rank] == (double)r->layout[rank].peak_bytes,
+                  "%s: rank %d touched %.0f bytes, predicted %zu", name, rank,
+                  r->touched_bytes[rank], r->layout[rank].peak_bytes);
+}
+
+static int run_and_check(const struct exec_case *c)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_run run;
+
+    if (!exec_run(arena, c, &run))
+        return 0;
+    check_run(arena, c, &run);
+    return 1;
+}
+
+/* A number of micro-batches near `wanted` that the schedule accepts. */
+static bool find_shape(const struct pp_schedule *schedule, struct pp_shape *shape)
+{
+    for (int n = shape->micro_batches; n <= 4 * shape->micro_batches; n++) {
+        struct pp_shape candidate = *shape;
+        struct pp_error err = {0};
+
+        candidate.micro_batches = n;
+        if (pp_schedule_check(schedule, &candidate, &err) != PP_OK)
+            continue;
+        shape->micro_batches = n;
+        return true;
+    }
+    return false;
+}
+
+static int all_schedules(int ranks, int replicas)
+{
+    int runs = 0;
+
+    for (int i = 0; pp_schedules[i]; i++) {
+        struct exec_case c = {.schedule = pp_schedules[i]->name,
+                              .shape = {.ranks = ranks, .micro_batches = ranks > 4 ? ranks : 4},
+                              .replicas = replicas,
+                              .mbs = 1,
+                              .steps = full_steps(),
+                              .is_exact = true,
+                              .clip = 1,
+                              .seed = (uint64_t)i};
+
+        if (pp_schedules[i]->is_simulated_only)
+            continue;
+        cr_assert(find_shape(pp_schedules[i], &c.shape), "%s: no shape for %d ranks",
+                  pp_schedules[i]->name, ranks);
+        runs += run_and_check(&c);
+    }
+    return runs;
+}
+
+Test(equality, every_schedule_2_ranks)
+{
+    cr_assert_geq(all_schedules(2, 1), 15);
+    cr_assert_geq(all_schedules(2, 2), 15);
+}
+
+Test(equality, every_schedule_4_ranks)
+{
+    cr_assert_geq(all_schedules(4, 1), 15);
+    cr_assert_geq(all_schedules(4, 2), 15);
+}
+
+Test(equality, every_schedule_8_ranks)
+{
+    cr_assert_geq(all_schedules(8, 1), 15);
+    cr_assert_geq(all_schedules(8, 2), 15);
+}
+
+/* Options beyond the defaults, and other models. */
+Test(equality, variants)
+{
+    static const struct exec_case cases[] = {
+        {.schedule = "chimera", .shape = {.ranks = 4, .micro_batches = 8, .pipelines = 4}},
+        {.schedule = "chimera", .shape = {.ranks = 8, .micro_batches = 8, .pipelines = 4}},
+        {.schedule = "chimera", .shape = {.ranks = 8, .micro_batches = 8, .pipelines = 8}},
+        {.schedule = "chimera",
+         .shape = {.ranks = 4, .micro_batches = 8, .concat = PP_CONCAT_DOUBLING}},
+        {.schedule = "chimera",
+         .shape = {.ranks = 4, .micro_batches = 8, .concat = PP_CONCAT_HALVING}},
+        {.schedule = "chimera",
+         .shape = {.ranks = 4, .micro_batches = 4},
+         .grad_sync = PP_SYNC_EAGER_OPT,
+         .is_untied = true},
+        {.schedule = "chimera",
+         .shape = {.ranks = 4, .micro_batches = 4},
+         .grad_sync = PP_SYNC_EAGER},
+        {.schedule = "1f1b", .shape = {.ranks = 4, .micro_batches = 8}, .grad_sync = PP_SYNC_EAGER},
+        {.schedule = "1f1b", .shape = {.ranks = 4, .micro_batches = 8}, .is_recomputed = true},
+        {.schedule = "zb-h1", .shape = {.ranks = 4, .micro_batches = 8}, .is_recomputed = true},
+        {.schedule = "zbv", .shape = {.ranks = 4, .micro_batches = 8}, .is_recomputed = true},
+        {.schedule = "chimera",
+         .shape = {.ranks = 4, .micro_batches = 8, .concat = PP_CONCAT_HALVING},
+         .is_recomputed = true},
+        {.schedule = "seq1f1b", .shape = {.ranks = 4, .micro_batches = 4, .splits = 4}},
+        {.schedule = "bfs", .shape = {.ranks = 2, .chunks = 4, .micro_batches = 8}},
+        {.schedule = "interleaved", .shape = {.ranks = 2, .chunks = 4, .micro_batches = 8}},
+        {.schedule = "hanayo", .shape = {.ranks = 4, .chunks = 4, .micro_batches = 8}},
+        {.schedule = "gpipe", .shape = {.ranks = 1, .micro_batches = 4}},
+        {.schedule = "1f1b", .shape = {.ranks = 8, .micro_batches = 8}, .layers = 3},
+        {.schedule = "zbv",
+         .shape = {.ranks = 4, .micro_batches = 8},
+         .is_gated = true,
+         .has_rope = true,
+         .is_untied = true},
+        {.schedule = "dualpipe", .shape = {.ranks = 4, .micro_batches = 8}, .is_gated = true},
+        {.schedule = "seq1f1b", .shape = {.ranks = 4, .micro_batches = 4}, .has_rope = true},
+        {.schedule = "v-half", .shape = {.ranks = 4, .micro_batches = 8}, .is_double = true},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        for (int replicas = 1; replicas <= 2; replicas++) {
+            struct exec_case c = cases[i];
+
+            c.replicas = replicas;
+            c.mbs = 2;
+            c.steps = full_steps();
+            c.is_exact = true;
+            c.clip = 0.5;
+            cr_assert_eq(run_and_check(&c), 1, "case %zu was refused", i);
+        }
+}

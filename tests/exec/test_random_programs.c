@@ -1,0 +1,54 @@
+/* Random legal programs: any placement, any order, fused pairs, splits, granules, several
+ * pipelines. Each runs without a deadlock and trains to the same bits as the loop, on threads and
+ * on the fake device. */
+#include "tests/exec/run.h"
+#include "tests/unit/random_program.h"
+
+#include <stdlib.h>
+
+static void check_program(uint64_t seed, const struct pp_backend *backend)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct pp_program *odd, *compute;
+    struct exec_run run;
+
+    random_program(arena, seed, &odd, &compute);
+    const struct exec_case c = {.compute = compute,
+                                .shape = pp_program_shape(compute),
+                                .replicas = 1 + (int)(seed % 2),
+                                .mbs = 1,
+                                .steps = 2,
+                                .layers = 4,
+                                .is_exact = true,
+                                .is_untied = seed % 3 == 0,
+                                .grad_sync = (enum pp_grad_sync)(seed % 2),
+                                .backend = backend,
+                                .clip = 1,
+                                .seed = seed};
+    cr_assert(exec_run(arena, &c, &run));
+    cr_assert_eq(run.result.gradients.differing, 0, "seed %llu on %s: gradients differ, worst %s",
+                 (unsigned long long)seed, backend->name, run.result.gradients.worst);
+    cr_assert_eq(run.result.weights.differing, 0, "seed %llu on %s: weights differ",
+                 (unsigned long long)seed, backend->name);
+    cr_assert(run.result.is_loss_equal && run.result.structural_error_s == 0, "seed %llu on %s",
+              (unsigned long long)seed, backend->name);
+}
+
+/* A number of its own for each test, so that they run side by side. */
+static void check_many(uint64_t first, int short_count, const struct pp_backend *backend)
+{
+    const int count = getenv("PIPESIM_LONG") ? 500 : short_count;
+
+    for (int i = 0; i < count; i++)
+        check_program(first + (uint64_t)i, backend);
+}
+
+Test(random_programs, run_on_threads)
+{
+    check_many(1, 500, &pp_backend_cpu);
+}
+
+Test(random_programs, run_on_the_fake_device)
+{
+    check_many(100001, 100, &pp_backend_fake);
+}
