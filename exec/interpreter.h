@@ -75,7 +75,8 @@ const int64_t *pp_machine_durations(const struct pp_machine *machine, int k);
 const struct pp_probe *pp_machine_probe(const struct pp_machine *machine, int instruction,
                                         int replica);
 void pp_machine_probes(struct pp_machine *machine, bool on);
-/* Layout by rank (what was predicted), and bytes touched of a worker's block (poisoned only). */
+/* Layout by rank (what was predicted), and bytes touched of a worker's block (poisoned only), where
+ * scratch counts whole: how much of it a call touches is the kernels' business. */
 const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *machine);
 size_t pp_machine_touched(const struct pp_machine *machine, int rank, int replica);
 

@@ -33,7 +33,7 @@ static struct pp_header header_of(const struct pp_machine *m, int i, int sequenc
 }
 
 static void bind_message(struct pp_machine *m, const struct pp_channel *channel, int c, int id,
-                         const int32_t (*sides)[2], const int8_t *class_of)
+                         int32_t (*sides)[2], const int8_t *class_of)
 {
     const int send = sides[id][0], recv = sides[id][1];
 

@@ -97,5 +97,10 @@ const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *m)
 
 size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
 {
-    return pp_memory_touched(pp_worker_at(m, rank, replica)->block, m->layout[rank].block_bytes);
+    const struct pp_rank_layout *layout = &m->layout[rank];
+    const char *block = pp_worker_at(m, rank, replica)->block;
+
+    return pp_memory_touched(block, layout->block_bytes) -
+           pp_memory_touched(block + layout->scratch_offset, layout->scratch_bytes) +
+           layout->scratch_bytes;
 }

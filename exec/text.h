@@ -13,9 +13,10 @@ struct pp_text {
     const unsigned char *bytes;
     size_t count;
 };
-/* NULL: the text that is built in; "-": standard input; ".gz" is decompressed. PP_EFAIL for a file that cannot be read; PP_EINVAL for one that
- * is empty, or too short for a sample of seq tokens and its target, or has a byte beyond vocab - 1,
- * with the offset and the smallest vocabulary that would do. */
+/* NULL: the text that is built in; "-": standard input; ".gz" is decompressed. PP_EFAIL for a file
+ * that cannot be read; PP_EINVAL for one that is empty, or too short for a sample of seq tokens and
+ * its target, or has a byte beyond vocab - 1, with the offset and the smallest vocabulary that
+ * would do. */
 enum pp_status pp_text_load(struct pp_arena *arena, const char *path, int seq, int vocab,
                             struct pp_text *text, struct pp_error *err);
 /* Sample `index` of step `step`: seq tokens, and targets shifted by one. A pure function of the

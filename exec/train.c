@@ -174,7 +174,7 @@ static void read_memory(struct run *run)
     r->touched_bytes = PP_ARRAY(run->arena, double, m->program->ranks);
     for (int rank = 0; rank < m->program->ranks; rank++)
         r->touched_bytes[rank] =
-            m->is_poisoned ? (double)pp_machine_touched(run->machine, rank, 0) : NAN;
+            m->is_poisoned ? (double)pp_machine_touched(run->machine, rank, 0) : (double)NAN;
     r->peak_mem_bytes = r->touched_bytes[r->peak_rank];
 }
 

@@ -29,7 +29,7 @@ struct pp_training {
 struct pp_training_result {
     int steps_done;
     double *losses, *grad_norms, *step_s; /* [steps] */
-    int first_judged; /* steps before it warm up or calibrate */
+    int first_judged;                     /* steps before it warm up or calibrate */
     double step_median_s;                 /* of the steps after the warm-up */
     double wall_s, cpu_s, outside_s;      /* of the steps after the warm-up */
     int64_t instructions;

@@ -38,7 +38,6 @@ static struct pp_net net_of(const struct exec_case *c)
                            .has_bias_out = !c->is_gated,
                            .has_bias_mlp = !c->is_gated,
                            .has_bias_norm = !c->is_gated,
-                           .has_final_norm = true,
                            .norm_epsilon = 1e-5,
                            .rotary_theta = 10000};
 }
