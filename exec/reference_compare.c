@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+static const double fixed_unit = 1.0 / (double)((int64_t)1 << PP_GRAD_BITS);
+
 /* One tensor in both places: elements of T, or int64 fixed point when `is_fixed`. */
 struct sides {
     const void *ours, *reference;
@@ -27,7 +29,7 @@ static size_t bytes_each(const struct sides *s)
 static double reference_value(const struct sides *s, int64_t i)
 {
     if (s->is_fixed)
-        return ldexp((double)((const int64_t *)s->reference)[i], -PP_GRAD_BITS);
+        return (double)((const int64_t *)s->reference)[i] * fixed_unit;
     return read_float(s, s->reference, i);
 }
 
@@ -41,7 +43,7 @@ static double distance(const struct sides *s, int64_t i)
 
         if (__builtin_sub_overflow(ours[i], reference[i], &delta))
             return HUGE_VAL;
-        return ldexp(fabs((double)delta), -PP_GRAD_BITS);
+        return fabs((double)delta) * fixed_unit;
     }
     const double delta = fabs(read_float(s, s->ours, i) - read_float(s, s->reference, i));
     return isnan(delta) ? HUGE_VAL : delta;
