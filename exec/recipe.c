@@ -23,6 +23,6 @@ double pp_recipe_grad_scale(const struct pp_recipe *recipe, const double *square
         sum += squares[layer];
     const double norm = sqrt(sum);
     if (!isfinite(norm))
-        return NAN;
+        return (double)NAN;
     return norm > recipe->clip ? recipe->clip / norm : 1;
 }

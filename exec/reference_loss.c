@@ -22,6 +22,6 @@ void pp_loss_add(struct pp_loss_sum *sum, const double *loss, int64_t count)
 double pp_loss_mean(const struct pp_loss_sum *sum)
 {
     if (!sum->is_finite || sum->tokens == 0)
-        return NAN;
+        return (double)NAN;
     return ldexp((double)sum->fixed, -PP_LOSS_BITS) / (double)sum->tokens;
 }
