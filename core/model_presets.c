@@ -37,6 +37,15 @@
         .seq = (s), LLAMA_SHAPE                                                                    \
     }
 
+/* A model small enough to be trained on a processor within minutes, on bytes. */
+#define OWN_GPT(preset, l, h, a, s)                                                                \
+    {                                                                                              \
+        .name = (preset), .family = "gpt2", .source = OWN,                                         \
+        DIMENSIONS(l, h, a, a, (h) / (a), 4 * (h), 256), .positions = 256, .seq = (s),             \
+        .is_tied = true, GPT_SHAPE                                                                 \
+    }
+
+#define OWN         "our own: small enough to be trained on a CPU, vocabulary of bytes"
 #define SC21        "Narayanan et al. SC'21, table 1; vocabulary padded as in Megatron-LM"
 #define KORTHIKANTI "Korthikanti et al. 2022, table 3; vocabulary padded as in Megatron-LM"
 #define LLAMA2      "Touvron et al. 2023 (Llama 2); published config.json"
@@ -127,6 +136,14 @@ const struct pp_model pp_model_presets[] = {
     LLAMA("llama3-405b", 126, 16384, 128, 8, 53248, 128256, 8192, LLAMA3),
     LLAMA("llama3-70b", 80, 8192, 64, 8, 28672, 128256, 8192, LLAMA3),
     LLAMA("llama3-8b", 32, 4096, 32, 8, 14336, 128256, 8192, LLAMA3),
+    OWN_GPT("mini", 8, 256, 8, 128),
+    OWN_GPT("tiny", 8, 128, 4, 64),
+    {.name = "tiny-llama",
+     .family = "llama",
+     .source = OWN,
+     DIMENSIONS(8, 128, 4, 2, 32, 352, 256),
+     .seq = 64,
+     LLAMA_SHAPE},
     {.name = NULL},
 };
 
@@ -144,6 +161,7 @@ static const struct {
     {"gpt-39.1b", "gpt-39b"},
     {"gpt-529.6b", "gpt-530b"},
     {"gpt-76.1b", "gpt-76b"},
+    {"gpt2-124m", "gpt2"},
     {"gpt2-small", "gpt2"},
     {"mt-nlg-530b", "gpt-530b"},
     {"llama-2-7b", "llama2-7b"},

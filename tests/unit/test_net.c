@@ -1,0 +1,148 @@
+#include "exec/stage.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static struct pp_model load(struct pp_arena *arena, const char *name)
+{
+    struct pp_error err = {0};
+    struct pp_model model;
+
+    cr_assert_eq(pp_model_load(arena, name, &model, &err), PP_OK, "%s", err.message);
+    return model;
+}
+
+static double params_of(struct pp_arena *arena, const struct pp_net *net)
+{
+    const struct pp_stage_shape shape = {.blocks = net->layers,
+                                         .has_embedding = true,
+                                         .has_head = true,
+                                         .rows = 1,
+                                         .tokens = net->seq,
+                                         .splits = 1};
+    const struct pp_stage *stage = pp_stage_create(arena, net, &shape, &pp_kernels_reference);
+    double params = 0;
+
+    for (int p = 0; p < stage->param_count; p++)
+        params += (double)stage->params[p].count;
+    return params;
+}
+
+/* With a sequence as long as the table of positions. */
+Test(net, has_the_parameters_of_every_preset_that_can_be_trained)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    int trained = 0;
+
+    for (const struct pp_model *m = pp_model_presets; m->name != NULL; m++) {
+        struct pp_error err = {0};
+        struct pp_net net;
+        const bool is_encoder = strcmp(m->family, "bert") == 0;
+        const enum pp_status status =
+            pp_net_from_model(m, m->positions > 0 ? m->positions : 64, &net, &err);
+
+        cr_assert_eq(status, is_encoder ? PP_EINVAL : PP_OK, "%s: %s", m->name, err.message);
+        if (status != PP_OK)
+            continue;
+        const double params = params_of(arena, &net);
+        cr_assert_eq(params, pp_model_params(m), "%s: %.0f, not %.0f", m->name, params,
+                     pp_model_params(m));
+        trained++;
+    }
+    cr_assert_gt(trained, 20);
+}
+
+Test(net, follows_the_family)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_model tiny = load(arena, "tiny"), llama = load(arena, "tiny-llama");
+    struct pp_error err = {0};
+    struct pp_net net;
+
+    cr_assert_eq(pp_net_from_model(&tiny, 0, &net, &err), PP_OK, "%s", err.message);
+    cr_assert_str_eq(net.name, "tiny");
+    cr_assert_eq(net.seq, 64);
+    cr_assert(net.has_positions && net.is_tied && net.has_bias_qkv && net.has_bias_norm);
+    cr_assert(!net.is_gated && !net.is_rms);
+    cr_assert_eq(pp_net_from_model(&llama, 32, &net, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(net.seq, 32);
+    cr_assert_eq(net.kv_heads, 2);
+    cr_assert(net.is_gated && net.is_rms);
+    cr_assert(!net.has_positions && !net.is_tied && !net.has_bias_qkv && !net.has_bias_norm);
+}
+
+static const struct {
+    const char *model;
+    int seq;
+    const char *message;
+} refused[] = {
+    {"bert-base", 0, "model 'bert-base' cannot be trained here: an encoder"},
+    {"tiny", 257, "a sequence of 257 tokens: model 'tiny' has 256 positions, so at most 256"},
+    {"tiny", -1, "a sequence of -1 tokens: expected at least 1"},
+    {PP_TESTS_DIR "/data/configs/opt-125m.json", 0, "its activation function is ReLU"},
+    {PP_TESTS_DIR "/data/configs/pythia-160m.json", 0, "run side by side"},
+};
+
+Test(net, refuses_what_it_cannot_train)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        const struct pp_model model = load(arena, refused[i].model);
+        struct pp_error err = {0};
+        struct pp_net net;
+
+        cr_assert_eq(pp_net_from_model(&model, refused[i].seq, &net, &err), PP_EINVAL);
+        cr_assert_not_null(strstr(err.message, refused[i].message), "%s", err.message);
+    }
+}
+
+Test(net, refuses_a_model_known_by_its_size_and_odd_rotary_heads)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_error err = {0};
+    struct pp_net net;
+
+    cr_assert_eq(pp_model_from_params(arena, 1e8, &model, &err), PP_OK);
+    cr_assert_eq(pp_net_from_model(&model, 0, &net, &err), PP_EINVAL);
+    cr_assert_not_null(strstr(err.message, "only its number of parameters"), "%s", err.message);
+    model = load(arena, "tiny-llama");
+    model.head_dim = 33;
+    cr_assert_eq(pp_net_from_model(&model, 0, &net, &err), PP_EINVAL);
+    cr_assert_not_null(strstr(err.message, "size of a head is 33"), "%s", err.message);
+}
+
+/* What names the random numbers of a tensor is unique, and the same in every division. */
+Test(net, tensors_have_ids_that_no_division_changes)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_model model = load(arena, "tiny");
+    struct pp_error err = {0};
+    struct pp_net net;
+    struct pp_stage_shape shape = {
+        .blocks = 8, .has_embedding = true, .has_head = true, .rows = 1, .tokens = 64, .splits = 1};
+
+    cr_assert_eq(pp_net_from_model(&model, 64, &net, &err), PP_OK, "%s", err.message);
+    const struct pp_stage *whole = pp_stage_create(arena, &net, &shape, &pp_kernels_reference);
+    for (int p = 1; p < whole->param_count; p++) {
+        cr_assert_gt(whole->params[p].id, whole->params[p - 1].id);
+        cr_assert_eq(whole->params[p].offset % 16, 0);
+    }
+    shape = (struct pp_stage_shape){
+        .first_block = 5, .blocks = 3, .has_head = true, .rows = 1, .tokens = 64, .splits = 1};
+    const struct pp_stage *last = pp_stage_create(arena, &net, &shape, &pp_kernels_reference);
+    for (int p = 0; p < last->param_count; p++) {
+        const struct pp_param *param = &last->params[p];
+        const struct pp_param *same = NULL;
+        for (int q = 0; q < whole->param_count; q++)
+            if (whole->params[q].id == param->id)
+                same = &whole->params[q];
+        cr_assert_not_null(same);
+        cr_assert_str_eq(same->name, param->name);
+        cr_assert_eq(same->layer, param->layer);
+        cr_assert_eq(same->count, param->count);
+        cr_assert_eq(same->deviation, param->deviation);
+        cr_assert_eq(same->is_tied, param->is_tied);
+    }
+}
