@@ -16,6 +16,19 @@ enum pp_status pp_trace_write(const struct pp_trace *trace, const char *path, st
                         path);
 }
 
+enum pp_status pp_trace_read(struct pp_arena *arena, const char *path, struct pp_trace **trace,
+                             struct pp_error *err)
+{
+    const char *name = strcmp(path, "-") ? path : "<stdin>";
+    char *text;
+    size_t length;
+
+    PP_TRY(pp_file_read(arena, path, &text, &length, err));
+    if (text[strspn(text, " \t\r\n")] == '{')
+        return pp_trace_parse_chrome(arena, name, text, length, trace, err);
+    return pp_trace_parse_csv(arena, name, text, length, trace, err);
+}
+
 /* ---- what a WAIT waits for ------------------------------------------------------------------- */
 
 /* Hash table over the cells of one list: the latest event of each text. */

@@ -1,0 +1,191 @@
+#define _GNU_SOURCE
+#include "core/file.h"
+#include "traces/metrics.h"
+#include "traces/trace.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/pipesim-chrome-XXXXXX";
+
+static void enter(void)
+{
+    cr_assert_not_null(mkdtemp(folder));
+    cr_assert_eq(chdir(folder), 0);
+}
+
+static void leave(void)
+{
+    cr_assert_eq(chdir("/"), 0);
+    char command[64];
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(chrome_read, .init = enter, .fini = leave);
+
+#define HEADER                                                                                     \
+    "step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,"             \
+    "program_hash\n"
+#define HASH ",0123456789abcdef\n"
+/* Two replicas of two ranks; a wait that takes no time; times that are no sums of powers of two. */
+static const char csv[] = HEADER
+    "0,0,0,compute,0F0,,,0,0.2,0.2,0" HASH "0,0,0,channel,0SEND_F0,0.2,0.2,0.2,0.3,0.1,1000" HASH
+    "0,0,0,control,(0SEND_F0)WAIT,0.3,,0.3,0.3,0,0" HASH "1,0,0,compute,0F0,,,0.7,0.9,0.2,0" HASH
+    "0,1,0,channel,1RECV_F0,0,0.2,0.2,0.3,0.1,1000" HASH
+    "0,1,0,control,(1RECV_F0)WAIT,0,,0.3,0.3,0,0" HASH
+    "0,1,0,compute,(1F0;1B0)OVERLAP_F_B,,,0.3,0.7,0.4,0" HASH
+    "1,1,0,compute,(1F0;1B0)OVERLAP_F_B,,,0.7,0.8,0.1,0" HASH "0,0,1,compute,0F0,,,0,0.6,0.6,0" HASH
+    "1,0,1,compute,0F0,,,0.7,0.8,0.1,0" HASH "0,1,1,compute,(1F0;1B0)OVERLAP_F_B,,,0,0.1,0.1,0" HASH
+    "1,1,1,compute,(1F0;1B0)OVERLAP_F_B,,,0.7,1,0.3,0" HASH;
+
+static struct pp_trace *from_csv(struct pp_arena *arena)
+{
+    struct pp_error err = {0};
+    struct pp_trace *trace;
+
+    cr_assert_eq(pp_trace_parse_csv(arena, "csv", csv, strlen(csv), &trace, &err), PP_OK, "%s",
+                 err.message);
+    return trace;
+}
+
+static const struct pp_trace_event *find(const struct pp_trace *trace,
+                                         const struct pp_trace_event *like)
+{
+    for (int i = 0; i < trace->count; i++) {
+        const struct pp_trace_event *e = &trace->events[i];
+        if (e->step == like->step && e->rank == like->rank && e->replica == like->replica &&
+            strcmp(e->cell, like->cell) == 0)
+            return e;
+    }
+    return NULL;
+}
+
+static bool near(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || fabs(a - b) < 1e-12;
+}
+
+static void assert_same_metrics(struct pp_arena *arena, const struct pp_trace *a,
+                                const struct pp_trace *b)
+{
+    struct pp_metrics m, n;
+
+    cr_assert_eq(pp_metrics_compute(arena, a, &m, NULL), PP_OK);
+    cr_assert_eq(pp_metrics_compute(arena, b, &n, NULL), PP_OK);
+    cr_assert(near(m.iteration_s, n.iteration_s) && near(m.span_bubble_frac, n.span_bubble_frac));
+    for (int part = 0; part < PP_TIME_PARTS; part++)
+        cr_assert(near(m.time_frac[part], n.time_frac[part]), "%s", pp_time_part_names[part]);
+}
+
+Test(chrome_read, what_is_written_is_read_back)
+{
+    static const char *const names[] = {"t.json", "t.json.gz"};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_trace *trace = from_csv(arena);
+    struct pp_error err = {0};
+    struct pp_trace *again;
+
+    for (int n = 0; n < 2; n++) {
+        cr_assert_eq(pp_trace_write(trace, names[n], &err), PP_OK, "%s", err.message);
+        cr_assert_eq(pp_trace_read(arena, names[n], &again, &err), PP_OK, "%s", err.message);
+        cr_assert_str_eq(again->program, names[n]);
+        cr_assert_str_eq(again->engine, "file");
+        cr_assert(again->program_hash == trace->program_hash && again->ranks == 2 &&
+                  again->replicas == 2 && again->steps == 2);
+        cr_assert_eq(again->count, trace->count - 1, "the wait that took no time");
+        for (int i = 0; i < again->count; i++) {
+            const struct pp_trace_event *a = &again->events[i], *b = find(trace, a);
+            cr_assert_not_null(b, "%s", a->cell);
+            cr_assert(a->kind == b->kind && a->target == b->target && a->stream == b->stream &&
+                      a->is_fused == b->is_fused && a->bytes == b->bytes);
+            cr_assert(near(a->start_s, b->start_s) && near(a->end_s, b->end_s), "%s", a->cell);
+            cr_assert(near(a->posted_s, b->posted_s) && near(a->matched_s, b->matched_s), "%s",
+                      a->cell);
+            if (a->kind == PP_WAIT)
+                cr_assert_str_eq(again->events[a->waits_for].cell, "1RECV_F0");
+        }
+        assert_same_metrics(arena, trace, again);
+    }
+}
+
+Test(chrome_read, content_tells_the_format)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_trace *trace = from_csv(arena);
+    struct pp_error err = {0};
+    struct pp_trace *again;
+
+    cr_assert_eq(pp_trace_write(trace, "t.json", &err), PP_OK, "%s", err.message);
+    cr_assert_eq(rename("t.json", "t.csv"), 0);
+    cr_assert_eq(pp_trace_read(arena, "t.csv", &again, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(again->count, trace->count - 1);
+    cr_assert_eq(pp_trace_write(trace, "u.csv", &err), PP_OK, "%s", err.message);
+    cr_assert_eq(rename("u.csv", "u"), 0);
+    cr_assert_eq(pp_trace_read(arena, "u", &again, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(again->count, trace->count);
+    cr_assert_eq(pp_trace_read(arena, "nothing", &again, &err), PP_EFAIL);
+    cr_assert_not_null(strstr(err.message, "nothing"));
+}
+
+#define FILE_OF(events)                                                                            \
+    "{\"otherData\":{\"engine\":\"e\",\"program_hash\":\"0123456789abcdef\"},\"traceEvents\":"     \
+    "[" events "]}"
+#define PROCESS(pid, name)                                                                         \
+    "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" #pid ",\"args\":{\"name\":\"" name "\"}}"
+#define SLICE(pid, cell, rest)                                                                     \
+    "{\"ph\":\"X\",\"name\":\"" cell "\",\"pid\":" #pid ",\"ts\":0,\"dur\":1" rest "}"
+#define STEP ",\"args\":{\"step\":0}"
+
+static const struct {
+    const char *text, *message;
+} broken[] = {
+    {"{", "t:1:"},
+    {"{}", "\"otherData\" and \"traceEvents\" are expected"},
+    {"{\"otherData\":{},\"traceEvents\":[]}", "\"program_hash\" is missing"},
+    {"{\"otherData\":{\"engine\":\"e\",\"program_hash\":\"12\"},\"traceEvents\":[]}",
+     "'12' is not"},
+    {FILE_OF(""), "no events"},
+    {FILE_OF("1"), "traceEvents[0] is not an object"},
+    {FILE_OF("{}"), "traceEvents[0]: \"ph\" is missing"},
+    {FILE_OF("{\"ph\":\"B\"}"), "traceEvents[0]: \"ph\" 'B', expected X, M, s or f"},
+    {FILE_OF(PROCESS(0, "python")), "process 'python', expected one such as 'P3'"},
+    {FILE_OF(PROCESS(0, "P01")), "process 'P01', expected"},
+    {FILE_OF(PROCESS(0, "P-1")), "process 'P-1', expected"},
+    {FILE_OF(PROCESS(0, "P1 replica 2x")), "expected one such as"},
+    {FILE_OF(PROCESS(0, "P1") "," PROCESS(1, "P0")), "traceEvents[1]: process 'P0' after rank 1"},
+    {FILE_OF(SLICE(0, "PP:0F0", STEP)), "an event of process 0 that does not follow its name"},
+    {FILE_OF(PROCESS(0, "P0") "," SLICE(1, "PP:0F0", STEP)), "an event of process 1"},
+    {FILE_OF(PROCESS(0, "P0") "," SLICE(0, "0F0", STEP)), "does not begin with 'PP:'"},
+    {FILE_OF(PROCESS(0, "P0") "," SLICE(0, "PP:0X0", STEP)), "t: traceEvents[1]: "},
+    {FILE_OF(PROCESS(0, "P0") "," SLICE(0, "PP:0F0", "")), "\"args\" must be an object"},
+    {FILE_OF(PROCESS(0, "P0") "," SLICE(0, "PP:0F0", ",\"args\":{}")), "\"step\" is missing"},
+    {FILE_OF(PROCESS(0, "P0") "," SLICE(0, "PP:0F0", ",\"args\":{\"step\":-1}")), "\"step\" is -1"},
+    {FILE_OF(PROCESS(0, "P0") "," SLICE(0, "PP:0F0", ",\"args\":{\"step\":0,\"bytes\":\"x\"}")),
+     "\"bytes\" must be a number"},
+    {FILE_OF(PROCESS(0, "P0") ",{\"ph\":\"X\",\"name\":\"PP:0F0\",\"pid\":0,\"dur\":1" STEP "}"),
+     "\"ts\" is missing"},
+    {FILE_OF(PROCESS(
+         0, "P0") ",{\"ph\":\"X\",\"name\":\"PP:0F0\",\"pid\":0,\"ts\":1e300,\"dur\":1" STEP "}"),
+     "\"ts\" is 1e+300, outside"},
+    {FILE_OF(PROCESS(0, "P0") "," SLICE(0, "PP:(0RECV_F0)WAIT", STEP)), "not posted before"},
+    {FILE_OF(PROCESS(0, "P9999999 replica 9999999") "," SLICE(0, "PP:0F0", STEP)), "exceed"},
+};
+
+Test(chrome_read, what_is_not_ours_is_refused_with_file_and_place)
+{
+    for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_error err = {0};
+        struct pp_trace *trace;
+        cr_expect_eq(
+            pp_trace_parse_chrome(arena, "t", broken[i].text, strlen(broken[i].text), &trace, &err),
+            PP_EINVAL, "case %zu", i);
+        cr_expect(strncmp(err.message, "t:", 2) == 0 &&
+                      strstr(err.message, broken[i].message) != NULL,
+                  "case %zu: '%s' lacks '%s'", i, err.message, broken[i].message);
+    }
+}
