@@ -1,0 +1,137 @@
+/* The figures of one of the two traces: those of its median step. */
+#include "traces/compare_parts.h"
+
+#include "core/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct timed {
+    int64_t ps;
+    int slice;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct timed *a = left, *b = right;
+
+    if (a->ps != b->ps)
+        return a->ps < b->ps ? -1 : 1;
+    return a->slice - b->slice;
+}
+
+static enum pp_status refuse(const struct pp_trace *trace, struct pp_error *err)
+{
+    if (err != NULL)
+        err->status = PP_EINVAL; /* what is wrong is a file, not the world */
+    pp_error_prefix(err, "%s: ", trace->program);
+    return PP_EINVAL;
+}
+
+/* Add `weight` times the figures of a trace. */
+static void add_metrics(struct pp_compare_side *side, const struct pp_metrics *metrics,
+                        double weight)
+{
+    side->step_s += weight * metrics->iteration_s;
+    side->bubble_frac += weight * metrics->iteration_s * metrics->bubble_frac; /* until divided */
+    side->span_bubble_frac += weight * metrics->span_bubble_frac;
+    for (int part = 0; part < PP_TIME_PARTS; part++)
+        side->part_s[part] += weight * metrics->iteration_s * metrics->time_frac[part];
+    for (int r = 0; r < side->trace->ranks; r++) {
+        const struct pp_rank_times *from = &metrics->ranks[r];
+        struct pp_rank_times *to = &side->ranks[r];
+        to->busy_s += weight * from->busy_s;
+        to->idle_s += weight * from->idle_s;
+        to->span_s += weight * from->span_s;
+        for (int part = 0; part < PP_TIME_PARTS; part++)
+            to->part_s[part] += weight * from->part_s[part];
+    }
+}
+
+static enum pp_status add_slice(struct pp_arena *arena, const struct pp_stepped *stepped, int index,
+                                double weight, struct pp_compare_side *side, struct pp_error *err)
+{
+    const struct pp_step_slice *slice = &stepped->slices[index];
+    struct pp_trace one = *stepped->trace;
+    struct pp_metrics metrics;
+
+    one.steps = 1;
+    one.events = slice->events;
+    one.count = slice->count;
+    if (pp_metrics_compute(arena, &one, &metrics, err) != PP_OK)
+        return refuse(stepped->trace, err);
+    add_metrics(side, &metrics, weight);
+    side->before_s += weight * pp_units_s(slice->arrival_ps - slice->begin_ps);
+    return PP_OK;
+}
+
+/* Steps that run into each other: the steps together, as one trace that begins with them. */
+static enum pp_status add_overlapping(struct pp_arena *arena, const struct pp_stepped *stepped,
+                                      int first, struct pp_compare_side *side, struct pp_error *err)
+{
+    struct pp_trace all = *stepped->trace;
+    struct pp_metrics metrics;
+    int64_t begin_ps = INT64_MAX;
+
+    all.steps = stepped->count - first;
+    all.count = 0;
+    for (int i = first; i < stepped->count; i++) {
+        const struct pp_step_slice *slice = &stepped->slices[i];
+        all.count += slice->count;
+        begin_ps = slice->arrival_ps < begin_ps ? slice->arrival_ps : begin_ps;
+    }
+    all.events = pp_arena_alloc_raw(arena, (size_t)all.count * sizeof(*all.events));
+    int count = 0;
+    for (int list = 0; list < stepped->lists; list++)
+        for (int i = first; i < stepped->count; i++) {
+            const struct pp_step_slice *slice = &stepped->slices[i];
+            const double shift_s = pp_units_s(slice->begin_ps - begin_ps);
+            const int base = count - slice->begin[list];
+            for (int k = slice->begin[list]; k < slice->begin[list + 1]; k++) {
+                struct pp_trace_event *event = &all.events[count++];
+                *event = slice->events[k];
+                event->step = i - first;
+                event->start_s += shift_s;
+                event->end_s += shift_s;
+                if (event->waits_for >= 0)
+                    event->waits_for += base;
+            }
+        }
+    if (pp_metrics_compute(arena, &all, &metrics, err) != PP_OK)
+        return refuse(stepped->trace, err);
+    add_metrics(side, &metrics, 1);
+    return PP_OK;
+}
+
+static enum pp_status add_median(struct pp_arena *arena, const struct pp_stepped *stepped,
+                                 int first, struct pp_compare_side *side, struct pp_error *err)
+{
+    const int count = stepped->count - first;
+    struct timed *times = PP_ARRAY(arena, struct timed, count);
+
+    for (int i = 0; i < count; i++) {
+        const struct pp_step_slice *slice = &stepped->slices[first + i];
+        times[i] = (struct timed){slice->end_ps - slice->begin_ps, first + i};
+    }
+    qsort(times, (size_t)count, sizeof(*times), by_time);
+    if (count % 2 == 1)
+        return add_slice(arena, stepped, times[count / 2].slice, 1, side, err);
+    PP_TRY(add_slice(arena, stepped, times[count / 2 - 1].slice, 0.5, side, err));
+    return add_slice(arena, stepped, times[count / 2].slice, 0.5, side, err);
+}
+
+enum pp_status pp_compare_side(struct pp_arena *arena, const struct pp_stepped *stepped, int first,
+                               struct pp_compare_side *side, struct pp_error *err)
+{
+    *side = (struct pp_compare_side){
+        .trace = stepped->trace,
+        .steps = stepped->count - first,
+        .is_overlapping = stepped->is_overlapping,
+        .ranks = PP_ARRAY(arena, struct pp_rank_times, stepped->trace->ranks)};
+    if (stepped->is_overlapping)
+        PP_TRY(add_overlapping(arena, stepped, first, side, err));
+    else
+        PP_TRY(add_median(arena, stepped, first, side, err));
+    side->bubble_frac /= side->step_s;
+    return PP_OK;
+}
