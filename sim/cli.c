@@ -8,6 +8,7 @@ enum {
     RUN = 1 << PP_CMD_RUN,
     PROGRAM = 1 << PP_CMD_PROGRAM,
     VERIFY = 1 << PP_CMD_VERIFY,
+    COMPARE = 1 << PP_CMD_COMPARE,
     SHAPE = RUN | PROGRAM,
     LISTS = 1 << PP_CMD_SCHEDULES | 1 << PP_CMD_MODELS | 1 << PP_CMD_CLUSTERS | 1 << PP_CMD_PRESETS,
     BIG = PP_OPTION_BIG,
@@ -29,6 +30,10 @@ static const struct pp_command commands[] = {
          "print a schedule as a program (CSV)", 0, 0},
     [PP_CMD_VERIFY] = {"verify", "pipesim verify FILE...",
                        "prove programs legal and free of deadlock, or say why not", 1, -1},
+    [PP_CMD_COMPARE] = {"compare", "pipesim compare PREDICTED MEASURED [options]",
+                        "hold a predicted trace against a measured one: where does the error come "
+                        "from?",
+                        2, 2},
     [PP_CMD_HELP] = {"help", "pipesim help [COMMAND]", "help on one command", 0, 1},
 };
 
@@ -40,6 +45,7 @@ static const struct pp_command commands[] = {
 #define G_COMM     "Communication"
 #define G_WHATIF   "What if"
 #define G_ENGINE   "Engine and costs"
+#define G_COMPARE  "Comparison"
 #define G_OUTPUT   PP_GROUP_OUTPUT
 
 /* clang-format off */
@@ -129,7 +135,16 @@ static const struct pp_option options[] = {
     {.name = "require-fit", .type = PP_OPTION_FLAG, .group = G_ENGINE, .commands = RUN,
      .help = "Exit 3 when the peak memory exceeds the device."},
 
-    {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "One JSON object on stdout."},
+    {.name = "skip-steps", .type = PP_OPTION_INT, .argument = "K", .min = 0, .max = BIG, .default_text = "0", .group = G_COMPARE, .commands = COMPARE,
+     .help = "Leave out the first K measured steps, and as many predicted ones where there are equally many."},
+    {.name = "tolerance", .type = PP_OPTION_FRAC, .argument = "FRAC", .group = G_COMPARE, .commands = COMPARE,
+     .help = "Exit 5 when predicted / measured - 1 of the step is larger in size, e.g. 5%."},
+    {.name = "worst", .type = PP_OPTION_INT, .argument = "N", .min = 0, .max = 1000, .default_text = "5", .group = G_COMPARE, .commands = COMPARE,
+     .help = "How many of the events whose durations differ most to print."},
+    {.name = "allow-different", .type = PP_OPTION_FLAG, .group = G_COMPARE, .commands = COMPARE,
+     .help = "Compare traces of different programs, as far as they have the same events."},
+
+    {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN | COMPARE, .help = "One JSON object on stdout."},
     {.name = "gantt", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "Draw the step in the terminal."},
     {.name = "explain", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "Say where each number comes from."},
     {.name = "trace", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = RUN,
@@ -148,6 +163,7 @@ static const struct pp_example examples[] = {
     {"pipesim --schedule gpipe,1f1b,interleaved --model llama3-70b --gpus 512 --pp 8 --tp 8", "compare schedules"},
     {"pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt", "see a schedule"},
     {"pipesim program --schedule 1f1b --pp 4 --micro-batches 8 --compute", "print it as PyTorch's CSV, edit it, then verify and run the file"},
+    {"pipesim compare predicted.csv measured.json.gz --tolerance 5%", "how wrong is a prediction, and where? Two files of --trace"},
 };
 /* clang-format on */
 

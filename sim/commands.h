@@ -25,6 +25,8 @@ enum pp_status pp_command_program(struct pp_arena *, const struct pp_parsed *, F
                                   struct pp_error *);
 enum pp_status pp_command_verify(struct pp_arena *, const struct pp_parsed *, FILE *,
                                  struct pp_error *);
+enum pp_status pp_command_compare(struct pp_arena *, const struct pp_parsed *, FILE *,
+                                  struct pp_error *);
 
 /* The subjects of --schedule: names, a file, or "all". `*subjects` in the arena. */
 enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_request *request,
