@@ -6,7 +6,6 @@
 #include "exec/host.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -239,14 +238,15 @@ enum pp_status pp_reference_step(struct pp_reference *reference, const struct pp
 enum pp_status pp_reference_update(struct pp_reference *reference, int step, struct pp_error *err)
 {
     struct pp_reference *r = reference;
+    const struct pp_param *fault =
+        pp_state_not_finite(r->kernels, NULL, r->stage, &r->state, &r->state_scratch);
 
+    if (fault)
+        return pp_error_set(err, PP_EFAIL,
+                            "step %d: the gradient of %s in layer %d of %d (0 is the embedding) is "
+                            "not finite",
+                            step, fault->name, fault->layer, r->net->layers + 2);
     pp_state_squares(r->kernels, NULL, r->stage, &r->state, &r->state_scratch, r->squares);
-    for (int layer = 0; layer < r->net->layers + 2; layer++)
-        if (!isfinite(r->squares[layer]))
-            return pp_error_set(err, PP_EFAIL,
-                                "step %d: the gradients of layer %d of %d (0 is the embedding) are "
-                                "not finite",
-                                step, layer, r->net->layers + 2);
     pp_state_update(r->kernels, NULL, r->stage, &r->state, &r->state_scratch, &r->recipe, step,
                     pp_recipe_grad_scale(&r->recipe, r->squares, r->net->layers));
     return PP_OK;

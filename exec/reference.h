@@ -18,9 +18,9 @@ static inline int pp_batch_samples(const struct pp_batch *b)
 }
 
 struct pp_reference;
-/* All memory is taken here, from the arena; one granule's activations at a time. PP_EFAIL when it is
- * more than the machine has left, with sizes. `net` and `kernels` are kept by reference. mbs is a
- * multiple of the granules, net->seq of the splits. */
+/* All memory is taken here, from the arena; one granule's activations at a time. PP_EFAIL when it
+ * is more than the machine has left, with sizes. `net` and `kernels` are kept by reference. mbs is
+ * a multiple of the granules, net->seq of the splits. */
 enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *net,
                                    const struct pp_kernels *kernels, const struct pp_batch *batch,
                                    const struct pp_recipe *recipe, struct pp_reference **reference,
@@ -30,6 +30,7 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
  */
 enum pp_status pp_reference_step(struct pp_reference *reference, const struct pp_text *text,
                                  int step, double *loss, struct pp_error *err);
+/* PP_EFAIL for a gradient that is not finite, with step, tensor and layer. */
 enum pp_status pp_reference_update(struct pp_reference *reference, int step, struct pp_error *err);
 
 const struct pp_stage *pp_reference_stage(const struct pp_reference *reference);

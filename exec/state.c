@@ -29,12 +29,15 @@ static const void *gradient(const struct pp_kernels *k, void *stream, const stru
     return tensor;
 }
 
-static double add_blocks(const double *blocks, int64_t count)
+static double tensor_squares(const struct pp_kernels *k, void *stream, const struct pp_param *param,
+                             const struct pp_state *state, const struct pp_state_scratch *scratch)
 {
     double sum = 0;
 
-    for (int64_t i = 0; i < (count + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK; i++)
-        sum += blocks[i];
+    k->squares(stream, param->count, gradient(k, stream, param, state, scratch->tensor),
+               scratch->blocks);
+    for (int64_t i = 0; i < (param->count + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK; i++)
+        sum += scratch->blocks[i];
     return sum;
 }
 
@@ -60,10 +63,20 @@ void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_
 
         if (param->is_tied && !stage->shape.has_embedding)
             continue;
-        k->squares(stream, param->count, gradient(k, stream, param, state, scratch->tensor),
-                   scratch->blocks);
-        squares[param->is_tied ? 0 : param->layer] += add_blocks(scratch->blocks, param->count);
+        squares[param->is_tied ? 0 : param->layer] +=
+            tensor_squares(k, stream, param, state, scratch);
     }
+}
+
+const struct pp_param *pp_state_not_finite(const struct pp_kernels *k, void *stream,
+                                           const struct pp_stage *stage,
+                                           const struct pp_state *state,
+                                           const struct pp_state_scratch *scratch)
+{
+    for (int p = 0; p < stage->param_count; p++)
+        if (!isfinite(tensor_squares(k, stream, &stage->params[p], state, scratch)))
+            return &stage->params[p];
+    return NULL;
 }
 
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,

@@ -44,6 +44,11 @@ struct pp_state_scratch {
 void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                       const struct pp_state *state, const struct pp_state_scratch *scratch,
                       double *squares);
+/* The first tensor whose gradient is not finite, for a message; NULL when all are. */
+const struct pp_param *pp_state_not_finite(const struct pp_kernels *k, void *stream,
+                                           const struct pp_stage *stage,
+                                           const struct pp_state *state,
+                                           const struct pp_state_scratch *scratch);
 /* What gradients are multiplied with: min(1, clip / norm); 1 without clipping. NAN when the norm is
  * not finite. squares [net->layers + 2]. */
 double pp_recipe_grad_scale(const struct pp_recipe *recipe, const double *squares, int layers);

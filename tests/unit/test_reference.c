@@ -227,7 +227,7 @@ Test(reference, a_gradient_that_is_no_number_ends_the_update)
             tensor(reference, pp_reference_state(reference)->sum, "qkv.weight", 2, &count);
         grad[count / 2] = HUGE_VAL;
         cr_assert_eq(pp_reference_update(reference, 5, &err), PP_EFAIL);
-        cr_assert_str_eq(err.message, "step 5: the gradients of layer 2 of 4 (0 is the embedding) "
-                                      "are not finite");
+        cr_assert_str_eq(err.message, "step 5: the gradient of qkv.weight in layer 2 of 4 (0 is "
+                                      "the embedding) is not finite");
     }
 }
