@@ -48,7 +48,7 @@ static const struct pp_recipe recipe = {.seed = 1,
                                         .beta2 = 0.95,
                                         .epsilon = 1e-8,
                                         .decay = 0.1,
-                                        .clip = 0.5}; /* active in the first steps of both */
+                                        .clip = 0.5 /* active in the first steps of both */};
 static const struct pp_batch batch = {
     .replicas = 1, .micro_batches = 8, .mbs = 2, .granules = 1, .splits = 1};
 
