@@ -17,41 +17,6 @@ static const pp_command_function COMMANDS[] = {
     [PP_CMD_VERIFY] = pp_command_verify,   [PP_CMD_COMPARE] = pp_command_compare,
 };
 
-static int command_by_name(const char *name)
-{
-    for (int i = 0; i < pp_sim_cli.command_count; i++)
-        if (!strcmp(pp_sim_cli.commands[i].name, name))
-            return i;
-    return -1;
-}
-
-/* pipesim help [COMMAND | man | bash | zsh | fish] */
-static enum pp_status help(const struct pp_parsed *parsed, FILE *out, int width,
-                           struct pp_error *err)
-{
-    static const char *const SHELLS[] = {"bash", "zsh", "fish"};
-
-    if (!parsed->operand_count) {
-        pp_options_help(&pp_sim_cli, -1, out, width);
-        return PP_OK;
-    }
-    const char *topic = parsed->operands[0];
-    if (!strcmp(topic, "man")) {
-        pp_options_man(&pp_sim_cli, PP_VERSION, out);
-        return PP_OK;
-    }
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(topic, SHELLS[i])) {
-            pp_options_completion(&pp_sim_cli, (enum pp_shell)i, out);
-            return PP_OK;
-        }
-    if (command_by_name(topic) < 0)
-        return pp_error_set(err, PP_EINVAL, "help %s: no such command; pipesim --help lists them",
-                            topic);
-    pp_options_help(&pp_sim_cli, command_by_name(topic), out, width);
-    return PP_OK;
-}
-
 static enum pp_status version(FILE *out)
 {
     fprintf(out, "pipesim %s (engine%s:", PP_VERSION, pp_engines[1] ? "s" : "");
@@ -86,7 +51,8 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
         return PP_OK;
     }
     if (parsed.command == PP_CMD_HELP)
-        return help(&parsed, out, width, err);
+        return pp_options_topic(&pp_sim_cli, parsed.operand_count ? parsed.operands[0] : NULL, out,
+                                width, err);
     return COMMANDS[parsed.command](arena, &parsed, out, err);
 }
 

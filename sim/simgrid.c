@@ -3,7 +3,7 @@
 
 #include "core/units.h"
 #include "sim/interpret.h"
-#include "sim/progress.h"
+#include "core/progress.h"
 #include "sim/simgrid_child.h"
 #include "sim/simgrid_engine.h"
 #include "sim/simgrid_module.h"

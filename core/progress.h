@@ -1,7 +1,7 @@
-/* sim/progress.h — how far a long run has come: on stderr, if that is a terminal, after a second.
+/* core/progress.h — how far a long run has come: on stderr, if that is a terminal, after a second.
  */
-#ifndef PP_SIM_PROGRESS_H
-#define PP_SIM_PROGRESS_H
+#ifndef PP_CORE_PROGRESS_H
+#define PP_CORE_PROGRESS_H
 
 #include <stdbool.h>
 

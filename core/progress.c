@@ -1,4 +1,4 @@
-#include "sim/progress.h"
+#include "core/progress.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -1,0 +1,34 @@
+/* The operand of a program's help command. */
+#include "core/options.h"
+
+#include <string.h>
+
+static int command_by_name(const struct pp_cli *cli, const char *name)
+{
+    for (int i = 0; i < cli->command_count; i++)
+        if (!strcmp(cli->commands[i].name, name))
+            return i;
+    return -1;
+}
+
+enum pp_status pp_options_topic(const struct pp_cli *cli, const char *topic, FILE *out, int width,
+                                struct pp_error *err)
+{
+    static const char *const SHELLS[] = {"bash", "zsh", "fish"};
+
+    if (topic && !strcmp(topic, "man")) {
+        pp_options_man(cli, PP_VERSION, out);
+        return PP_OK;
+    }
+    for (int i = 0; topic && i < 3; i++)
+        if (!strcmp(topic, SHELLS[i])) {
+            pp_options_completion(cli, (enum pp_shell)i, out);
+            return PP_OK;
+        }
+    const int command = topic ? command_by_name(cli, topic) : -1;
+    if (topic && command < 0)
+        return pp_error_set(err, PP_EINVAL, "help %s: no such command; %s --help lists them", topic,
+                            cli->program);
+    pp_options_help(cli, command, out, width);
+    return PP_OK;
+}
