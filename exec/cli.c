@@ -1,0 +1,116 @@
+#include "exec/cli.h"
+
+#include "core/model_options.h"
+#include "schedules/select_options.h"
+
+enum { RUN = 1 << PP_EXEC_RUN, BIG = PP_OPTION_BIG };
+
+static const struct pp_command commands[] = {
+    [PP_EXEC_RUN] = {"run", "pipeexec [run] [--schedule NAME|FILE.csv] [--np P] [options]",
+                     "train a transformer for real, as the schedule says", 0, 0},
+    [PP_EXEC_HELP] = {"help", "pipeexec help [COMMAND|man|bash|zsh|fish]", "help on one command", 0,
+                      1},
+};
+
+#define G_SCHEDULE "Schedule"
+#define G_LAYOUT   "Layout and batch"
+#define G_MODEL    "Model and data"
+#define G_RECIPE   "Training"
+#define G_MACHINE  "Machine"
+#define G_CHECK    "Checks and prediction"
+#define G_OUTPUT   "Output"
+
+/* clang-format off */
+static const struct pp_option options[] = {
+    {.name = "schedule", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "1f1b", .group = G_SCHEDULE, .commands = RUN,
+     .aliases = PP_SCHEDULE_ALIASES,
+     .help = "A schedule or a program file. 'pipesim schedules' names them; a file ends in .csv or has a / in its name."},
+    PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, RUN),
+    PP_OPTIONS_SHAPE(G_SCHEDULE, RUN),
+    PP_OPTIONS_DIALECT(G_SCHEDULE, RUN),
+    {.name = "recompute", .type = PP_OPTION_CHOICE, .choices = "none|full", .argument = "HOW", .default_text = "none", .group = G_SCHEDULE, .commands = RUN,
+     .aliases = PP_NAMES("recompute-granularity"), .help = "full: keep only the input of a stage, and compute its forward again before its backward."},
+    PP_OPTIONS_GRAD_SYNC(G_SCHEDULE, RUN),
+    PP_OPTIONS_RECEIVES(G_SCHEDULE, RUN),
+
+    {.name = "np", .is_common = true, .type = PP_OPTION_INT, .argument = "P", .min = 1, .max = 1024, .default_text = "4", .group = G_LAYOUT, .commands = RUN,
+     .aliases = PP_NAMES("n", "pp", "pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"), .help = "Pipeline ranks. P * D workers run beside each other."},
+    PP_OPTIONS_VP(G_LAYOUT, RUN),
+    PP_OPTIONS_DP(G_LAYOUT, RUN),
+    PP_OPTIONS_BATCH(G_LAYOUT, RUN),
+
+    {.name = "model", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "tiny", .group = G_MODEL, .commands = RUN,
+     .help = "A preset or a Hugging Face config.json: decoders like GPT-2 and LLaMA. 'pipesim models' names the presets."},
+    PP_OPTIONS_DIMENSIONS(G_MODEL, RUN),
+    {.name = "data", .is_common = true, .type = PP_OPTION_STRING, .argument = "FILE", .default_text = "a text that is built in", .group = G_MODEL, .commands = RUN,
+     .help = "The text that is learned, byte by byte."},
+
+    {.name = "steps", .is_common = true, .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "20", .group = G_RECIPE, .commands = RUN,
+     .aliases = PP_NAMES("iters", "train-iters", "training.steps"), .help = "Training steps."},
+    {.name = "lr", .type = PP_OPTION_COUNT, .argument = "X", .default_text = "0.003", .group = G_RECIPE, .commands = RUN,
+     .help = "Learning rate of AdamW."},
+    {.name = "min-lr", .type = PP_OPTION_COUNT, .argument = "X", .default_text = "a tenth of --lr", .group = G_RECIPE, .commands = RUN,
+     .help = "Learning rate of the last step: a cosine leads there."},
+    {.name = "lr-warmup", .type = PP_OPTION_INT, .argument = "K", .min = 0, .max = BIG, .default_text = "0", .group = G_RECIPE, .commands = RUN,
+     .help = "Steps in which the learning rate rises from 0."},
+    {.name = "weight-decay", .type = PP_OPTION_COUNT, .argument = "X", .default_text = "0.1", .group = G_RECIPE, .commands = RUN,
+     .help = "Decoupled decay of matrices."},
+    {.name = "clip", .type = PP_OPTION_COUNT, .argument = "NORM", .default_text = "0: no clipping", .group = G_RECIPE, .commands = RUN,
+     .aliases = PP_NAMES("clip-grad", "training.max_norm"), .help = "Greatest norm of all gradients; the ranks meet before the update."},
+    {.name = "seed", .type = PP_OPTION_LONG, .argument = "S", .min = 0, .max = INT64_MAX, .default_text = "0", .group = G_RECIPE, .commands = RUN,
+     .help = "Seed of the weights, of the samples, and of the orders that backend fake draws."},
+    {.name = "precision", .type = PP_OPTION_CHOICE, .choices = "fp32|double", .argument = "TYPE", .default_text = "fp32", .group = G_RECIPE, .commands = RUN,
+     .help = "double: plain reference kernels, about a hundred times slower."},
+
+    {.name = "backend", .type = PP_OPTION_CHOICE, .choices = "cpu|cuda|fake", .argument = "NAME", .default_text = "cpu", .group = G_MACHINE, .commands = RUN,
+     .aliases = PP_NAMES("device"), .help = "Where work runs. fake: on the CPU, but in the worst order that the events of the program allow."},
+    {.name = "transport", .type = PP_OPTION_CHOICE, .choices = "local|shm|tcp|nccl", .argument = "NAME", .default_text = "local", .group = G_MACHINE, .commands = RUN,
+     .help = "How ranks talk. local: they are threads of one process."},
+    {.name = "clock", .is_common = true, .type = PP_OPTION_CHOICE, .choices = "virtual|wall", .argument = "CLOCK", .default_text = "virtual", .group = G_MACHINE, .commands = RUN,
+     .help = "virtual: a rank's clock advances by the CPU time of its ops and by waiting for others, as if each rank had a core and wires of its own. wall: what a watch shows."},
+    {.name = "cores", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = 4096, .default_text = "those of the machine", .group = G_MACHINE, .commands = RUN,
+     .help = "Compute ops that run at a time."},
+    {.name = "link", .type = PP_OPTION_STRING, .argument = "TEXT", .default_text = "latency:10us bandwidth:10GBps", .group = G_MACHINE, .commands = RUN,
+     .help = "The wires of the virtual clock, for messages and gradient sums."},
+
+    {.name = "check", .is_common = true, .type = PP_OPTION_FLAG, .group = G_CHECK, .commands = RUN,
+     .help = "Compare the gradients of every step, and the weights at the end, with training on one rank. Without it, those of the first step."},
+    {.name = "no-check", .type = PP_OPTION_FLAG, .group = G_CHECK, .commands = RUN,
+     .help = "Compare nothing, and do not measure memory."},
+    {.name = "exact-grad", .is_common = true, .type = PP_OPTION_FLAG, .group = G_CHECK, .commands = RUN,
+     .help = "Add gradients in fixed point, so that no order of additions changes a bit of them."},
+    {.name = "warmup", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "2", .group = G_CHECK, .commands = RUN,
+     .help = "Steps behind the first whose durations make the prediction. Figures are those of the steps behind them."},
+    {.name = "calibrate-on", .type = PP_OPTION_STRING, .argument = "SCHEDULE", .group = G_CHECK, .commands = RUN,
+     .help = "Predict from durations measured while another schedule ran: its steps come first."},
+
+    {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "One JSON object on stdout."},
+    {.name = "trace", .is_common = true, .type = PP_OPTION_STRING, .argument = "FILE", .default_text = "on a terminal, a new folder in $TMPDIR", .group = G_OUTPUT, .commands = RUN,
+     .help = "Write what happened: .csv, or .json for Perfetto; .gz compresses."},
+    {.name = "predicted-trace", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = RUN,
+     .help = "Write what was predicted, in the same form."},
+    {.name = "quiet", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "No report and no progress: the exit code tells."},
+    {.name = "color", .type = PP_OPTION_CHOICE, .choices = "auto|always|never", .argument = "WHEN", .default_text = "auto", .group = G_OUTPUT, .commands = RUN,
+     .help = "Colour. NO_COLOR and pipes switch it off."},
+};
+
+static const struct pp_example examples[] = {
+    {"pipeexec", "train a tiny transformer on 4 ranks with 1f1b; no GPU, no MPI, no input"},
+    {"pipeexec --schedule zbv -np 8 --micro-batches 16 --exact-grad", "another schedule; gradients equal those of one rank to the bit"},
+    {"pipeexec --schedule chimera --calibrate-on 1f1b", "predict chimera from what 1f1b took, then run it"},
+    {"pipeexec --schedule mine.csv --trace measured.csv --predicted-trace predicted.csv", "a program of your own, and both traces for pipesim compare"},
+};
+/* clang-format on */
+
+const struct pp_cli pp_exec_cli = {
+    .program = "pipeexec",
+    .date = "2026-11-21",
+    .summary = "train a real transformer with any pipeline schedule, and compare with the "
+               "prediction",
+    .commands = commands,
+    .command_count = sizeof(commands) / sizeof(*commands),
+    .options = options,
+    .option_count = sizeof(options) / sizeof(*options),
+    .examples = examples,
+    .example_count = sizeof(examples) / sizeof(*examples),
+};

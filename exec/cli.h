@@ -1,0 +1,10 @@
+/* exec/cli.h — the command line of pipeexec, as tables. */
+#ifndef PP_EXEC_CLI_H
+#define PP_EXEC_CLI_H
+
+#include "core/request.h"
+
+enum pp_exec_command { PP_EXEC_RUN, PP_EXEC_HELP };
+extern const struct pp_cli pp_exec_cli;
+
+#endif

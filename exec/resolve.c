@@ -1,0 +1,155 @@
+/* Model, data, recipe, machine: the parts of a run that no schedule changes. */
+#include "exec/config.h"
+
+#include "core/model_options.h"
+#include "exec/wires.h"
+
+enum { USUAL_STEPS = 20, USUAL_WARMUP = 2 };
+
+/* In the order of the choices of --backend; NULL = not in this build. */
+static const struct pp_backend *const BACKENDS[] = {&pp_backend_cpu, NULL, &pp_backend_fake};
+/* ... of --transport; ranks of one process need none of the others. */
+static const bool HAS_TRANSPORT[] = {true, false, false, false};
+static const char *const TRANSPORTS[] = {"local", "shm", "tcp", "nccl"};
+
+static enum pp_status no_backend(const char *typed, struct pp_error *err)
+{
+    const char *separator = "";
+
+    pp_error_set(err, PP_EFAIL, "%s: not in this build, which has ", typed);
+    for (size_t i = 0; i < sizeof(BACKENDS) / sizeof(*BACKENDS); i++)
+        if (BACKENDS[i]) {
+            pp_error_append(err, "%s%s", separator, BACKENDS[i]->name);
+            separator = ", ";
+        }
+    return PP_EFAIL;
+}
+
+static enum pp_status resolve_machine(const struct pp_request *request,
+                                      struct pp_exec_config *config, struct pp_error *err)
+{
+    const int backend = pp_request_int(request, "backend", 0);
+    const int transport = pp_request_int(request, "transport", 0);
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    config->backend = BACKENDS[backend];
+    if (!config->backend)
+        return no_backend(pp_request_typed(request, "backend", typed), err);
+    if (!HAS_TRANSPORT[transport])
+        return pp_error_set(err, PP_EFAIL,
+                            "%s: not in this build, which has local (ranks are threads)",
+                            pp_request_typed(request, "transport", typed));
+    config->transport = TRANSPORTS[transport];
+    config->clock = (enum pp_clock_kind)pp_request_int(request, "clock", PP_CLOCK_VIRTUAL);
+    config->cores = pp_request_int(request, "cores", 0);
+    if (config->clock == PP_CLOCK_WALL && pp_request_has(request, "link"))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has no effect with --clock wall: messages take what they take",
+                            pp_request_typed(request, "link", typed));
+    const char *link = pp_request_text(request, "link", NULL);
+    return pp_wires_parse(link, &config->wires, err) == PP_OK
+               ? PP_OK
+               : pp_error_prefix(err, "--link \"%s\": ", link);
+}
+
+static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_request *request,
+                                    struct pp_exec_config *config, struct pp_error *err)
+{
+    PP_TRY(pp_model_take(arena, request, "tiny", &config->model, err));
+    const int seq = pp_request_int(request, "seq", config->model.seq);
+    PP_TRY(pp_net_from_model(&config->model, seq, &config->net, err));
+    return pp_text_load(arena, pp_request_text(request, "data", NULL), seq, config->net.vocab,
+                        &config->text, err);
+}
+
+static double number(const struct pp_request *request, const char *name, double usual)
+{
+    const struct pp_option_value *value = pp_request_get(request, name, NULL);
+
+    return value ? value->number : usual;
+}
+
+/* The first step warms caches up and the last is judged; those between may calibrate. */
+static enum pp_status resolve_steps(const struct pp_request *request, struct pp_exec_config *config,
+                                    struct pp_error *err)
+{
+    const int steps = pp_request_int(request, "steps", USUAL_STEPS);
+    const int most = steps > 3 ? steps - 2 : 1;
+    const int warmup = pp_request_int(request, "warmup", most < USUAL_WARMUP ? most : USUAL_WARMUP);
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    config->steps = steps;
+    config->warmup = warmup;
+    if (warmup > most)
+        return pp_error_set(
+            err, PP_EINVAL, "%s leaves none of %d step%s to be judged; nearest: --warmup %d",
+            pp_request_typed(request, "warmup", typed), steps, steps == 1 ? "" : "s", most);
+    return PP_OK;
+}
+
+static enum pp_status resolve_recipe(const struct pp_request *request,
+                                     struct pp_exec_config *config, struct pp_error *err)
+{
+    const struct pp_option_value *seed = pp_request_get(request, "seed", NULL);
+    struct pp_recipe *r = &config->recipe;
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    *r = (struct pp_recipe){.seed = seed ? (uint64_t)seed->integer : 0,
+                            .is_exact = pp_request_has(request, "exact-grad"),
+                            .rate = number(request, "lr", 0.003),
+                            .warmup_steps = pp_request_int(request, "lr-warmup", 0),
+                            .steps = config->steps,
+                            .beta1 = 0.9,
+                            .beta2 = 0.95,
+                            .epsilon = 1e-8,
+                            .decay = number(request, "weight-decay", 0.1),
+                            .clip = number(request, "clip", 0)};
+    r->end_rate = number(request, "min-lr", r->rate / 10);
+    if (r->end_rate > r->rate)
+        return pp_error_set(err, PP_EINVAL, "%s is more than the learning rate, %g",
+                            pp_request_typed(request, "min-lr", typed), r->rate);
+    if (r->warmup_steps > config->steps)
+        return pp_error_set(err, PP_EINVAL, "%s: training ends after %d steps; nearest: %d",
+                            pp_request_typed(request, "lr-warmup", typed), config->steps,
+                            config->steps);
+    config->precision = pp_request_int(request, "precision", 0) ? "double" : "fp32";
+    config->kernels = pp_request_int(request, "precision", 0) ? &pp_kernels_reference
+                                                              : pp_kernels_fp32(r->is_exact);
+    return PP_OK;
+}
+
+static enum pp_status check_pairs(const struct pp_request *request, struct pp_error *err)
+{
+    static const struct {
+        const char *a, *b, *reason;
+    } PAIRS[] = {
+        {"check", "no-check", "say opposite things"},
+        {"json", "quiet", "say opposite things"},
+    };
+
+    for (size_t i = 0; i < sizeof(PAIRS) / sizeof(*PAIRS); i++)
+        if (pp_request_has(request, PAIRS[i].a) && pp_request_has(request, PAIRS[i].b))
+            return pp_error_set(err, PP_EINVAL, "--%s and --%s %s; give one of them", PAIRS[i].a,
+                                PAIRS[i].b, PAIRS[i].reason);
+    return PP_OK;
+}
+
+enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_request *request,
+                               struct pp_exec_config *config, struct pp_error *err)
+{
+    const struct pp_option_value *gbs = pp_request_get(request, "gbs", NULL);
+
+    *config = (struct pp_exec_config){
+        .ranks = pp_request_int(request, "np", 0),
+        .micro_batches = pp_request_int(request, "micro-batches", 0),
+        .replicas = pp_request_int(request, "dp", 1),
+        .mbs = pp_request_int(request, "mbs", 0),
+        .gbs = gbs ? gbs->integer : 0,
+        .has_recompute = pp_request_int(request, "recompute", 0) == 1,
+    };
+    PP_TRY(check_pairs(request, err));
+    PP_TRY(resolve_machine(request, config, err));
+    PP_TRY(resolve_steps(request, config, err));
+    PP_TRY(resolve_recipe(request, config, err));
+    return resolve_model(arena, request, config, err);
+}

@@ -1,0 +1,15 @@
+/* exec/resolve_parts.h — parts of pp_exec_plan_make(): private to exec/resolve*.c. */
+#ifndef PP_EXEC_RESOLVE_PARTS_H
+#define PP_EXEC_RESOLVE_PARTS_H
+
+#include "exec/config.h"
+
+/* Micro-batches into the shape (a file has them already) and samples of one into the batch; ranks
+ * must be set. PP_EINVAL when they do not make up --gbs. */
+enum pp_status pp_exec_batch(const struct pp_request *request, const struct pp_exec_config *config,
+                             struct pp_exec_plan *plan, struct pp_error *err);
+/* Granules of whole samples, splits of whole tokens, no recomputation of splits. */
+enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
+                                 const struct pp_exec_plan *plan, struct pp_error *err);
+
+#endif

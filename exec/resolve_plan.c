@@ -1,0 +1,233 @@
+/* One schedule: shape, blocks, program, stages. */
+#include "exec/resolve_parts.h"
+
+#include "schedules/eager.h"
+#include "schedules/verify.h"
+
+#include <stdio.h>
+
+enum { USUAL_RANKS = 4 };
+#define USUAL_SCHEDULE "1f1b"
+
+/* ---- what can be executed -------------------------------------------------------------------- */
+
+static enum pp_status simulated_only(const char *name, const char *reason, struct pp_error *err)
+{
+    const char *separator = "";
+
+    pp_error_set(err, PP_EINVAL, "--schedule %s is only simulated: %s; pipeexec runs ", name,
+                 reason);
+    for (int i = 0; pp_schedules[i]; i++)
+        if (!pp_schedules[i]->is_simulated_only) {
+            pp_error_append(err, "%s%s", separator, pp_schedules[i]->name);
+            separator = ", ";
+        }
+    return pp_error_append(err, "\n  try: pipesim --schedule %s --gpus 8", name);
+}
+
+static enum pp_status check_subject(const struct pp_subject *subject, struct pp_error *err)
+{
+    static const char VERSIONS[] = "its micro-batches need several versions of the weights";
+
+    if (subject->schedule && subject->schedule->is_simulated_only)
+        return simulated_only(subject->name, VERSIONS, err);
+    if (!subject->file)
+        return PP_OK;
+    if (subject->file->versions > 1)
+        return simulated_only(subject->name, VERSIONS, err);
+    if (subject->file->mode != PP_MODE_TRAIN)
+        return simulated_only(subject->name, "it has no backward, so nothing is learned", err);
+    return PP_OK;
+}
+
+/* A file may hold instructions that engines can only price. */
+static enum pp_status check_kinds(const struct pp_program *p, const char *name,
+                                  struct pp_error *err)
+{
+    static const bool IS_EXECUTED[PP_OP_KINDS] = {
+        [PP_F] = true,      [PP_B] = true,      [PP_I] = true,      [PP_W] = true,
+        [PP_R] = true,      [PP_U] = true,      [PP_AR] = true,     [PP_SEND_F] = true,
+        [PP_RECV_F] = true, [PP_SEND_B] = true, [PP_RECV_B] = true, [PP_WAIT] = true,
+        [PP_BAR] = true,
+    };
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (!IS_EXECUTED[p->kind[i]]) {
+            char reason[64];
+            snprintf(reason, sizeof(reason), "nothing here executes its %s",
+                     pp_op_kinds[p->kind[i]].text);
+            return simulated_only(name, reason, err);
+        }
+    return PP_OK;
+}
+
+/* ---- program --------------------------------------------------------------------------------- */
+
+static enum pp_status resolve_shape(const struct pp_request *request,
+                                    const struct pp_exec_config *config, struct pp_exec_plan *plan,
+                                    struct pp_error *err)
+{
+    struct pp_selection *selection = &plan->selection;
+    struct pp_shape *shape = &selection->shape;
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    PP_TRY(pp_select_shape(request, &plan->subject, selection, err));
+    if (!plan->subject.file)
+        shape->ranks = config->ranks ? config->ranks : USUAL_RANKS;
+    PP_TRY(pp_exec_batch(request, config, plan, err));
+    if (plan->subject.file)
+        return PP_OK;
+    PP_TRY(pp_schedule_check(plan->subject.schedule, shape, err));
+    if (pp_schedule_variants(plan->subject.schedule, shape))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: pipeexec runs one order; 'pipesim --schedule %s' with the same "
+                            "option compares them",
+                            pp_request_typed(request, "concat", typed), plan->subject.name);
+    return PP_OK;
+}
+
+/* Schedules that search, and --order eager, look at abstract costs: F = I = W. */
+static enum pp_status compute_program(struct pp_arena *arena, struct pp_exec_plan *plan,
+                                      struct pp_program **program, struct pp_error *err)
+{
+    static const struct pp_unit_costs UNIT = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
+    const struct pp_selection *selection = &plan->selection;
+    const struct pp_shape *shape = &selection->shape;
+    const struct pp_costs *costs = pp_costs_unit(arena, &UNIT, shape->ranks, pp_shape_stages(shape),
+                                                 shape->splits, shape->granules);
+
+    *program = (struct pp_program *)(uintptr_t)plan->subject.file;
+    if (!plan->subject.file)
+        PP_TRY(pp_schedule_program(arena, plan->subject.schedule, shape, costs, program, err));
+    if (!selection->is_eager)
+        return PP_OK;
+    const struct pp_eager_options options = {.limit = selection->eager_limit};
+    return pp_eager_program(arena, *program, costs, &options, program, err);
+}
+
+static const double *recompute_fracs(struct pp_arena *arena, bool has_recompute, int stages)
+{
+    if (!has_recompute)
+        return NULL;
+    double *fracs = PP_ARRAY(arena, double, stages);
+    for (int s = 0; s < stages; s++)
+        fracs[s] = 1;
+    return fracs;
+}
+
+static enum pp_status lower(struct pp_arena *arena, const struct pp_request *request,
+                            const struct pp_exec_config *config, struct pp_exec_plan *plan,
+                            struct pp_error *err)
+{
+    const struct pp_verify_options strict = {0};
+    struct pp_program *compute;
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    PP_TRY(compute_program(arena, plan, &compute, err));
+    const bool has_copies = config->replicas * compute->pipelines > 1;
+    if (!has_copies && !plan->subject.is_listed && pp_request_has(request, "grad-sync"))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has no effect with one replica of each stage; give --dp 2",
+                            pp_request_typed(request, "grad-sync", typed));
+    const struct pp_lower_options options = {
+        .post = (enum pp_post)pp_request_int(request, "post", PP_POST_EARLY),
+        .recv_slots = pp_request_int(request, "recv-slots", 2),
+        .grad_sync = (enum pp_grad_sync)pp_request_int(request, "grad-sync", PP_SYNC_END),
+        .has_sync = has_copies,
+        .has_optimizer = true,
+        .has_clip = config->recipe.clip > 0,
+        .has_tied = config->net.is_tied,
+        .recompute_frac = recompute_fracs(arena, config->has_recompute, compute->stages)};
+    PP_TRY(pp_lower(arena, compute, &options, &plan->program, err));
+    PP_TRY(check_kinds(plan->program, plan->subject.name, err));
+    return pp_verify(plan->program, &strict, err);
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+static bool has_edge(const struct pp_program *p, int stage)
+{
+    for (int pipe = 0; stage + 1 < p->stages && pipe < p->pipelines; pipe++)
+        if (pp_program_rank_of(p, pipe, stage) == pp_program_rank_of(p, pipe, stage + 1))
+            return true;
+    return false;
+}
+
+static void make_stages(struct pp_arena *arena, const struct pp_exec_config *config,
+                        struct pp_exec_plan *plan)
+{
+    const struct pp_program *p = plan->program;
+    int first = 0;
+
+    plan->stages = PP_ARRAY(arena, const struct pp_stage *, p->stages);
+    for (int s = 0; s < p->stages; s++) {
+        const struct pp_stage_shape shape = {.first_block = first,
+                                             .blocks = plan->blocks_per_stage[s],
+                                             .has_embedding = s == 0,
+                                             .has_head = s == p->stages - 1,
+                                             .has_edge = has_edge(p, s),
+                                             .rows = plan->batch.mbs / plan->batch.granules,
+                                             .tokens = config->net.seq / plan->batch.splits,
+                                             .splits = plan->batch.splits};
+        plan->stages[s] = pp_stage_create(arena, &config->net, &shape, config->kernels);
+        plan->empty_stages += shape.blocks == 0;
+        first += shape.blocks;
+    }
+}
+
+enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_request *request,
+                                 const struct pp_exec_config *config, struct pp_subject subject,
+                                 struct pp_exec_plan *plan, struct pp_error *err)
+{
+    *plan = (struct pp_exec_plan){.subject = subject};
+    if (!subject.name)
+        PP_TRY(pp_subject_open(arena, request, USUAL_SCHEDULE, &plan->subject, err));
+    PP_TRY(check_subject(&plan->subject, err));
+    PP_TRY(resolve_shape(request, config, plan, err));
+    PP_TRY(pp_exec_check_cut(config, plan, err));
+    PP_TRY(lower(arena, request, config, plan, err));
+    const struct pp_program *p = plan->program;
+    PP_TRY(pp_exec_blocks(arena, config->net.layers, p->stages, &plan->blocks_per_stage, err));
+    plan->batch.replicas = config->replicas;
+    plan->batch.micro_batches = p->micro_batches;
+    plan->batch.granules = p->granules;
+    plan->batch.splits = p->splits;
+    make_stages(arena, config, plan);
+    plan->costs = pp_exec_costs(arena, p, plan->stages, &plan->batch, config->kernels,
+                                &config->wires, config->recipe.is_exact);
+    return PP_OK;
+}
+
+struct pp_training pp_exec_training(const struct pp_request *request,
+                                    const struct pp_exec_config *config,
+                                    const struct pp_exec_plan *plan)
+{
+    enum { KEPT_STEPS = 16 };
+    const int judged = config->steps - 1 - config->warmup;
+    const bool is_checked = !pp_request_has(request, "no-check");
+
+    return (struct pp_training){
+        .machine = {.program = plan->program,
+                    .stages = plan->stages,
+                    .batch = &plan->batch,
+                    .recipe = &config->recipe,
+                    .kernels = config->kernels,
+                    .backend = config->backend,
+                    .costs = plan->costs,
+                    .clock = config->clock,
+                    .cores = config->cores,
+                    .kept_steps = judged < 1            ? 1
+                                  : judged < KEPT_STEPS ? judged
+                                                        : KEPT_STEPS,
+                    .is_poisoned = is_checked,
+                    .seed = config->recipe.seed},
+        .schedule = plan->subject.schedule,
+        .net = config->net,
+        .text = config->text,
+        .steps = config->steps,
+        .warmup = config->warmup,
+        .check = !is_checked                        ? PP_CHECK_NONE
+                 : pp_request_has(request, "check") ? PP_CHECK_ALL
+                                                    : PP_CHECK_FIRST,
+    };
+}
