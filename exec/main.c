@@ -1,0 +1,66 @@
+/* exec/main.c — pipeexec: options, one run, an exit code. */
+#include "core/terminal.h"
+#include "exec/cli.h"
+#include "exec/run.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FILE *out,
+                               struct pp_error *err)
+{
+    const int width = pp_terminal_detect("never", out).width;
+    struct pp_parsed parsed;
+    struct pp_request request;
+
+    PP_TRY(pp_options_parse(arena, &pp_exec_cli, argc, argv, &parsed, err));
+    if (parsed.wants_version) {
+        fprintf(out, "pipeexec %s\n", PP_VERSION);
+        return PP_OK;
+    }
+    if (parsed.wants_short_help) {
+        pp_options_short_help(&pp_exec_cli, out, width);
+        return PP_OK;
+    }
+    if (parsed.wants_help) {
+        pp_options_help(&pp_exec_cli, parsed.command == PP_EXEC_RUN ? -1 : parsed.command, out,
+                        width);
+        return PP_OK;
+    }
+    if (parsed.command == PP_EXEC_HELP)
+        return pp_options_topic(&pp_exec_cli, parsed.operand_count ? parsed.operands[0] : NULL, out,
+                                width, err);
+    request = (struct pp_request){.cli = &pp_exec_cli, .flags = &parsed};
+    return pp_exec_command_run(arena, &request, out, err);
+}
+
+/* Threads end with the process; files appear only when they are whole. */
+static void interrupted(int signal_number)
+{
+    static const char text[] = "pipeexec: error: interrupted\n";
+
+    (void)signal_number;
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+        _exit(PP_EFAIL);
+    _exit(PP_EINTR);
+}
+
+int main(int argc, char **argv)
+{
+    struct pp_error err = {0};
+
+    setlocale(LC_CTYPE, "");
+    signal(SIGPIPE, SIG_DFL);
+    if (signal(SIGINT, interrupted) == SIG_IGN) /* started in the background */
+        signal(SIGINT, SIG_IGN);
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    enum pp_status status = dispatch(arena, argc, argv, stdout, &err);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == PP_OK)
+        status = pp_error_set(&err, PP_EFAIL, "writing to stdout failed: %s", strerror(errno));
+    if (status != PP_OK)
+        fprintf(stderr, "pipeexec: error: %s\n", err.message);
+    return (int)status;
+}

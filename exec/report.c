@@ -1,0 +1,219 @@
+/* The report of one run: what ran, what was learned, prediction beside measurement, memory. */
+#include "exec/report.h"
+
+#include "core/units.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MIB (1024.0 * 1024.0)
+
+static void paragraph(const struct pp_exec_page *page, const char *label, const char *text)
+{
+    pp_text_paragraph(page->out, page->terminal.width, PP_EXEC_LABEL, label, text);
+}
+
+/* ---- the gradient check ---------------------------------------------------------------------- */
+
+static void print_difference(const struct pp_exec_page *page, const char *label, const char *what,
+                             const struct pp_difference *d)
+{
+    char text[PP_EXEC_TEXT_BYTES], all[PP_UNITS_TEXT_BYTES], some[PP_UNITS_TEXT_BYTES];
+
+    pp_units_print_count(d->elements, all);
+    if (d->differing == 0)
+        snprintf(text, sizeof(text),
+                 "%s equal those of training on one rank to the bit (%s~elements)", what, all);
+    else
+        snprintf(text, sizeof(text),
+                 "%s differ from those of training on one rank: rel~L2~%.1e, at most %.1e in %s "
+                 "of layer %d; %s of %s~elements",
+                 what, pp_difference_rel_l2(d), d->max_abs, d->worst ? d->worst : "-",
+                 d->worst_layer, pp_units_print_count(d->differing, some), all);
+    paragraph(page, label, text);
+}
+
+static void print_check(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_training_result *r = &run->result;
+    const bool is_all = run->training.check == PP_CHECK_ALL;
+    char text[PP_EXEC_TEXT_BYTES];
+
+    if (!r->is_checked) {
+        paragraph(page, "check", "none (--no-check)");
+        return;
+    }
+    print_difference(page, "check",
+                     is_all ? "gradients of every step" : "gradients of the first step",
+                     &r->gradients);
+    if (r->weights.elements > 0)
+        print_difference(page, "", "weights after the last step", &r->weights);
+    if (r->gradients.differing == 0)
+        return;
+    snprintf(text, sizeof(text),
+             "additions in another order explain rel~L2~%.1e; --exact-grad makes the order "
+             "irrelevant",
+             pp_exec_check_bound(run));
+    if (!run->config.recipe.is_exact)
+        paragraph(page, "", text);
+}
+
+/* ---- prediction beside measurement ----------------------------------------------------------- */
+
+static void print_pair(const struct pp_exec_page *page, const char *label, const char *measured,
+                       const char *predicted, double error_frac, const char *remark)
+{
+    char error[32] = "";
+
+    if (isfinite(error_frac))
+        snprintf(error, sizeof(error), "%+.1f %%", 100 * error_frac);
+    fprintf(page->out, "  %s%-*s%s%12s%12s", page->bold, PP_EXEC_LABEL - 2, label, page->plain,
+            measured, predicted);
+    if (error[0] || remark[0])
+        fprintf(page->out, "%10s", error);
+    fprintf(page->out, "%s%s\n", remark[0] ? "   " : "", remark);
+}
+
+static const char *percent(double frac, char text[PP_UNITS_TEXT_BYTES])
+{
+    if (isfinite(frac))
+        snprintf(text, PP_UNITS_TEXT_BYTES, "%.1f %%", 100 * frac);
+    else
+        strcpy(text, "-");
+    return text;
+}
+
+static const char *seconds(double s, char text[PP_UNITS_TEXT_BYTES])
+{
+    return isfinite(s) ? pp_units_print(s, PP_UNIT_SECONDS, text) : strcpy(text, "-");
+}
+
+static const char *mebibytes(double bytes, char text[PP_UNITS_TEXT_BYTES])
+{
+    if (isfinite(bytes))
+        snprintf(text, PP_UNITS_TEXT_BYTES, "%.2f MiB", bytes / MIB);
+    else
+        strcpy(text, "-");
+    return text;
+}
+
+static void print_figures(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_training_result *r = &run->result;
+    const bool is_predicted = isfinite(r->predicted_step_s);
+    const int judged = run->config.steps - r->first_judged;
+    char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES], remark[64];
+
+    fprintf(page->out, "  %-*s%12s%12s%10s\n", PP_EXEC_LABEL - 2, "", "measured", "predicted",
+            "error");
+    snprintf(remark, sizeof(remark), judged > 1 ? "median of %d steps" : "%d step", judged);
+    print_pair(page, "step", seconds(r->step_median_s, a), seconds(r->predicted_step_s, b),
+               r->model_error_frac, remark);
+    if (isfinite(r->null_step_s))
+        print_pair(page, "", "", seconds(r->null_step_s, b), r->null_error_frac, "by formula");
+    print_pair(page, "bubble", percent(r->metrics.bubble_frac, a),
+               percent(is_predicted ? r->prediction.metrics.bubble_frac : (double)NAN, b), NAN, "");
+    snprintf(remark, sizeof(remark), "worst rank: %d", r->peak_rank);
+    print_pair(page, "memory", mebibytes(r->peak_mem_bytes, a),
+               mebibytes(r->predicted_peak_mem_bytes, b),
+               isfinite(r->peak_mem_bytes) && r->peak_mem_bytes > 0
+                   ? r->predicted_peak_mem_bytes / r->peak_mem_bytes - 1
+                   : (double)NAN,
+               remark);
+    fputc('\n', page->out);
+}
+
+static void print_time(const struct pp_exec_page *page, const struct pp_metrics *metrics)
+{
+    static const struct {
+        enum pp_time_part part;
+        const char *name;
+    } PARTS[] = {
+        {PP_TIME_FORWARD, "forward"},     {PP_TIME_BACKWARD, "backward"},
+        {PP_TIME_RECOMPUTE, "recompute"}, {PP_TIME_OPTIMIZER, "update"},
+        {PP_TIME_P2P, "messages"},        {PP_TIME_DP_SYNC, "gradient sums"},
+        {PP_TIME_BUBBLE, "bubble"},
+    };
+    char text[PP_EXEC_TEXT_BYTES];
+    int used = 0;
+
+    for (size_t i = 0; i < sizeof(PARTS) / sizeof(*PARTS); i++)
+        if (metrics->time_frac[PARTS[i].part] > 0)
+            used +=
+                snprintf(text + used, sizeof(text) - (size_t)used, "%s%s~%.1f~%%",
+                         used ? " | " : "", PARTS[i].name, 100 * metrics->time_frac[PARTS[i].part]);
+    paragraph(page, "time", text);
+}
+
+static void print_prediction(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_training_result *r = &run->result;
+    char text[PP_EXEC_TEXT_BYTES], a[PP_UNITS_TEXT_BYTES];
+
+    if (run->other.program)
+        snprintf(text, sizeof(text), "from durations of %s, which ran first",
+                 run->other.subject.name);
+    else
+        snprintf(
+            text, sizeof(text),
+            "from durations of %d~step%s before; --calibrate-on SCHEDULE takes those of another "
+            "schedule",
+            run->config.warmup, run->config.warmup == 1 ? "" : "s");
+    paragraph(page, "predicted", text);
+    if (run->config.clock == PP_CLOCK_VIRTUAL)
+        snprintf(text, sizeof(text), "with the measured durations the prediction is off by %s",
+                 r->structural_error_s > 0 ? seconds(r->structural_error_s, a)
+                                           : "0~s: all of the error is in the durations");
+    else
+        snprintf(text, sizeof(text), "%s of a step is explained by no op and no message",
+                 seconds(r->unattributed_s, a));
+    paragraph(page, run->config.clock == PP_CLOCK_VIRTUAL ? "structure" : "unexplained", text);
+}
+
+static void print_machinery(const struct pp_exec_page *page, const struct pp_training_result *r)
+{
+    char text[PP_EXEC_TEXT_BYTES], each[PP_UNITS_TEXT_BYTES];
+
+    if (!(r->cpu_s > 0) || r->instructions == 0)
+        return;
+    snprintf(text, sizeof(text), "%.2f~%% of CPU time outside ops, %s~an instruction",
+             100 * r->outside_s / r->cpu_s, seconds(r->outside_s / (double)r->instructions, each));
+    paragraph(page, "machinery", text);
+}
+
+static void print_next(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    if (run->trace)
+        fprintf(page->out, "  %-*s%s\n", PP_EXEC_LABEL - 2, "trace", run->trace);
+    if (run->predicted_trace)
+        fprintf(page->out, "  %-*s%s\n", PP_EXEC_LABEL - 2, run->trace ? "" : "trace",
+                run->predicted_trace);
+    if (run->trace && run->predicted_trace)
+        fprintf(page->out, "  %-*spipesim compare %s %s\n", PP_EXEC_LABEL - 2, "next",
+                run->predicted_trace, run->trace);
+    else
+        paragraph(page, "next",
+                  "--trace measured.csv --predicted-trace predicted.csv (then: pipesim compare)  "
+                  "--json");
+}
+
+void pp_exec_report_print(const struct pp_exec_run *run, struct pp_terminal terminal, FILE *out)
+{
+    const struct pp_exec_page page = {.out = out,
+                                      .terminal = terminal,
+                                      .bold = terminal.has_color ? "\033[1m" : "",
+                                      .plain = terminal.has_color ? "\033[0m" : ""};
+
+    pp_exec_report_head(&page, run);
+    pp_exec_report_losses(&page, run);
+    print_check(&page, run);
+    fputc('\n', out);
+    print_figures(&page, run);
+    print_time(&page, &run->result.metrics);
+    print_prediction(&page, run);
+    print_machinery(&page, &run->result);
+    fputc('\n', out);
+    pp_exec_report_ranks(&page, run);
+    fputc('\n', out);
+    print_next(&page, run);
+}

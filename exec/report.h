@@ -1,0 +1,33 @@
+/* exec/report.h — a run for people, and for programs. */
+#ifndef PP_EXEC_REPORT_H
+#define PP_EXEC_REPORT_H
+
+#include "core/terminal.h"
+#include "exec/config.h"
+
+#include <stdio.h>
+
+/* At most 80 columns where the terminal is not wider; ASCII unless it has UTF-8. */
+void pp_exec_report_print(const struct pp_exec_run *run, struct pp_terminal terminal, FILE *out);
+/* One JSON object "pipeexec.report/1"; what is not finite is null. */
+void pp_exec_report_json(const struct pp_exec_run *run, FILE *out);
+
+/* What the gradient check may find: 0 with exact gradients; otherwise the relative L2 difference
+ * that other orders of floating-point additions explain. */
+double pp_exec_check_bound(const struct pp_exec_run *run);
+bool pp_exec_check_holds(const struct pp_exec_run *run);
+/* sqrt of a difference's sum of squares over that of the reference; 0 when both are. */
+double pp_difference_rel_l2(const struct pp_difference *difference);
+
+/* ---- parts of the text, in exec/report_text.c ---- */
+enum { PP_EXEC_LABEL = 13, PP_EXEC_TEXT_BYTES = 768 };
+struct pp_exec_page {
+    FILE *out;
+    struct pp_terminal terminal;
+    const char *bold, *plain;
+};
+void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_run *run);
+void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec_run *run);
+void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_run *run);
+
+#endif

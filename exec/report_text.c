@@ -1,0 +1,225 @@
+/* The parts of the report that are paragraphs and tables of their own. */
+#include "exec/report.h"
+
+#include "core/units.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MIB (1024.0 * 1024.0)
+enum { MAX_RANK_ROWS = 16, MAX_CURVE = 40, LOSSES_IN_ASCII = 6 };
+
+static void paragraph(const struct pp_exec_page *page, const char *label, const char *text)
+{
+    pp_text_paragraph(page->out, page->terminal.width, PP_EXEC_LABEL, label, text);
+}
+
+static const char *plural(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* ---- what runs ------------------------------------------------------------------------------- */
+
+static size_t append(char *text, size_t used, const char *piece)
+{
+    const int wanted = snprintf(text + used, PP_EXEC_TEXT_BYTES - used, "%s", piece);
+    const size_t room = PP_EXEC_TEXT_BYTES - 1 - used;
+
+    return used + ((size_t)wanted < room ? (size_t)wanted : room);
+}
+
+/* "2 layers a stage", or runs of equal stages: "layers by stage 0, 1 x 6, 0". */
+static size_t append_blocks(char *text, size_t used, const struct pp_exec_plan *plan)
+{
+    const int stages = plan->program->stages, *blocks = plan->blocks_per_stage;
+    char piece[96];
+    int run;
+
+    for (run = 1; run < stages && blocks[run] == blocks[0]; run++)
+        ;
+    if (run == stages) {
+        snprintf(piece, sizeof(piece), "%d~layer%s a stage", blocks[0], plural(blocks[0]));
+        return append(text, used, piece);
+    }
+    used = append(text, used, "layers by stage");
+    for (int s = 0; s < stages; s += run) {
+        for (run = 1; s + run < stages && blocks[s + run] == blocks[s]; run++)
+            ;
+        snprintf(piece, sizeof(piece), run > 1 ? "%s%d~x~%d" : "%s%d", s ? ", " : " ", blocks[s],
+                 run);
+        used = append(text, used, piece);
+    }
+    if (plan->empty_stages > 0) {
+        snprintf(piece, sizeof(piece), " (%d stage%s hold%s none and pass%s on what they get)",
+                 plan->empty_stages, plural(plan->empty_stages), plan->empty_stages == 1 ? "s" : "",
+                 plan->empty_stages == 1 ? "es" : "");
+        used = append(text, used, piece);
+    }
+    return used;
+}
+
+static double parameters(const struct pp_exec_plan *plan)
+{
+    double count = 0;
+    bool has_tied = false;
+
+    for (int s = 0; s < plan->program->stages; s++)
+        for (int i = 0; i < plan->stages[s]->param_count; i++) {
+            const struct pp_param *param = &plan->stages[s]->params[i];
+            if (!param->is_tied || !has_tied)
+                count += (double)param->count;
+            has_tied = has_tied || param->is_tied;
+        }
+    return count;
+}
+
+static void print_model(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_net *net = &run->config.net;
+    char text[PP_EXEC_TEXT_BYTES], number[PP_UNITS_TEXT_BYTES];
+    const int used =
+        snprintf(text, sizeof(text), "%s~ %s parameters, %d~layer%s, hidden~%d, vocab~%d, seq~%d; ",
+                 net->name, pp_units_print(parameters(&run->plan), PP_UNIT_COUNT, number),
+                 net->layers, plural(net->layers), net->hidden, net->vocab, net->seq);
+
+    append_blocks(text, (size_t)used < sizeof(text) ? (size_t)used : sizeof(text) - 1, &run->plan);
+    paragraph(page, "model", text);
+}
+
+static void print_batch(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_batch *b = &run->plan.batch;
+    char text[PP_EXEC_TEXT_BYTES], tokens[PP_UNITS_TEXT_BYTES], bytes[PP_UNITS_TEXT_BYTES];
+    int used = snprintf(text, sizeof(text), "%s~micro-batch%s of %d~sample%s",
+                        pp_units_print_count(b->micro_batches, tokens),
+                        b->micro_batches == 1 ? "" : "es", b->mbs, plural(b->mbs));
+
+    if (b->splits > 1)
+        used += snprintf(text + used, sizeof(text) - (size_t)used, " in %d~splits", b->splits);
+    if (b->granules > 1)
+        used +=
+            snprintf(text + used, sizeof(text) - (size_t)used, ", backwards of 1/%d", b->granules);
+    snprintf(text + used, sizeof(text) - (size_t)used, ", %s~tokens a step; %s, %s~bytes",
+             pp_units_print_count((int64_t)pp_batch_samples(b) * run->config.net.seq, tokens),
+             run->config.text.name, pp_units_print_count((int64_t)run->config.text.count, bytes));
+    paragraph(page, "data", text);
+}
+
+static void print_machine(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_exec_config *c = &run->config;
+    const int workers = run->plan.program->ranks * run->plan.batch.replicas;
+    char text[PP_EXEC_TEXT_BYTES], latency[PP_UNITS_TEXT_BYTES], bandwidth[PP_UNITS_TEXT_BYTES];
+
+    snprintf(text, sizeof(text), "%s, %d~thread%s; %s: %s", c->backend->name, workers,
+             plural(workers), c->precision, c->kernels->about());
+    paragraph(page, "machine", text);
+    if (c->clock == PP_CLOCK_WALL) {
+        paragraph(page, "clock", "wall: ranks share the cores of this machine");
+        return;
+    }
+    snprintf(text, sizeof(text), "virtual: a core for each rank, wires of %s and %s",
+             pp_units_print(c->wires.alpha_s, PP_UNIT_SECONDS, latency),
+             pp_units_print(c->wires.bytes_per_s, PP_UNIT_BYTES_PER_S, bandwidth));
+    paragraph(page, "clock", text);
+}
+
+void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_exec_plan *plan = &run->plan;
+    const int ranks = plan->program->ranks, chunks = plan->program->stages / ranks;
+
+    fprintf(page->out, "%spipeexec %s  %s%s%s on %d rank%s%s", page->bold, PP_VERSION,
+            plan->subject.name, plan->selection.is_eager ? ", eager" : "",
+            run->config.has_recompute ? ", recomputing" : "", ranks, plural(ranks), page->plain);
+    if (chunks > 1)
+        fprintf(page->out, ", %d chunks each", chunks);
+    if (plan->batch.replicas > 1)
+        fprintf(page->out, ", %d replicas", plan->batch.replicas);
+    fputs("\n\n", page->out);
+    print_model(page, run);
+    print_batch(page, run);
+    print_machine(page, run);
+    fputc('\n', page->out);
+}
+
+/* ---- losses ---------------------------------------------------------------------------------- */
+
+/* One mark for each of at most MAX_CURVE stretches of steps. */
+static void append_curve(char *text, size_t used, const double *losses, int steps)
+{
+    static const char *const MARKS[] = {"\u2581", "\u2582", "\u2583", "\u2584",
+                                        "\u2585", "\u2586", "\u2587", "\u2588"};
+    const int columns = steps < MAX_CURVE ? steps : MAX_CURVE;
+    double low = losses[0], high = losses[0];
+
+    for (int i = 1; i < steps; i++) {
+        low = fmin(low, losses[i]);
+        high = fmax(high, losses[i]);
+    }
+    for (int c = 0; c < columns; c++) {
+        const double loss = losses[(int64_t)c * (steps - 1) / (columns > 1 ? columns - 1 : 1)];
+        const int level = high > low ? (int)lround(7 * (loss - low) / (high - low)) : 0;
+        used = append(text, used, MARKS[level]);
+    }
+}
+
+void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const double *losses = run->result.losses;
+    const int steps = run->config.steps;
+    const int shown = steps < LOSSES_IN_ASCII ? steps : LOSSES_IN_ASCII;
+    char text[PP_EXEC_TEXT_BYTES], number[32];
+    size_t used;
+
+    if (page->terminal.has_utf8 && steps > 1) {
+        used = (size_t)snprintf(text, sizeof(text), "%.4f -> %.4f  ", losses[0], losses[steps - 1]);
+        append_curve(text, used, losses, steps);
+        fprintf(page->out, "  %-*s%s  %d steps\n", PP_EXEC_LABEL - 2, "loss", text, steps);
+        return;
+    }
+    text[0] = '\0';
+    used = 0;
+    for (int i = 0; i < shown; i++) {
+        snprintf(number, sizeof(number), "%s%.4f", i ? " " : "",
+                 losses[(int64_t)i * (steps - 1) / (shown > 1 ? shown - 1 : 1)]);
+        used = append(text, used, number);
+    }
+    snprintf(number, sizeof(number), " in %d step%s", steps, plural(steps));
+    append(text, used, number);
+    paragraph(page, "loss", text);
+}
+
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+static void print_rank(const struct pp_exec_page *page, const struct pp_exec_run *run, int rank)
+{
+    const struct pp_training_result *r = &run->result;
+    const struct pp_rank_times *times = &r->metrics.ranks[rank];
+    const struct pp_rank_layout *l = &r->layout[rank];
+    char busy[PP_UNITS_TEXT_BYTES];
+
+    fprintf(page->out, "  %4d%12s%8.1f %%%13.2f%9.2f%14.2f%9g%s\n", rank,
+            pp_units_print(times->busy_s, PP_UNIT_SECONDS, busy),
+            100 * times->idle_s / (times->busy_s + times->idle_s), (double)l->peak_bytes / MIB,
+            (double)(l->params_bytes + l->grads_bytes + l->optimizer_bytes) / MIB,
+            (double)l->activations_bytes / MIB, r->lifetimes[rank].peak_activations,
+            rank == r->peak_rank ? " <" : "");
+}
+
+void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const int ranks = run->plan.program->ranks;
+
+    fprintf(page->out, "  %4s%12s%10s%13s%9s%14s%9s\n", "rank", "busy", "idle", "memory MiB",
+            "state", "activations", "in all");
+    for (int rank = 0; rank < ranks; rank++) {
+        const bool is_shown = ranks <= MAX_RANK_ROWS || rank < 4 || rank >= ranks - 4 ||
+                              rank == run->result.peak_rank;
+        if (is_shown)
+            print_rank(page, run, rank);
+        else if (rank == 4)
+            fprintf(page->out, "   ...\n");
+    }
+}
