@@ -69,6 +69,8 @@ struct pp_state pp_machine_state(const struct pp_machine *machine, int replica, 
 /* Times of the kept steps, oldest first, in the layout of the evaluator: step k begins when the one
  * before has ended everywhere. `*first_step` is the number of the oldest. */
 const struct pp_times *pp_machine_times(const struct pp_machine *machine, int *first_step);
+/* How many steps are kept by now. */
+int pp_machine_kept(const struct pp_machine *machine);
 /* Durations of compute instructions of kept step k: [instruction * replicas + replica], ps. */
 const int64_t *pp_machine_durations(const struct pp_machine *machine, int k);
 /* Parts of the last step's call of a compute instruction; NULL when probes are off. */

@@ -24,6 +24,11 @@ static int kept_steps(const struct pp_machine *m)
     return m->steps_done < m->kept ? m->steps_done : m->kept;
 }
 
+int pp_machine_kept(const struct pp_machine *m)
+{
+    return kept_steps(m);
+}
+
 /* Slot of the k-th kept step, oldest first. */
 static size_t slot_of(const struct pp_machine *m, int k)
 {

@@ -26,12 +26,15 @@ struct pp_calibration *pp_calibration_create(struct pp_arena *arena, const struc
 void pp_calibration_take(struct pp_calibration *calibration, const struct pp_machine *machine,
                          const struct pp_machine_options *options);
 /* Fill the compute entries of costs with medians: sums over the layers of a stage, plus what an op
- * takes outside its layers. PP_EINVAL when a part that the stages need was never sampled. */
+ * takes outside its layers. Passes that were never run are made from others where that can be: B
+ * from I and W, each of those from its pass of B, R from F. PP_EINVAL when a part that the stages
+ * need was never sampled, or in other granules or splits. */
 enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
                                     const struct pp_program *program,
                                     const struct pp_stage *const *stages, struct pp_costs *costs,
                                     struct pp_error *err);
-/* The same, but by (kind, stage, split) as a whole: for the very program that was measured. */
+/* The same, but by (kind, stage, split) as a whole, and by fused pair: for the very program that
+ * was measured, the last one. PP_EINVAL for any other. */
 enum pp_status pp_calibration_costs_in_situ(const struct pp_calibration *calibration,
                                             const struct pp_program *program,
                                             struct pp_costs *costs, struct pp_error *err);
@@ -54,6 +57,12 @@ double pp_predict_null_s(const struct pp_program *program, const struct pp_sched
 enum pp_status pp_replay(struct pp_arena *arena, const struct pp_machine *machine,
                          const struct pp_machine_options *options, int k, double *step_error_s,
                          double *largest_error_s, struct pp_error *err);
+/* The same from arrays: step k of `times`, which ran for `times->replicas` replicas under `costs`,
+ * and the durations of its compute ops, [instruction * replicas + replica]. */
+enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_costs *costs, const struct pp_times *times, int k,
+                               const int64_t *compute_ps, double *step_error_s,
+                               double *largest_error_s, struct pp_error *err);
 /* The kept steps as a trace; metrics of it are those of the steps after the first. */
 struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_machine *machine,
                                const struct pp_machine_options *options);

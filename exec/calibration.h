@@ -1,0 +1,51 @@
+/* exec/calibration.h — inside of a calibration: durations by what was measured. Private to
+ * exec/calibration*.c and their tests; everybody else includes predict.h.
+ *
+ * All durations are picoseconds of one granule. A part is a kind of layer in one pass of an op; the
+ * two passes of a full backward are kept apart from I and W, which they stand in for when those
+ * were never run, and the other way round. */
+#ifndef PP_EXEC_CALIBRATION_H
+#define PP_EXEC_CALIBRATION_H
+
+#include "exec/predict.h"
+
+enum pp_pass { PP_PASS_F, PP_PASS_R, PP_PASS_I, PP_PASS_W, PP_PASS_BI, PP_PASS_BW, PP_PASSES };
+
+struct pp_samples {
+    double *ps;
+    int count, capacity;
+};
+
+struct pp_calibration {
+    struct pp_arena *arena;
+    struct pp_batch batch;
+    struct pp_samples *part[PP_PASSES][PP_PARTS]; /* [split]; BLOCK: of one block */
+    struct pp_samples outside[PP_OP_KINDS];       /* of an op, beside its layers */
+    struct pp_samples update;                     /* of one element */
+
+    /* whole ops of one program, the last that was begun */
+    uint64_t program_hash;
+    int stages;
+    struct pp_samples *whole[PP_OP_KINDS];   /* [stage * splits + split]; U: of the stage */
+    struct pp_samples *in_pair[PP_OP_KINDS]; /* the same, of an op's share of a fused pair */
+    struct pp_samples *pair; /* [stage of F * stages + stage of B]: a micro-batch each way */
+};
+
+/* What follows is measured on this program: samples of whole ops of another one are dropped. */
+void pp_calibration_begin(struct pp_calibration *c, const struct pp_program *program);
+
+struct pp_measured_op {
+    struct pp_op op;
+    const struct pp_stage *stage;
+    const struct pp_probe *probe; /* of the call; NULL: only the whole is known */
+};
+/* One op, or both of a fused pair, that took duration_ps. */
+void pp_calibration_add(struct pp_calibration *c, const struct pp_measured_op *ops, int count,
+                        int64_t duration_ps);
+
+/* Layers of a kind in a stage. */
+int pp_calibration_layers(const struct pp_stage_shape *shape, enum pp_layer_part part);
+/* NAN when there is none. Sorts. */
+double pp_samples_median(struct pp_samples *samples);
+
+#endif

@@ -1,0 +1,145 @@
+/* The network of the virtual clock, and the memory of stages: costs of a program before anything is
+ * measured. A gradient sum is a ring over the members of its group in all replicas. */
+#include "core/units.h"
+#include "exec/predict.h"
+
+#include <math.h>
+
+struct builder {
+    struct pp_arena *arena;
+    const struct pp_program *p;
+    const struct pp_stage *const *stages;
+    const struct pp_batch *batch;
+    const struct pp_kernels *kernels;
+    const struct pp_exec_wires *wires;
+    bool is_exact;
+    struct pp_costs *costs;
+};
+
+static const struct pp_param *tied_param(const struct pp_stage *stage)
+{
+    for (int i = 0; i < stage->param_count; i++)
+        if (stage->params[i].is_tied)
+            return &stage->params[i];
+    return NULL;
+}
+
+static double gradient_bytes(const struct builder *b, int64_t elements)
+{
+    return (double)elements * (double)(b->is_exact ? sizeof(int64_t) : b->kernels->element_bytes);
+}
+
+/* The group of a collective; NULL when the program has none such. */
+static const struct pp_group *group_of(const struct pp_program *p, bool is_tied, int stage)
+{
+    for (int c = 0; c < p->collective_count; c++)
+        if (p->collectives[c].tied == is_tied && (is_tied || p->collectives[c].stage == stage))
+            return &p->groups[p->collectives[c].group];
+    return NULL;
+}
+
+/* 2 (n - 1) steps of bytes / n each (Patarasuk and Yuan 2009). */
+static struct pp_cost ring_sum(const struct builder *b, const struct pp_group *group, double bytes)
+{
+    const int members = group ? group->count * b->batch->replicas : 1;
+    const int steps = 2 * (members - 1);
+    const int64_t alpha_ps = pp_units_ps(b->wires->alpha_s);
+    const int64_t share_ps = pp_units_ps(bytes / members / b->wires->bytes_per_s);
+
+    return (struct pp_cost){
+        .ps = steps * (alpha_ps + share_ps), .latency_ps = steps * alpha_ps, .bytes = bytes};
+}
+
+static void add_sums(const struct builder *b)
+{
+    struct pp_costs *costs = b->costs;
+    const struct pp_group *tied = group_of(b->p, true, 0);
+
+    costs->op[PP_AR] = PP_ARRAY(b->arena, struct pp_cost, b->p->stages);
+    costs->ring_alpha_ps = PP_ARRAY(b->arena, int64_t, b->p->stages);
+    costs->sync_ranks = b->batch->replicas * b->p->pipelines;
+    for (int s = 0; s < b->p->stages; s++) {
+        const struct pp_param *shared = tied ? tied_param(b->stages[s]) : NULL;
+        const double bytes =
+            gradient_bytes(b, b->stages[s]->elements - (shared ? shared->count : 0));
+        const struct pp_group *group = group_of(b->p, false, s);
+
+        costs->op[PP_AR][s] = ring_sum(b, group, bytes);
+        if (group && costs->op[PP_AR][s].ps > 0)
+            costs->ring_alpha_ps[s] =
+                costs->op[PP_AR][s].ps / (2 * (group->count * (int64_t)b->batch->replicas - 1));
+    }
+    const struct pp_param *shared = tied_param(b->stages[0]);
+    if (!tied || !shared)
+        return;
+    costs->tied = PP_NEW(b->arena, struct pp_cost);
+    *costs->tied = ring_sum(b, tied, gradient_bytes(b, shared->count));
+}
+
+static void add_wire(const struct builder *b)
+{
+    static const char *const names[] = {"wire"};
+    struct pp_costs *costs = b->costs;
+
+    costs->links = 1;
+    costs->link_names = names;
+    costs->alpha_ps = PP_ARRAY(b->arena, int64_t, 1);
+    costs->s_per_byte = PP_ARRAY(b->arena, double, 1);
+    costs->alpha_ps[0] = pp_units_ps(b->wires->alpha_s);
+    costs->s_per_byte[0] = 1 / b->wires->bytes_per_s;
+}
+
+/* Nothing of what is saved goes before W: I leaves there what W needs. */
+static void add_memory(const struct builder *b)
+{
+    const double cells = (double)b->p->granules * b->p->splits;
+    double other_bytes = 0;
+
+    b->costs->memory = PP_ARRAY(b->arena, struct pp_stage_memory, b->p->stages);
+    for (int s = 0; s < b->p->stages; s++) {
+        const struct pp_stage *stage = b->stages[s];
+        const struct pp_state_bytes state = pp_state_bytes(stage, b->kernels, b->is_exact);
+
+        b->costs->memory[s] = (struct pp_stage_memory){
+            .params_bytes = (double)state.weights,
+            .grads_bytes = (double)state.gradients,
+            .optimizer_bytes = (double)state.optimizer,
+            .saved_bytes = cells * (double)(stage->kept_bytes + stage->saved_bytes),
+            .checkpoint_bytes = cells * (double)stage->kept_bytes,
+            .weight_grad_frac = 1,
+            .boundary_bytes = s + 1 < b->p->stages ? cells * (double)stage->boundary_bytes : 0};
+        other_bytes = fmax(other_bytes, (double)(stage->scratch_bytes +
+                                                 (b->is_exact ? stage->grad_scratch_bytes : 0)));
+    }
+    b->costs->other_bytes = other_bytes;
+}
+
+struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_stage *const *stages, const struct pp_batch *batch,
+                               const struct pp_kernels *kernels, const struct pp_exec_wires *wires,
+                               bool is_exact)
+{
+    static const int compute[] = {PP_F, PP_B, PP_I, PP_W, PP_R, PP_U};
+    struct pp_costs *costs = PP_NEW(arena, struct pp_costs);
+    const struct builder b = {.arena = arena,
+                              .p = program,
+                              .stages = stages,
+                              .batch = batch,
+                              .kernels = kernels,
+                              .wires = wires,
+                              .is_exact = is_exact,
+                              .costs = costs};
+
+    *costs = (struct pp_costs){.stages = program->stages,
+                               .splits = program->splits,
+                               .granules = program->granules,
+                               .ranks = program->ranks,
+                               .origin = "measured",
+                               .source = "the wires of this run; nothing is measured yet"};
+    for (size_t k = 0; k < sizeof(compute) / sizeof(compute[0]); k++)
+        costs->op[compute[k]] = PP_ARRAY(arena, struct pp_cost, program->stages * program->splits);
+    add_wire(&b);
+    add_sums(&b);
+    add_memory(&b);
+    return costs;
+}

@@ -1,0 +1,166 @@
+#include "exec/predict.h"
+
+#include "core/units.h"
+#include "traces/from_times.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- traces ---------------------------------------------------------------------------------*/
+
+static struct pp_op op_of(const void *program, int instruction)
+{
+    return pp_program_op(program, instruction);
+}
+
+static struct pp_trace *trace_of(struct pp_arena *arena, const struct pp_program *program,
+                                 const struct pp_costs *costs, const struct pp_times *times,
+                                 const char *engine)
+{
+    return pp_trace_from_source(
+        arena, &(struct pp_trace_source){.name = program->name,
+                                         .hash = pp_program_hash(program),
+                                         .engine = engine,
+                                         .ranks = program->ranks,
+                                         .begin = program->begin,
+                                         .op = op_of,
+                                         .program = program,
+                                         .style = pp_program_style(program),
+                                         .costs = costs,
+                                         .replicas = times->replicas,
+                                         .steps = times->steps > 1 ? times->steps : 1,
+                                         .start_ps = times->start_ps,
+                                         .end_ps = times->end_ps,
+                                         .posted_ps = times->posted_ps,
+                                         .matched_ps = times->matched_ps});
+}
+
+struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_machine *machine,
+                               const struct pp_machine_options *options)
+{
+    int first_step;
+    const struct pp_times *times = pp_machine_times(machine, &first_step);
+
+    return trace_of(arena, options->program, options->costs, times, options->backend->name);
+}
+
+/* ---- prediction -----------------------------------------------------------------------------*/
+
+enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *program,
+                          const struct pp_costs *costs, int replicas,
+                          struct pp_prediction *prediction, struct pp_error *err)
+{
+    struct pp_plan *plan;
+
+    PP_TRY(pp_plan_create(arena, program, costs, &(struct pp_plan_options){0}, &plan, err));
+    const struct pp_times *times = pp_plan_run(arena, plan, replicas, NULL, PP_TIMES_ALL);
+    prediction->step_s = pp_units_s(times->makespan_ps);
+    prediction->trace = trace_of(arena, program, costs, times, "prediction");
+    return pp_metrics_compute(arena, prediction->trace, &prediction->metrics, err);
+}
+
+/* Mean over the stages of a kind's duration for a whole micro-batch, in seconds. */
+static double mean_s(const struct pp_costs *costs, int kind)
+{
+    double sum_s = 0;
+
+    for (int at = 0; costs->op[kind] && at < costs->stages * costs->splits; at++)
+        sum_s += pp_units_s(costs->op[kind][at].ps);
+    return sum_s / costs->stages;
+}
+
+static struct pp_unit_costs unit_costs(const struct pp_costs *costs)
+{
+    const double f = mean_s(costs, PP_F), i = mean_s(costs, PP_I), w = mean_s(costs, PP_W);
+    const double b = mean_s(costs, PP_B) > 0 ? mean_s(costs, PP_B) : i + w;
+
+    return (struct pp_unit_costs){
+        .f = f, .b = b, .i = i > 0 ? i : b / 2, .w = w > 0 ? w : b / 2, .fb = f + b};
+}
+
+/* Mean over the ranks. */
+static double bubble_frac(const struct pp_program *program, const struct pp_schedule *schedule,
+                          const struct pp_costs *costs)
+{
+    const struct pp_shape shape = pp_program_shape(program);
+    const struct pp_unit_costs unit = unit_costs(costs);
+    const double n = (double)shape.micro_batches * shape.splits * shape.chunks;
+    double sum = schedule && schedule->bubble_frac.value ? 0 : (double)NAN;
+
+    for (int rank = 0; rank < program->ranks && !isnan(sum); rank++)
+        sum += schedule->bubble_frac.value(&shape, &unit, rank);
+    return isnan(sum) ? (program->ranks - 1) / (n + program->ranks - 1) : sum / program->ranks;
+}
+
+double pp_predict_null_s(const struct pp_program *program, const struct pp_schedule *schedule,
+                         const struct pp_costs *costs)
+{
+    double work_s = 0;
+
+    for (int i = 0; i < pp_program_size(program); i++) {
+        const struct pp_op op = pp_program_op(program, i);
+        struct pp_op second = {0};
+
+        if (!pp_op_is_compute(op.kind) || op.aux == PP_FUSED_SECOND)
+            continue;
+        if (op.aux == PP_FUSED_FIRST)
+            second = pp_program_op(program, i + 1);
+        work_s += pp_units_s(pp_costs_op(costs, &op, op.aux == PP_FUSED_FIRST ? &second : NULL).ps);
+    }
+    return work_s / program->ranks / (1 - bubble_frac(program, schedule, costs));
+}
+
+/* ---- replay ---------------------------------------------------------------------------------*/
+
+/* The first compute op of a step starts with it: nothing stands before it but posts. */
+static int64_t begin_of(const struct pp_program *p, const struct pp_times *times, size_t first)
+{
+    int64_t begin_ps = INT64_MAX;
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        for (int r = 0; r < times->replicas && pp_op_is_compute(p->kind[i]); r++) {
+            const int64_t start_ps =
+                times->start_ps[first + (size_t)i * (size_t)times->replicas + (size_t)r];
+            begin_ps = start_ps < begin_ps ? start_ps : begin_ps;
+        }
+    return begin_ps;
+}
+
+enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_costs *costs, const struct pp_times *times, int k,
+                               const int64_t *compute_ps, double *step_error_s,
+                               double *largest_error_s, struct pp_error *err)
+{
+    const struct pp_perturbation given = {.compute_ps = compute_ps};
+    const size_t rows = (size_t)pp_program_size(program) * (size_t)times->replicas;
+    const size_t first = (size_t)k * rows;
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    struct pp_plan *plan;
+    int64_t largest_ps = 0;
+
+    PP_TRY(pp_plan_create(arena, program, costs, &(struct pp_plan_options){0}, &plan, err));
+    const struct pp_times *again = pp_plan_run(arena, plan, times->replicas, &given, PP_TIMES_ALL);
+    const int64_t begin_ps = begin_of(program, times, first);
+    for (size_t row = 0; row < rows; row++) {
+        const int64_t start_ps =
+            llabs(times->start_ps[first + row] - begin_ps - again->start_ps[row]);
+        const int64_t end_ps = llabs(times->end_ps[first + row] - begin_ps - again->end_ps[row]);
+        largest_ps = start_ps > largest_ps ? start_ps : largest_ps;
+        largest_ps = end_ps > largest_ps ? end_ps : largest_ps;
+    }
+    *largest_error_s = pp_units_s(largest_ps);
+    *step_error_s = pp_units_s(llabs(times->step_end_ps[k] - begin_ps - again->makespan_ps));
+    pp_arena_release(arena, mark);
+    return PP_OK;
+}
+
+enum pp_status pp_replay(struct pp_arena *arena, const struct pp_machine *machine,
+                         const struct pp_machine_options *options, int k, double *step_error_s,
+                         double *largest_error_s, struct pp_error *err)
+{
+    int first_step;
+    const struct pp_times *times = pp_machine_times(machine, &first_step);
+
+    return pp_replay_times(arena, options->program, options->costs, times, k,
+                           pp_machine_durations(machine, k), step_error_s, largest_error_s, err);
+}
