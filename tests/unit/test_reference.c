@@ -78,6 +78,51 @@ Test(reference, exact_results_do_not_depend_on_replicas_and_granules)
     cut_in_every_way(&llama, pp_kernels_fp32(true));
 }
 
+/* Granules of other sizes hold the same samples: nothing but rounding changes. */
+Test(reference, granules_cover_the_samples_of_a_step_once)
+{
+    const struct pp_batch one_by_one = {
+        .replicas = 2, .micro_batches = 4, .mbs = 2, .granules = 2, .splits = 1};
+    const struct pp_batch at_once = {
+        .replicas = 1, .micro_batches = 1, .mbs = 16, .granules = 1, .splits = 1};
+    struct pp_reference *pairs = make(&net, &pp_kernels_reference, &batch, &recipe);
+    const double loss = gradients(pairs, 0);
+
+    for (int i = 0; i < 2; i++) {
+        struct pp_reference *ours =
+            make(&net, &pp_kernels_reference, i ? &at_once : &one_by_one, &recipe);
+
+        cr_assert_float_eq(gradients(ours, 0), loss, 1e-9);
+        const struct pp_difference d = compare(pairs, ours, PP_VECTOR_GRADIENTS);
+        cr_assert_lt(rel_l2(&d), 1e-8);
+    }
+}
+
+/* Along the gradient the loss, a mean over all tokens of all replicas, rises by its square. */
+Test(reference, gradients_are_those_of_the_loss)
+{
+    const struct pp_batch replicated = {
+        .replicas = 2, .micro_batches = 2, .mbs = 2, .granules = 1, .splits = 2};
+    struct pp_recipe plain = recipe;
+    const double h = 1e-5;
+
+    plain.is_exact = false;
+    struct pp_reference *reference = make(&net, &pp_kernels_reference, &replicated, &plain);
+    gradients(reference, 0);
+    const int64_t elements = pp_reference_stage(reference)->elements;
+    double *weights = pp_reference_state(reference)->weights;
+    double *grad = PP_ARRAY(arena, double, elements), squares = 0, loss[2];
+    memcpy(grad, pp_reference_state(reference)->sum, (size_t)elements * sizeof(double));
+    for (int side = 0; side < 2; side++) {
+        for (int64_t i = 0; i < elements; i++)
+            weights[i] += (side ? 2 * h : -h) * grad[i];
+        loss[side] = gradients(reference, 0);
+    }
+    for (int64_t i = 0; i < elements; i++)
+        squares += grad[i] * grad[i];
+    cr_assert_float_eq((loss[1] - loss[0]) / (2 * h), squares, 1e-6 * squares);
+}
+
 Test(reference, sequence_splits_change_rounding_alone)
 {
     struct pp_recipe plain = recipe;
