@@ -78,7 +78,8 @@ const struct pp_probe *pp_machine_probe(const struct pp_machine *machine, int in
                                         int replica);
 void pp_machine_probes(struct pp_machine *machine, bool on);
 /* Layout by rank (what was predicted), and bytes touched of a worker's block (poisoned only), where
- * scratch counts whole: how much of it a call touches is the kernels' business. */
+ * scratch counts whole, and so does what an F may use whose R fills `saved` again: both are as
+ * large as the largest of several calls needs them. */
 const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *machine);
 size_t pp_machine_touched(const struct pp_machine *machine, int rank, int replica);
 

@@ -100,12 +100,19 @@ const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *m)
     return m->layout;
 }
 
+/* What is as large as the largest of several calls needs it counts whole: nobody writes all of it.
+ */
+static size_t untouched(const char *block, size_t offset, size_t bytes)
+{
+    return bytes - pp_memory_touched(block + offset, bytes);
+}
+
 size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
 {
     const struct pp_rank_layout *layout = &m->layout[rank];
     const char *block = pp_worker_at(m, rank, replica)->block;
 
-    return pp_memory_touched(block, layout->block_bytes) -
-           pp_memory_touched(block + layout->scratch_offset, layout->scratch_bytes) +
-           layout->scratch_bytes;
+    return pp_memory_touched(block, layout->block_bytes) +
+           untouched(block, layout->scratch_offset, layout->scratch_bytes) +
+           untouched(block, layout->transient_offset, layout->transient_bytes);
 }
