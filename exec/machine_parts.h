@@ -174,6 +174,9 @@ void pp_bind_calls(struct pp_machine *m);
 void *pp_bind_buffer(const struct pp_machine *m, const struct pp_worker *w, int instruction,
                      const int8_t *class_of);
 
+/* machine_check.c: PP_EPROGRAM when gradients are not complete at the last BAR, or used before */
+enum pp_status pp_check_updates(const struct pp_program *program, struct pp_error *err);
+
 /* machine_messages.c */
 void pp_bind_messages(struct pp_machine *m, const int8_t *class_of);
 void pp_messages_begin(struct pp_machine *m);
