@@ -1,0 +1,399 @@
+/* Programs with one mistake, executed. A mutant that verify refuses is run all the same, on the
+ * fake device, in as many orders as it has streams: it must end in an error or in other gradients
+ * or weights than a loop over the micro-batches has. A mutant that verify accepts is no mistake: it
+ * must come to the same bits in every order. So verify and the executor check each other. */
+#include "races.h"
+#include "schedules/verify.h"
+#include "tests/exec/run.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRIES = 4, ATTEMPTS = 40 }; /* of each mistake, on each program: to be run, to be made */
+
+struct subject {
+    struct pp_arena *arena;
+    const char *name;
+    struct exec_run run;
+    struct pp_program_head head;
+    struct pp_reference *summed, *updated; /* after the gradients of a step; after its update */
+    uint64_t random;
+};
+
+static int draw(struct subject *s, int below)
+{
+    s->random ^= s->random << 13;
+    s->random ^= s->random >> 7;
+    s->random ^= s->random << 17;
+    return (int)((s->random >> 32) % (uint64_t)below);
+}
+
+/* ---- execution ------------------------------------------------------------------------------- */
+
+struct comparison {
+    const struct subject *s;
+    const struct pp_reference *reference;
+    enum pp_vector what;
+    struct pp_difference difference;
+};
+
+static void compare_all(void *closure, const struct pp_machine *machine, int step)
+{
+    struct comparison *c = closure;
+    const struct pp_program *p = c->s->run.program;
+
+    (void)step;
+    for (int replica = 0; replica < c->s->run.batch.replicas; replica++)
+        for (int pipe = 0; pipe < p->pipelines; pipe++)
+            for (int stage = 0; stage < p->stages; stage++) {
+                const struct pp_state state = pp_machine_state(machine, replica, pipe, stage);
+                pp_reference_compare(c->reference, c->s->run.stages[stage], &state, c->what,
+                                     &c->difference);
+            }
+}
+
+/* PP_EFAIL: an error; PP_ETOLERANCE: other bits; with what, where and in which order. */
+static enum pp_status run_once(const struct subject *s, const struct pp_program *program,
+                               uint64_t seed, struct pp_error *err)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct pp_machine_options options = s->run.training.machine;
+    struct comparison gradients = {.s = s, .reference = s->summed, .what = PP_VECTOR_GRADIENTS},
+                      weights = {.s = s, .reference = s->updated, .what = PP_VECTOR_WEIGHTS};
+    struct pp_machine *machine = NULL;
+    struct pp_step_result result;
+
+    options.program = program;
+    options.seed = seed;
+    PP_TRY(pp_machine_create(arena, &options, &machine, err));
+    pp_machine_on_gradients(machine, compare_all, &gradients);
+    const enum pp_status status = pp_machine_step(machine, &s->run.training.text, 0, &result, err);
+    if (status == PP_OK)
+        compare_all(&weights, machine, 0);
+    pp_machine_destroy(machine);
+    PP_TRY(status);
+    if (gradients.difference.differing + weights.difference.differing == 0)
+        return PP_OK;
+    const struct pp_difference *d =
+        gradients.difference.differing ? &gradients.difference : &weights.difference;
+    return pp_error_set(err, PP_ETOLERANCE, "seed %d: %s differ, worst %s of layer %d", (int)seed,
+                        d == &weights.difference ? "weights" : "gradients", d->worst,
+                        d->worst_layer);
+}
+
+/* The first run that shows something. */
+static enum pp_status run_in_orders(const struct subject *s, const struct pp_program *program,
+                                    struct pp_error *err)
+{
+    const int replicas = s->run.batch.replicas,
+              streams =
+                  (program->ranks + program->channel_count) * replicas + program->collective_count;
+
+    for (int seed = 0; seed < streams; seed++)
+        PP_TRY(run_once(s, program, (uint64_t)seed, err));
+    return PP_OK;
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static struct pp_op cut(struct pp_orders *o, int rank, int at)
+{
+    const struct pp_op op = o->ops[rank][at];
+
+    memmove(&o->ops[rank][at], &o->ops[rank][at + 1],
+            sizeof(op) * (size_t)(o->count[rank] - at - 1));
+    o->count[rank]--;
+    return op;
+}
+
+static void paste(struct pp_arena *arena, struct pp_orders *o, int rank, int at, struct pp_op op)
+{
+    pp_orders_add(arena, o, rank, op);
+    memmove(&o->ops[rank][at + 1], &o->ops[rank][at],
+            sizeof(op) * (size_t)(o->count[rank] - at - 1));
+    o->ops[rank][at] = op;
+}
+
+/* An instruction of the rank that is like it; -1 when there is none. */
+static int draw_like(struct subject *s, const struct pp_orders *o, int rank,
+                     bool (*is_like)(const struct pp_op *op, const struct pp_op *other),
+                     const struct pp_op *other)
+{
+    int found = -1, count = 0;
+
+    for (int i = 0; i < o->count[rank]; i++)
+        if (is_like(&o->ops[rank][i], other) && draw(s, ++count) == 0)
+            found = i;
+    return found;
+}
+
+static bool is_in_channel(const struct pp_op *op, const struct pp_op *other)
+{
+    return op->kind == other->kind && op->peer == other->peer && op->pipe == other->pipe &&
+           op != other;
+}
+
+static bool is_of_kind(const struct pp_op *op, const struct pp_op *other)
+{
+    return op->kind == other->kind;
+}
+
+static bool is_recv(const struct pp_op *op, const struct pp_op *other)
+{
+    (void)other;
+    return pp_op_is_recv(op->kind);
+}
+
+static bool is_send(const struct pp_op *op, const struct pp_op *other)
+{
+    (void)other;
+    return pp_op_is_send(op->kind);
+}
+
+static bool is_slot(const struct pp_op *op, const struct pp_op *other)
+{
+    (void)other;
+    return op->slot >= 0;
+}
+
+static bool has_other_slot(const struct pp_op *op, const struct pp_op *other)
+{
+    return op->kind == other->kind && op->slot != other->slot;
+}
+
+/* ---- mistakes: false where the rank has no room for it --------------------------------------- */
+
+typedef bool (*mistake)(struct subject *s, struct pp_orders *o, int rank);
+
+static bool swap_in_channel(struct subject *s, struct pp_orders *o, int rank,
+                            bool (*is_end)(const struct pp_op *op, const struct pp_op *other))
+{
+    const int a = draw_like(s, o, rank, is_end, NULL),
+              b = a < 0 ? -1 : draw_like(s, o, rank, is_in_channel, &o->ops[rank][a]);
+
+    if (b < 0)
+        return false;
+    const struct pp_op op = o->ops[rank][a];
+    o->ops[rank][a] = o->ops[rank][b];
+    o->ops[rank][b] = op;
+    return true;
+}
+
+static bool swap_recvs(struct subject *s, struct pp_orders *o, int rank)
+{
+    return swap_in_channel(s, o, rank, is_recv);
+}
+
+static bool swap_sends(struct subject *s, struct pp_orders *o, int rank)
+{
+    return swap_in_channel(s, o, rank, is_send);
+}
+
+static bool drop(struct subject *s, struct pp_orders *o, int rank, int kind)
+{
+    const struct pp_op like = {.kind = (uint8_t)kind};
+    const int at = draw_like(s, o, rank, is_of_kind, &like);
+
+    if (at < 0 || o->ops[rank][at].aux == PP_FUSED_SECOND)
+        return false;
+    cut(o, rank, at);
+    return true;
+}
+
+static bool drop_weight_gradient(struct subject *s, struct pp_orders *o, int rank)
+{
+    return drop(s, o, rank, PP_W);
+}
+
+static bool drop_wait(struct subject *s, struct pp_orders *o, int rank)
+{
+    const struct pp_op like = {.kind = PP_WAIT};
+    const int at = draw_like(s, o, rank, is_of_kind, &like);
+
+    if (at < 0)
+        return false;
+    cut(o, rank, at);
+    return true;
+}
+
+static bool delay_wait(struct subject *s, struct pp_orders *o, int rank)
+{
+    const struct pp_op like = {.kind = PP_WAIT};
+    const int at = draw_like(s, o, rank, is_of_kind, &like);
+
+    if (at < 0 || at + 1 == o->count[rank])
+        return false;
+    const struct pp_op op = cut(o, rank, at);
+    const int room = o->count[rank] - at, by = 1 + draw(s, room < 4 ? room : 4);
+    if (at + by < o->count[rank] && pp_op_is_compute(o->ops[rank][at + by].kind) &&
+        o->ops[rank][at + by].aux == PP_FUSED_SECOND)
+        return false;
+    paste(s->arena, o, rank, at + by, op);
+    return true;
+}
+
+/* Of those that the rank uses for the same kind of tensor: one that is still read, or was read. */
+static bool change_slot(struct subject *s, struct pp_orders *o, int rank)
+{
+    const int at = draw_like(s, o, rank, is_slot, NULL),
+              other = at < 0 ? -1 : draw_like(s, o, rank, has_other_slot, &o->ops[rank][at]);
+
+    if (other < 0)
+        return false;
+    o->ops[rank][at].slot = o->ops[rank][other].slot;
+    return true;
+}
+
+static const struct {
+    const char *name;
+    mistake make;
+} mistakes[] = {
+    {"two RECVs of a channel change places", swap_recvs},
+    {"two SENDs of a channel change places", swap_sends},
+    {"a W is missing", drop_weight_gradient},
+    {"a WAIT is missing", drop_wait},
+    {"a WAIT comes later", delay_wait},
+    {"another slot", change_slot},
+};
+enum { MISTAKES = sizeof(mistakes) / sizeof(mistakes[0]) };
+
+/* ---- the two verdicts ------------------------------------------------------------------------ */
+
+struct tally {
+    int unreadable;          /* refused as structural nonsense: nothing to run */
+    int refused;             /* by the machine: gradients incomplete where ranks meet last */
+    int errors, differences; /* refused by verify; what execution showed */
+    int harmless;            /* refused by verify, but ordered by other means: right */
+    int accepted;            /* by verify: right */
+};
+
+/* Verify refuses more than what goes wrong: it wants every message waited for before its buffer is
+ * used again, where now and then another message, or the barrier before the update, proves as much.
+ * Such a mutant has no race, so one order that comes out right stands for all. */
+/* False: cannot be run. */
+static bool judge(const struct subject *s, const char *what, const struct pp_orders *lists,
+                  struct tally *tally)
+{
+    struct pp_program *program;
+    struct pp_error verdict = {0}, shown = {0};
+
+    if (pp_program_freeze(s->arena, &s->head, lists, &program, &verdict) != PP_OK) {
+        tally->unreadable++;
+        return false;
+    }
+    const bool is_legal = pp_verify(program, NULL, &verdict) == PP_OK;
+    const enum pp_status status = run_in_orders(s, program, &shown);
+    const char *race = find_race(s->arena, program);
+    if (status == PP_EPROGRAM) {
+        tally->refused++;
+        return true;
+    }
+    cr_assert(!is_legal || (status == PP_OK && !race), "%s, %s, which verify accepts: %s\n%s",
+              s->name, what, race ? race : shown.message, pp_program_text(s->arena, program));
+    cr_assert(is_legal || status != PP_OK || !race, "%s, %s, passed in every order, but %s\n%s",
+              s->name, what, race, pp_program_text(s->arena, program));
+    tally->accepted += is_legal;
+    tally->harmless += !is_legal && status == PP_OK;
+    tally->errors += status == PP_EFAIL;
+    tally->differences += status == PP_ETOLERANCE;
+    return true;
+}
+
+static void try_mistakes(struct subject *s, struct tally tally[MISTAKES])
+{
+    const struct pp_arena_mark mark = pp_arena_mark(s->arena);
+
+    for (int k = 0; k < MISTAKES; k++)
+        for (int n = 0, left = TRIES; n < ATTEMPTS && left > 0; n++) {
+            struct pp_orders *lists = pp_program_thaw(s->arena, s->run.program);
+            if (mistakes[k].make(s, lists, draw(s, lists->ranks)))
+                left -= judge(s, mistakes[k].name, lists, &tally[k]);
+            pp_arena_release(s->arena, mark);
+        }
+}
+
+/* ---- subjects -------------------------------------------------------------------------------- */
+
+static struct pp_reference *make_reference(struct subject *s)
+{
+    struct pp_reference *reference;
+    struct pp_error err = {0};
+    double loss;
+
+    cr_assert_eq(pp_reference_create(s->arena, &s->run.training.net,
+                                     s->run.training.machine.kernels, &s->run.batch, &s->run.recipe,
+                                     &reference, &err),
+                 PP_OK, "%s", err.message);
+    cr_assert_eq(pp_reference_step(reference, &s->run.training.text, 0, &loss, &err), PP_OK, "%s",
+                 err.message);
+    return reference;
+}
+
+static bool make_subject(struct subject *s, const struct exec_case *c)
+{
+    struct pp_error err = {0};
+
+    if (exec_run_make(s->arena, c, &s->run, &err) != PP_OK)
+        return false;
+    s->run.recipe.warmup_steps = 0; /* the first update counts */
+    s->name = exec_case_text(s->arena, c);
+    s->head = pp_program_head_of(s->run.program);
+    s->summed = make_reference(s);
+    s->updated = make_reference(s);
+    cr_assert_eq(pp_reference_update(s->updated, 0, &err), PP_OK, "%s", err.message);
+    return true;
+}
+
+static void try_schedule(const struct pp_schedule *schedule, int ranks, uint64_t seed,
+                         struct tally tally[MISTAKES])
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct subject s = {.arena = arena, .random = 0x9e3779b97f4a7c15 + seed};
+    struct exec_case c = {.schedule = schedule->name,
+                          .shape = {.ranks = ranks, .micro_batches = 4},
+                          .replicas = 1,
+                          .mbs = 1,
+                          .steps = 1,
+                          .is_exact = true,
+                          .is_double = true,
+                          .is_untied = seed % 2,
+                          .grad_sync = (enum pp_grad_sync)(seed / 2 % 2),
+                          .backend = &pp_backend_fake,
+                          .clip = 1};
+    struct pp_error err = {0};
+
+    while (!make_subject(&s, &c) && c.shape.micro_batches < 16)
+        c.shape.micro_batches++;
+    cr_assert_lt(c.shape.micro_batches, 16, "%s", schedule->name);
+    cr_assert_eq(run_in_orders(&s, s.run.program, &err), PP_OK, "%s: %s", s.name, err.message);
+    try_mistakes(&s, tally);
+}
+
+static void try_all(int ranks)
+{
+    struct tally tally[MISTAKES] = {0};
+    const char *seed = getenv("PP_SEED"); /* other mistakes, on request */
+
+    for (int k = 0; pp_schedules[k]; k++)
+        if (!pp_schedules[k]->is_simulated_only)
+            try_schedule(pp_schedules[k], ranks, (uint64_t)k + (seed ? strtoull(seed, NULL, 0) : 0),
+                         tally);
+    for (int k = 0; k < MISTAKES; k++) {
+        cr_log_info("P=%d, %s: %d errors, %d differences, %d refused by the machine, %d harmless, "
+                    "%d accepted, %d unreadable",
+                    ranks, mistakes[k].name, tally[k].errors, tally[k].differences,
+                    tally[k].refused, tally[k].harmless, tally[k].accepted, tally[k].unreadable);
+        cr_assert_gt(tally[k].errors + tally[k].differences, 0, "%s", mistakes[k].name);
+    }
+}
+
+Test(exec_mutants, two_ranks)
+{
+    try_all(2);
+}
+
+Test(exec_mutants, four_ranks)
+{
+    try_all(4);
+}
