@@ -2,11 +2,12 @@
 
 #include "schedules/verify.h"
 
-#include <criterion/criterion.h>
+static int or (int value, int usual)
+{
+    return value ? value : usual;
+}
 
-enum { SEQ = 8, VOCAB = 48 };
-
-static struct pp_text text_make(struct pp_arena *arena)
+static struct pp_text text_make(struct pp_arena *arena, int vocab)
 {
     enum { COUNT = 4096 };
     unsigned char *bytes = PP_ARRAY(arena, unsigned char, COUNT);
@@ -14,22 +15,24 @@ static struct pp_text text_make(struct pp_arena *arena)
 
     for (int i = 0; i < COUNT; i++) {
         state = state * 1664525u + 1013904223u;
-        bytes[i] = (unsigned char)((i % 7 + (state >> 30)) % VOCAB);
+        bytes[i] = (unsigned char)((i % 7 + (state >> 30)) % (unsigned)vocab);
     }
     return (struct pp_text){.name = "test", .bytes = bytes, .count = COUNT};
 }
 
 static struct pp_net net_of(const struct exec_case *c)
 {
+    const int hidden = or (c->hidden, 16), heads = or (c->heads, 2);
+
     return (struct pp_net){.name = "test",
-                           .layers = c->layers ? c->layers : 8,
-                           .hidden = 16,
-                           .heads = 2,
-                           .kv_heads = c->has_rope ? 1 : 2,
-                           .head_dim = 8,
-                           .ffn = 32,
-                           .vocab = VOCAB,
-                           .seq = SEQ,
+                           .layers = or (c->layers, 8),
+                           .hidden = hidden,
+                           .heads = heads,
+                           .kv_heads = c->has_rope ? heads / 2 : heads,
+                           .head_dim = hidden / heads,
+                           .ffn = c->is_gated ? 2 * hidden : 4 * hidden,
+                           .vocab = or (c->vocab, 48),
+                           .seq = or (c->seq, 8),
                            .has_positions = !c->has_rope,
                            .is_gated = c->is_gated,
                            .is_tied = !c->is_untied,
@@ -65,7 +68,7 @@ static void make_stages(struct exec_run *run, const struct pp_kernels *kernels)
                                              .has_head = s == p->stages - 1,
                                              .has_edge = has_edge(p, s),
                                              .rows = run->batch.mbs / p->granules,
-                                             .tokens = SEQ / p->splits,
+                                             .tokens = run->training.net.seq / p->splits,
                                              .splits = p->splits};
         run->stages[s] = pp_stage_create(run->arena, &run->training.net, &shape, kernels);
     }
@@ -128,7 +131,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
     run->training =
         (struct pp_training){.schedule = c->schedule ? pp_schedule_find(c->schedule) : NULL,
                              .net = net_of(c),
-                             .text = text_make(arena),
+                             .text = text_make(arena, net_of(c).vocab),
                              .steps = c->steps,
                              .warmup = 1,
                              .check = PP_CHECK_ALL};
@@ -158,17 +161,4 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
         (int)c->shape.concat, c->is_exact ? "exact " : "", c->is_double ? "double " : "",
         c->is_recomputed ? "recompute " : "", c->is_untied ? "untied " : "",
         c->is_gated ? "gated " : "", (int)c->grad_sync, (unsigned long long)c->seed);
-}
-
-bool exec_run(struct pp_arena *arena, const struct exec_case *c, struct exec_run *run)
-{
-    struct pp_error err = {0};
-    enum pp_status status = exec_run_make(arena, c, run, &err);
-
-    if (status == PP_EINVAL)
-        return false;
-    if (status == PP_OK)
-        status = pp_train(arena, &run->training, &run->result, &err);
-    cr_assert_eq(status, PP_OK, "%s: %s", exec_case_text(arena, c), err.message);
-    return true;
 }

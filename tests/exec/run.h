@@ -12,7 +12,7 @@ struct exec_case {
     struct pp_shape shape;            /* ranks, micro_batches, ... */
     int replicas, mbs, steps;
     bool is_exact, is_untied, is_double, has_rope, is_recomputed, is_gated;
-    int layers; /* 0 = 8 */
+    int layers, hidden, heads, seq, vocab; /* 0 = 8, 16, 2, 8, 48 */
     enum pp_grad_sync grad_sync;
     const struct pp_backend *backend; /* NULL = cpu */
     enum pp_clock_kind clock;
@@ -33,8 +33,6 @@ struct exec_run {
 /* PP_EINVAL when the schedule does not accept the shape. Fills all but `result`. */
 enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
                              struct exec_run *run, struct pp_error *err);
-/* Make and train; asserts that it succeeds. False when the shape is refused. */
-bool exec_run(struct pp_arena *arena, const struct exec_case *c, struct exec_run *run);
 /* A line that tells cases apart. */
 const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c);
 

@@ -1,7 +1,7 @@
 /* Random legal programs: any placement, any order, fused pairs, splits, granules, several
  * pipelines. Each runs without a deadlock and trains to the same bits as the loop, on threads and
  * on the fake device. */
-#include "tests/exec/run.h"
+#include "tests/exec/train.h"
 #include "tests/unit/random_program.h"
 
 #include <stdlib.h>

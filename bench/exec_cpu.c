@@ -1,0 +1,235 @@
+/* bench/exec_cpu.c — what the executor makes of a CPU core: arithmetic against the fastest
+ * multiplication, the interpreter without arithmetic, and the pipeline against a loop. All times
+ * are CPU times, so other processes on the machine matter little. */
+#include "bench/bench.h"
+#include "tests/exec/run.h"
+
+#include <string.h>
+
+static double thread_s(void)
+{
+    return clock_s(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* ---- the fastest multiplication ---------------------------------------------------------------*/
+
+static double best_gemm(const struct pp_kernels *k)
+{
+    double best = 0;
+
+    for (int n = 256; n <= 1024; n *= 2) {
+        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        const size_t size = (size_t)n * (size_t)n;
+        float *a = PP_ARRAY(arena, float, 3 * size);
+        const struct pp_gemm g = {.m = n,
+                                  .n = n,
+                                  .k = n,
+                                  .a = a,
+                                  .b = a + size,
+                                  .c = a + 2 * size,
+                                  .lda = n,
+                                  .ldb = n,
+                                  .ldc = n};
+        const int times = (int)(4e9 / (2.0 * n * n * n)) + 1;
+
+        for (size_t i = 0; i < 2 * size; i++)
+            a[i] = (float)(i % 17) * 0.1f;
+        for (int trial = 0; trial < 5; trial++) {
+            const double start_s = thread_s();
+            for (int i = 0; i < times; i++)
+                k->gemm(NULL, &g);
+            const double rate = 2.0 * n * n * n * times / (thread_s() - start_s);
+            best = rate > best ? rate : best;
+        }
+    }
+    return best;
+}
+
+/* ---- runs -----------------------------------------------------------------------------------*/
+
+static void make(struct pp_arena *arena, const struct exec_case *c, struct exec_run *run)
+{
+    struct pp_error err = {0};
+
+    must(exec_run_make(arena, c, run, &err), &err);
+    run->training.machine.kernels = pp_kernels_fp32(false);
+}
+
+/* Multiplications of a step, forward and backward, causal attention counted half. */
+static double flops_of(const struct exec_run *run)
+{
+    const struct pp_net *n = &run->training.net;
+    const double tokens = (double)pp_batch_samples(&run->batch) * n->seq;
+    const double block =
+        2.0 * n->hidden * (3.0 * n->hidden + n->hidden + 2.0 * n->ffn) + 2.0 * n->seq * n->hidden;
+
+    return 3 * tokens * (n->layers * block + 2.0 * n->hidden * n->vocab);
+}
+
+/* CPU seconds of one step of the loop, best of a few. */
+static double loop_s(struct pp_arena *arena, const struct exec_run *run, bool with_update)
+{
+    const struct pp_training *t = &run->training;
+    struct pp_reference *reference;
+    struct pp_error err = {0};
+    double best_s = 1e9, loss;
+
+    must(pp_reference_create(arena, &t->net, t->machine.kernels, &run->batch, &run->recipe,
+                             &reference, &err),
+         &err);
+    for (int step = 0; step < 6; step++) {
+        const double start_s = thread_s();
+        must(pp_reference_step(reference, &t->text, step, &loss, &err), &err);
+        double spent_s = thread_s() - start_s;
+        must(pp_reference_update(reference, step, &err), &err);
+        if (with_update)
+            spent_s = thread_s() - start_s;
+        best_s = spent_s < best_s ? spent_s : best_s;
+    }
+    return best_s;
+}
+
+static void arithmetic(double peak)
+{
+    static const struct exec_case cases[] = {
+        {.layers = 4, .hidden = 64, .heads = 2, .seq = 64, .mbs = 2},
+        {.layers = 4, .hidden = 128, .heads = 4, .seq = 64, .mbs = 4},
+        {.layers = 8, .hidden = 128, .heads = 4, .seq = 128, .mbs = 2},
+        {.layers = 8, .hidden = 256, .heads = 8, .seq = 128, .mbs = 4},
+    };
+
+    printf("arithmetic: forward and backward of 8 micro-batches on one core, vocabulary 256\n"
+           "  layers hidden  seq  mbs   ms/step   GF/s   of the best sgemm\n");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        struct exec_case c = cases[i];
+        struct exec_run run;
+
+        c.schedule = "gpipe";
+        c.shape = (struct pp_shape){.ranks = 1, .micro_batches = 8};
+        c.replicas = 1;
+        c.steps = 1;
+        c.vocab = 256;
+        make(arena, &c, &run);
+        const double s = loop_s(arena, &run, false), rate = flops_of(&run) / s;
+        printf("  %6d %6d %4d %4d  %8.2f  %5.1f   %5.1f %%\n", c.layers, c.hidden, c.seq, c.mbs,
+               1e3 * s, 1e-9 * rate, 100 * rate / peak);
+    }
+}
+
+/* ---- the interpreter alone --------------------------------------------------------------------*/
+
+static void null_launch(struct pp_device *device, pp_stream_id stream, pp_work work, void *argument)
+{
+    (void)device;
+    (void)stream;
+    (void)work;
+    (void)argument;
+}
+static bool null_wait(struct pp_device *device, pp_stream_id stream, pp_event_id event)
+{
+    (void)device;
+    (void)stream;
+    (void)event;
+    return true;
+}
+static double null_launch_s(const struct pp_device *device, pp_stream_id stream, int k)
+{
+    (void)device;
+    (void)stream;
+    (void)k;
+    return 0;
+}
+
+/* Threads and memory of the CPU, but nothing is computed and nobody waits: one thread runs all. */
+static void interpreter(void)
+{
+    struct pp_backend null = pp_backend_cpu;
+
+    null.is_immediate = false;
+    null.launch = null_launch;
+    null.wait = null_wait;
+    null.launch_s = null_launch_s;
+    printf("\ninterpreter: nothing is computed; clocks, messages, trace and checks as always\n"
+           "  schedule     ranks  micro-batches  instructions   ns each\n");
+    for (int i = 0; i < 3; i++) {
+        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        const struct exec_case c = {.schedule = (const char *[]){"1f1b", "zb-h1", "zbv"}[i],
+                                    .shape = {.ranks = 8, .micro_batches = 64},
+                                    .replicas = 1,
+                                    .mbs = 1,
+                                    .steps = 1,
+                                    .layers = 16};
+        struct exec_run run;
+        struct pp_machine *machine;
+        struct pp_step_result result;
+        struct pp_error err = {0};
+        double best_s = 1e9;
+
+        make(arena, &c, &run);
+        run.training.machine.backend = &null;
+        must(pp_machine_create(arena, &run.training.machine, &machine, &err), &err);
+        for (int step = 0; step < 20; step++) {
+            must(pp_machine_step(machine, &run.training.text, step, &result, &err), &err);
+            best_s = result.cpu_s < best_s ? result.cpu_s : best_s;
+        }
+        printf("  %-11s  %5d  %13d  %12lld   %7.0f\n", c.schedule, c.shape.ranks,
+               c.shape.micro_batches, (long long)result.instructions,
+               1e9 * best_s / (double)result.instructions);
+        pp_machine_destroy(machine);
+    }
+}
+
+/* ---- pipeline against loop --------------------------------------------------------------------*/
+
+static void machinery(void)
+{
+    static const char *const SCHEDULES[] = {"gpipe",   "1f1b", "zb-h1",
+                                            "chimera", "zbv",  "interleaved"};
+
+    printf(
+        "\npipeline: 8 layers, hidden 128, seq 64, 8 micro-batches of 4; CPU time of all threads\n"
+        "  schedule     ranks   outside ops   total, as a ratio to the loop\n");
+    for (size_t i = 0; i < 2 * sizeof(SCHEDULES) / sizeof(*SCHEDULES); i++) {
+        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        const struct exec_case c = {.schedule = SCHEDULES[i / 2],
+                                    .shape = {.ranks = i % 2 ? 8 : 4, .micro_batches = 8},
+                                    .replicas = 1,
+                                    .mbs = 4,
+                                    .steps = 1,
+                                    .hidden = 128,
+                                    .heads = 4,
+                                    .seq = 64,
+                                    .vocab = 256};
+        struct exec_run run;
+        struct pp_machine *machine;
+        struct pp_step_result result;
+        struct pp_error err = {0};
+        double best_s = 1e9, outside_s = 0;
+
+        make(arena, &c, &run);
+        must(pp_machine_create(arena, &run.training.machine, &machine, &err), &err);
+        for (int step = 0; step < 6; step++) {
+            must(pp_machine_step(machine, &run.training.text, step, &result, &err), &err);
+            if (result.cpu_s < best_s) {
+                best_s = result.cpu_s;
+                outside_s = result.outside_s;
+            }
+        }
+        pp_machine_destroy(machine);
+        printf("  %-11s  %5d   %8.2f %%    %.3f\n", c.schedule, c.shape.ranks,
+               100 * outside_s / best_s, best_s / loop_s(arena, &run, true));
+    }
+}
+
+int main(void)
+{
+    const double peak = best_gemm(pp_kernels_fp32(false));
+
+    printf("kernels %s; best sgemm %.1f GF/s on one core\n\n", pp_kernels_fp32(false)->about(),
+           1e-9 * peak);
+    arithmetic(peak);
+    interpreter();
+    machinery();
+    return 0;
+}
