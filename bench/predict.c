@@ -1,0 +1,128 @@
+/* bench/predict.c — how wrong is a prediction of a step, with durations measured on another
+ * schedule? Every executable schedule, beside a predictor that knows only the mean work of a rank
+ * and the closed form of the bubble. Virtual clock: CPU time, so it works beside other processes,
+ * but caches are shared with them. */
+#include "bench/bench.h"
+#include "tests/exec/run.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TRIALS = 3, STEPS = 7 };
+
+static struct exec_case case_of(const struct pp_schedule *schedule, int ranks)
+{
+    struct exec_case c = {.schedule = schedule->name,
+                          .shape = {.ranks = ranks, .micro_batches = 2 * ranks},
+                          .replicas = 1,
+                          .mbs = 4,
+                          .steps = STEPS,
+                          .hidden = 128,
+                          .heads = 4,
+                          .seq = 64,
+                          .vocab = 256,
+                          .layers = 16};
+
+    return c;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof(double), ascending);
+    return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
+}
+
+struct row {
+    double step_s, in_situ_frac, model_frac, null_frac, structural_s;
+};
+
+/* One training run of `c`, predicted from its own warm-up steps, then from `other`. */
+static bool measure(const struct exec_case *c, const struct exec_case *other, struct row *row)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_run run, calibrating;
+    struct pp_calibration *calibration;
+    struct pp_error err = {0};
+
+    if (exec_run_make(arena, c, &run, &err) != PP_OK)
+        return false;
+    must(exec_run_make(arena, other, &calibrating, &err), &err);
+    must(pp_train_calibrate(arena, &calibrating.training, 2, &calibration, &err), &err);
+    run.training.check = PP_CHECK_NONE;
+    run.training.warmup = 2;
+    must(pp_train(arena, &run.training, &run.result, &err), &err);
+    row->step_s = run.result.step_median_s;
+    row->in_situ_frac = run.result.model_error_frac;
+    row->structural_s = run.result.structural_error_s;
+
+    struct pp_costs costs = *run.training.machine.costs;
+    struct pp_prediction prediction;
+    must(pp_calibration_costs(calibration, run.program, run.training.machine.stages, &costs, &err),
+         &err);
+    must(pp_predict(arena, run.program, &costs, 1, &prediction, &err), &err);
+    row->model_frac = prediction.step_s / row->step_s - 1;
+    row->null_frac =
+        pp_predict_null_s(run.program, run.training.schedule, &costs) / row->step_s - 1;
+    return true;
+}
+
+struct totals {
+    double model[128], in_situ[128], null[128], structural_s;
+    int count;
+};
+
+static void print_row(const struct exec_case *c, const char *other, struct totals *t)
+{
+    const struct exec_case calibrate = case_of(pp_schedule_find(other), c->shape.ranks);
+    double step_s[TRIALS], model[TRIALS], in_situ[TRIALS], null[TRIALS];
+
+    for (int trial = 0; trial < TRIALS; trial++) {
+        struct row row;
+
+        if (!measure(c, &calibrate, &row))
+            return;
+        step_s[trial] = row.step_s;
+        model[trial] = row.model_frac;
+        in_situ[trial] = row.in_situ_frac;
+        null[trial] = row.null_frac;
+        t->structural_s = fmax(t->structural_s, row.structural_s);
+    }
+    const double m = median(model, TRIALS), s = median(in_situ, TRIALS), n = median(null, TRIALS);
+    printf("  %5d  %-14s %-8s %9.2f   %+7.2f %%  %+7.2f %%  %+7.2f %%\n", c->shape.ranks,
+           c->schedule, other, 1e3 * median(step_s, TRIALS), 100 * m, 100 * s, 100 * n);
+    fflush(stdout);
+    t->model[t->count] = fabs(m);
+    t->in_situ[t->count] = fabs(s);
+    t->null[t->count++] = fabs(n);
+}
+
+int main(void)
+{
+    struct totals t = {0};
+
+    printf(
+        "prediction of a step: 16 layers, hidden 128, seq 64, 2 P micro-batches of 4; medians of "
+        "%d runs\n"
+        "  ranks  schedule       measured   ms/step   predicted   in situ    null\n"
+        "                        on\n",
+        TRIALS);
+    for (int ranks = 4; ranks <= 8; ranks *= 2)
+        for (int i = 0; pp_schedules[i]; i++) {
+            const struct exec_case c = case_of(pp_schedules[i], ranks);
+
+            if (!pp_schedules[i]->is_simulated_only)
+                print_row(&c, strcmp(c.schedule, "1f1b") ? "1f1b" : "gpipe", &t);
+        }
+    printf("median of the absolute errors over %d rows: predicted %.2f %%, in situ %.2f %%, null "
+           "%.2f %%\nlargest structural error: %g s\n",
+           t.count, 100 * median(t.model, t.count), 100 * median(t.in_situ, t.count),
+           100 * median(t.null, t.count), t.structural_s);
+    return 0;
+}
