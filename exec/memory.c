@@ -130,8 +130,6 @@ static void place_slots(struct pp_rank_layout *rank)
             *(c <= PP_SLOT_SAVED ? &rank->activations_bytes : &rank->buffers_bytes) +=
                 rank->bytes[c][s];
         }
-    rank->transient_offset = take(rank, rank->transient_bytes);
-    rank->activations_bytes += rank->transient_bytes;
 }
 
 /* Scratch of the stages, of their gradients and of the update; losses of the tokens. */
@@ -159,12 +157,13 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
             rank->loss_bytes +=
                 sizeof(double) * p->granule_count[i] * (size_t)shape->rows * (size_t)shape->tokens;
     }
+    rank->transient_offset = take(rank, rank->transient_bytes);
     rank->scratch_offset = take(rank, rank->scratch_bytes);
     rank->tensor_offset = take(rank, rank->tensor_bytes);
     rank->blocks_offset = take(rank, rank->blocks_bytes);
     rank->loss_offset = take(rank, rank->loss_bytes);
-    rank->other_bytes =
-        rank->scratch_bytes + rank->tensor_bytes + rank->blocks_bytes + rank->loss_bytes;
+    rank->other_bytes = rank->transient_bytes + rank->scratch_bytes + rank->tensor_bytes +
+                        rank->blocks_bytes + rank->loss_bytes;
 }
 
 struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,

@@ -4,12 +4,8 @@
 #include "tests/exec/train.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 
-static int full_steps(void)
-{
-    return getenv("PIPESIM_LONG") ? 20 : 4;
-}
+enum { STEPS = 20 };
 
 static void check_run(struct pp_arena *arena, const struct exec_case *c, const struct exec_run *run)
 {
@@ -66,7 +62,7 @@ static int all_schedules(int ranks, int replicas)
                               .shape = {.ranks = ranks, .micro_batches = ranks > 4 ? ranks : 4},
                               .replicas = replicas,
                               .mbs = 1,
-                              .steps = full_steps(),
+                              .steps = STEPS,
                               .is_exact = true,
                               .clip = 1,
                               .seed = (uint64_t)i};
@@ -145,7 +141,7 @@ Test(equality, variants)
 
             c.replicas = replicas;
             c.mbs = 2;
-            c.steps = full_steps();
+            c.steps = STEPS;
             c.is_exact = true;
             c.clip = 0.5;
             cr_assert_eq(run_and_check(&c), 1, "case %zu was refused", i);
