@@ -207,6 +207,8 @@ static int by_list(const void *left, const void *right)
         return b_posted - a_posted;
     if (a->end_s != b->end_s)
         return a->end_s < b->end_s ? -1 : 1;
+    if (a->start_s != b->start_s)
+        return a->start_s < b->start_s ? -1 : 1;
     return strcmp(a->cell, b->cell);
 }
 

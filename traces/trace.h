@@ -54,9 +54,9 @@ enum pp_status pp_trace_read_csv(struct pp_arena *arena, const char *path, struc
 /* The same from memory; `name` stands in messages. */
 enum pp_status pp_trace_parse_csv(struct pp_arena *arena, const char *name, const char *text,
                                   size_t length, struct pp_trace **trace, struct pp_error *err);
-/* A trace in the JSON that pp_trace_write_chrome() writes; other Chrome traces, and more than 128 MiB
- * of text, are PP_EINVAL with file and event. What is not drawn is not there: waits that took no
- * time. Times are whole picoseconds. */
+/* A trace in the JSON that pp_trace_write_chrome() writes; other Chrome traces, and more than 128
+ * MiB of text, are PP_EINVAL with file and event. What is not drawn is not there: waits that took
+ * no time. Times are whole picoseconds, exact up to 9,000 s. */
 enum pp_status pp_trace_parse_chrome(struct pp_arena *arena, const char *name, const char *text,
                                      size_t length, struct pp_trace **trace, struct pp_error *err);
 /* Either, by content: a file that begins with '{' is JSON. "-" is stdin, ".gz" is decompressed. */
