@@ -72,11 +72,12 @@ static void print_side(const struct pp_compare_side *side, const char *label, in
     char text[PP_TEXT_BYTES], count[PP_UNITS_TEXT_BYTES];
 
     snprintf(text, sizeof(text),
-             "%.300s: %d rank%s x %d replica%s, %d step%s%s, %s~events, program~"
+             "%.300s: %d rank%s x %d replica%s, %s%d step%s%s, %s~events, program~"
              "%016" PRIx64,
              trace->program, trace->ranks, trace->ranks == 1 ? "" : "s", trace->replicas,
-             trace->replicas == 1 ? "" : "s", side->steps, side->steps == 1 ? "" : "s",
-             side->is_overlapping ? " that run into each other" : "",
+             trace->replicas == 1 ? "" : "s",
+             side->steps > 1 && !side->is_overlapping ? "median of " : "", side->steps,
+             side->steps == 1 ? "" : "s", side->is_overlapping ? " that run into each other" : "",
              pp_units_print_count(trace->count, count), trace->program_hash);
     pp_text_paragraph(out, width, INDENT, label, text);
 }

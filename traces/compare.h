@@ -6,7 +6,7 @@
  * stream and cell (the k-th of equal ones with the k-th), measured steps with predicted ones in
  * pairs where there are equally many, else all with the last predicted step. A predicted trace of
  * one replica stands for all measured ones. Times are rounded to picoseconds once, so that equal
- * steps compare as exactly equal wherever they lie.
+ * steps compare as exactly equal wherever in the first 9,000 s they lie (2^53 ps).
  *
  * Signs: an error is predicted - measured, as a fraction predicted / measured - 1: negative where
  * the prediction is too short. Fractions of nothing are 0 for 0 / 0, else NAN. */

@@ -4,7 +4,7 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --mo
 >
 >   predicted  p.csv: 4 ranks x 1 replica, 1 step, 272 events,
 >              program db5b7c950d15ce5f
->   measured   m.csv: 4 ranks x 2 replicas, 3 steps, 1,632 events,
+>   measured   m.csv: 4 ranks x 2 replicas, median of 3 steps, 1,632 events,
 >              program db5b7c950d15ce5f
 >   note       the predicted replica stands for all 2 measured ones
 >   note       each of the 3 measured steps is compared with predicted step 0
@@ -59,9 +59,9 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; pipesim --schedule 1f1b --pp 2 --
 > pipesim 0.1.0  step: predicted 9.00 s, measured 9.00 s, error 0.0 %, within the
 >   tolerance of 0 %
 >
->   predicted  p.csv: 2 ranks x 1 replica, 3 steps, 72 events,
+>   predicted  p.csv: 2 ranks x 1 replica, median of 3 steps, 72 events,
 >              program 57ec84a269ed5967
->   measured   p.csv: 2 ranks x 1 replica, 3 steps, 72 events,
+>   measured   p.csv: 2 ranks x 1 replica, median of 3 steps, 72 events,
 >              program 57ec84a269ed5967
 >
 >                       predicted   measured      error
