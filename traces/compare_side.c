@@ -65,38 +65,51 @@ static enum pp_status add_slice(struct pp_arena *arena, const struct pp_stepped 
     return PP_OK;
 }
 
-/* Steps that run into each other: the steps together, as one trace that begins with them. */
-static enum pp_status add_overlapping(struct pp_arena *arena, const struct pp_stepped *stepped,
-                                      int first, struct pp_compare_side *side, struct pp_error *err)
+/* Append a list of one step to the events of all, `shift_s` later. */
+static void append_list(struct pp_trace *all, const struct pp_step_slice *slice, int list, int step,
+                        double shift_s)
+{
+    const int base = all->count - slice->begin[list];
+
+    for (int k = slice->begin[list]; k < slice->begin[list + 1]; k++) {
+        struct pp_trace_event *event = &all->events[all->count++];
+        *event = slice->events[k];
+        event->step = step;
+        event->start_s += shift_s;
+        event->end_s += shift_s;
+        if (event->waits_for >= 0)
+            event->waits_for += base;
+    }
+}
+
+/* The steps together, as one trace that begins with them; of its events, start and end count. */
+static struct pp_trace join(struct pp_arena *arena, const struct pp_stepped *stepped, int first)
 {
     struct pp_trace all = *stepped->trace;
-    struct pp_metrics metrics;
-    int64_t begin_ps = INT64_MAX;
+    int64_t begin_ps = INT64_MAX, count = 0;
 
-    all.steps = stepped->count - first;
-    all.count = 0;
     for (int i = first; i < stepped->count; i++) {
         const struct pp_step_slice *slice = &stepped->slices[i];
-        all.count += slice->count;
+        count += slice->count;
         begin_ps = slice->arrival_ps < begin_ps ? slice->arrival_ps : begin_ps;
     }
-    all.events = pp_arena_alloc_raw(arena, (size_t)all.count * sizeof(*all.events));
-    int count = 0;
+    all.steps = stepped->count - first;
+    all.events = pp_arena_alloc_raw(arena, (size_t)count * sizeof(*all.events));
+    all.count = 0;
     for (int list = 0; list < stepped->lists; list++)
         for (int i = first; i < stepped->count; i++) {
             const struct pp_step_slice *slice = &stepped->slices[i];
-            const double shift_s = pp_units_s(slice->begin_ps - begin_ps);
-            const int base = count - slice->begin[list];
-            for (int k = slice->begin[list]; k < slice->begin[list + 1]; k++) {
-                struct pp_trace_event *event = &all.events[count++];
-                *event = slice->events[k];
-                event->step = i - first;
-                event->start_s += shift_s;
-                event->end_s += shift_s;
-                if (event->waits_for >= 0)
-                    event->waits_for += base;
-            }
+            append_list(&all, slice, list, i - first, pp_units_s(slice->begin_ps - begin_ps));
         }
+    return all;
+}
+
+static enum pp_status add_overlapping(struct pp_arena *arena, const struct pp_stepped *stepped,
+                                      int first, struct pp_compare_side *side, struct pp_error *err)
+{
+    const struct pp_trace all = join(arena, stepped, first);
+    struct pp_metrics metrics;
+
     if (pp_metrics_compute(arena, &all, &metrics, err) != PP_OK)
         return refuse(stepped->trace, err);
     add_metrics(side, &metrics, 1);
