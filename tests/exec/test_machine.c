@@ -1,0 +1,218 @@
+/* One machine at a time: what a step takes, its clocks, its memory, and how it fails. */
+#include "tests/exec/train.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct exec_case small(const char *schedule)
+{
+    return (struct exec_case){.schedule = schedule,
+                              .shape = {.ranks = 4, .micro_batches = 8},
+                              .replicas = 1,
+                              .mbs = 2,
+                              .steps = 6,
+                              .clip = 1};
+}
+
+static void start(struct pp_arena *arena, const struct exec_case *c, struct exec_run *run,
+                  struct pp_machine **machine)
+{
+    struct pp_error err = {0};
+
+    cr_assert_eq(exec_run_make(arena, c, run, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_machine_create(arena, &run->training.machine, machine, &err), PP_OK, "%s",
+                 err.message);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------*/
+
+/* Bytes of a block's parameters and of what one micro-batch saves in a stage of blocks alone, from
+ * the dimensions (GPT-2 style): the layout of stage_parts.h, added up by hand. */
+static double block_params(const struct pp_net *n)
+{
+    return 12.0 * n->hidden * n->hidden + 13.0 * n->hidden;
+}
+static double activation_bytes(const struct pp_net *n, int samples, int blocks)
+{
+    const double tokens = (double)samples * n->seq, h = n->hidden;
+    const double saved = blocks * (16 * h + 4 + n->heads), kept = h;
+
+    return sizeof(float) * (tokens * (saved + kept) + blocks * 4 * h);
+}
+
+Test(machine, memory_is_the_closed_form)
+{
+    static const char *const SCHEDULES[] = {"gpipe", "1f1b", "zb-h1", "zb-h2", "eager-1f1b"};
+
+    for (size_t i = 0; i < sizeof(SCHEDULES) / sizeof(*SCHEDULES); i++) {
+        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        const struct exec_case c = small(SCHEDULES[i]);
+        struct exec_run run;
+
+        cr_assert(exec_run(arena, &c, &run));
+        for (int rank = 1; rank < 3; rank++) { /* two blocks each, no embedding, no head */
+            const struct pp_rank_layout *l = &run.result.layout[rank];
+            const double params = 2 * block_params(&run.training.net) * sizeof(float);
+            const double activations = run.result.lifetimes[rank].peak_activations *
+                                       activation_bytes(&run.training.net, c.mbs, 2);
+
+            cr_expect_eq((double)l->params_bytes, params, "%s", c.schedule);
+            cr_expect_eq((double)l->grads_bytes, params);
+            cr_expect_eq((double)l->optimizer_bytes, 2 * params);
+            cr_expect_eq((double)l->activations_bytes, activations, "%s rank %d: %zu, formula %g",
+                         c.schedule, rank, l->activations_bytes, activations);
+            cr_expect_eq(run.result.touched_bytes[rank],
+                         4 * params + activations + (double)(l->buffers_bytes + l->other_bytes));
+        }
+    }
+}
+
+/* ---- clocks ---------------------------------------------------------------------------------*/
+
+/* Waiting, transfers and ops of the wall clock hang together: nothing ends before it starts, no
+ * message before both sides have posted. */
+Test(machine, wall_clock_is_causal)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_case c = small("zbv");
+    struct exec_run run;
+
+    c.clock = PP_CLOCK_WALL;
+    c.is_exact = true;
+    cr_assert(exec_run(arena, &c, &run));
+    cr_assert_eq(run.result.gradients.differing, 0);
+    cr_assert_geq(run.result.trace->count, pp_program_size(run.program));
+    for (int i = 0; i < run.result.trace->count; i++) {
+        const struct pp_trace_event *e = &run.result.trace->events[i];
+        cr_assert(e->start_s <= e->end_s, "%s", e->cell);
+        if (pp_op_is_send(e->kind) || pp_op_is_recv(e->kind))
+            cr_assert(e->posted_s <= e->matched_s && e->matched_s <= e->start_s, "%s", e->cell);
+        if (e->kind == PP_WAIT)
+            cr_assert(e->waits_for >= 0 && run.result.trace->events[e->waits_for].end_s <= e->end_s,
+                      "%s", e->cell);
+    }
+    for (int step = 0; step < c.steps; step++)
+        cr_assert_gt(run.result.step_s[step], 0);
+    cr_assert_eq(run.result.structural_error_s, 0);
+}
+
+/* The virtual clock of a step is at least the busiest rank, at most all work in a row. */
+Test(machine, virtual_clock_is_between_bounds)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const struct exec_case c = small("1f1b");
+    struct exec_run run;
+    struct pp_machine *machine;
+    struct pp_step_result result;
+    struct pp_error err = {0};
+    int first;
+
+    start(arena, &c, &run, &machine);
+    cr_assert_eq(pp_machine_step(machine, &run.training.text, 0, &result, &err), PP_OK);
+    const int64_t *ps = pp_machine_durations(machine, 0);
+    int64_t all_ps = 0, busiest_ps = 0;
+    for (int rank = 0; rank < 4; rank++) {
+        int64_t busy_ps = 0;
+        for (int i = run.program->begin[rank]; i < run.program->begin[rank + 1]; i++)
+            busy_ps += ps[i];
+        all_ps += busy_ps;
+        busiest_ps = busy_ps > busiest_ps ? busy_ps : busiest_ps;
+    }
+    const int64_t step_ps = pp_machine_times(machine, &first)->makespan_ps;
+    cr_expect(step_ps >= busiest_ps);
+    cr_expect(step_ps <= all_ps + 2000000000); /* and the wires */
+    cr_expect_float_eq(result.step_s, 1e-12 * (double)step_ps, 1e-15);
+    pp_machine_destroy(machine);
+}
+
+/* ---- failure --------------------------------------------------------------------------------*/
+
+Test(machine, a_loss_that_is_not_finite_ends_the_run)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const struct exec_case c = small("chimera");
+    struct exec_run run;
+    struct pp_error err = {0};
+
+    cr_assert_eq(exec_run_make(arena, &c, &run, &err), PP_OK);
+    run.training.check = PP_CHECK_NONE;
+    run.recipe.rate = 1e30;
+    run.recipe.clip = 0;
+    cr_assert_eq(pp_train(arena, &run.training, &run.result, &err), PP_EFAIL);
+    cr_expect(strstr(err.message, "step ") && strstr(err.message, "finite"), "%s", err.message);
+    cr_expect_lt(run.result.steps_done, c.steps);
+}
+
+Test(machine, more_memory_than_there_is_is_refused)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_case c = small("gpipe");
+    struct exec_run run;
+    struct pp_machine *machine;
+    struct pp_error err = {0};
+
+    c.hidden = 16384;
+    c.layers = 400;
+    cr_assert_eq(exec_run_make(arena, &c, &run, &err), PP_OK);
+    cr_assert_eq(pp_machine_create(arena, &run.training.machine, &machine, &err), PP_EFAIL);
+    cr_expect(strstr(err.message, "rank 3"), "%s", err.message);
+}
+
+Test(machine, ranks_that_never_meet_are_refused)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const struct exec_case c = small("1f1b");
+    struct exec_run run;
+    struct pp_machine *machine;
+    struct pp_error err = {0};
+
+    cr_assert_eq(exec_run_make(arena, &c, &run, &err), PP_OK);
+    for (int i = 0; i < pp_program_size(run.program); i++)
+        if (run.program->kind[i] == PP_BAR)
+            run.program->kind[i] = PP_DROP;
+    cr_assert_eq(pp_machine_create(arena, &run.training.machine, &machine, &err), PP_EPROGRAM);
+    cr_expect(strstr(err.message, "BAR"), "%s", err.message);
+}
+
+/* ---- no allocation --------------------------------------------------------------------------*/
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define COUNTS_ALLOCATIONS 1
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+void *__libc_malloc(size_t bytes);
+static atomic_long allocations;
+
+void *malloc(size_t bytes)
+{
+    atomic_fetch_add(&allocations, 1);
+    return __libc_malloc(bytes);
+}
+#else
+#define COUNTS_ALLOCATIONS 0
+static long allocations;
+#endif
+
+Test(machine, a_step_allocates_nothing)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_case c = small("chimera");
+    struct exec_run run;
+    struct pp_machine *machine;
+    struct pp_step_result result;
+    struct pp_error err = {0};
+
+    if (!COUNTS_ALLOCATIONS)
+        cr_skip_test("a sanitizer counts for itself");
+    c.replicas = 2;
+    start(arena, &c, &run, &machine);
+    cr_assert_eq(pp_machine_step(machine, &run.training.text, 0, &result, &err), PP_OK);
+    const long before = allocations; /* BLAS has taken its buffers */
+    for (int step = 1; step < 4; step++)
+        cr_assert_eq(pp_machine_step(machine, &run.training.text, step, &result, &err), PP_OK);
+    cr_expect_gt(before, 0);
+    cr_expect_eq(allocations, before);
+    pp_machine_destroy(machine);
+}
