@@ -170,6 +170,28 @@ static void touch_sum(struct races *r, int c)
     }
 }
 
+/* Where a rank arrives at the last barrier it takes its part of the norm, from the copies of
+ * pipeline 0, the tied matrix in the first stage alone; where all have met, anybody may look at all
+ * gradients. */
+static void touch_norm(struct races *r, int barriers)
+{
+    const struct pp_program *p = r->p;
+
+    for (int rank = 0; rank < p->ranks; rank++) {
+        int last = -1;
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+            last = p->kind[i] == PP_BAR ? i : last;
+        for (int stage = 0; last >= 0 && stage < p->stages; stage++)
+            if (pp_program_rank_of(p, 0, stage) == rank) {
+                touch(r, gradient_object(r, 0, stage, false), last, false);
+                if (stage == 0)
+                    touch(r, gradient_object(r, 0, stage, true), last, false);
+            }
+    }
+    for (int k = 0; barriers > 0 && k < p->pipelines * p->stages; k++)
+        touch_gradients(r, 0, k, meeting(r, barriers - 1), false);
+}
+
 static void touch_all(struct races *r, int barriers)
 {
     for (int rank = 0; rank < r->p->ranks; rank++)
@@ -177,8 +199,7 @@ static void touch_all(struct races *r, int barriers)
             touch_by(r, rank, i);
     for (int c = 0; c < r->p->collective_count; c++)
         touch_sum(r, c);
-    for (int k = 0; barriers > 0 && k < r->p->pipelines * r->p->stages; k++)
-        touch_gradients(r, 0, k, meeting(r, barriers - 1), false); /* the norm */
+    touch_norm(r, barriers);
 }
 
 static const char *name(const struct races *r, int node)

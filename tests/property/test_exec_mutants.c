@@ -1,16 +1,17 @@
 /* Programs with one mistake, executed. A mutant that verify refuses is run all the same, on the
  * fake device, in as many orders as it has streams: it must end in an error or in other gradients
  * or weights than a loop over the micro-batches has. A mutant that verify accepts is no mistake: it
- * must come to the same bits in every order. So verify and the executor check each other. */
+ * must come to the same bits. So verify, the search for races and the executor check each other. */
+#include "mistakes.h"
 #include "races.h"
 #include "schedules/verify.h"
 #include "tests/exec/run.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { TRIES = 4, ATTEMPTS = 40 }; /* of each mistake, on each program: to be run, to be made */
+/* Of each mistake on each program: how many are run, and made. Orders of what has no race. */
+enum { TRIES = 4, ATTEMPTS = 40, FEW_ORDERS = 3 };
 
 struct subject {
     struct pp_arena *arena;
@@ -20,14 +21,6 @@ struct subject {
     struct pp_reference *summed, *updated; /* after the gradients of a step; after its update */
     uint64_t random;
 };
-
-static int draw(struct subject *s, int below)
-{
-    s->random ^= s->random << 13;
-    s->random ^= s->random >> 7;
-    s->random ^= s->random << 17;
-    return (int)((s->random >> 32) % (uint64_t)below);
-}
 
 /* ---- execution ------------------------------------------------------------------------------- */
 
@@ -82,183 +75,23 @@ static enum pp_status run_once(const struct subject *s, const struct pp_program 
                         d->worst_layer);
 }
 
+/* In which every pair of ops that nothing orders has come both ways. */
+static int all_orders(const struct subject *s, const struct pp_program *program)
+{
+    return (program->ranks + program->channel_count) * s->run.batch.replicas +
+           program->collective_count;
+}
+
 /* The first run that shows something. */
 static enum pp_status run_in_orders(const struct subject *s, const struct pp_program *program,
-                                    struct pp_error *err)
+                                    int orders, struct pp_error *err)
 {
-    const int replicas = s->run.batch.replicas,
-              streams =
-                  (program->ranks + program->channel_count) * replicas + program->collective_count;
-
-    for (int seed = 0; seed < streams; seed++)
+    for (int seed = 0; seed < orders; seed++)
         PP_TRY(run_once(s, program, (uint64_t)seed, err));
     return PP_OK;
 }
 
-/* ---- lists ----------------------------------------------------------------------------------- */
-
-static struct pp_op cut(struct pp_orders *o, int rank, int at)
-{
-    const struct pp_op op = o->ops[rank][at];
-
-    memmove(&o->ops[rank][at], &o->ops[rank][at + 1],
-            sizeof(op) * (size_t)(o->count[rank] - at - 1));
-    o->count[rank]--;
-    return op;
-}
-
-static void paste(struct pp_arena *arena, struct pp_orders *o, int rank, int at, struct pp_op op)
-{
-    pp_orders_add(arena, o, rank, op);
-    memmove(&o->ops[rank][at + 1], &o->ops[rank][at],
-            sizeof(op) * (size_t)(o->count[rank] - at - 1));
-    o->ops[rank][at] = op;
-}
-
-/* An instruction of the rank that is like it; -1 when there is none. */
-static int draw_like(struct subject *s, const struct pp_orders *o, int rank,
-                     bool (*is_like)(const struct pp_op *op, const struct pp_op *other),
-                     const struct pp_op *other)
-{
-    int found = -1, count = 0;
-
-    for (int i = 0; i < o->count[rank]; i++)
-        if (is_like(&o->ops[rank][i], other) && draw(s, ++count) == 0)
-            found = i;
-    return found;
-}
-
-static bool is_in_channel(const struct pp_op *op, const struct pp_op *other)
-{
-    return op->kind == other->kind && op->peer == other->peer && op->pipe == other->pipe &&
-           op != other;
-}
-
-static bool is_of_kind(const struct pp_op *op, const struct pp_op *other)
-{
-    return op->kind == other->kind;
-}
-
-static bool is_recv(const struct pp_op *op, const struct pp_op *other)
-{
-    (void)other;
-    return pp_op_is_recv(op->kind);
-}
-
-static bool is_send(const struct pp_op *op, const struct pp_op *other)
-{
-    (void)other;
-    return pp_op_is_send(op->kind);
-}
-
-static bool is_slot(const struct pp_op *op, const struct pp_op *other)
-{
-    (void)other;
-    return op->slot >= 0;
-}
-
-static bool has_other_slot(const struct pp_op *op, const struct pp_op *other)
-{
-    return op->kind == other->kind && op->slot != other->slot;
-}
-
-/* ---- mistakes: false where the rank has no room for it --------------------------------------- */
-
-typedef bool (*mistake)(struct subject *s, struct pp_orders *o, int rank);
-
-static bool swap_in_channel(struct subject *s, struct pp_orders *o, int rank,
-                            bool (*is_end)(const struct pp_op *op, const struct pp_op *other))
-{
-    const int a = draw_like(s, o, rank, is_end, NULL),
-              b = a < 0 ? -1 : draw_like(s, o, rank, is_in_channel, &o->ops[rank][a]);
-
-    if (b < 0)
-        return false;
-    const struct pp_op op = o->ops[rank][a];
-    o->ops[rank][a] = o->ops[rank][b];
-    o->ops[rank][b] = op;
-    return true;
-}
-
-static bool swap_recvs(struct subject *s, struct pp_orders *o, int rank)
-{
-    return swap_in_channel(s, o, rank, is_recv);
-}
-
-static bool swap_sends(struct subject *s, struct pp_orders *o, int rank)
-{
-    return swap_in_channel(s, o, rank, is_send);
-}
-
-static bool drop(struct subject *s, struct pp_orders *o, int rank, int kind)
-{
-    const struct pp_op like = {.kind = (uint8_t)kind};
-    const int at = draw_like(s, o, rank, is_of_kind, &like);
-
-    if (at < 0 || o->ops[rank][at].aux == PP_FUSED_SECOND)
-        return false;
-    cut(o, rank, at);
-    return true;
-}
-
-static bool drop_weight_gradient(struct subject *s, struct pp_orders *o, int rank)
-{
-    return drop(s, o, rank, PP_W);
-}
-
-static bool drop_wait(struct subject *s, struct pp_orders *o, int rank)
-{
-    const struct pp_op like = {.kind = PP_WAIT};
-    const int at = draw_like(s, o, rank, is_of_kind, &like);
-
-    if (at < 0)
-        return false;
-    cut(o, rank, at);
-    return true;
-}
-
-static bool delay_wait(struct subject *s, struct pp_orders *o, int rank)
-{
-    const struct pp_op like = {.kind = PP_WAIT};
-    const int at = draw_like(s, o, rank, is_of_kind, &like);
-
-    if (at < 0 || at + 1 == o->count[rank])
-        return false;
-    const struct pp_op op = cut(o, rank, at);
-    const int room = o->count[rank] - at, by = 1 + draw(s, room < 4 ? room : 4);
-    if (at + by < o->count[rank] && pp_op_is_compute(o->ops[rank][at + by].kind) &&
-        o->ops[rank][at + by].aux == PP_FUSED_SECOND)
-        return false;
-    paste(s->arena, o, rank, at + by, op);
-    return true;
-}
-
-/* Of those that the rank uses for the same kind of tensor: one that is still read, or was read. */
-static bool change_slot(struct subject *s, struct pp_orders *o, int rank)
-{
-    const int at = draw_like(s, o, rank, is_slot, NULL),
-              other = at < 0 ? -1 : draw_like(s, o, rank, has_other_slot, &o->ops[rank][at]);
-
-    if (other < 0)
-        return false;
-    o->ops[rank][at].slot = o->ops[rank][other].slot;
-    return true;
-}
-
-static const struct {
-    const char *name;
-    mistake make;
-} mistakes[] = {
-    {"two RECVs of a channel change places", swap_recvs},
-    {"two SENDs of a channel change places", swap_sends},
-    {"a W is missing", drop_weight_gradient},
-    {"a WAIT is missing", drop_wait},
-    {"a WAIT comes later", delay_wait},
-    {"another slot", change_slot},
-};
-enum { MISTAKES = sizeof(mistakes) / sizeof(mistakes[0]) };
-
-/* ---- the two verdicts ------------------------------------------------------------------------ */
+/* ---- the verdicts ---------------------------------------------------------------------------- */
 
 struct tally {
     int unreadable;          /* refused as structural nonsense: nothing to run */
@@ -283,8 +116,9 @@ static bool judge(const struct subject *s, const char *what, const struct pp_ord
         return false;
     }
     const bool is_legal = pp_verify(program, NULL, &verdict) == PP_OK;
-    const enum pp_status status = run_in_orders(s, program, &shown);
     const char *race = find_race(s->arena, program);
+    const int orders = race || getenv("PIPESIM_LONG") ? all_orders(s, program) : FEW_ORDERS;
+    const enum pp_status status = run_in_orders(s, program, orders, &shown);
     if (status == PP_EPROGRAM) {
         tally->refused++;
         return true;
@@ -307,8 +141,8 @@ static void try_mistakes(struct subject *s, struct tally tally[MISTAKES])
     for (int k = 0; k < MISTAKES; k++)
         for (int n = 0, left = TRIES; n < ATTEMPTS && left > 0; n++) {
             struct pp_orders *lists = pp_program_thaw(s->arena, s->run.program);
-            if (mistakes[k].make(s, lists, draw(s, lists->ranks)))
-                left -= judge(s, mistakes[k].name, lists, &tally[k]);
+            if (make_mistake(k, &s->random, lists))
+                left -= judge(s, mistake_name(k), lists, &tally[k]);
             pp_arena_release(s->arena, mark);
         }
 }
@@ -352,7 +186,7 @@ static void try_schedule(const struct pp_schedule *schedule, int ranks, uint64_t
     struct subject s = {.arena = arena, .random = 0x9e3779b97f4a7c15 + seed};
     struct exec_case c = {.schedule = schedule->name,
                           .shape = {.ranks = ranks, .micro_batches = 4},
-                          .replicas = 1,
+                          .replicas = 1 + (int)(seed / 4 % 2),
                           .mbs = 1,
                           .steps = 1,
                           .is_exact = true,
@@ -366,7 +200,8 @@ static void try_schedule(const struct pp_schedule *schedule, int ranks, uint64_t
     while (!make_subject(&s, &c) && c.shape.micro_batches < 16)
         c.shape.micro_batches++;
     cr_assert_lt(c.shape.micro_batches, 16, "%s", schedule->name);
-    cr_assert_eq(run_in_orders(&s, s.run.program, &err), PP_OK, "%s: %s", s.name, err.message);
+    cr_assert_eq(run_in_orders(&s, s.run.program, all_orders(&s, s.run.program), &err), PP_OK,
+                 "%s: %s", s.name, err.message);
     try_mistakes(&s, tally);
 }
 
@@ -382,9 +217,9 @@ static void try_all(int ranks)
     for (int k = 0; k < MISTAKES; k++) {
         cr_log_info("P=%d, %s: %d errors, %d differences, %d refused by the machine, %d harmless, "
                     "%d accepted, %d unreadable",
-                    ranks, mistakes[k].name, tally[k].errors, tally[k].differences,
-                    tally[k].refused, tally[k].harmless, tally[k].accepted, tally[k].unreadable);
-        cr_assert_gt(tally[k].errors + tally[k].differences, 0, "%s", mistakes[k].name);
+                    ranks, mistake_name(k), tally[k].errors, tally[k].differences, tally[k].refused,
+                    tally[k].harmless, tally[k].accepted, tally[k].unreadable);
+        cr_assert_gt(tally[k].errors + tally[k].differences, 0, "%s", mistake_name(k));
     }
 }
 

@@ -1,0 +1,12 @@
+/* tests/property/mistakes.h — mistakes that somebody who writes a lowered program by hand makes. */
+#ifndef PP_TESTS_MISTAKES_H
+#define PP_TESTS_MISTAKES_H
+
+#include "schedules/program.h"
+
+enum { MISTAKES = 6 };
+const char *mistake_name(int mistake);
+/* On a rank and at a place that are drawn; false where there is no room for it. */
+bool make_mistake(int mistake, uint64_t *random, struct pp_orders *lists);
+
+#endif
