@@ -40,11 +40,22 @@ static double median(double *values, int count)
 }
 
 struct row {
+    const char *other; /* that the durations were measured on */
     double step_s, in_situ_frac, model_frac, null_frac, structural_s;
 };
 
-/* One training run of `c`, predicted from its own warm-up steps, then from `other`. */
-static bool measure(const struct exec_case *c, const struct exec_case *other, struct row *row)
+/* Another schedule with as many sequence splits. */
+static struct exec_case other_of(const struct exec_case *c, int splits)
+{
+    const char *name = splits > 1 ? "bfs" : strcmp(c->schedule, "1f1b") ? "1f1b" : "gpipe";
+    struct exec_case other = case_of(pp_schedule_find(name), c->shape.ranks);
+
+    other.shape.splits = splits > 1 ? splits : 0;
+    return other;
+}
+
+/* One training run of `c`, predicted from its own warm-up steps, then from another schedule. */
+static bool measure(const struct exec_case *c, struct row *row)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
     struct exec_run run, calibrating;
@@ -53,7 +64,9 @@ static bool measure(const struct exec_case *c, const struct exec_case *other, st
 
     if (exec_run_make(arena, c, &run, &err) != PP_OK)
         return false;
-    must(exec_run_make(arena, other, &calibrating, &err), &err);
+    const struct exec_case other = other_of(c, run.program->splits);
+    must(exec_run_make(arena, &other, &calibrating, &err), &err);
+    row->other = other.schedule;
     must(pp_train_calibrate(arena, &calibrating.training, 2, &calibration, &err), &err);
     run.training.check = PP_CHECK_NONE;
     run.training.warmup = 2;
@@ -78,16 +91,17 @@ struct totals {
     int count;
 };
 
-static void print_row(const struct exec_case *c, const char *other, struct totals *t)
+static void print_row(const struct exec_case *c, struct totals *t)
 {
-    const struct exec_case calibrate = case_of(pp_schedule_find(other), c->shape.ranks);
+    const char *other = NULL;
     double step_s[TRIALS], model[TRIALS], in_situ[TRIALS], null[TRIALS];
 
     for (int trial = 0; trial < TRIALS; trial++) {
         struct row row;
 
-        if (!measure(c, &calibrate, &row))
+        if (!measure(c, &row))
             return;
+        other = row.other;
         step_s[trial] = row.step_s;
         model[trial] = row.model_frac;
         in_situ[trial] = row.in_situ_frac;
@@ -118,7 +132,7 @@ int main(void)
             const struct exec_case c = case_of(pp_schedules[i], ranks);
 
             if (!pp_schedules[i]->is_simulated_only)
-                print_row(&c, strcmp(c.schedule, "1f1b") ? "1f1b" : "gpipe", &t);
+                print_row(&c, &t);
         }
     printf("median of the absolute errors over %d rows: predicted %.2f %%, in situ %.2f %%, null "
            "%.2f %%\nlargest structural error: %g s\n",
