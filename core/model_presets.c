@@ -38,11 +38,11 @@
     }
 
 /* A model small enough to be trained on a processor within minutes, on bytes. */
-#define OWN_GPT(preset, l, h, a, s)                                                                \
+#define OWN_GPT(preset, l, h, a, s, tied)                                                          \
     {                                                                                              \
         .name = (preset), .family = "gpt2", .source = OWN,                                         \
         DIMENSIONS(l, h, a, a, (h) / (a), 4 * (h), 256), .positions = 256, .seq = (s),             \
-        .is_tied = true, GPT_SHAPE                                                                 \
+        .is_tied = (tied), GPT_SHAPE                                                               \
     }
 
 #define OWN         "our own: small enough to be trained on a CPU, vocabulary of bytes"
@@ -136,8 +136,8 @@ const struct pp_model pp_model_presets[] = {
     LLAMA("llama3-405b", 126, 16384, 128, 8, 53248, 128256, 8192, LLAMA3),
     LLAMA("llama3-70b", 80, 8192, 64, 8, 28672, 128256, 8192, LLAMA3),
     LLAMA("llama3-8b", 32, 4096, 32, 8, 14336, 128256, 8192, LLAMA3),
-    OWN_GPT("mini", 8, 256, 8, 128),
-    OWN_GPT("tiny", 8, 128, 4, 64),
+    OWN_GPT("mini", 8, 256, 8, 128, true),
+    OWN_GPT("tiny", 8, 128, 4, 64, false),
     {.name = "tiny-llama",
      .family = "llama",
      .source = OWN,

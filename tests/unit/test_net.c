@@ -62,7 +62,7 @@ Test(net, follows_the_family)
     cr_assert_eq(pp_net_from_model(&tiny, 0, &net, &err), PP_OK, "%s", err.message);
     cr_assert_str_eq(net.name, "tiny");
     cr_assert_eq(net.seq, 64);
-    cr_assert(net.has_positions && net.is_tied && net.has_bias_qkv && net.has_bias_norm);
+    cr_assert(net.has_positions && !net.is_tied && net.has_bias_qkv && net.has_bias_norm);
     cr_assert(!net.is_gated && !net.is_rms);
     cr_assert_eq(pp_net_from_model(&llama, 32, &net, &err), PP_OK, "%s", err.message);
     cr_assert_eq(net.seq, 32);
