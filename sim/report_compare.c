@@ -31,14 +31,22 @@ static void print_time(FILE *out, double seconds)
         fprintf(out, "%11s", pp_units_print(seconds, PP_UNIT_SECONDS, text));
 }
 
-/* A difference: signed, and without sign where it is exactly nothing. */
+/* A difference: signed, and without sign where it is nothing. Less than a picosecond is rounding.
+ */
 static void print_difference(FILE *out, double seconds)
 {
-    char text[PP_UNITS_TEXT_BYTES + 1] = "+";
+    const double size_s = fabs(seconds) < 1e-12 ? 0 : fabs(seconds);
+    char text[PP_UNITS_TEXT_BYTES + 1];
 
     text[0] = seconds < 0 ? '-' : '+';
-    pp_units_print(fabs(seconds), PP_UNIT_SECONDS, text + 1);
-    fprintf(out, "%11s", seconds == 0 ? text + 1 : text);
+    pp_units_print(size_s, PP_UNIT_SECONDS, text + 1);
+    fprintf(out, "%11s", size_s == 0 ? text + 1 : text);
+}
+
+/* For printing without decimals: no minus in front of a nought. */
+static double whole(double value)
+{
+    return round(value) + 0.0;
 }
 
 static const char *print_frac(double frac, char text[PP_UNITS_TEXT_BYTES])
@@ -92,7 +100,7 @@ static void print_points(FILE *out, const char *label, double predicted, double 
                          const char *remark)
 {
     fprintf(out, "  %-*s%9.1f %%%9.1f %%%+7.1f pts%s\n", LABEL, label, 100 * predicted,
-            100 * measured, 100 * (predicted - measured), remark);
+            100 * measured, whole(1000 * (predicted - measured)) / 10, remark);
 }
 
 static void print_times(FILE *out, const char *label, double predicted_s, double measured_s)
@@ -123,11 +131,11 @@ static void print_step(const struct pp_comparison *c, FILE *out)
         if (c->step_error_s == 0)
             fputc('\n', out);
         else
-            fprintf(out, "   %5.0f %%\n", 100 * error_s / c->step_error_s);
+            fprintf(out, "   %5.0f %%\n", whole(100 * error_s / c->step_error_s));
     }
     if (p->before_s > 0 || q->before_s > 0) {
         print_times(out, "before any rank", p->before_s, q->before_s);
-        fputs("   in the step, outside of the program\n", out);
+        fputs("   part of the bubble\n", out);
     }
 }
 

@@ -323,7 +323,8 @@ enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predict
                             measured->program);
     comparison->kinds = pp_tally_rows(m.kinds, &comparison->kind_count);
     comparison->waits = pp_tally_rows(m.waits, &comparison->wait_count);
-    comparison->step_error_s = comparison->predicted.step_s - comparison->measured.step_s;
+    comparison->step_error_s = pp_units_s(pp_units_ps(comparison->predicted.step_s) -
+                                          pp_units_ps(comparison->measured.step_s));
     comparison->step_error_frac =
         pp_compare_frac(comparison->predicted.step_s, comparison->measured.step_s);
     return PP_OK;

@@ -301,6 +301,62 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --pp
 >   step                   15.0 s     22.0 s    -7.00 s   -31.8 %
 >   bubble                 40.0 %     45.5 %   -5.5 pts   waiting for other stages
 >   bubble, span form      40.0 %     18.2 %  +21.8 pts
+# Of many ranks those that differ most; nothing is wider than 80 columns.
+$ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --model gpt2 --layers 16 --gpus 128 --tp 1 --pp 16 --micro-batches 16 --engine dag --no-alternatives'; $run --trace p.csv >log; $run --slow 13.7=0.5 --steps 4 --trace m.csv >log; pipesim compare p.csv m.csv --worst 12 --skip-steps 2 --tolerance 100% >report; awk 'length > 80' report; grep -A10 'by rank' report; tail -3 report
+>   by rank            busy   measured       idle   measured       span   measured
+>     rank 0        3.70 ms    3.70 ms    23.6 ms    23.8 ms    27.3 ms    27.5 ms
+>     rank 1        2.98 ms    2.98 ms    24.3 ms    24.5 ms    24.2 ms    24.4 ms
+>     rank 2        2.98 ms    2.98 ms    24.3 ms    24.5 ms    24.0 ms    24.1 ms
+>     rank 3        2.98 ms    2.98 ms    24.3 ms    24.5 ms    23.7 ms    23.9 ms
+>     rank 4        2.98 ms    2.98 ms    24.3 ms    24.5 ms    23.4 ms    23.6 ms
+>     rank 5        2.98 ms    2.98 ms    24.3 ms    24.5 ms    23.1 ms    23.3 ms
+>     rank 12       2.98 ms    2.98 ms    24.3 ms    24.5 ms    21.2 ms    21.4 ms
+>     rank 13       2.98 ms    5.96 ms    24.3 ms    21.5 ms    20.9 ms    21.2 ms
+>     ... 8 more, whose busy times differ less
+>
+>     13B9          14.5 ms    14.6 ms     115 us     231 us    -115 us  P13.7 2
+>     13B10         15.8 ms    15.9 ms     115 us     231 us    -115 us  P13.7 2
+>     13B11         17.1 ms    17.1 ms     115 us     231 us    -115 us  P13.7 2
+# Cells may be long; fused pairs are a kind of their own.
+$ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule dualpipev --pp 2 --micro-batches 4 --model gpt2 --gpus 2 --engine dag --no-alternatives'; $run --trace p.csv >log; $run --jitter 20% --trace m.csv >log; pipesim compare p.csv m.csv --worst 2 | grep -A3 -E 'in flight|takes|worst'
+>   p2p in flight         22.1 us    22.1 us        0 s       0 %
+>   optimizer              674 us     737 us   -62.9 us      40 %
+>   bubble                2.53 ms    2.59 ms   -62.7 us      40 %
+>
+>   takes        count  predicted   measured        p50        p95    error  share
+>     F+B            6     789 us     753 us     690 us    1.08 ms   +4.8 %   38 %
+>     F             10     273 us     288 us     226 us     668 us   -5.3 %   17 %
+>     B              5     633 us     669 us     349 us    1.25 ms   -5.4 %   17 %
+> --
+>   worst events     starts   measured      takes   measured      error  rank step
+>     (0F3;3B1)OVERLAP_F_B
+>                   2.80 ms    2.94 ms    1.27 ms    1.08 ms    +187 us  P0 0
+>     3B2           4.99 ms    5.06 ms    1.06 ms    1.25 ms    -185 us  P0 0
+# Time between two steps is in the later one, and outside of the program.
+$ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 2 --trace p.csv >log; awk -F, -v OFS=, 'NR > 1 && $1 == 1 { for (i = 6; i <= 9; i++) if ($i != "") $i += 3 } 1' p.csv >m.csv; pipesim compare p.csv m.csv --skip-steps 1 | sed -n '/^  step/p;/where/,/^$/p'; pipesim compare p.csv m.csv --json | grep -A15 '"steps": .$'
+>   step                   9.00 s     12.0 s    -3.00 s   -25.0 %
+>   where the time is   predicted   measured      error   of the step's error
+>   forward                2.00 s     2.00 s        0 s       0 %
+>   backward               4.00 s     4.00 s        0 s       0 %
+>   bubble                 3.00 s     6.00 s    -3.00 s     100 %
+>   before any rank           0 s     3.00 s    -3.00 s   part of the bubble
+>
+>   "steps": [
+>     {
+>       "predicted_step": 0,
+>       "measured_step": 0,
+>       "predicted_s": 9.0,
+>       "measured_s": 9.0,
+>       "error_frac": 0.0
+>     },
+>     {
+>       "predicted_step": 1,
+>       "measured_step": 1,
+>       "predicted_s": 9.0,
+>       "measured_s": 12.0,
+>       "error_frac": -0.25
+>     }
+>   ],
 # Exit code 5, the report all the same.
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2'; $run --trace p.csv >log; $run --slow 1=0.5 --trace m.csv >log; pipesim compare p.csv m.csv --tolerance 60% | head -2; pipesim compare p.csv m.csv --tolerance 5% --worst 1
 > pipesim 0.1.0  step: predicted 9.00 s, measured 15.0 s, error -40.0 %, within
