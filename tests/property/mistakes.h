@@ -4,7 +4,7 @@
 
 #include "schedules/program.h"
 
-enum { MISTAKES = 6 };
+enum { MISTAKES = 6, FATAL_MISTAKES = 3 }; /* the fatal ones first: they never come out right */
 const char *mistake_name(int mistake);
 /* On a rank and at a place that are drawn; false where there is no room for it. */
 bool make_mistake(int mistake, uint64_t *random, struct pp_orders *lists);

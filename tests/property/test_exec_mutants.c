@@ -103,8 +103,8 @@ struct tally {
 
 /* Verify refuses more than what goes wrong: it wants every message waited for before its buffer is
  * used again, where now and then another message, or the barrier before the update, proves as much.
- * Such a mutant has no race, so one order that comes out right stands for all. */
-/* False: cannot be run. */
+ * Such a mutant has no race, so one order that comes out right stands for all.
+ * False: cannot be run. */
 static bool judge(const struct subject *s, const char *what, const struct pp_orders *lists,
                   struct tally *tally)
 {
@@ -220,6 +220,8 @@ static void try_all(int ranks)
                     ranks, mistake_name(k), tally[k].errors, tally[k].differences, tally[k].refused,
                     tally[k].harmless, tally[k].accepted, tally[k].unreadable);
         cr_assert_gt(tally[k].errors + tally[k].differences, 0, "%s", mistake_name(k));
+        cr_assert(k >= FATAL_MISTAKES || tally[k].harmless + tally[k].accepted == 0, "%s",
+                  mistake_name(k));
     }
 }
 
