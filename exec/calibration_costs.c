@@ -113,9 +113,9 @@ static enum pp_status check_shape(const struct pp_calibration *c, const struct p
     if (stage->shape.rows == rows && stage->shape.splits == c->batch.splits)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
-                        "durations were measured on %d samples at a time in %d sequence splits, "
-                        "this program runs %d in %d: calibrate with the same",
-                        rows, c->batch.splits, stage->shape.rows, stage->shape.splits);
+                        "durations were measured with splits %d and %d samples at a time, this "
+                        "program has splits %d and %d samples: calibrate with the same",
+                        c->batch.splits, rows, stage->shape.splits, stage->shape.rows);
 }
 
 static enum pp_status update_ps(const struct pp_calibration *c, const struct pp_stage *stage,

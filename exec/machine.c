@@ -98,6 +98,7 @@ static void place_columns(struct pp_machine *m)
     m->step_begin_ps = PP_ARRAY(m->arena, int64_t, m->kept);
     m->step_end_ps = PP_ARRAY(m->arena, int64_t, m->kept);
     m->launch_of = PP_ARRAY(m->arena, int32_t, rows + 1);
+    m->read = PP_NEW(m->arena, struct pp_machine_read);
 }
 
 static enum pp_status bind_barriers(struct pp_machine *m, struct pp_error *err)

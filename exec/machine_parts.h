@@ -89,6 +89,11 @@ struct pp_machine_collective {
     pp_event_id done;
 };
 
+struct pp_machine_read {
+    const struct pp_times *times;
+    int steps_done; /* by then */
+};
+
 struct pp_machine {
     struct pp_arena *arena;
     struct pp_machine_options options;
@@ -124,6 +129,7 @@ struct pp_machine {
     int32_t *launch_of;                   /* [row]: its number on the compute stream */
     int kept, slot;                       /* slot of the step under way */
     int steps_done, last_step;
+    struct pp_machine_read *read;  /* what pp_machine_times has made last */
     int64_t begin_ps, last_end_ps; /* of the step under way; of the one before */
 
     /* of the step under way */

@@ -47,13 +47,12 @@ static int64_t *gather(const struct pp_machine *m, const int64_t *column, int64_
     return out;
 }
 
-const struct pp_times *pp_machine_times(const struct pp_machine *m, int *first_step)
+static const struct pp_times *read_times(const struct pp_machine *m)
 {
     const int steps = kept_steps(m);
     struct pp_times *times = PP_NEW(m->arena, struct pp_times);
     const int64_t origin_ps = steps > 0 ? m->step_begin_ps[slot_of(m, 0)] : 0;
 
-    *first_step = m->last_step - steps + 1;
     times->replicas = m->replicas;
     times->steps = steps;
     times->start_ps = gather(m, m->start_ps, origin_ps);
@@ -65,6 +64,15 @@ const struct pp_times *pp_machine_times(const struct pp_machine *m, int *first_s
         times->step_end_ps[k] = m->step_end_ps[slot_of(m, k)] - origin_ps;
     times->makespan_ps = steps > 0 ? times->step_end_ps[steps - 1] : 0;
     return times;
+}
+
+/* Asked for once for every kept step: columns are copied once a step at most. */
+const struct pp_times *pp_machine_times(const struct pp_machine *m, int *first_step)
+{
+    *first_step = m->last_step - kept_steps(m) + 1;
+    if (!m->read->times || m->read->steps_done != m->steps_done)
+        *m->read = (struct pp_machine_read){read_times(m), m->steps_done};
+    return m->read->times;
 }
 
 const int64_t *pp_machine_durations(const struct pp_machine *m, int k)

@@ -231,7 +231,7 @@ Test(calibration, what_was_not_measured_is_named)
     wide.shape.rows = 2 * CASE_ROWS;
     c.stages[0] = &wide;
     refuses(pp_calibration_costs(calibration, c.program, c.stages, costs, &err), &err,
-            "measured on 2 samples at a time in 1 sequence splits, this program runs 4 in 1");
+            "with splits 1 and 2 samples at a time, this program has splits 1 and 4 samples");
 }
 
 /* What only ran in pairs, and in part: the pair is what it was, its ops share what it took. */
