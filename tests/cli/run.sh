@@ -1,25 +1,30 @@
 #!/usr/bin/env bash
 # Command lines with expected output, as a user would type them; prints TAP.
 #
-#   run.sh PROGRAM FILE...       PROGRAM replaces the word pipesim; UPDATE=1 rewrites the files
+#   run.sh PROGRAM... FILE...    each PROGRAM is found by its name; UPDATE=1 rewrites the files
 #
 # In a .t file:  "$ command"  then "> stdout line", "! stderr line", "= exit code" (0 if left out).
 # A stdout or stderr line that ends in " ..." matches any rest of the line; a lone "..." any lines.
 # In a .md file: fenced console blocks, "$ command" then its output; exit code 0. UPDATE=1 keeps what
 # still matches.
 set -u
-program=$(realpath "$1")
-shift
-files=()
-for file; do files+=("$(realpath "$file")"); done
+programs=() files=()
+for argument; do
+    case $argument in
+    *.t | *.md) files+=("$(realpath "$argument")") ;;
+    *) programs+=("$(realpath "$argument")") ;;
+    esac
+done
 cd "$(dirname "$0")/../.." || exit 1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export LC_ALL=C NO_COLOR=1 COLUMNS=80 PIPESIM=$program
+export LC_ALL=C NO_COLOR=1 COLUMNS=80 PIPESIM=${programs[0]}
 export PATH=$scratch/bin:$PATH
 mkdir "$scratch/bin"
-printf '#!/bin/sh\nexec "%s" "$@"\n' "$program" >"$scratch/bin/pipesim"
-chmod +x "$scratch/bin/pipesim"
+for program in "${programs[@]}"; do
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$program" >"$scratch/bin/${program##*/}"
+    chmod +x "$scratch/bin/${program##*/}"
+done
 number=0 failures=0
 
 # Wildcards of FILE1 matched against FILE2.
