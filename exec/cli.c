@@ -40,14 +40,14 @@ static const struct pp_option options[] = {
     PP_OPTIONS_BATCH(G_LAYOUT, RUN),
 
     {.name = "model", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "tiny", .group = G_MODEL, .commands = RUN,
-     .help = "A preset or a Hugging Face config.json: decoders like GPT-2 and LLaMA. 'pipesim models' names the presets."},
+     .help = "A preset or a Hugging Face config.json. Decoders like GPT-2 and LLaMA; 'pipesim models' names the presets."},
     PP_OPTIONS_DIMENSIONS(G_MODEL, RUN),
     {.name = "data", .is_common = true, .type = PP_OPTION_STRING, .argument = "FILE", .default_text = "a text that is built in", .group = G_MODEL, .commands = RUN,
      .help = "The text that is learned, byte by byte."},
 
     {.name = "steps", .is_common = true, .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "20", .group = G_RECIPE, .commands = RUN,
      .aliases = PP_NAMES("iters", "train-iters", "training.steps"), .help = "Training steps."},
-    {.name = "lr", .type = PP_OPTION_COUNT, .argument = "X", .default_text = "0.003", .group = G_RECIPE, .commands = RUN,
+    {.name = "lr", .type = PP_OPTION_COUNT, .argument = "X", .default_text = "0.001", .group = G_RECIPE, .commands = RUN,
      .help = "Learning rate of AdamW."},
     {.name = "min-lr", .type = PP_OPTION_COUNT, .argument = "X", .default_text = "a tenth of --lr", .group = G_RECIPE, .commands = RUN,
      .help = "Learning rate of the last step: a cosine leads there."},
@@ -67,7 +67,7 @@ static const struct pp_option options[] = {
     {.name = "transport", .type = PP_OPTION_CHOICE, .choices = "local|shm|tcp|nccl", .argument = "NAME", .default_text = "local", .group = G_MACHINE, .commands = RUN,
      .help = "How ranks talk. local: they are threads of one process."},
     {.name = "clock", .is_common = true, .type = PP_OPTION_CHOICE, .choices = "virtual|wall", .argument = "CLOCK", .default_text = "virtual", .group = G_MACHINE, .commands = RUN,
-     .help = "virtual: a rank's clock advances by the CPU time of its ops and by waiting for others, as if each rank had a core and wires of its own. wall: what a watch shows."},
+     .help = "Whose time is told. virtual: a rank's clock advances by the CPU time of its ops and by waiting for others, as if each rank had a core and wires of its own. wall: what a watch shows."},
     {.name = "cores", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = 4096, .default_text = "those of the machine", .group = G_MACHINE, .commands = RUN,
      .help = "Compute ops that run at a time."},
     {.name = "link", .type = PP_OPTION_STRING, .argument = "TEXT", .default_text = "latency:10us bandwidth:10GBps", .group = G_MACHINE, .commands = RUN,
@@ -98,15 +98,14 @@ static const struct pp_example examples[] = {
     {"pipeexec", "train a tiny transformer on 4 ranks with 1f1b; no GPU, no MPI, no input"},
     {"pipeexec --schedule zbv -np 8 --micro-batches 16 --exact-grad", "another schedule; gradients equal those of one rank to the bit"},
     {"pipeexec --schedule chimera --calibrate-on 1f1b", "predict chimera from what 1f1b took, then run it"},
-    {"pipeexec --schedule mine.csv --trace measured.csv --predicted-trace predicted.csv", "a program of your own, and both traces for pipesim compare"},
+    {"pipeexec --schedule mine.csv --trace real.csv --predicted-trace predicted.csv", "a program of your own, and both traces for pipesim compare"},
 };
 /* clang-format on */
 
 const struct pp_cli pp_exec_cli = {
     .program = "pipeexec",
     .date = "2026-11-21",
-    .summary = "train a real transformer with any pipeline schedule, and compare with the "
-               "prediction",
+    .summary = "train with any pipeline schedule for real; compare with the prediction",
     .commands = commands,
     .command_count = sizeof(commands) / sizeof(*commands),
     .options = options,

@@ -96,7 +96,7 @@ static enum pp_status resolve_recipe(const struct pp_request *request,
 
     *r = (struct pp_recipe){.seed = seed ? (uint64_t)seed->integer : 0,
                             .is_exact = pp_request_has(request, "exact-grad"),
-                            .rate = number(request, "lr", 0.003),
+                            .rate = number(request, "lr", 0.001),
                             .warmup_steps = pp_request_int(request, "lr-warmup", 0),
                             .steps = config->steps,
                             .beta1 = 0.9,

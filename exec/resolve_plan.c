@@ -124,6 +124,8 @@ static enum pp_status lower(struct pp_arena *arena, const struct pp_request *req
     char typed[PP_REQUEST_TYPED_BYTES];
 
     PP_TRY(compute_program(arena, plan, &compute, err));
+    if (plan->subject.file) /* before anything is added, so that messages show its own cells */
+        PP_TRY(pp_verify(compute, &strict, err));
     const bool has_copies = config->replicas * compute->pipelines > 1;
     if (!has_copies && !plan->subject.is_listed && pp_request_has(request, "grad-sync"))
         return pp_error_set(err, PP_EINVAL,
@@ -135,7 +137,7 @@ static enum pp_status lower(struct pp_arena *arena, const struct pp_request *req
         .grad_sync = (enum pp_grad_sync)pp_request_int(request, "grad-sync", PP_SYNC_END),
         .has_sync = has_copies,
         .has_optimizer = true,
-        .has_clip = config->recipe.clip > 0,
+        .has_clip = true, /* there the norm is taken and gradients are compared */
         .has_tied = config->net.is_tied,
         .recompute_frac = recompute_fracs(arena, config->has_recompute, compute->stages)};
     PP_TRY(pp_lower(arena, compute, &options, &plan->program, err));

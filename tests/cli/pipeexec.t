@@ -1,0 +1,195 @@
+# pipeexec: usage, what it refuses and why. Nothing here trains for long.
+$ pipeexec --version
+> pipeexec 0.1.0
+$ pipeexec -h
+> pipeexec: train with any pipeline schedule for real; compare with the prediction
+> usage: pipeexec [run] [--schedule NAME|FILE.csv] [--np P] [options]
+> commands: run help
+>
+> Examples:
+>   # train a tiny transformer on 4 ranks with 1f1b; no GPU, no MPI, no input
+>   pipeexec
+>   # another schedule; gradients equal those of one rank to the bit
+>   pipeexec --schedule zbv -np 8 --micro-batches 16 --exact-grad
+>   # predict chimera from what 1f1b took, then run it
+>   pipeexec --schedule chimera --calibrate-on 1f1b
+>   # a program of your own, and both traces for pipesim compare
+>   pipeexec --schedule mine.csv --trace real.csv --predicted-trace predicted.csv
+>
+> The most important options:
+>   --schedule NAME|FILE    A schedule or a program file
+>   --micro-batches N       Micro-batches of one replica per step
+>   -n, --np P              Pipeline ranks
+>   --model NAME|FILE       A preset or a Hugging Face config.json
+>   --data FILE             The text that is learned, byte by byte.
+>   --steps K               Training steps.
+>   --clock CLOCK           Whose time is told
+>
+> Everything: pipeexec --help; one command: pipeexec COMMAND --help
+$ pipeexec --help | sed -n '/^Machine:/,/^$/p'
+> Machine:
+>   --backend NAME          Where work runs. fake: on the CPU, but in the worst
+>                           order that the events of the program allow. (cpu, cuda
+>                           or fake; default cpu; also --device)
+>   --transport NAME        How ranks talk. local: they are threads of one
+>                           process. (local, shm, tcp or nccl; default local)
+>   --clock CLOCK           Whose time is told. virtual: a rank's clock advances
+>                           by the CPU time of its ops and by waiting for others,
+>                           as if each rank had a core and wires of its own. wall:
+>                           what a watch shows. (virtual or wall; default virtual)
+>   --cores K               Compute ops that run at a time. (1 to 4096; default
+>                           those of the machine)
+>   --link TEXT             The wires of the virtual clock, for messages and
+>                           gradient sums. (default latency:10us bandwidth:10GBps)
+>
+$ pipeexec help man | head -4
+> .TH PIPEEXEC 1 "2026-11-21" "pipeexec 0.1.0"
+> .SH NAME
+> pipeexec \- train with any pipeline schedule for real; compare with the prediction
+> .SH SYNOPSIS
+$ pipeexec help bash | grep -c calibrate-on
+> 2
+$ pipeexec help zsh | grep -c calibrate-on
+> 1
+$ pipeexec help fish | grep -c calibrate-on
+> 1
+$ pipeexec help nothing
+! pipeexec: error: help nothing: no such command; pipeexec --help lists them
+= 2
+$ pipeexec --help | awk 'length > 80'
+$ pipeexec --schedul 1f1b
+! pipeexec: error: unknown option --schedul; did you mean --schedule?
+! try: pipeexec run --help
+= 2
+$ pipeexec mine.csv
+! pipeexec: error: "mine.csv" is one operand too many for pipeexec run
+! usage: pipeexec [run] [--schedule NAME|FILE.csv] [--np P] [options]
+= 2
+$ pipeexec --schedule zbvv
+! pipeexec: error: --schedule zbvv: unknown schedule; did you mean zbv?
+!   pipesim schedules lists them; a program file ends in .csv or has a / in its name
+= 2
+$ pipeexec --schedule 1f1b,gpipe
+! pipeexec: error: --schedule 1f1b,gpipe: pipeexec runs one schedule; pipesim compares several
+= 2
+$ pipeexec --schedule pipedream
+! pipeexec: error: --schedule pipedream is only simulated: its micro-batches need several versions of the weights; pipeexec runs 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv
+!   try: pipesim --schedule pipedream --gpus 8
+= 2
+$ pipeexec --backend cuda
+! pipeexec: error: --backend cuda: not in this build, which has cpu, fake
+= 1
+$ pipeexec --backend gpu
+! pipeexec: error: --backend: "gpu" is not one of cpu, cuda and fake; did you mean "cpu"?
+= 2
+$ pipeexec --transport shm
+! pipeexec: error: --transport shm: not in this build, which has local (ranks are threads)
+= 1
+$ pipeexec --schedule chimera -np 3
+! pipeexec: error: --pp 3: chimera needs an even number; nearest: 2 or 4
+= 2
+$ pipeexec --schedule zbv --vp 3
+! pipeexec: error: --vp 3: zbv has no such option; schedules that have it: bfs, hanayo, interleaved, interleaved-zb
+= 2
+$ pipeexec --schedule 1f1b --group 2
+! pipeexec: error: --group 2: 1f1b has no such option; schedules that have it: interleaved, interleaved-zb
+= 2
+$ pipeexec --schedule chimera --concat auto
+! pipeexec: error: --concat auto: pipeexec runs one order; 'pipesim --schedule chimera' with the same option compares them
+= 2
+$ pipeexec --schedule chimera --concat halving --mbs 3
+! pipeexec: error: --mbs 3: backwards of 1/2 micro-batch need a multiple of 2; nearest: 2 or 4
+= 2
+$ pipeexec --schedule seq1f1b --splits 3
+! pipeexec: error: --splits 3 does not divide the 64 tokens of a sample; nearest: --splits 2 or 4, or --seq 63 or 66
+= 2
+$ pipeexec --schedule seq1f1b --recompute full
+! pipeexec: error: --recompute full: a forward of one of 2 sequence splits cannot be computed again alone; give --splits 1, or --recompute none
+= 2
+$ pipeexec --gbs 30
+! pipeexec: error: --gbs 30 is not a multiple of dp * mbs = 4; nearest: 28, 32
+= 2
+$ pipeexec --gbs 30 --micro-batches 8
+! pipeexec: error: --gbs 30 is not a multiple of dp * micro-batches = 8; nearest: 24, 32
+= 2
+$ pipeexec --gbs 64 --micro-batches 8 --mbs 4
+! pipeexec: error: --gbs 64 contradicts dp 1 * mbs 4 * 8 micro-batches = 32
+= 2
+$ pipeexec --steps 5 --warmup 4
+! pipeexec: error: --warmup 4 leaves none of 5 steps to be judged; nearest: --warmup 3
+= 2
+$ pipeexec --lr 1e-3 --min-lr 1
+! pipeexec: error: --min-lr 1 is more than the learning rate, 0.001
+= 2
+$ pipeexec --steps 5 --lr-warmup 6
+! pipeexec: error: --lr-warmup 6: training ends after 5 steps; nearest: 5
+= 2
+$ pipeexec --check --no-check
+! pipeexec: error: --check and --no-check say opposite things; give one of them
+= 2
+$ pipeexec --grad-sync eager
+! pipeexec: error: --grad-sync eager has no effect with one replica of each stage; give --dp 2
+= 2
+$ pipeexec --dialect 2024
+! pipeexec: error: --dialect has no effect: no program file is read
+= 2
+$ pipeexec --link latency:1us,latency:2us
+! pipeexec: error: --link "latency:1us,latency:2us": latency is given twice; expected words like latency:10us bandwidth:10GBps
+= 2
+$ pipeexec --link fast
+! pipeexec: error: --link "fast": "fast" is neither latency: nor bandwidth:; expected words like latency:10us bandwidth:10GBps
+= 2
+$ pipeexec --clock wall --link bandwidth:1GBps
+! pipeexec: error: --link bandwidth:1GBps has no effect with --clock wall: messages take what they take
+= 2
+$ pipeexec --trace events.txt
+! pipeexec: error: --trace events.txt: the name must end in .csv, .csv.gz, .json or .json.gz
+= 2
+$ pipeexec --calibrate-on seq1f1b
+! pipeexec: error: --calibrate-on seq1f1b: its ops are of 4 samples and 32 tokens, those of 1f1b of 4 and 64; durations of one size say nothing of another: give both schedules the same --mbs, --splits and --concat
+= 2
+$ pipeexec --calibrate-on pipedream 2>&1 | cut -c 1-120
+> pipeexec: error: --calibrate-on pipedream: --schedule pipedream is only simulated: its micro-batches need several versio
+>   try: pipesim --schedule pipedream --gpus 8
+$ pipeexec --model bert-base
+! pipeexec: error: model 'bert-base' cannot be trained here: an encoder: it predicts no next token; decoders like GPT-2 (LayerNorm, GELU) and LLaMA (RMSNorm, SwiGLU) can be, as tiny, mini, tiny-llama, gpt2
+= 2
+$ pipeexec --model tini
+! pipeexec: error: unknown model 'tini': did you mean 'mini'? (`pipesim models` lists them; a file is given by its path, as in ./config.json)
+= 2
+$ pipeexec --seq 5000
+! pipeexec: error: a sequence of 5000 tokens: model 'tiny' has 256 positions, so at most 256 tokens
+= 2
+$ pipeexec --heads 5
+! pipeexec: error: --heads 5: hidden size 128 is not a multiple of 5 heads
+= 2
+$ pipeexec --vocab 40
+! pipeexec: error: built-in text has byte 80 at offset 0, but the model has a vocabulary of 40; the smallest that would do is 123
+= 2
+$ pipeexec --data /nowhere/text
+! pipeexec: error: cannot open /nowhere/text: No such file or directory
+= 1
+$ pipeexec --data /dev/null
+! pipeexec: error: /dev/null is empty: a sample of 64 tokens and its target takes 65 bytes
+= 2
+# Illegal and unsuitable programs.
+$ pipeexec --schedule <(printf '0F0,0B0\n1B0,1F0\n') 2>&1 | sed 's/^\(pipeexec: error: \)[^ ]*/\1FILE/'
+> pipeexec: error: FILE DEADLOCK after 1 of 4 instructions
+>   rank 1 line 2 col 1: 1B0 waits for 1F0 on itself: 1B0 is listed before 1F0
+>   also stuck: rank 0
+>   fix: move 1F0 before 1B0 on rank 1
+> rank 0 | 0F0   0B0
+> rank 1 | [1B0] 1F0
+$ pipeexec --schedule <(printf '0F0\n1F0\n') 2>&1 | sed 's/ \/[^ :]*/ FILE/'
+> pipeexec: error: --schedule FILE is only simulated: it has no backward, so nothing is learned; pipeexec runs 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv
+>   try: pipesim --schedule FILE --gpus 8
+$ pipeexec --schedule <(printf '0F0,0B0\n1F0,1B0\n') -np 3 2>&1 | sed 's/ \/[^ :,]*/ FILE/'
+> pipeexec: error: -np 3 contradicts FILE, which has 2
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --zero 1 --dp 2 >low.csv; pipeexec --schedule low.csv --dp 2 2>&1 | cut -c 1-88; rm low.csv
+> pipeexec: error: --schedule low.csv is only simulated: nothing here executes its RS; pip
+>   try: pipesim --schedule low.csv --gpus 8
+$ pipeexec --layers 2 --hidden 32 --heads 2 --steps 5 --lr 1e30 --json
+! pipeexec: error: step 1: the loss is not a finite number; lower --lr (now 8.68198e+29)
+= 1
+$ pipeexec --model gpt3-175b --json 2>/dev/null
+= 1

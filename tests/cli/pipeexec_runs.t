@@ -1,0 +1,71 @@
+# pipeexec trains: what does not depend on the machine or the day.
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-grad
+> pipeexec 0.1.0  1f1b on 4 ranks
+>
+>   model      tiny-like  34.2k parameters, 2 layers, hidden 32, vocab 256,
+>              seq 16; layers by stage 0, 1 x 2, 0 (2 stages hold none and pass on
+>              what they get)
+>   data       8 micro-batches of 2 samples, 256 tokens a step; built-in text,
+>              99,910 bytes
+>   machine    cpu, 4 threads; fp32: ...
+>   clock      virtual: a core for each rank, wires of 10.0 us and 10.0 GB/s
+>
+>   loss       5.529 ...
+>   check      gradients of the first step equal those of training on one rank to
+>              the bit (42,368 elements)
+>
+>                  measured   predicted     error
+>   step ...
+> ...
+>   bubble ...
+>   memory ...
+>
+>   time       forward ...
+> ...
+>   predicted  from durations of 2 steps before; --calibrate-on SCHEDULE takes
+>              those of another schedule
+>   structure  with the measured durations the prediction is off by 0 s: all of
+>              the error is in the durations
+>   machinery ...
+>
+>   rank        busy      idle   memory MiB    state   activations   in all
+>      0 ...
+>      1 ...
+>      2 ...
+>      3 ...
+>
+>   next       --trace measured.csv --predicted-trace predicted.csv (then: pipesim
+>              compare) --json
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 | awk 'length > 80'
+$ for s in 1f1b gpipe interleaved zbv chimera "1f1b --dp 2 --micro-batches 4" "1f1b --recompute full" "1f1b --clip 0" "1f1b --backend fake"; do pipeexec --schedule $s --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | sed -n '/"losses"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done | sort -u | wc -l
+> 1
+$ for s in "chimera --concat halving" seq1f1b dualpipev "1f1b -np 16" hanayo; do pipeexec --schedule $s --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | grep -E '"bit_equal"|structural'; done | sort | uniq -c
+>      10     "bit_equal": true,
+>       5   "structural_error_s": 0.0,
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --precision double --clock wall --json | grep -E '"(schema|schedule|backend|transport|clock|precision|calibrated_on)"'
+>   "schema": "pipeexec.report/1",
+>   "schedule": "1f1b",
+>   "backend": "cpu",
+>   "transport": "local",
+>   "precision": "double",
+>   "clock": "wall",
+>   "calibrated_on": "1f1b",
+$ pipeexec --schedule zbv --calibrate-on 1f1b --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -E '"(schedule|calibrated_on|trace)"'
+>   "schedule": "zbv",
+>   "calibrated_on": "1f1b",
+>   "trace": null,
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --no-check --json | grep -E '"(grad_check|weight_check|peak_mem_bytes)"'
+>   "grad_check": null,
+>   "weight_check": null,
+>   "peak_mem_bytes": null,
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --quiet
+# Traces are written where they are asked for, and nowhere else.
+$ folder=$(mktemp -d); TMPDIR=$folder pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --quiet; ls $folder | wc -l; rm -r $folder
+> 0
+$ folder=$(mktemp -d); pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --trace $folder/m.csv --predicted-trace $folder/p.json.gz --quiet; ls $folder; head -1 $folder/m.csv; rm -r $folder
+> m.csv
+> p.json.gz
+> step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,program_hash
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --trace /nowhere/m.csv
+! pipeexec: error: cannot write '/nowhere/m.csv': No such file or directory
+= 1
