@@ -2,7 +2,7 @@
 $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-grad
 > pipeexec 0.1.0  1f1b on 4 ranks
 >
->   model      tiny-like  34.2k parameters, 2 layers, hidden 32, vocab 256,
+>   model      tiny-like  42.4k parameters, 2 layers, hidden 32, vocab 256,
 >              seq 16; layers by stage 0, 1 x 2, 0 (2 stages hold none and pass on
 >              what they get)
 >   data       8 micro-batches of 2 samples, 256 tokens a step; built-in text,
@@ -10,7 +10,7 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-g
 >   machine    cpu, 4 threads; fp32: ...
 >   clock      virtual: a core for each rank, wires of 10.0 us and 10.0 GB/s
 >
->   loss       5.529 ...
+>   loss ...
 >   check      gradients of the first step equal those of training on one rank to
 >              the bit (42,368 elements)
 >
