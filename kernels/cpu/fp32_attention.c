@@ -68,35 +68,12 @@ static size_t token_at(const struct block *x, size_t token)
 }
 
 /* to [dim][64] = from [count][stride] transposed, times scale; zero beyond. */
-static void transpose(const float *from, size_t stride, size_t count, size_t dim, float scale,
-                      float *to)
+static void columns_of(const float *from, size_t stride, size_t count, size_t dim, float scale,
+                       float *to)
 {
-    typedef float v4 __attribute__((vector_size(16)));
-    typedef float v4_unaligned __attribute__((vector_size(16), aligned(4), may_alias));
-    size_t q = 0;
-
     if (count < BLOCK)
         memset(to, 0, sizeof(float) * dim * BLOCK);
-    for (; q + 4 <= count && dim % 4 == 0; q += 4)
-        for (size_t i = 0; i < dim; i += 4) {
-            const float *x = from + q * stride + i;
-            float *y = to + i * BLOCK + q;
-            const v4 a = *(const v4_unaligned *)x * scale;
-            const v4 b = *(const v4_unaligned *)(x + stride) * scale;
-            const v4 c = *(const v4_unaligned *)(x + 2 * stride) * scale;
-            const v4 d = *(const v4_unaligned *)(x + 3 * stride) * scale;
-            const v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-            const v4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-            const v4 ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-            const v4 cd2 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-            *(v4_unaligned *)y = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-            *(v4_unaligned *)(y + BLOCK) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-            *(v4_unaligned *)(y + 2 * BLOCK) = __builtin_shufflevector(ab2, cd2, 0, 1, 4, 5);
-            *(v4_unaligned *)(y + 3 * BLOCK) = __builtin_shufflevector(ab2, cd2, 2, 3, 6, 7);
-        }
-    for (; q < count; q++)
-        for (size_t i = 0; i < dim; i++)
-            to[i * BLOCK + q] = from[q * stride + i] * scale;
+    transpose(from, stride, count, dim, scale, to, BLOCK);
 }
 
 /* ---- products -------------------------------------------------------------------------------- */
@@ -291,7 +268,7 @@ static void forward(const struct block *x)
     const float *qkv = x->a->qkv[x->a->split];
     float *out = (float *)x->a->out + x->out, inverse[BLOCK];
 
-    transpose(qkv + query_at(x), x->width, x->count, dim, 1 / sqrtf((float)dim), x->query_t);
+    columns_of(qkv + query_at(x), x->width, x->count, dim, 1 / sqrtf((float)dim), x->query_t);
     dot_all(x, x->key, x->query_t, x->scores);
     for (size_t c = 0; c < x->chunks; c++) {
         mask(x, c);
@@ -341,8 +318,8 @@ static void backward(const struct block *x)
     const float *dout = (const float *)x->a->dout + x->out;
     float *dqueries = (float *)x->a->dqkv[x->a->split] + query_at(x), sums[BLOCK] = {0};
 
-    transpose(qkv + query_at(x), x->width, x->count, dim, scale, x->query_t);
-    transpose(dout, x->out_width, x->count, dim, 1, x->dout_t);
+    columns_of(qkv + query_at(x), x->width, x->count, dim, scale, x->query_t);
+    columns_of(dout, x->out_width, x->count, dim, 1, x->dout_t);
     dot_out(x, sums);
     dot_all(x, x->key, x->query_t, x->scores);
     dot_all(x, x->value, x->dout_t, x->dscores);

@@ -1,134 +1,207 @@
 /* Own multiplication: tiles of c stay in registers. Alone in its library, because here products
- * may be fused with the addition behind them: one chain per element, so that only having fused
- * instructions or not changes a bit. PP_TILE_ROWS x PP_TILE_VECTORS, from meson.build, are chosen
- * for the registers of the level. */
+ * may be fused with the addition behind them: one chain for each element, so that nothing but
+ * having fused instructions or not changes a bit. PP_TILE_ROWS x PP_TILE_VECTORS, from meson.build,
+ * are chosen for the registers of the level. */
 #include "kernels/cpu/fp32.h"
 #include "kernels/cpu/simd.h"
 
-enum { DEPTH = 256, STRIP = PP_TILE_VECTORS * LANES };
+enum { TILE = PP_TILE_ROWS, STRIP = PP_TILE_VECTORS * LANES, DEPTH = 256, PACKED_ROWS = 16 * TILE };
 
-/* Part of b: rows p .. p + depth of `columns` columns from j on. Fewer than 16 columns are read
- * as 16. */
-struct strip {
-    const float *b;
-    size_t ldb, p, depth, j, columns;
+/* c [rows][columns] = a b, or added to. Element (i, p) of a, i = TILE t + r, is
+ * a[t a_tile + r a_row + p a_column]. Rows of b are read in whole vectors. */
+struct part {
+    size_t rows, depth, columns;
+    const float *a, *b;
+    float *c;
+    size_t a_tile, a_row, a_column, ldb, ldc;
     bool add;
 };
 
-PP_INLINE void tile(const struct pp_small_gemm *g, const struct strip *s, size_t i, const int rows,
-                    const int vectors)
+PP_INLINE void tile(const struct part *x, size_t i, const int rows, const int vectors)
 {
-    const float *a = g->a + i * g->a_row + s->p * g->a_column, *b = s->b;
-    float *c = g->c + i * g->ldc + s->j;
-    vf sum[PP_TILE_ROWS][PP_TILE_VECTORS] = {{{0}}};
+    const float *a = x->a + i / TILE * x->a_tile + i % TILE * x->a_row, *b = x->b;
+    float *c = x->c + i * x->ldc;
+    vf sum[TILE][PP_TILE_VECTORS] = {{{0}}};
 
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++)
-            if (s->add)
+            if (x->add)
                 sum[r][v] =
-                    load_some(c + (size_t)r * g->ldc + v * LANES, s->columns - (size_t)v * LANES);
-    for (size_t p = 0; p < s->depth; p++, a += g->a_column, b += s->ldb)
+                    load_some(c + (size_t)r * x->ldc + v * LANES, x->columns - (size_t)v * LANES);
+    for (size_t p = 0; p < x->depth; p++, a += x->a_column, b += x->ldb)
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++) {
             const vf row = load(b + v * LANES);
 #pragma GCC unroll 8
             for (int r = 0; r < rows; r++)
-                sum[r][v] += a[(size_t)r * g->a_row] * row;
+                sum[r][v] += a[(size_t)r * x->a_row] * row;
         }
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++)
-            store_some(c + (size_t)r * g->ldc + v * LANES, s->columns - (size_t)v * LANES,
+            store_some(c + (size_t)r * x->ldc + v * LANES, x->columns - (size_t)v * LANES,
                        sum[r][v]);
 }
 
-PP_INLINE void all_rows(const struct pp_small_gemm *g, const struct strip *s, const int vectors)
+PP_INLINE void all_tiles(const struct part *x, const int vectors)
 {
     size_t i = 0;
 
-    for (; i + PP_TILE_ROWS <= g->m; i += PP_TILE_ROWS)
-        tile(g, s, i, PP_TILE_ROWS, vectors);
-    for (; i + 2 <= g->m; i += 2)
-        tile(g, s, i, 2, vectors);
-    if (i < g->m)
-        tile(g, s, i, 1, vectors);
+    for (; i + TILE <= x->rows; i += TILE)
+        tile(x, i, TILE, vectors);
+    for (; i + 2 <= x->rows; i += 2)
+        tile(x, i, 2, vectors);
+    if (i < x->rows)
+        tile(x, i, 1, vectors);
 }
 
-static void wide_strip(const struct pp_small_gemm *g, const struct strip *s)
+/* More than 16 columns. */
+static void wide(const struct part *x)
 {
-    all_rows(g, s, PP_TILE_VECTORS);
+    all_tiles(x, PP_TILE_VECTORS);
 }
 
-static void narrow_strip(const struct pp_small_gemm *g, const struct strip *s)
+static void narrow(const struct part *x)
 {
-    all_rows(g, s, 1);
+    all_tiles(x, 1);
 }
 
 /* The last columns, copied into rows of 16. */
-static void last_strip(const struct pp_small_gemm *g, size_t j)
+static void last_columns(struct part x)
 {
+    const size_t depth = x.depth, columns = x.columns, ldb = x.ldb;
+    const float *b = x.b;
     float packed[DEPTH * LANES];
 
-    for (size_t p = 0; p < g->k || p == 0; p += DEPTH) {
-        const size_t depth = g->k - p < DEPTH ? g->k - p : DEPTH;
-        for (size_t q = 0; q < depth; q++)
-            store(packed + q * LANES, load_part(g->b + (p + q) * g->ldb + j, g->n - j));
-        narrow_strip(g, &(struct strip){packed, LANES, p, depth, j, g->n - j, g->add || p > 0});
+    x.b = packed;
+    x.ldb = LANES;
+    for (size_t p = 0; p < depth || p == 0; p += DEPTH) {
+        x.depth = depth - p < DEPTH ? depth - p : DEPTH;
+        for (size_t q = 0; q < x.depth; q++, b += ldb)
+            store(packed + q * LANES, load_part(b, columns));
+        narrow(&x);
+        x.a += DEPTH * x.a_column;
+        x.add = true;
     }
 }
 
 void PP_AT(small_gemm)(const struct pp_small_gemm *g)
 {
-    size_t j = 0;
+    struct part x = {.rows = g->m,
+                     .depth = g->k,
+                     .a = g->a,
+                     .a_tile = TILE * g->a_row,
+                     .a_row = g->a_row,
+                     .a_column = g->a_column,
+                     .ldb = g->ldb,
+                     .ldc = g->ldc,
+                     .add = g->add};
 
-    for (; j + STRIP <= g->n; j += STRIP)
-        wide_strip(g, &(struct strip){g->b + j, g->ldb, 0, g->k, j, STRIP, g->add});
-    for (; j + LANES <= g->n; j += LANES)
-        narrow_strip(g, &(struct strip){g->b + j, g->ldb, 0, g->k, j, LANES, g->add});
-    if (j < g->n)
-        last_strip(g, j);
+    for (size_t j = 0; j < g->n; j += x.columns) {
+        const size_t rest = g->n - j;
+        x.columns = rest >= STRIP ? STRIP : rest >= LANES ? LANES : rest;
+        x.b = g->b + j;
+        x.c = g->c + j;
+        if (rest >= STRIP)
+            wide(&x);
+        else if (rest >= LANES)
+            narrow(&x);
+        else
+            last_columns(x);
+    }
 }
 
 /* Rows p .. of columns j .. of op(b) as rows of STRIP, zero beyond its end. */
-static void pack(const struct pp_gemm *g, size_t p, size_t j, size_t depth, size_t columns,
-                 float *packed)
+static void pack_b(const struct pp_gemm *g, size_t p, size_t j, size_t depth, size_t columns,
+                   float *packed)
 {
-    const float *b = g->b;
     const size_t ldb = (size_t)g->ldb;
+    const float *b = (const float *)g->b + (g->b_transposed ? j * ldb + p : p * ldb + j);
 
-    memset(packed, 0, sizeof(float) * depth * STRIP);
+    if (columns < STRIP)
+        memset(packed, 0, sizeof(float) * depth * STRIP);
     if (g->b_transposed)
-        for (size_t c = 0; c < columns; c++)
-            for (size_t q = 0; q < depth; q++)
-                packed[q * STRIP + c] = b[(j + c) * ldb + p + q];
+        transpose(b, ldb, columns, depth, 1, packed, STRIP);
     else
-        for (size_t q = 0; q < depth; q++)
-            memcpy(packed + q * STRIP, b + (p + q) * ldb + j, sizeof(float) * columns);
+        for (size_t q = 0; q < depth; q++, b += ldb)
+            for (size_t c = 0; c < columns; c += LANES)
+                store_some(packed + q * STRIP + c, columns - c, load_some(b + c, columns - c));
+}
+
+/* Columns i .. of a transposed a, tile by tile: [tile][p][row]. */
+static void pack_a(const struct pp_gemm *g, size_t p, size_t i, size_t depth, size_t rows,
+                   float *packed)
+{
+    const size_t lda = (size_t)g->lda;
+
+    for (size_t t = 0; t < rows; t += TILE, packed += depth * TILE) {
+        const size_t count = rows - t < TILE ? rows - t : TILE;
+        const float *a = (const float *)g->a + p * lda + i + t;
+        if (count == TILE)
+            for (size_t q = 0; q < depth; q++, a += lda)
+                memcpy(packed + q * TILE, a, sizeof(float) * TILE);
+        else
+            for (size_t q = 0; q < depth; q++, a += lda)
+                memcpy(packed + q * TILE, a, sizeof(float) * count);
+    }
+}
+
+/* Rows i .. of c, from columns p .. of op(a). */
+static void multiply_rows(const struct pp_gemm *g, size_t p, size_t depth, struct part x, float *c)
+{
+    const size_t n = (size_t)g->n;
+    float packed[DEPTH * STRIP];
+
+    x.depth = depth;
+    x.b = packed;
+    x.ldb = STRIP;
+    x.ldc = (size_t)g->ldc;
+    x.add = g->add || p > 0;
+    for (size_t j = 0; j < n; j += STRIP) {
+        x.columns = n - j < STRIP ? n - j : STRIP;
+        x.c = c + j;
+        pack_b(g, p, j, depth, x.columns, packed);
+        if (x.columns > LANES)
+            wide(&x);
+        else
+            narrow(&x);
+    }
+}
+
+static void multiply_transposed(const struct pp_gemm *g, size_t p, size_t depth)
+{
+    const size_t m = (size_t)g->m;
+    float packed[DEPTH * PACKED_ROWS];
+
+    for (size_t i = 0; i < m; i += PACKED_ROWS) {
+        const struct part x = {.rows = m - i < PACKED_ROWS ? m - i : PACKED_ROWS,
+                               .a = packed,
+                               .a_tile = depth * TILE,
+                               .a_row = 1,
+                               .a_column = TILE};
+        pack_a(g, p, i, depth, x.rows, packed);
+        multiply_rows(g, p, depth, x, (float *)g->c + i * (size_t)g->ldc);
+    }
 }
 
 void PP_AT(gemm)(void *stream, const struct pp_gemm *g)
 {
-    const struct pp_small_gemm whole = {
-        .m = (size_t)g->m,
-        .a = g->a,
-        .c = g->c,
-        .a_row = g->a_transposed ? 1 : (size_t)g->lda,
-        .a_column = g->a_transposed ? (size_t)g->lda : 1,
-        .ldc = (size_t)g->ldc,
-    };
-    const size_t n = (size_t)g->n, k = (size_t)g->k;
-    float packed[DEPTH * STRIP];
+    const size_t k = (size_t)g->k, lda = (size_t)g->lda;
 
     (void)stream;
-    for (size_t p = 0; p < k || p == 0; p += DEPTH)
-        for (size_t j = 0; j < n; j += STRIP) {
-            const size_t depth = k - p < DEPTH ? k - p : DEPTH;
-            const size_t columns = n - j < STRIP ? n - j : STRIP;
-            pack(g, p, j, depth, columns, packed);
-            const struct strip strip = {packed, STRIP, p, depth, j, columns, g->add || p > 0};
-            (columns > LANES ? wide_strip : narrow_strip)(&whole, &strip);
-        }
+    for (size_t p = 0; p < k || p == 0; p += DEPTH) {
+        const size_t depth = k - p < DEPTH ? k - p : DEPTH;
+        const struct part x = {.rows = (size_t)g->m,
+                               .a = (const float *)g->a + p,
+                               .a_tile = TILE * lda,
+                               .a_row = lda,
+                               .a_column = 1};
+        if (g->a_transposed)
+            multiply_transposed(g, p, depth);
+        else
+            multiply_rows(g, p, depth, x, g->c);
+    }
 }

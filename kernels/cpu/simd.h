@@ -153,4 +153,34 @@ PP_INLINE vf sigmoid_lanes(vf x)
     return 1.0f / (1.0f + exp_lanes(-x));
 }
 
+/* to [columns][to_stride] = from [rows][stride] transposed, times scale. */
+PP_INLINE void transpose(const float *from, size_t stride, size_t rows, size_t columns, float scale,
+                         float *to, size_t to_stride)
+{
+    typedef float v4 __attribute__((vector_size(16)));
+    typedef float v4_unaligned __attribute__((vector_size(16), aligned(4), may_alias));
+    const size_t whole = columns % 4 ? 0 : rows / 4 * 4;
+
+    for (size_t r = 0; r < whole; r += 4)
+        for (size_t i = 0; i < columns; i += 4) {
+            const float *x = from + r * stride + i;
+            float *y = to + i * to_stride + r;
+            const v4 a = *(const v4_unaligned *)x * scale;
+            const v4 b = *(const v4_unaligned *)(x + stride) * scale;
+            const v4 c = *(const v4_unaligned *)(x + 2 * stride) * scale;
+            const v4 d = *(const v4_unaligned *)(x + 3 * stride) * scale;
+            const v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+            const v4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+            const v4 ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+            const v4 cd2 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+            *(v4_unaligned *)y = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+            *(v4_unaligned *)(y + to_stride) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+            *(v4_unaligned *)(y + 2 * to_stride) = __builtin_shufflevector(ab2, cd2, 0, 1, 4, 5);
+            *(v4_unaligned *)(y + 3 * to_stride) = __builtin_shufflevector(ab2, cd2, 2, 3, 6, 7);
+        }
+    for (size_t r = whole; r < rows; r++)
+        for (size_t i = 0; i < columns; i++)
+            to[i * to_stride + r] = from[r * stride + i] * scale;
+}
+
 #endif
