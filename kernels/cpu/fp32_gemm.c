@@ -1,11 +1,19 @@
 /* Own multiplication: tiles of c stay in registers. Alone in its library, because here products
  * may be fused with the addition behind them: one chain for each element, so that nothing but
- * having fused instructions or not changes a bit. PP_TILE_ROWS x PP_TILE_VECTORS, from meson.build,
- * are chosen for the registers of the level. */
+ * having fused instructions or not changes a bit. PP_TILE_ROWS x PP_TILE_VECTORS of
+ * PP_TILE_WIDTH lanes, from meson.build, are chosen for the registers of the level. */
 #include "kernels/cpu/fp32.h"
 #include "kernels/cpu/simd.h"
 
-enum { TILE = PP_TILE_ROWS, STRIP = PP_TILE_VECTORS * LANES, DEPTH = 256, PACKED_ROWS = 16 * TILE };
+enum {
+    TILE = PP_TILE_ROWS,
+    WIDTH = PP_TILE_WIDTH,
+    STRIP = PP_TILE_VECTORS * WIDTH,
+    DEPTH = 256,
+    PACKED_ROWS = 16 * TILE
+};
+typedef float vt __attribute__((vector_size(4 * PP_TILE_WIDTH)));
+typedef float vt_unaligned __attribute__((vector_size(4 * PP_TILE_WIDTH), aligned(4), may_alias));
 
 /* c [rows][columns] = a b, or added to. Element (i, p) of a, i = TILE t + r, is
  * a[t a_tile + r a_row + p a_column]. Rows of b are read in whole vectors. */
@@ -17,23 +25,23 @@ struct part {
     bool add;
 };
 
-PP_INLINE void tile(const struct part *x, size_t i, const int rows, const int vectors)
+/* c is `rows` rows of whole vectors. */
+PP_INLINE void whole_tile(const struct part *x, const float *a, float *c, size_t ldc,
+                          const int rows, const int vectors)
 {
-    const float *a = x->a + i / TILE * x->a_tile + i % TILE * x->a_row, *b = x->b;
-    float *c = x->c + i * x->ldc;
-    vf sum[TILE][PP_TILE_VECTORS] = {{{0}}};
+    const float *b = x->b;
+    vt sum[TILE][PP_TILE_VECTORS] = {{{0}}};
 
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++)
             if (x->add)
-                sum[r][v] =
-                    load_some(c + (size_t)r * x->ldc + v * LANES, x->columns - (size_t)v * LANES);
+                sum[r][v] = *(const vt_unaligned *)(c + (size_t)r * ldc + v * WIDTH);
     for (size_t p = 0; p < x->depth; p++, a += x->a_column, b += x->ldb)
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++) {
-            const vf row = load(b + v * LANES);
+            const vt row = *(const vt_unaligned *)(b + v * WIDTH);
 #pragma GCC unroll 8
             for (int r = 0; r < rows; r++)
                 sum[r][v] += a[(size_t)r * x->a_row] * row;
@@ -42,8 +50,24 @@ PP_INLINE void tile(const struct part *x, size_t i, const int rows, const int ve
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++)
-            store_some(c + (size_t)r * x->ldc + v * LANES, x->columns - (size_t)v * LANES,
-                       sum[r][v]);
+            *(vt_unaligned *)(c + (size_t)r * ldc + v * WIDTH) = sum[r][v];
+}
+
+PP_INLINE void tile(const struct part *x, size_t i, const int rows, const int vectors)
+{
+    const float *a = x->a + i / TILE * x->a_tile + i % TILE * x->a_row;
+    float *c = x->c + i * x->ldc, edge[TILE][STRIP];
+
+    if (x->columns >= (size_t)(vectors * WIDTH)) {
+        whole_tile(x, a, c, x->ldc, rows, vectors);
+        return;
+    }
+    memset(edge, 0, sizeof edge);
+    for (int r = 0; r < rows; r++)
+        memcpy(edge[r], c + (size_t)r * x->ldc, sizeof(float) * x->columns);
+    whole_tile(x, a, edge[0], STRIP, rows, vectors);
+    for (int r = 0; r < rows; r++)
+        memcpy(c + (size_t)r * x->ldc, edge[r], sizeof(float) * x->columns);
 }
 
 PP_INLINE void all_tiles(const struct part *x, const int vectors)
@@ -58,7 +82,6 @@ PP_INLINE void all_tiles(const struct part *x, const int vectors)
         tile(x, i, 1, vectors);
 }
 
-/* More than 16 columns. */
 static void wide(const struct part *x)
 {
     all_tiles(x, PP_TILE_VECTORS);
@@ -69,19 +92,19 @@ static void narrow(const struct part *x)
     all_tiles(x, 1);
 }
 
-/* The last columns, copied into rows of 16. */
+/* The last columns, copied into rows of one vector. */
 static void last_columns(struct part x)
 {
     const size_t depth = x.depth, columns = x.columns, ldb = x.ldb;
     const float *b = x.b;
-    float packed[DEPTH * LANES];
+    float packed[DEPTH * WIDTH] = {0};
 
     x.b = packed;
-    x.ldb = LANES;
+    x.ldb = WIDTH;
     for (size_t p = 0; p < depth || p == 0; p += DEPTH) {
         x.depth = depth - p < DEPTH ? depth - p : DEPTH;
         for (size_t q = 0; q < x.depth; q++, b += ldb)
-            store(packed + q * LANES, load_part(b, columns));
+            memcpy(packed + q * WIDTH, b, sizeof(float) * columns);
         narrow(&x);
         x.a += DEPTH * x.a_column;
         x.add = true;
@@ -102,12 +125,12 @@ void PP_AT(small_gemm)(const struct pp_small_gemm *g)
 
     for (size_t j = 0; j < g->n; j += x.columns) {
         const size_t rest = g->n - j;
-        x.columns = rest >= STRIP ? STRIP : rest >= LANES ? LANES : rest;
+        x.columns = rest >= STRIP ? STRIP : rest >= WIDTH ? WIDTH : rest;
         x.b = g->b + j;
         x.c = g->c + j;
         if (rest >= STRIP)
             wide(&x);
-        else if (rest >= LANES)
+        else if (rest >= WIDTH)
             narrow(&x);
         else
             last_columns(x);
@@ -164,7 +187,7 @@ static void multiply_rows(const struct pp_gemm *g, size_t p, size_t depth, struc
         x.columns = n - j < STRIP ? n - j : STRIP;
         x.c = c + j;
         pack_b(g, p, j, depth, x.columns, packed);
-        if (x.columns > LANES)
+        if (x.columns > WIDTH)
             wide(&x);
         else
             narrow(&x);
