@@ -133,10 +133,10 @@ struct pp_kernels {
 
 /* Double precision, plain loops: what all others are held against. */
 extern const struct pp_kernels pp_kernels_reference;
-/* Single precision: OpenBLAS when it is there, own vector code for the rest, chosen for this CPU
- * on the first call (thread-safe). `pinned` asks for the OpenBLAS core type that every AVX2 machine
- * has, so that results do not depend on the machine; the first call decides. Never fails: without
- * OpenBLAS an own blocked multiplication takes its place. */
+/* Single precision: own vector code, chosen for this CPU on the first call (thread-safe). Never
+ * fails. Large multiplications (a dimension above 1024) are OpenBLAS's where it is there: with
+ * `pinned` those of the core type that every AVX2 machine has. All the rest has the same bits on
+ * every machine with AVX2 anyway. The first call decides. */
 const struct pp_kernels *pp_kernels_fp32(bool pinned);
 
 #endif

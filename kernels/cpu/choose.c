@@ -7,11 +7,22 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pp_kernels chosen;
-static char about[128];
+static void (*own_gemm)(void *stream, const struct pp_gemm *g);
+static char about[160];
 
 const char *pp_fp32_about(void)
 {
     return about;
+}
+
+/* Up to this size in every direction own multiplication is faster: it packs less. */
+enum { OWN_SIZE = 1024 };
+
+static void gemm(void *stream, const struct pp_gemm *g)
+{
+    const bool is_own = g->m <= OWN_SIZE && g->n <= OWN_SIZE && g->k <= OWN_SIZE;
+
+    (is_own ? own_gemm : pp_blas_gemm)(stream, g);
 }
 
 static void choose(bool is_pinned)
@@ -22,9 +33,11 @@ static void choose(bool is_pinned)
         level++;
     const char *blas = pp_blas_load(is_pinned);
     chosen = *level->kernels;
+    own_gemm = chosen.gemm;
     if (blas)
-        chosen.gemm = pp_blas_gemm;
-    snprintf(about, sizeof about, "%s, %s", blas ? blas : "own multiplication", level->name);
+        chosen.gemm = gemm;
+    snprintf(about, sizeof about, "%s%s%s", level->name, blas ? ", beyond 1024 x 1024 x 1024 " : "",
+             blas ? blas : "");
 }
 
 const struct pp_kernels *pp_kernels_fp32(bool pinned)

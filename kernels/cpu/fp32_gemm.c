@@ -38,14 +38,17 @@ PP_INLINE void whole_tile(const struct part *x, const float *a, float *c, size_t
         for (int v = 0; v < vectors; v++)
             if (x->add)
                 sum[r][v] = *(const vt_unaligned *)(c + (size_t)r * ldc + v * WIDTH);
-    for (size_t p = 0; p < x->depth; p++, a += x->a_column, b += x->ldb)
+    for (size_t p = 0; p < x->depth; p++, a += x->a_column, b += x->ldb) {
+        vt row[PP_TILE_VECTORS];
 #pragma GCC unroll 2
-        for (int v = 0; v < vectors; v++) {
-            const vt row = *(const vt_unaligned *)(b + v * WIDTH);
+        for (int v = 0; v < vectors; v++)
+            row[v] = *(const vt_unaligned *)(b + v * WIDTH);
 #pragma GCC unroll 8
-            for (int r = 0; r < rows; r++)
-                sum[r][v] += a[(size_t)r * x->a_row] * row;
-        }
+        for (int r = 0; r < rows; r++)
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; v++)
+                sum[r][v] += a[(size_t)r * x->a_row] * row[v];
+    }
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 2
