@@ -18,7 +18,7 @@ static double best_s(void (*call)(void *context), void *context)
     int calls = 1;
 
     call(context);
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 8; i++) {
         const double start = cpu_s();
         for (int j = 0; j < calls; j++)
             call(context);
@@ -191,7 +191,6 @@ static void block_backward(struct block *x)
     const int64_t size = (int64_t)x->rows * x->d;
     float *const y = x->norm.y, *const dy = (float *)x->norm.dy;
 
-    k->gelu_forward(NULL, 4 * size, x->ffn, x->act);
     unmultiply(x, x->d, 4 * x->d, x->act, x->norm.dx, x->dffn);
     k->gelu_backward(NULL, 4 * size, x->ffn, x->dffn, x->dffn);
     unmultiply(x, 4 * x->d, x->d, y, x->dffn, dy);
@@ -218,6 +217,20 @@ static void call_block(void *context)
     block_backward(x);
 }
 
+static void call_attention(void *context)
+{
+    struct block *x = context;
+
+    k->attention_forward(NULL, &x->attention);
+}
+
+static void call_attention_backward(void *context)
+{
+    struct block *x = context;
+
+    k->attention_backward(NULL, &x->attention);
+}
+
 static void print_block(int d, int rows, int seq, double peak)
 {
     struct block x = block_of(d, rows, seq);
@@ -228,6 +241,8 @@ static void print_block(int d, int rows, int seq, double peak)
 
     printf("  block d %d, %d tokens of sequences of %d: %.3f ms, %.1f GF/s, %.0f %% of the peak\n",
            d, rows, seq, s * 1e3, rate * 1e-9, 100 * rate / peak);
+    printf("    attention forward %.3f ms, backward %.3f ms\n", best_s(call_attention, &x) * 1e3,
+           best_s(call_attention_backward, &x) * 1e3);
 }
 
 /* ---- the rest, in time per element ----------------------------------------------------------- */

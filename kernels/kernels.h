@@ -134,7 +134,7 @@ struct pp_kernels {
 /* Double precision, plain loops: what all others are held against. */
 extern const struct pp_kernels pp_kernels_reference;
 /* Single precision: own vector code, chosen for this CPU on the first call (thread-safe). Never
- * fails. Large multiplications (a dimension above 1024) are OpenBLAS's where it is there: with
+ * fails. Large multiplications (beyond 2^27 products) are OpenBLAS's where it is there: with
  * `pinned` those of the core type that every AVX2 machine has. All the rest has the same bits on
  * every machine with AVX2 anyway. The first call decides. */
 const struct pp_kernels *pp_kernels_fp32(bool pinned);

@@ -15,12 +15,12 @@ const char *pp_fp32_about(void)
     return about;
 }
 
-/* Up to this size in every direction own multiplication is faster: it packs less. */
-enum { OWN_SIZE = 1024 };
+/* Up to this many products own multiplication is faster: it packs less. */
+static const int64_t OWN_PRODUCTS = (int64_t)1 << 27;
 
 static void gemm(void *stream, const struct pp_gemm *g)
 {
-    const bool is_own = g->m <= OWN_SIZE && g->n <= OWN_SIZE && g->k <= OWN_SIZE;
+    const bool is_own = (int64_t)g->m * g->n * g->k <= OWN_PRODUCTS;
 
     (is_own ? own_gemm : pp_blas_gemm)(stream, g);
 }
@@ -36,7 +36,7 @@ static void choose(bool is_pinned)
     own_gemm = chosen.gemm;
     if (blas)
         chosen.gemm = gemm;
-    snprintf(about, sizeof about, "%s%s%s", level->name, blas ? ", beyond 1024 x 1024 x 1024 " : "",
+    snprintf(about, sizeof about, "%s%s%s", level->name, blas ? ", large multiplications by " : "",
              blas ? blas : "");
 }
 

@@ -8,16 +8,16 @@ static const float CUBE = 0.044715f;
 
 PP_INLINE vf gelu(vf x)
 {
-    return x * sigmoid_lanes(TWICE_SCALE * x * (1.0f + CUBE * (x * x)));
+    return x * sigmoid_lanes(TWICE_SCALE * x * multiply_add(all(CUBE), x * x, all(1)));
 }
 
 PP_INLINE vf gelu_slope(vf x)
 {
     const vf square = x * x;
-    const vf s = sigmoid_lanes(TWICE_SCALE * x * (1.0f + CUBE * square));
-    const vf slope = TWICE_SCALE * (1.0f + 3 * CUBE * square);
+    const vf s = sigmoid_lanes(TWICE_SCALE * x * multiply_add(all(CUBE), square, all(1)));
+    const vf slope = multiply_add(all(3 * CUBE * TWICE_SCALE), square, all(TWICE_SCALE));
 
-    return s + x * s * (1.0f - s) * slope;
+    return multiply_add(x * s * (1.0f - s), slope, s);
 }
 
 void PP_AT(gelu_forward)(void *stream, int64_t count, const void *x, void *y)

@@ -1,7 +1,6 @@
-/* Own multiplication: tiles of c stay in registers. Alone in its library, because here products
- * may be fused with the addition behind them: one chain for each element, so that nothing but
- * having fused instructions or not changes a bit. PP_TILE_ROWS x PP_TILE_VECTORS of
- * PP_TILE_WIDTH lanes, from meson.build, are chosen for the registers of the level. */
+/* Own multiplication: tiles of c stay in registers, and each element of c is one chain of
+ * multiply-adds. PP_TILE_ROWS x PP_TILE_VECTORS of PP_TILE_WIDTH lanes, from meson.build, are
+ * chosen for the registers of the level. */
 #include "kernels/cpu/fp32.h"
 #include "kernels/cpu/simd.h"
 
@@ -157,21 +156,26 @@ static void pack_b(const struct pp_gemm *g, size_t p, size_t j, size_t depth, si
                 store_some(packed + q * STRIP + c, columns - c, load_some(b + c, columns - c));
 }
 
-/* Columns i .. of a transposed a, tile by tile: [tile][p][row]. */
+/* Columns i .. of a transposed a, tile by tile: [tile][p][row]. Two tiles at a time: a whole line
+ * of the cache, where lanes are 16. */
 static void pack_a(const struct pp_gemm *g, size_t p, size_t i, size_t depth, size_t rows,
                    float *packed)
 {
     const size_t lda = (size_t)g->lda;
+    size_t t = 0;
 
-    for (size_t t = 0; t < rows; t += TILE, packed += depth * TILE) {
+    for (; t + 2 * TILE <= rows; t += 2 * TILE, packed += 2 * depth * TILE) {
+        const float *a = (const float *)g->a + p * lda + i + t;
+        for (size_t q = 0; q < depth; q++, a += lda) {
+            memcpy(packed + q * TILE, a, sizeof(float) * TILE);
+            memcpy(packed + (depth + q) * TILE, a + TILE, sizeof(float) * TILE);
+        }
+    }
+    for (; t < rows; t += TILE, packed += depth * TILE) {
         const size_t count = rows - t < TILE ? rows - t : TILE;
         const float *a = (const float *)g->a + p * lda + i + t;
-        if (count == TILE)
-            for (size_t q = 0; q < depth; q++, a += lda)
-                memcpy(packed + q * TILE, a, sizeof(float) * TILE);
-        else
-            for (size_t q = 0; q < depth; q++, a += lda)
-                memcpy(packed + q * TILE, a, sizeof(float) * count);
+        for (size_t q = 0; q < depth; q++, a += lda)
+            memcpy(packed + q * TILE, a, sizeof(float) * count);
     }
 }
 

@@ -7,7 +7,6 @@
 #include <math.h>
 
 typedef double vd __attribute__((vector_size(128)));
-typedef int64_t vl __attribute__((vector_size(128)));
 typedef uint64_t vul __attribute__((vector_size(128)));
 typedef uint64_t vul_unaligned __attribute__((vector_size(128), aligned(8), may_alias));
 
@@ -77,36 +76,57 @@ static void fixed_add_slowly(size_t count, const float *x, int bits, int64_t *su
         pp_fixed_add_one((double)x[i], bits, &sum[i], status);
 }
 
-/* Adding 1.5 2^52 leaves the rounded value in the low bits, as long as it is below 2^51. What is
- * not (or is no number), and sums that overflow, are left to fixed_add_slowly. */
-PP_INLINE bool fixed_add_lanes(const float *x, double scale, int64_t *sum)
+static bool all_within(size_t count, const float *x, float limit)
 {
-    const vd magic = 0x1.8p52 - (vd){0}, limit = 0x1p51 - (vd){0};
-    const vd value = __builtin_convertvector(load(x), vd) * scale;
-    vul_unaligned *to = (vul_unaligned *)sum;
-    const vul a = *to, b = (vul)(value + magic) - (vul)magic, c = a + b;
-    const vl good = (value < limit) & (value > -limit) & ~((vl)((a ^ c) & (b ^ c)) >> 63);
-    int64_t all_good = -1;
+    vi good = ~(vi){0};
+    int32_t lanes[LANES], all_good = -1;
 
+    for (size_t i = 0; i < count; i += LANES)
+        good &= (load(x + i) < limit) & (load(x + i) > -limit);
+    memcpy(lanes, &good, sizeof lanes);
     for (int i = 0; i < LANES; i++)
-        all_good &= good[i];
-    if (all_good)
-        *to = c;
+        all_good &= lanes[i];
     return all_good;
+}
+
+/* Values below 2^51: adding 1.5 2^52 leaves the rounded value in the low bits. Sums wrap. Returns
+ * whether one did. */
+static bool fixed_add_fast(size_t count, const float *x, double scale, int64_t *sum)
+{
+    const vd magic = 0x1.8p52 - (vd){0};
+    vul wrapped = {0};
+    uint64_t lanes[LANES], any = 0;
+
+    for (size_t i = 0; i < count; i += LANES) {
+        vul_unaligned *to = (vul_unaligned *)(sum + i);
+        const vd value = __builtin_convertvector(load(x + i), vd) * scale;
+        const vul a = *to, b = (vul)(value + magic) - (vul)magic, c = a + b;
+        wrapped |= (a ^ c) & (b ^ c);
+        *to = c;
+    }
+    memcpy(lanes, &wrapped, sizeof lanes);
+    for (int i = 0; i < LANES; i++)
+        any |= lanes[i];
+    return any >> 63;
 }
 
 void PP_AT(fixed_add)(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
                       int *status)
 {
-    const float *from = x;
+    enum { BATCH = 256 };
+    const float *from = x, limit = (float)ldexp(1, 51 - bits);
     const double scale = ldexp(1, bits);
-    size_t i = 0;
 
     (void)stream;
-    for (; i + LANES <= (size_t)count; i += LANES)
-        if (!fixed_add_lanes(from + i, scale, sum + i))
-            fixed_add_slowly(LANES, from + i, bits, sum + i, status);
-    fixed_add_slowly((size_t)count - i, from + i, bits, sum + i, status);
+    for (size_t i = 0; i < (size_t)count; i += BATCH) {
+        const size_t rest = (size_t)count - i, batch = rest < BATCH ? rest : BATCH;
+        const size_t whole = batch / LANES * LANES;
+        if (!all_within(whole, from + i, limit))
+            fixed_add_slowly(whole, from + i, bits, sum + i, status);
+        else if (fixed_add_fast(whole, from + i, scale, sum + i) && *status == PP_FIXED_OK)
+            *status = PP_FIXED_OVERFLOW;
+        fixed_add_slowly(batch - whole, from + i + whole, bits, sum + i + whole, status);
+    }
 }
 
 void PP_AT(fixed_read)(void *stream, int64_t count, const int64_t *sum, int bits, void *x)

@@ -1,6 +1,5 @@
 /* kernels/cpu/levels.h — the copies of the single precision kernels, one for each instruction set
- * level that was built. All of them give the same bits, but for own multiplication on a machine
- * without fused multiply-add. */
+ * level that was built. All that have fused multiply-add give the same bits. */
 #ifndef PP_KERNELS_CPU_LEVELS_H
 #define PP_KERNELS_CPU_LEVELS_H
 
@@ -8,6 +7,7 @@
 
 struct pp_level {
     const char *name;                 /* "avx512" */
+    bool has_fused;                   /* multiply-add */
     bool (*is_supported)(void);       /* by this CPU */
     const struct pp_kernels *kernels; /* with own multiplication */
 };

@@ -23,8 +23,8 @@ static bool has_v4(void)
 }
 
 const struct pp_level pp_levels[] = {
-    {"avx512", has_v4, &pp_fp32_kernels_v4},
-    {"avx2", pp_cpu_has_avx2, &pp_fp32_kernels_v3},
-    {"sse2", has_base, &pp_fp32_kernels_base},
+    {"avx512", true, has_v4, &pp_fp32_kernels_v4},
+    {"avx2", true, pp_cpu_has_avx2, &pp_fp32_kernels_v3},
+    {"sse2", false, has_base, &pp_fp32_kernels_base},
 };
 const int pp_level_count = sizeof pp_levels / sizeof *pp_levels;

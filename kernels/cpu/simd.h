@@ -1,14 +1,17 @@
-/* kernels/cpu/simd.h — vectors of 16 floats, and exp on them.
+/* kernels/cpu/simd.h — vectors of 16 floats, exp and log on them.
  *
  * Always 16 lanes, in as many registers as the instruction set needs, and never a contracted or
- * reordered operation: every instruction set and every tail gives the same bits. A tail is loaded
- * into a full vector, so it goes through the same code. */
+ * reordered operation: every tail and alignment, and every level that has fused multiply-add, gives
+ * the same bits. A tail is loaded into a full vector, so it goes through the same code. */
 #ifndef PP_KERNELS_CPU_SIMD_H
 #define PP_KERNELS_CPU_SIMD_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__FMA__)
+#include <immintrin.h>
+#endif
 
 #define PP_INLINE static inline __attribute__((always_inline))
 
@@ -17,6 +20,9 @@ typedef float vf __attribute__((vector_size(64)));
 typedef int32_t vi __attribute__((vector_size(64)));
 typedef uint32_t vu __attribute__((vector_size(64)));
 typedef float vf_unaligned __attribute__((vector_size(64), aligned(4), may_alias));
+typedef float v8 __attribute__((vector_size(32)));
+typedef float v4 __attribute__((vector_size(16)));
+typedef float v4_unaligned __attribute__((vector_size(16), aligned(4), may_alias));
 
 PP_INLINE vf load(const float *x)
 {
@@ -80,16 +86,35 @@ PP_INLINE vf larger(vf a, vf b)
     return choose(a > b, a, b);
 }
 
+/* a b + c, fused where the level can. */
+PP_INLINE vf multiply_add(vf a, vf b, vf c)
+{
+#if defined(__AVX512F__)
+    return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__)
+    v8 x[2], y[2], z[2];
+
+    memcpy(x, &a, sizeof x);
+    memcpy(y, &b, sizeof y);
+    memcpy(z, &c, sizeof z);
+    for (int i = 0; i < 2; i++)
+        z[i] = (v8)_mm256_fmadd_ps((__m256)x[i], (__m256)y[i], (__m256)z[i]);
+    memcpy(&c, z, sizeof z);
+    return c;
+#else
+    return a * b + c;
+#endif
+}
+
 /* Lane i with lane i + 8, i + 4, i + 2, i + 1: one tree for every instruction set. */
 PP_INLINE float sum_lanes(vf v)
 {
-    float x[LANES];
+    const v8 a = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                 __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+    const v4 b =
+        __builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7);
 
-    memcpy(x, &v, sizeof x);
-    for (int half = LANES / 2; half > 0; half /= 2)
-        for (int i = 0; i < half; i++)
-            x[i] += x[i + half];
-    return x[0];
+    return (b[0] + b[2]) + (b[1] + b[3]);
 }
 
 PP_INLINE float largest_lane(vf v)
@@ -109,16 +134,16 @@ PP_INLINE float largest_lane(vf v)
 PP_INLINE vf exp_lanes(vf x)
 {
     const float to_integer = 0x1.8p23f;
-    const vf shifted = x * 0x1.715476p+0f + to_integer;
+    const vf shifted = multiply_add(x, all(0x1.715476p+0f), all(to_integer));
     const vf n = shifted - to_integer;
-    const vf r = (x - n * 0x1.63p-1f) - n * -0x1.bd0106p-13f;
-    vf p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+    const vf r = multiply_add(n, all(0x1.bd0106p-13f), multiply_add(n, all(-0x1.63p-1f), x));
+    vf p = multiply_add(r, all(1.9875691500e-4f), all(1.3981999507e-3f));
 
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
-    p = p * (r * r) + r + 1.0f;
+    p = multiply_add(p, r, all(8.3334519073e-3f));
+    p = multiply_add(p, r, all(4.1665795894e-2f));
+    p = multiply_add(p, r, all(1.6666665459e-1f));
+    p = multiply_add(p, r, all(5.0000001201e-1f));
+    p = multiply_add(p, r * r, r) + 1.0f;
     /* times 2^n: n stands in the low bits of `shifted` */
     const vf scaled = (vf)((vu)p + ((vu)shifted << 23));
     const vf inside = choose(x > 0x1.62e42ep+6f, all(__builtin_inff()), scaled);
@@ -157,8 +182,6 @@ PP_INLINE vf sigmoid_lanes(vf x)
 PP_INLINE void transpose(const float *from, size_t stride, size_t rows, size_t columns, float scale,
                          float *to, size_t to_stride)
 {
-    typedef float v4 __attribute__((vector_size(16)));
-    typedef float v4_unaligned __attribute__((vector_size(16), aligned(4), may_alias));
     const size_t whole = columns % 4 ? 0 : rows / 4 * 4;
 
     for (size_t r = 0; r < whole; r += 4)

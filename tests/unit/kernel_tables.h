@@ -12,7 +12,7 @@
 enum { MAX_TABLES = 8 };
 struct tables {
     const struct pp_kernels *of[MAX_TABLES];
-    int count;
+    int count, fused; /* the first `fused` have the same bits */
     struct pp_arena *arena;
     uint64_t seed;
 };
@@ -25,8 +25,11 @@ static inline struct tables tables_all(struct pp_arena *arena)
                        .seed = 1};
 
     for (int i = 0; i < pp_level_count; i++)
-        if (pp_levels[i].is_supported())
+        if (pp_levels[i].is_supported()) {
             t.of[t.count++] = pp_levels[i].kernels;
+            t.fused += pp_levels[i].has_fused;
+        }
+    t.fused = t.fused > 0 ? t.fused + 2 : t.count;
     return t;
 }
 
