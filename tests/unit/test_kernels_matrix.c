@@ -136,3 +136,50 @@ Test(kernels_matrix, attention)
         }
     }
 }
+
+/* Rows of split j of whole sequences. */
+static void cut(const struct tables *t, struct tensor whole, struct tensor part, int batch,
+                int splits, int j)
+{
+    for (int e = 0; e < t->count; e++) {
+        const size_t bytes = part.count / (size_t)batch * t->of[e]->element_bytes;
+        for (int b = 0; b < batch; b++)
+            memcpy((char *)part.of[e] + (size_t)b * bytes,
+                   (const char *)whole.of[e] + (size_t)(b * splits + j) * bytes, bytes);
+    }
+}
+
+/* Sequences cut into splits give the same outputs to the bit, and the same gradients but for the
+ * order in which those of keys and values are summed. */
+Test(kernels_matrix, splits_do_not_change_attention)
+{
+    enum { SPLITS = 3, TOKENS = 30, BATCH = 2 };
+    const struct pp_attention shape = {
+        .batch = BATCH, .tokens = TOKENS, .heads = 4, .kv_heads = 2, .head_dim = 12};
+    struct pp_attention whole_shape = shape;
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+
+    whole_shape.tokens *= SPLITS;
+    const struct scene whole = scene_of(&t, whole_shape, 1), parts = scene_of(&t, shape, SPLITS);
+    for (int j = 0; j < SPLITS; j++) {
+        cut(&t, whole.qkv[0], parts.qkv[j], BATCH, SPLITS, j);
+        cut(&t, whole.dout[0], parts.dout[j], BATCH, SPLITS, j);
+    }
+    for (int e = 0; e < t.count; e++) {
+        run(&whole, &t, e);
+        run(&parts, &t, e);
+    }
+    for (int j = 0; j < SPLITS; j++) {
+        const struct tensor out = tensor_random(&t, parts.out[j].count, 1);
+        const struct tensor grad = tensor_random(&t, parts.dqkv[j].count, 1);
+        cut(&t, whole.out[0], out, BATCH, SPLITS, j);
+        cut(&t, whole.dqkv[0], grad, BATCH, SPLITS, j);
+        for (int e = 1; e < t.count; e++) {
+            cr_assert_eq(memcmp(out.of[e], parts.out[j].of[e], sizeof(float) * out.count), 0);
+            for (size_t i = 0; i < grad.count; i++)
+                cr_assert_float_eq((double)((float *)grad.of[e])[i],
+                                   (double)((float *)parts.dqkv[j].of[e])[i], 1e-5);
+        }
+    }
+}
