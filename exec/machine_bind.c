@@ -67,17 +67,18 @@ static bool is_refilled(const struct binder *b, int stage, int g, int split)
     return b->at[AT_R][cell(b->p, stage, g, split)] > 0;
 }
 
-/* saved of the cell; of an F whose R fills it again, what it may use meanwhile. */
+/* saved of the cell; of an F that only keeps, what it may use meanwhile. Where an R fills saved
+ * again but the F has a place for it, because of another granule, the F uses that. */
 static char *saved_of(const struct binder *b, const struct pp_worker *w, int kind, int stage, int g,
                       int split)
 {
     const struct pp_stage *s = b->m->options.stages[stage];
-
-    if (!is_refilled(b, stage, g, split))
-        return slot_at(b, w, AT_F, stage, g, split) + s->kept_bytes;
-    if (kind != PP_F)
-        return slot_at(b, w, AT_R, stage, g, split);
     const int f = b->at[AT_F][cell(b->p, stage, g, split)] - 1;
+
+    if (kind != PP_F && is_refilled(b, stage, g, split))
+        return slot_at(b, w, AT_R, stage, g, split);
+    if (b->class_of[f] != PP_SLOT_KEPT)
+        return slot_at(b, w, AT_F, stage, g, split) + s->kept_bytes;
     return w->block + b->m->layout[w->rank].transient_offset +
            (size_t)(g - b->p->mb[f]) * s->saved_bytes;
 }

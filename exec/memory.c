@@ -25,6 +25,15 @@ static bool *find_recomputed(struct pp_arena *arena, const struct pp_program *p)
     return has;
 }
 
+/* An F only keeps what R needs when all its granules have one, as slots are assigned. */
+static bool is_kept(const struct pp_program *p, const bool *is_recomputed, int i)
+{
+    for (int g = p->mb[i]; g < p->mb[i] + p->granule_count[i]; g++)
+        if (!is_recomputed[cell_at(p, p->stage[i], g, p->split[i])])
+            return false;
+    return true;
+}
+
 int8_t *pp_slot_classes(struct pp_arena *arena, const struct pp_program *p)
 {
     static const int8_t CLASS_OF[PP_OP_KINDS] = {
@@ -37,7 +46,7 @@ int8_t *pp_slot_classes(struct pp_arena *arena, const struct pp_program *p)
 
     for (int i = 0; i < pp_program_size(p); i++) {
         class_of[i] = p->slot[i] < 0 ? -1 : (int8_t)(CLASS_OF[p->kind[i]] - 1);
-        if (p->kind[i] == PP_F && is_recomputed[cell_at(p, p->stage[i], p->mb[i], p->split[i])])
+        if (p->kind[i] == PP_F && is_kept(p, is_recomputed, i))
             class_of[i] = PP_SLOT_KEPT;
     }
     return class_of;
