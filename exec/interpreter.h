@@ -40,7 +40,7 @@ struct pp_machine_options {
 struct pp_machine;
 /* Takes all memory and starts the threads. PP_EFAIL when memory is more than the machine has: a
  * table by rank. PP_EPROGRAM when the ranks do not meet as often, or gradients are not complete
- * when they meet last. */
+ * when they meet last, or a tensor has no slot. */
 enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine_options *options,
                                  struct pp_machine **machine, struct pp_error *err);
 void pp_machine_destroy(struct pp_machine *machine); /* accepts NULL; joins all threads */

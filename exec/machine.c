@@ -260,6 +260,7 @@ static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
 
 static enum pp_status build(struct pp_machine *m, struct pp_error *err)
 {
+    PP_TRY(pp_slots_check(m->p, err));
     PP_TRY(check_memory(m, err));
     PP_TRY(bind_barriers(m, err));
     PP_TRY(pp_check_updates(m->p, err));

@@ -17,6 +17,8 @@ enum pp_slot_class {                /* as the slots pass numbers them */
                      PP_SLOT_SEND_B,
                      PP_SLOT_CLASSES
 };
+/* PP_EPROGRAM when an instruction whose tensor needs a slot has none: a file may give some only. */
+enum pp_status pp_slots_check(const struct pp_program *program, struct pp_error *err);
 /* Class of the slot that each instruction carries, -1 when it carries none: [instructions]. */
 int8_t *pp_slot_classes(struct pp_arena *arena, const struct pp_program *program);
 /* Bytes per granule of a slot. is_recompute: that of an R, which holds `saved` alone; that of an F
