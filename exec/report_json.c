@@ -88,6 +88,7 @@ static json_t *ranks_json(const struct pp_exec_run *run)
         put(o, "busy_s", r->metrics.ranks[i].busy_s);
         put(o, "idle_s", r->metrics.ranks[i].idle_s);
         put(o, "span_s", r->metrics.ranks[i].span_s);
+        put_bytes(o, "peak_mem_bytes", r->touched_bytes[i]);
         put_bytes(o, "predicted_peak_mem_bytes", (double)r->layout[i].peak_bytes);
         put(o, "peak_activations", r->lifetimes[i].peak_activations);
         json_array_append_new(list, o);

@@ -193,6 +193,14 @@ void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
+static void print_mebibytes(const struct pp_exec_page *page, int width, double bytes)
+{
+    if (isfinite(bytes))
+        fprintf(page->out, "%*.2f", width, bytes / MIB);
+    else
+        fprintf(page->out, "%*s", width, "-");
+}
+
 static void print_rank(const struct pp_exec_page *page, const struct pp_exec_run *run, int rank)
 {
     const struct pp_training_result *r = &run->result;
@@ -200,11 +208,14 @@ static void print_rank(const struct pp_exec_page *page, const struct pp_exec_run
     const struct pp_rank_layout *l = &r->layout[rank];
     char busy[PP_UNITS_TEXT_BYTES];
 
-    fprintf(page->out, "  %4d%12s%8.1f %%%13.2f%9.2f%14.2f%9g%s\n", rank,
+    fprintf(page->out, "  %4d%11s%8.1f %%", rank,
             pp_units_print(times->busy_s, PP_UNIT_SECONDS, busy),
-            100 * times->idle_s / (times->busy_s + times->idle_s), (double)l->peak_bytes / MIB,
-            (double)(l->params_bytes + l->grads_bytes + l->optimizer_bytes) / MIB,
-            (double)l->activations_bytes / MIB, r->lifetimes[rank].peak_activations,
+            100 * times->idle_s / (times->busy_s + times->idle_s));
+    print_mebibytes(page, 13, (double)l->peak_bytes);
+    print_mebibytes(page, 10, r->touched_bytes[rank]);
+    print_mebibytes(page, 9, (double)(l->params_bytes + l->grads_bytes + l->optimizer_bytes));
+    print_mebibytes(page, 10, (double)l->activations_bytes);
+    fprintf(page->out, "%8g%s\n", r->lifetimes[rank].peak_activations,
             rank == r->peak_rank ? " <" : "");
 }
 
@@ -212,8 +223,8 @@ void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_
 {
     const int ranks = run->plan.program->ranks;
 
-    fprintf(page->out, "  %4s%12s%10s%13s%9s%14s%9s\n", "rank", "busy", "idle", "memory MiB",
-            "state", "activations", "in all");
+    fprintf(page->out, "  %4s%11s%10s%13s%10s%9s%10s%8s\n", "rank", "busy", "idle", "memory MiB",
+            "touched", "state", "activ.", "in all");
     for (int rank = 0; rank < ranks; rank++) {
         const bool is_shown = ranks <= MAX_RANK_ROWS || rank < 4 || rank >= ranks - 4 ||
                               rank == run->result.peak_rank;
