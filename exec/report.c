@@ -153,6 +153,8 @@ static void print_prediction(const struct pp_exec_page *page, const struct pp_ex
     if (run->other.program)
         snprintf(text, sizeof(text), "from durations of %s, which ran first",
                  run->other.subject.name);
+    else if (r->first_judged == 0)
+        snprintf(text, sizeof(text), "from durations of the same step; --steps 4 judges others");
     else
         snprintf(
             text, sizeof(text),

@@ -8,6 +8,7 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-g
 >   data       8 micro-batches of 2 samples, 256 tokens a step; built-in text,
 >              99,910 bytes
 >   machine    cpu, 4 threads; fp32: ...
+> ...
 >   clock      virtual: a core for each rank, wires of 10.0 us and 10.0 GB/s
 >
 >   loss ...
@@ -28,7 +29,7 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-g
 >              the error is in the durations
 >   machinery ...
 >
->   rank        busy      idle   memory MiB    state   activations   in all
+>   rank       busy      idle   memory MiB   touched    state    activ.  in all
 >      0 ...
 >      1 ...
 >      2 ...
@@ -54,10 +55,11 @@ $ pipeexec --schedule zbv --calibrate-on 1f1b --layers 2 --hidden 32 --heads 2 -
 >   "schedule": "zbv",
 >   "calibrated_on": "1f1b",
 >   "trace": null,
-$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --no-check --json | grep -E '"(grad_check|weight_check|peak_mem_bytes)"'
->   "grad_check": null,
->   "weight_check": null,
->   "peak_mem_bytes": null,
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --no-check --json | grep -E '"(grad_check|weight_check|peak_mem_bytes)"' | sort | uniq -c
+>       4       "peak_mem_bytes": null,
+>       1   "grad_check": null,
+>       1   "peak_mem_bytes": null,
+>       1   "weight_check": null,
 $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --quiet
 # Traces are written where they are asked for, and nowhere else.
 $ folder=$(mktemp -d); TMPDIR=$folder pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --quiet; ls $folder | wc -l; rm -r $folder
