@@ -169,7 +169,7 @@ static void print_prediction(const struct pp_exec_page *page, const struct pp_ex
     else
         snprintf(text, sizeof(text), "%s of a step is explained by no op and no message",
                  seconds(r->unattributed_s, a));
-    paragraph(page, run->config.clock == PP_CLOCK_VIRTUAL ? "structure" : "unexplained", text);
+    paragraph(page, run->config.clock == PP_CLOCK_VIRTUAL ? "structure" : "unknown", text);
 }
 
 static void print_machinery(const struct pp_exec_page *page, const struct pp_training_result *r)

@@ -115,11 +115,12 @@ static void put_prediction(json_t *o, const struct pp_exec_run *run)
 {
     const struct pp_training_result *r = &run->result;
     const bool is_predicted = isfinite(r->predicted_step_s);
+    const bool is_virtual = run->config.clock == PP_CLOCK_VIRTUAL;
 
     put(o, "step_s", r->step_median_s);
     put(o, "predicted_step_s", r->predicted_step_s);
-    put(o, "structural_error_s", r->structural_error_s);
-    put(o, "unattributed_s", r->unattributed_s);
+    put(o, "structural_error_s", is_virtual ? r->structural_error_s : (double)NAN);
+    put(o, "unattributed_s", is_virtual ? (double)NAN : r->unattributed_s);
     put(o, "model_error_frac", r->model_error_frac);
     put(o, "null_step_s", r->null_step_s);
     put(o, "null_error_frac", r->null_error_frac);
