@@ -105,6 +105,25 @@ static enum pp_status compute_program(struct pp_arena *arena, struct pp_exec_pla
     return pp_eager_program(arena, *program, costs, &options, program, err);
 }
 
+/* A lowered file has its own messages, slots and recomputation. */
+static enum pp_status check_lowered(const struct pp_request *request,
+                                    const struct pp_exec_plan *plan, struct pp_error *err)
+{
+    static const char *const LOWERING[] = {"recompute", "post", "recv-slots", "grad-sync"};
+    const struct pp_program *file = plan->subject.file;
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (!file || file->level != PP_LEVEL_LOWERED || plan->subject.is_listed)
+        return PP_OK;
+    for (size_t i = 0; i < sizeof(LOWERING) / sizeof(*LOWERING); i++)
+        if (pp_request_int(request, LOWERING[i], 0) > 0)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s: %s is a lowered program, which has its own; 'pipesim program "
+                                "--compute' prints programs without",
+                                pp_request_typed(request, LOWERING[i], typed), plan->subject.name);
+    return PP_OK;
+}
+
 static const double *recompute_fracs(struct pp_arena *arena, bool has_recompute, int stages)
 {
     if (!has_recompute)
@@ -123,6 +142,7 @@ static enum pp_status lower(struct pp_arena *arena, const struct pp_request *req
     struct pp_program *compute;
     char typed[PP_REQUEST_TYPED_BYTES];
 
+    PP_TRY(check_lowered(request, plan, err));
     PP_TRY(compute_program(arena, plan, &compute, err));
     if (plan->subject.file) /* before anything is added, so that messages show its own cells */
         PP_TRY(pp_verify(compute, &strict, err));

@@ -185,9 +185,13 @@ $ pipeexec --schedule <(printf '0F0\n1F0\n') 2>&1 | sed 's/ \/[^ :]*/ FILE/'
 >   try: pipesim --schedule FILE --gpus 8
 $ pipeexec --schedule <(printf '0F0,0B0\n1F0,1B0\n') -np 3 2>&1 | sed 's/ \/[^ :,]*/ FILE/'
 > pipeexec: error: -np 3 contradicts FILE, which has 2
-$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --zero 1 --dp 2 >low.csv; pipeexec --schedule low.csv --dp 2 2>&1 | cut -c 1-88; rm low.csv
-> pipeexec: error: --schedule low.csv is only simulated: nothing here executes its RS; pip
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --zero 1 --dp 2 >low.csv; pipeexec --schedule low.csv --dp 2 2>&1 | cut -c 1-84; rm low.csv
+> pipeexec: error: --schedule low.csv is only simulated: nothing here executes its RS;
 >   try: pipesim --schedule low.csv --gpus 8
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 >low.csv; pipeexec --schedule low.csv --recompute full; code=$?; rm low.csv; exit $code
+! pipeexec: error: --recompute full: low.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
+= 2
+# A failure prints nothing on stdout.
 $ pipeexec --layers 2 --hidden 32 --heads 2 --steps 5 --lr 1e30 --json
 ! pipeexec: error: step 1: the loss is not a finite number; lower --lr (now 8.68198e+29)
 = 1
