@@ -85,7 +85,7 @@ static const struct pp_option options[] = {
      .help = "Predict from durations measured while another schedule ran: its steps come first."},
 
     {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "One JSON object on stdout."},
-    {.name = "trace", .is_common = true, .type = PP_OPTION_STRING, .argument = "FILE", .default_text = "on a terminal, a new folder in $TMPDIR", .group = G_OUTPUT, .commands = RUN,
+    {.name = "trace", .is_common = true, .type = PP_OPTION_STRING, .argument = "FILE", .default_text = "a new folder in $TMPDIR", .group = G_OUTPUT, .commands = RUN,
      .help = "Write what happened: .csv, or .json for Perfetto; .gz compresses."},
     {.name = "predicted-trace", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = RUN,
      .help = "Write what was predicted, in the same form."},

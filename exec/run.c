@@ -5,6 +5,7 @@
 #include "exec/report.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -101,13 +102,28 @@ static enum pp_status train(struct pp_arena *arena, const struct pp_request *req
 
 /* ---- traces ---------------------------------------------------------------------------------- */
 
+/* Known before hours of training, not behind them. */
+static enum pp_status check_folder(const char *option, const char *path, struct pp_error *err)
+{
+    char *copy = strdup(path);
+    const char *folder = dirname(copy);
+    const bool is_writable = access(folder, W_OK) == 0;
+    const int reason = errno;
+
+    if (!is_writable)
+        pp_error_set(err, PP_EFAIL, "--%s %s: cannot write to %s: %s", option, path, folder,
+                     strerror(reason));
+    free(copy);
+    return is_writable ? PP_OK : PP_EFAIL;
+}
+
 static enum pp_status check_trace_name(const char *option, const char *path, struct pp_error *err)
 {
     static const char *const SUFFIXES[] = {".csv", ".csv.gz", ".json", ".json.gz"};
 
     for (size_t i = 0; path && i < sizeof(SUFFIXES) / sizeof(*SUFFIXES); i++)
         if (pp_has_suffix(path, SUFFIXES[i]))
-            return PP_OK;
+            return check_folder(option, path, err);
     if (!path)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
@@ -127,18 +143,19 @@ static enum pp_status make_folder(struct pp_arena *arena, char **folder, struct 
     return PP_OK;
 }
 
-/* Whoever reads the report on a terminal gets both traces, to compare them; scripts ask. */
+/* Whoever reads the report gets both traces, to compare them; scripts that want --json ask. */
 static enum pp_status choose_traces(struct pp_arena *arena, const struct pp_request *request,
-                                    FILE *out, struct pp_exec_run *run, struct pp_error *err)
+                                    struct pp_exec_run *run, struct pp_error *err)
 {
     char *folder;
 
     run->trace = pp_request_text(request, "trace", NULL);
     run->predicted_trace = pp_request_text(request, "predicted-trace", NULL);
     if (run->trace || run->predicted_trace || pp_request_has(request, "json") ||
-        pp_request_has(request, "quiet") || !isatty(fileno(out)))
+        pp_request_has(request, "quiet"))
         return PP_OK;
-    PP_TRY(make_folder(arena, &folder, err));
+    if (make_folder(arena, &folder, err) != PP_OK) /* nobody asked: go without */
+        return PP_OK;
     run->trace = pp_arena_printf(arena, "%s/measured.csv", folder);
     if (run->result.prediction.trace)
         run->predicted_trace = pp_arena_printf(arena, "%s/predicted.csv", folder);
@@ -182,7 +199,7 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_reque
     PP_TRY(pp_exec_resolve(arena, request, &run->config, err));
     PP_TRY(open_plans(arena, request, run, err));
     PP_TRY(train(arena, request, run, err));
-    PP_TRY(choose_traces(arena, request, out, run, err));
+    PP_TRY(choose_traces(arena, request, run, err));
     PP_TRY(write_traces(run, err));
     run->wall_s = now_s() - started_s;
     const enum pp_status verdict = judge(run, err);

@@ -18,7 +18,7 @@ done
 cd "$(dirname "$0")/../.." || exit 1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export LC_ALL=C NO_COLOR=1 COLUMNS=80 PIPESIM=${programs[0]}
+export LC_ALL=C NO_COLOR=1 COLUMNS=80 TMPDIR=$scratch PIPESIM=${programs[0]}
 export PATH=$scratch/bin:$PATH
 mkdir "$scratch/bin"
 for program in "${programs[@]}"; do
