@@ -54,7 +54,8 @@ struct pp_step_result {
 };
 /* One step: forward, backward, sums, update. With `probes`, seconds of the parts of each op are
  * kept (pp_machine_probe). PP_EFAIL: a loss that is not finite, an overflow, a message that is not
- * the one expected; names step, rank and op. */
+ * the one expected; names step, rank and op. After that the machine is of no more use: every
+ * further step fails alike. */
 enum pp_status pp_machine_step(struct pp_machine *machine, const struct pp_text *text, int step,
                                struct pp_step_result *result, struct pp_error *err);
 /* Called when the gradients of a step are summed and before the first update (by one thread, while
@@ -79,8 +80,8 @@ const struct pp_probe *pp_machine_probe(const struct pp_machine *machine, int in
                                         int replica);
 void pp_machine_probes(struct pp_machine *machine, bool on);
 /* Layout by rank (what was predicted), and bytes touched of a worker's block (poisoned only), where
- * scratch counts whole, and so does what an F may use whose R fills `saved` again: both are as
- * large as the largest of several calls needs them. */
+ * what is used by one call at a time counts whole: scratch, one tensor's gradient, what an F may
+ * use whose R fills `saved` again. Each is as large as the largest of several calls needs it. */
 const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *machine);
 size_t pp_machine_touched(const struct pp_machine *machine, int rank, int replica);
 

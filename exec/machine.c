@@ -3,8 +3,7 @@
 #include "exec/host.h"
 #include "exec/machine_parts.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 /* ---- failure --------------------------------------------------------------------------------*/
@@ -69,7 +68,7 @@ static enum pp_status place_worker(struct pp_machine *m, struct pp_worker *w, st
         pp_memory_poison(block, layout->block_bytes);
     w->scratch =
         (struct pp_state_scratch){.tensor = w->block + layout->tensor_offset,
-                                  .blocks = (double *)(void *)(w->block + layout->blocks_offset)};
+                                  .blocks = (double *)(void *)(w->block + layout->scratch_offset)};
     w->chunks = PP_ARRAY(m->arena, struct pp_chunk, m->places);
     for (int place = 0; place < m->places; place++) {
         struct pp_chunk *chunk = &w->chunks[place];
@@ -126,67 +125,6 @@ static enum pp_status bind_barriers(struct pp_machine *m, struct pp_error *err)
     return PP_OK;
 }
 
-/* ---- threads --------------------------------------------------------------------------------*/
-
-static void *worker_main(void *argument)
-{
-    struct pp_worker *w = argument;
-    struct pp_machine *m = w->machine;
-    unsigned round = 0;
-
-    pthread_mutex_lock(&m->step_mutex);
-    for (;;) {
-        while (m->round == round && !m->is_over)
-            pthread_cond_wait(&m->step_changed, &m->step_mutex);
-        if (m->is_over)
-            break;
-        round = m->round;
-        pthread_mutex_unlock(&m->step_mutex);
-        pp_worker_run(w);
-        pthread_mutex_lock(&m->step_mutex);
-        if (--m->running == 0)
-            pthread_cond_broadcast(&m->step_changed);
-    }
-    pthread_mutex_unlock(&m->step_mutex);
-    return NULL;
-}
-
-static enum pp_status start_threads(struct pp_machine *m, struct pp_error *err)
-{
-    pthread_attr_t attributes;
-
-    if (!m->backend->is_immediate)
-        return PP_OK;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 1 << 20);
-    for (; m->thread_count < m->worker_count; m->thread_count++)
-        if (pthread_create(&m->workers[m->thread_count].thread, &attributes, worker_main,
-                           &m->workers[m->thread_count]) != 0)
-            break;
-    pthread_attr_destroy(&attributes);
-    if (m->thread_count < m->worker_count)
-        return pp_error_set(err, PP_EFAIL,
-                            "cannot start thread %d of %d: the system's limit (ulimit -u)",
-                            m->thread_count + 1, m->worker_count);
-    return PP_OK;
-}
-
-static void run_workers(struct pp_machine *m)
-{
-    if (!m->backend->is_immediate) {
-        for (int k = 0; k < m->worker_count; k++)
-            pp_worker_run(&m->workers[k]);
-        return;
-    }
-    pthread_mutex_lock(&m->step_mutex);
-    m->running = m->worker_count;
-    m->round++;
-    pthread_cond_broadcast(&m->step_changed);
-    while (m->running > 0)
-        pthread_cond_wait(&m->step_changed, &m->step_mutex);
-    pthread_mutex_unlock(&m->step_mutex);
-}
-
 void pp_machine_destroy(struct pp_machine *m)
 {
     if (!m)
@@ -218,6 +156,9 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     m->worker_count = m->p->ranks * m->replicas;
     m->stages = m->p->stages;
     m->places = m->p->pipelines * m->stages;
+    /* rows and events are 32-bit; memory and threads end long before */
+    assert(((int64_t)m->size + m->p->message_count + m->p->channel_count) * m->replicas <
+           INT32_MAX / 2);
     m->layout = pp_memory_layout(m->arena, m->p, options->stages, options->kernels,
                                  options->recipe->is_exact);
     m->squares = PP_ARRAY(m->arena, double, options->stages[0]->net->layers + 2);
@@ -271,7 +212,7 @@ static enum pp_status build(struct pp_machine *m, struct pp_error *err)
     pp_bind_calls(m);
     pp_bind_messages(m, pp_slot_classes(m->arena, m->p));
     pp_bind_sums(m);
-    return start_threads(m, err);
+    return pp_threads_start(m, err);
 }
 
 enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine_options *options,
@@ -288,106 +229,5 @@ enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine
         return status;
     }
     *machine = m;
-    return PP_OK;
-}
-
-/* ---- a step ---------------------------------------------------------------------------------*/
-
-static void begin_step(struct pp_machine *m, const struct pp_text *text, int step)
-{
-    const int seq = m->options.stages[0]->net->seq, samples = pp_batch_samples(m->options.batch);
-
-    for (int i = 0; i < samples; i++)
-        pp_text_sample(text, m->options.recipe->seed, step, i, seq,
-                       m->ids + (size_t)i * (size_t)seq, m->targets + (size_t)i * (size_t)seq);
-    m->step = step;
-    m->begin_ps = pp_is_virtual(m) ? m->last_end_ps : pp_wall_ps();
-    m->slot = m->steps_done % m->kept;
-    m->has_failed = false;
-    memset(m->squares, 0, sizeof(double) * (size_t)(m->options.stages[0]->net->layers + 2));
-    pp_messages_begin(m);
-    pp_sums_begin(m);
-    m->backend->begin(m->device);
-}
-
-/* Durations as they were measured when the graph ran, and times that follow from them. */
-static enum pp_status time_later(struct pp_machine *m, struct pp_error *err)
-{
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-    const size_t rows = (size_t)m->size * (size_t)m->replicas, first = (size_t)m->slot * rows;
-    const struct pp_plan_options options = {0};
-    struct pp_plan *plan;
-
-    for (size_t row = 0; row < rows; row++) {
-        const int i = (int)(row / (size_t)m->replicas), replica = (int)row % m->replicas;
-        int rank = 0;
-        while (m->p->begin[rank + 1] <= i)
-            rank++;
-        const int worker = pp_worker_at(m, rank, replica)->index;
-        double s = pp_op_is_compute(m->p->kind[i])
-                       ? m->backend->launch_s(m->device, worker, m->launch_of[row])
-                       : 0;
-        if (m->p->aux[i] == PP_FUSED_FIRST && pp_op_is_compute(m->p->kind[i]))
-            s += m->backend->launch_s(m->device, worker, m->launch_of[row] + 1);
-        m->duration_ps[first + row] = (int64_t)(s * 1e12);
-    }
-    const struct pp_perturbation perturbation = {.compute_ps = m->duration_ps + first};
-    PP_TRY(pp_plan_create(scratch, m->p, m->options.costs, &options, &plan, err));
-    const struct pp_times *times =
-        pp_plan_run(scratch, plan, m->replicas, &perturbation, PP_TIMES_ALL);
-    for (size_t row = 0; row < rows; row++) {
-        m->start_ps[first + row] = m->begin_ps + times->start_ps[row];
-        m->end_ps[first + row] = m->begin_ps + times->end_ps[row];
-        m->posted_ps[first + row] = m->begin_ps + times->posted_ps[row];
-        m->matched_ps[first + row] = m->begin_ps + times->matched_ps[row];
-    }
-    m->last_end_ps = m->begin_ps + times->makespan_ps;
-    return PP_OK;
-}
-
-static void end_step(struct pp_machine *m)
-{
-    int64_t end_ps = m->begin_ps;
-
-    for (int k = 0; k < m->worker_count; k++)
-        end_ps = m->workers[k].clock_ps > end_ps ? m->workers[k].clock_ps : end_ps;
-    m->last_end_ps = end_ps;
-}
-
-static void sum_up(const struct pp_machine *m, double wall_s, struct pp_step_result *result)
-{
-    *result = (struct pp_step_result){.loss = m->loss,
-                                      .grad_norm = m->grad_norm,
-                                      .step_s = 1e-12 * (double)(m->last_end_ps - m->begin_ps),
-                                      .wall_s = wall_s,
-                                      .instructions = (int64_t)m->size * m->replicas};
-    for (int k = 0; k < m->worker_count; k++) {
-        result->cpu_s += 1e-9 * (double)m->workers[k].cpu_ns;
-        result->outside_s += 1e-9 * (double)(m->workers[k].cpu_ns - m->workers[k].inside_ns);
-    }
-}
-
-enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text, int step,
-                               struct pp_step_result *result, struct pp_error *err)
-{
-    const int64_t before_ps = pp_wall_ps();
-
-    begin_step(m, text, step);
-    run_workers(m);
-    if (!m->has_failed)
-        PP_TRY(m->backend->finish(m->device, err));
-    if (m->has_failed) {
-        *err = m->error;
-        return err->status;
-    }
-    if (m->backend->is_immediate)
-        end_step(m);
-    else
-        PP_TRY(time_later(m, err));
-    m->step_end_ps[m->slot] = m->last_end_ps;
-    m->step_begin_ps[m->slot] = m->begin_ps;
-    m->steps_done++;
-    m->last_step = step;
-    sum_up(m, 1e-12 * (double)(pp_wall_ps() - before_ps), result);
     return PP_OK;
 }

@@ -15,7 +15,7 @@
 
 /* What a compute instruction runs: `run` for each granule. */
 typedef void (*pp_stage_call)(const struct pp_kernels *, void *, const struct pp_stage_work *);
-struct pp_call {
+struct pp_bound {
     pp_stage_call run;
     struct pp_stage_work *works; /* [count] */
     int count;
@@ -47,11 +47,12 @@ struct pp_worker {
     int32_t turn;              /* of its collectives: the next that may run */
     int32_t *collective_row;   /* [k] row of its k-th collective */
     int32_t collective_count;
-    int32_t barriers;     /* passed */
-    int32_t *barrier_row; /* [k] row of its k-th BAR */
+    int32_t *due, due_count; /* collectives that this worker runs */
+    int32_t barriers;        /* passed */
+    int32_t *barrier_row;    /* [k] row of its k-th BAR */
 };
 
-/* A message is identified on both sides; see executor.h of what is checked. */
+/* What both sides say of a message. */
 struct pp_header {
     uint64_t program_hash, bytes;
     int32_t step, mb, sequence;
@@ -105,12 +106,11 @@ struct pp_machine {
 
     struct pp_rank_layout *layout; /* [rank] */
     struct pp_worker *workers;     /* [replica * ranks + rank] */
-    struct pp_call *calls;         /* [row] */
+    struct pp_bound *calls;        /* [row] */
     int32_t *ids, *targets;        /* [sample of the step][seq] */
 
     struct pp_machine_message *messages; /* [message * replicas + replica] */
     int64_t *channel_ps;                 /* [channel * replicas + replica] end of the last one */
-    int32_t *side_of; /* [instruction]: SEND, RECV its message; AR its collective; else -1 */
 
     struct pp_machine_collective *collectives;
     pthread_mutex_t collectives_mutex;
@@ -138,8 +138,8 @@ struct pp_machine {
     double grad_scale, grad_norm, loss;
     void (*hook)(void *closure, const struct pp_machine *machine, int step);
     void *hook_closure;
-    struct pp_error error; /* the first one */
-    atomic_bool has_failed;
+    struct pp_error error;  /* the first one */
+    atomic_bool has_failed; /* for good: gradients are neither those of a step nor zero */
     pthread_mutex_t error_mutex;
 
     sem_t cores;
@@ -200,7 +200,13 @@ bool pp_collective_wait(struct pp_worker *w, int target);
 bool pp_barrier_meet(struct pp_worker *w, int instruction);
 void pp_update_run(const struct pp_kernels *k, void *stream, void *chunk);
 
+/* machine_threads.c: PP_EFAIL when the system gives no more; all workers' lists of a step */
+enum pp_status pp_threads_start(struct pp_machine *m, struct pp_error *err);
+void pp_threads_run(struct pp_machine *m);
+
 /* machine_run.c: one worker's list */
 void pp_worker_run(struct pp_worker *w);
+/* Work on the worker's compute stream, counted. Returns its number there. */
+int pp_worker_launch(struct pp_worker *w, pp_work work, void *argument);
 
 #endif

@@ -98,7 +98,7 @@ void pp_machine_probes(struct pp_machine *m, bool on)
 
 const struct pp_probe *pp_machine_probe(const struct pp_machine *m, int instruction, int replica)
 {
-    const struct pp_call *call = &m->calls[pp_row(m, instruction, replica)];
+    const struct pp_bound *call = &m->calls[pp_row(m, instruction, replica)];
 
     return call->part.now_s && call->count > 0 ? &call->probe : NULL;
 }
@@ -122,5 +122,6 @@ size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
 
     return pp_memory_touched(block, layout->block_bytes) +
            untouched(block, layout->scratch_offset, layout->scratch_bytes) +
-           untouched(block, layout->transient_offset, layout->transient_bytes);
+           untouched(block, layout->transient_offset, layout->transient_bytes) +
+           untouched(block, layout->tensor_offset, layout->tensor_bytes);
 }

@@ -24,7 +24,7 @@ int64_t pp_wall_ps(void)
 
 static void run_call(const struct pp_kernels *k, void *stream, void *argument)
 {
-    struct pp_call *call = argument;
+    struct pp_bound *call = argument;
     struct pp_probe *probe = call->works[0].probe;
 
     for (int g = 0; g < call->count; g++) {
@@ -36,17 +36,22 @@ static void run_call(const struct pp_kernels *k, void *stream, void *argument)
     }
 }
 
+int pp_worker_launch(struct pp_worker *w, pp_work work, void *argument)
+{
+    w->machine->backend->launch(w->machine->device, w->index, work, argument);
+    return w->launches++;
+}
+
 static void launch(struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
     const struct pp_program *p = m->p;
+    const size_t row = pp_row(m, i, w->replica);
 
-    if (p->kind[i] == PP_U)
-        m->backend->launch(m->device, w->index, pp_update_run,
-                           &w->chunks[p->pipe[i] * m->stages + p->stage[i]]);
-    else
-        m->backend->launch(m->device, w->index, run_call, &m->calls[pp_row(m, i, w->replica)]);
-    m->launch_of[pp_row(m, i, w->replica)] = w->launches++;
+    m->launch_of[row] =
+        p->kind[i] == PP_U
+            ? pp_worker_launch(w, pp_update_run, &w->chunks[p->pipe[i] * m->stages + p->stage[i]])
+            : pp_worker_launch(w, run_call, &m->calls[row]);
 }
 
 /* The second op of a fused pair has run with the first. */

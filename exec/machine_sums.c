@@ -1,5 +1,5 @@
 /* Gradient sums. A worker's collectives run in the order of its list; the one who posts last runs
- * all that can run then. Copies are added in the order of replicas, pipelines and stages: with
+ * all that has its turn then. Copies are added in the order of replicas, pipelines and stages: with
  * exact gradients the order does not matter, without it is at least always the same. */
 #include "exec/machine_parts.h"
 
@@ -137,6 +137,7 @@ static void bind_rows(struct pp_machine *m)
         struct pp_worker *w = &m->workers[k];
 
         w->collective_row = PP_ARRAY(m->arena, int32_t, p->begin[w->rank + 1] - p->begin[w->rank]);
+        w->due = PP_ARRAY(m->arena, int32_t, p->collective_count + 1);
         for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
             if (!pp_op_is_collective(p->kind[i]))
                 continue;
@@ -210,10 +211,11 @@ static bool has_turn(const struct pp_machine *m, const struct pp_machine_collect
     return true;
 }
 
-static void run_collective(struct pp_machine *m, struct pp_machine_collective *c)
+/* All members have posted and are free: times, and the next ones' turn. What remains to be done is
+ * left to the worker, outside of the lock. */
+static void settle(struct pp_worker *w, struct pp_machine_collective *c)
 {
-    const pp_stream_id stream =
-        m->worker_count + m->p->channel_count * m->replicas + (pp_stream_id)(c - m->collectives);
+    struct pp_machine *m = w->machine;
     int64_t start_ps = m->begin_ps;
 
     for (int k = 0; k < c->row_count; k++) {
@@ -221,35 +223,45 @@ static void run_collective(struct pp_machine *m, struct pp_machine_collective *c
                       free_ps = m->workers[c->members[k]].reduce_ps;
         start_ps = posted_ps > start_ps ? posted_ps : start_ps;
         start_ps = free_ps > start_ps ? free_ps : start_ps;
-        m->backend->wait(m->device, stream, (pp_event_id)c->rows[k]);
     }
-    m->backend->launch(m->device, stream, pp_sum_run, &c->sum);
-    const int64_t end_ps = pp_is_virtual(m) ? start_ps + c->ps : pp_wall_ps();
     for (int k = 0; k < c->row_count; k++) {
-        const size_t at = pp_cell(m, (size_t)c->rows[k]);
-
-        m->start_ps[at] = start_ps;
-        m->end_ps[at] = end_ps;
-        m->workers[c->members[k]].reduce_ps = end_ps;
-        m->workers[c->members[k]].turn++;
+        struct pp_worker *member = &m->workers[c->members[k]];
+        m->start_ps[pp_cell(m, (size_t)c->rows[k])] = start_ps;
+        m->end_ps[pp_cell(m, (size_t)c->rows[k])] = start_ps + c->ps;
+        member->reduce_ps = start_ps + c->ps;
+        member->turn++;
     }
-    m->backend->record(m->device, stream, c->done);
+    w->due[w->due_count++] = (int32_t)(c - m->collectives);
 }
 
-/* Run what has its turn among the next collectives of these workers, and so on. */
-static void give_turns(struct pp_machine *m, const struct pp_machine_collective *c)
+/* Settle c and all that has its turn behind it. */
+static void give_turns(struct pp_worker *w, struct pp_machine_collective *c)
 {
+    struct pp_machine *m = w->machine;
+
+    if (!has_turn(m, c))
+        return;
+    settle(w, c);
     for (int k = 0; k < c->row_count; k++) {
-        const struct pp_worker *w = &m->workers[c->members[k]];
-        if (w->turn >= w->collective_count)
-            continue;
-        const int i = w->collective_row[w->turn] / m->replicas;
-        struct pp_machine_collective *next = &m->collectives[m->p->arg[i]];
-        if (!has_turn(m, next))
-            continue;
-        run_collective(m, next);
-        give_turns(m, next);
+        const struct pp_worker *member = &m->workers[c->members[k]];
+        if (member->turn < member->collective_count) {
+            const int i = member->collective_row[member->turn] / m->replicas;
+            give_turns(w, &m->collectives[m->p->arg[i]]);
+        }
     }
+}
+
+static void run_collective(struct pp_machine *m, struct pp_machine_collective *c)
+{
+    const pp_stream_id stream =
+        m->worker_count + m->p->channel_count * m->replicas + (pp_stream_id)(c - m->collectives);
+
+    for (int k = 0; k < c->row_count; k++)
+        m->backend->wait(m->device, stream, (pp_event_id)c->rows[k]);
+    m->backend->launch(m->device, stream, pp_sum_run, &c->sum);
+    for (int k = 0; k < c->row_count && !pp_is_virtual(m); k++)
+        m->end_ps[pp_cell(m, (size_t)c->rows[k])] = pp_wall_ps();
+    m->backend->record(m->device, stream, c->done);
 }
 
 /* A bucket is posted while the backward before it still runs. */
@@ -275,11 +287,11 @@ void pp_collective_post(struct pp_worker *w, int i)
     m->backend->record(m->device, w->index, (pp_event_id)row);
     pthread_mutex_lock(&m->collectives_mutex);
     c->posts++;
-    if (has_turn(m, c)) {
-        run_collective(m, c);
-        give_turns(m, c);
-    }
+    w->due_count = 0;
+    give_turns(w, c);
     pthread_mutex_unlock(&m->collectives_mutex);
+    for (int k = 0; k < w->due_count; k++)
+        run_collective(m, &m->collectives[w->due[k]]);
 }
 
 bool pp_collective_wait(struct pp_worker *w, int target)

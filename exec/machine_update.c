@@ -123,7 +123,7 @@ bool pp_barrier_meet(struct pp_worker *w, int i)
     const size_t at = pp_cell(m, pp_row(m, i, w->replica));
 
     if (is_last)
-        backend->launch(m->device, w->index, squares_of_worker, w);
+        pp_worker_launch(w, squares_of_worker, w);
     m->start_ps[at] = w->clock_ps;
     m->arrived_ps[barrier * m->worker_count + w->index] = w->clock_ps;
     backend->record(m->device, w->index, (pp_event_id)pp_row(m, i, w->replica));
@@ -132,7 +132,7 @@ bool pp_barrier_meet(struct pp_worker *w, int i)
         if (!wait_for_all(w, barrier))
             return false;
         if (is_last)
-            backend->launch(m->device, w->index, judge, m);
+            pp_worker_launch(w, judge, m);
         backend->record(m->device, w->index, release);
     } else if (!backend->wait(m->device, w->index, release)) {
         return false;

@@ -161,7 +161,8 @@ static void place_slots(struct pp_rank_layout *rank)
         }
 }
 
-/* Scratch of the stages, of their gradients and of the update; losses of the tokens. */
+/* Scratch of the stages or, when none of them runs, sums of squares; of their gradients; losses of
+ * the tokens. */
 static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *rank)
 {
     const struct pp_program *p = l->p;
@@ -176,10 +177,11 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
         if (stage->grad_scratch_bytes > tensor_bytes)
             tensor_bytes = stage->grad_scratch_bytes;
     }
+    const size_t blocks =
+        (tensor_bytes / l->kernels->element_bytes + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK;
+    if (sizeof(double) * blocks > rank->scratch_bytes)
+        rank->scratch_bytes = sizeof(double) * blocks;
     rank->tensor_bytes = l->is_exact ? tensor_bytes : 0;
-    rank->blocks_bytes =
-        sizeof(double) *
-        ((tensor_bytes / l->kernels->element_bytes + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK);
     for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
         const struct pp_stage_shape *shape = &l->stages[p->stage[i]]->shape;
         if (p->kind[i] == PP_F && shape->has_head)
@@ -189,10 +191,9 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
     rank->transient_offset = take(rank, rank->transient_bytes);
     rank->scratch_offset = take(rank, rank->scratch_bytes);
     rank->tensor_offset = take(rank, rank->tensor_bytes);
-    rank->blocks_offset = take(rank, rank->blocks_bytes);
     rank->loss_offset = take(rank, rank->loss_bytes);
-    rank->other_bytes = rank->transient_bytes + rank->scratch_bytes + rank->tensor_bytes +
-                        rank->blocks_bytes + rank->loss_bytes;
+    rank->other_bytes =
+        rank->transient_bytes + rank->scratch_bytes + rank->tensor_bytes + rank->loss_bytes;
 }
 
 struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,

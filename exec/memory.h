@@ -31,9 +31,8 @@ struct pp_rank_layout {
     size_t *state_offset; /* [pipeline * stages + stage]; weights, gradients, m, v follow each
                            * other; SIZE_MAX where the rank does not hold the chunk */
     size_t transient_offset, transient_bytes; /* saved of an F whose R fills it again */
-    size_t scratch_offset, scratch_bytes;     /* of any one call of a stage */
+    size_t scratch_offset, scratch_bytes;     /* of any one call of a stage, or of the norm */
     size_t tensor_offset, tensor_bytes;       /* one tensor, for exact gradients */
-    size_t blocks_offset, blocks_bytes;       /* partial sums of its squares */
     size_t loss_offset, loss_bytes;           /* of every token whose loss the rank computes */
     size_t block_bytes; /* the whole, with padding to 64 bytes between the parts */
 

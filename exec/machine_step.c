@@ -1,0 +1,102 @@
+/* A step from its samples to its figures. */
+#include "exec/machine_parts.h"
+
+#include <string.h>
+
+static void begin_step(struct pp_machine *m, const struct pp_text *text, int step)
+{
+    const int seq = m->options.stages[0]->net->seq, samples = pp_batch_samples(m->options.batch);
+
+    for (int i = 0; i < samples; i++)
+        pp_text_sample(text, m->options.recipe->seed, step, i, seq,
+                       m->ids + (size_t)i * (size_t)seq, m->targets + (size_t)i * (size_t)seq);
+    m->step = step;
+    m->begin_ps = pp_is_virtual(m) ? m->last_end_ps : pp_wall_ps();
+    m->slot = m->steps_done % m->kept;
+    memset(m->squares, 0, sizeof(double) * (size_t)(m->options.stages[0]->net->layers + 2));
+    pp_messages_begin(m);
+    pp_sums_begin(m);
+    m->backend->begin(m->device);
+}
+
+/* Durations as they were measured when the graph ran, and times that follow from them. */
+static enum pp_status time_later(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const size_t rows = (size_t)m->size * (size_t)m->replicas, first = (size_t)m->slot * rows;
+    const struct pp_plan_options options = {0};
+    struct pp_plan *plan;
+
+    for (size_t row = 0; row < rows; row++) {
+        const int i = (int)(row / (size_t)m->replicas), replica = (int)row % m->replicas;
+        int rank = 0;
+        while (m->p->begin[rank + 1] <= i)
+            rank++;
+        const int worker = pp_worker_at(m, rank, replica)->index;
+        double s = pp_op_is_compute(m->p->kind[i])
+                       ? m->backend->launch_s(m->device, worker, m->launch_of[row])
+                       : 0;
+        if (m->p->aux[i] == PP_FUSED_FIRST && pp_op_is_compute(m->p->kind[i]))
+            s += m->backend->launch_s(m->device, worker, m->launch_of[row] + 1);
+        m->duration_ps[first + row] = (int64_t)(s * 1e12);
+    }
+    const struct pp_perturbation perturbation = {.compute_ps = m->duration_ps + first};
+    PP_TRY(pp_plan_create(scratch, m->p, m->options.costs, &options, &plan, err));
+    const struct pp_times *times =
+        pp_plan_run(scratch, plan, m->replicas, &perturbation, PP_TIMES_ALL);
+    for (size_t row = 0; row < rows; row++) {
+        m->start_ps[first + row] = m->begin_ps + times->start_ps[row];
+        m->end_ps[first + row] = m->begin_ps + times->end_ps[row];
+        m->posted_ps[first + row] = m->begin_ps + times->posted_ps[row];
+        m->matched_ps[first + row] = m->begin_ps + times->matched_ps[row];
+    }
+    m->last_end_ps = m->begin_ps + times->makespan_ps;
+    return PP_OK;
+}
+
+static void end_step(struct pp_machine *m)
+{
+    int64_t end_ps = m->begin_ps;
+
+    for (int k = 0; k < m->worker_count; k++)
+        end_ps = m->workers[k].clock_ps > end_ps ? m->workers[k].clock_ps : end_ps;
+    m->last_end_ps = end_ps;
+}
+
+static void sum_up(const struct pp_machine *m, double wall_s, struct pp_step_result *result)
+{
+    *result = (struct pp_step_result){.loss = m->loss,
+                                      .grad_norm = m->grad_norm,
+                                      .step_s = 1e-12 * (double)(m->last_end_ps - m->begin_ps),
+                                      .wall_s = wall_s,
+                                      .instructions = (int64_t)m->size * m->replicas};
+    for (int k = 0; k < m->worker_count; k++) {
+        result->cpu_s += 1e-9 * (double)m->workers[k].cpu_ns;
+        result->outside_s += 1e-9 * (double)(m->workers[k].cpu_ns - m->workers[k].inside_ns);
+    }
+}
+
+enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text, int step,
+                               struct pp_step_result *result, struct pp_error *err)
+{
+    const int64_t before_ps = pp_wall_ps();
+
+    if (m->has_failed)
+        return pp_error_set(err, m->error.status, "%s", m->error.message);
+    begin_step(m, text, step);
+    pp_threads_run(m);
+    if (!m->has_failed && m->backend->finish(m->device, err) != PP_OK)
+        pp_machine_fail(m, err); /* unless what ran has failed first and says why */
+    if (m->has_failed)
+        return pp_error_set(err, m->error.status, "%s", m->error.message);
+    if (m->backend->is_immediate)
+        end_step(m);
+    else
+        PP_TRY(time_later(m, err));
+    m->step_end_ps[m->slot] = m->last_end_ps;
+    m->step_begin_ps[m->slot] = m->begin_ps;
+    m->steps_done++;
+    m->last_step = step;
+    sum_up(m, 1e-12 * (double)(pp_wall_ps() - before_ps), result);
+    return PP_OK;
+}
