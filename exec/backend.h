@@ -1,5 +1,5 @@
 /* exec/backend.h — where work is executed: streams of work, ordered by events. One file per
- * backend; the interpreter (interpreter.c) is the same for all.
+ * backend; the interpreter (machine*.c) is the same for all.
  *
  * Work on one stream runs in order. Streams run beside each other unless an event orders them:
  * `wait` makes all later work of a stream wait until `record`ed work of another one is over. An
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Streams of a device, dense: see pp_machine in interpreter.h. */
+/* Streams of a device, dense: see pp_machine in machine_parts.h. */
 typedef int32_t pp_stream_id;
 typedef int32_t pp_event_id;
 typedef void (*pp_work)(const struct pp_kernels *kernels, void *stream, void *argument);

@@ -1,8 +1,8 @@
 #include "exec/calibration.h"
 
+#include "core/quantile.h"
+
 #include <assert.h>
-#include <math.h>
-#include <stdlib.h>
 
 static const double PS_PER_S = 1e12;
 
@@ -42,21 +42,9 @@ static void add(struct pp_calibration *c, struct pp_samples *samples, double ps)
     *PP_PUSH(c->arena, samples->ps, samples->count, samples->capacity) = ps;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 double pp_samples_median(struct pp_samples *samples)
 {
-    const int n = samples->count;
-
-    if (n == 0)
-        return NAN;
-    qsort(samples->ps, (size_t)n, sizeof(*samples->ps), ascending);
-    return (samples->ps[(n - 1) / 2] + samples->ps[n / 2]) / 2;
+    return pp_median(samples->ps, samples->count);
 }
 
 /* ---- what was measured ----------------------------------------------------------------------*/

@@ -33,7 +33,7 @@ struct pp_machine_options {
     enum pp_clock_kind clock;
     int cores;        /* compute ops at a time; 0 = those of the machine */
     int kept_steps;   /* of which times are kept: the last ones */
-    bool is_poisoned; /* fill memory with a pattern first, see memory.h; checks messages twice */
+    bool is_poisoned; /* fill memory with a pattern first, see memory.h */
     uint64_t seed;    /* of the backend's orders */
 };
 
@@ -46,7 +46,7 @@ enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine
 void pp_machine_destroy(struct pp_machine *machine); /* accepts NULL; joins all threads */
 
 struct pp_step_result {
-    double loss, grad_norm; /* grad_norm NAN without clipping */
+    double loss, grad_norm; /* the norm is that before clipping */
     double step_s;          /* by the clock */
     double wall_s, cpu_s;   /* of all threads together: inside ops and outside */
     double outside_s;       /* CPU time outside ops: the pipeline machinery */

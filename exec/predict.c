@@ -112,7 +112,8 @@ double pp_predict_null_s(const struct pp_program *program, const struct pp_sched
 
 /* ---- replay ---------------------------------------------------------------------------------*/
 
-/* The first compute op of a step starts with it: nothing stands before it but posts. */
+/* When the first compute op starts. On the virtual clock that is when the step begins, since
+ * nothing but posts stands before it; on the wall clock, threads have to wake up first. */
 static int64_t begin_of(const struct pp_program *p, const struct pp_times *times, size_t first)
 {
     int64_t begin_ps = INT64_MAX;
@@ -126,21 +127,12 @@ static int64_t begin_of(const struct pp_program *p, const struct pp_times *times
     return begin_ps;
 }
 
-enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *program,
-                               const struct pp_costs *costs, const struct pp_times *times, int k,
-                               const int64_t *compute_ps, double *step_error_s,
-                               double *largest_error_s, struct pp_error *err)
+/* The largest difference of a start or an end of the step whose rows begin at `first`. */
+static int64_t event_error_ps(const struct pp_times *times, size_t first, int64_t begin_ps,
+                              const struct pp_times *again, size_t rows)
 {
-    const struct pp_perturbation given = {.compute_ps = compute_ps};
-    const size_t rows = (size_t)pp_program_size(program) * (size_t)times->replicas;
-    const size_t first = (size_t)k * rows;
-    const struct pp_arena_mark mark = pp_arena_mark(arena);
-    struct pp_plan *plan;
     int64_t largest_ps = 0;
 
-    PP_TRY(pp_plan_create(arena, program, costs, &(struct pp_plan_options){0}, &plan, err));
-    const struct pp_times *again = pp_plan_run(arena, plan, times->replicas, &given, PP_TIMES_ALL);
-    const int64_t begin_ps = begin_of(program, times, first);
     for (size_t row = 0; row < rows; row++) {
         const int64_t start_ps =
             llabs(times->start_ps[first + row] - begin_ps - again->start_ps[row]);
@@ -148,19 +140,40 @@ enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *
         largest_ps = start_ps > largest_ps ? start_ps : largest_ps;
         largest_ps = end_ps > largest_ps ? end_ps : largest_ps;
     }
-    *largest_error_s = pp_units_s(largest_ps);
-    *step_error_s = pp_units_s(llabs(times->step_end_ps[k] - begin_ps - again->makespan_ps));
+    return largest_ps;
+}
+
+enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_costs *costs, const struct pp_times *times, int k,
+                               const int64_t *compute_ps, struct pp_replay *replay,
+                               struct pp_error *err)
+{
+    const struct pp_perturbation given = {.compute_ps = compute_ps};
+    const size_t rows = (size_t)pp_program_size(program) * (size_t)times->replicas;
+    const size_t first = (size_t)k * rows;
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    struct pp_plan *plan;
+
+    PP_TRY(pp_plan_create(arena, program, costs, &(struct pp_plan_options){0}, &plan, err));
+    const struct pp_times *again = pp_plan_run(arena, plan, times->replicas, &given, PP_TIMES_ALL);
+    const int64_t begin_ps = begin_of(program, times, first);
+    const int64_t step_ps = times->step_end_ps[k] - begin_ps;
+    *replay = (struct pp_replay){
+        .step_s = pp_units_s(again->makespan_ps),
+        .step_error_s = pp_units_s(step_ps - again->makespan_ps),
+        .event_error_s = pp_units_s(event_error_ps(times, first, begin_ps, again, rows)),
+    };
     pp_arena_release(arena, mark);
     return PP_OK;
 }
 
 enum pp_status pp_replay(struct pp_arena *arena, const struct pp_machine *machine,
-                         const struct pp_machine_options *options, int k, double *step_error_s,
-                         double *largest_error_s, struct pp_error *err)
+                         const struct pp_machine_options *options, int k, struct pp_replay *replay,
+                         struct pp_error *err)
 {
     int first_step;
     const struct pp_times *times = pp_machine_times(machine, &first_step);
 
     return pp_replay_times(arena, options->program, options->costs, times, k,
-                           pp_machine_durations(machine, k), step_error_s, largest_error_s, err);
+                           pp_machine_durations(machine, k), replay, err);
 }

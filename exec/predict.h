@@ -52,17 +52,22 @@ enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *progr
 double pp_predict_null_s(const struct pp_program *program, const struct pp_schedule *schedule,
                          const struct pp_costs *costs);
 
-/* Give the evaluator the durations that kept step k measured: the largest difference of any start
- * or end, and the difference of the step. Exactly 0 on the virtual clock. */
+/* The evaluator, given the durations that the compute ops of a step took. */
+struct pp_replay {
+    double step_s;        /* what it makes of them */
+    double step_error_s;  /* the step as it went minus that; both from the first compute op on */
+    double event_error_s; /* largest difference of a start or an end, without sign */
+};
+/* Kept step k of a machine. Both errors are exactly 0 on the virtual clock. */
 enum pp_status pp_replay(struct pp_arena *arena, const struct pp_machine *machine,
-                         const struct pp_machine_options *options, int k, double *step_error_s,
-                         double *largest_error_s, struct pp_error *err);
+                         const struct pp_machine_options *options, int k, struct pp_replay *replay,
+                         struct pp_error *err);
 /* The same from arrays: step k of `times`, which ran for `times->replicas` replicas under `costs`,
  * and the durations of its compute ops, [instruction * replicas + replica]. */
 enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *program,
                                const struct pp_costs *costs, const struct pp_times *times, int k,
-                               const int64_t *compute_ps, double *step_error_s,
-                               double *largest_error_s, struct pp_error *err);
+                               const int64_t *compute_ps, struct pp_replay *replay,
+                               struct pp_error *err);
 /* The kept steps as a trace; metrics of it are those of the steps after the first. */
 struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_machine *machine,
                                const struct pp_machine_options *options);

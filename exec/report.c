@@ -167,7 +167,8 @@ static void print_prediction(const struct pp_exec_page *page, const struct pp_ex
                  r->structural_error_s > 0 ? seconds(r->structural_error_s, a)
                                            : "0~s: all of the error is in the durations");
     else
-        snprintf(text, sizeof(text), "%s of a step is explained by no op and no message",
+        snprintf(text, sizeof(text),
+                 "%s of a step is left beside its ops, and messages over the usual wires",
                  seconds(r->unattributed_s, a));
     paragraph(page, run->config.clock == PP_CLOCK_VIRTUAL ? "structure" : "unknown", text);
 }

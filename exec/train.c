@@ -2,8 +2,9 @@
  * the first, then the difference between calibration and judgement. */
 #include "exec/train.h"
 
+#include "core/quantile.h"
+
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct ranges {
@@ -103,22 +104,6 @@ static enum pp_status one_step(struct run *run, int step, struct pp_error *err)
     return PP_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(struct pp_arena *arena, const double *values, int count)
-{
-    double *sorted = PP_ARRAY(arena, double, count);
-
-    memcpy(sorted, values, sizeof(double) * (size_t)count);
-    qsort(sorted, (size_t)count, sizeof(double), ascending);
-    return count % 2 ? sorted[count / 2] : 0.5 * (sorted[count / 2 - 1] + sorted[count / 2]);
-}
-
 /* ---- prediction beside measurement ------------------------------------------------------------*/
 
 static enum pp_status predict(struct run *run, struct pp_error *err)
@@ -140,23 +125,25 @@ static enum pp_status predict(struct run *run, struct pp_error *err)
     return PP_OK;
 }
 
+/* What ops and wires leave of a step is small beside what one preemption adds to it: the median
+ * over the judged steps that are kept, as the step itself is one. */
 static enum pp_status replay(struct run *run, struct pp_error *err)
 {
     const struct pp_training *t = run->training;
     struct pp_training_result *r = run->result;
-    const bool is_virtual = t->machine.clock == PP_CLOCK_VIRTUAL;
-    int first;
+    int first, judged = 0;
     const int steps = pp_machine_times(run->machine, &first)->steps;
+    double *left_s = PP_ARRAY(run->arena, double, steps);
 
     for (int k = 0; k < steps; k++) {
-        double step_error_s, largest_error_s;
-        PP_TRY(pp_replay(run->arena, run->machine, &t->machine, k, &step_error_s, &largest_error_s,
-                         err));
-        if (is_virtual)
-            r->structural_error_s = fmax(r->structural_error_s, largest_error_s);
-        else
-            r->unattributed_s = fmax(r->unattributed_s, -step_error_s);
+        struct pp_replay replay;
+        PP_TRY(pp_replay(run->arena, run->machine, &t->machine, k, &replay, err));
+        r->structural_error_s =
+            fmax(r->structural_error_s, fmax(fabs(replay.step_error_s), replay.event_error_s));
+        if (first + k >= run->ranges.judge)
+            left_s[judged++] = fmax(0, r->step_s[first + k] - replay.step_s);
     }
+    r->unattributed_s = pp_median(left_s, judged);
     return PP_OK;
 }
 
@@ -178,13 +165,21 @@ static void read_memory(struct run *run)
     r->peak_mem_bytes = r->touched_bytes[r->peak_rank];
 }
 
+static double median_step_s(const struct run *run)
+{
+    const int judge = run->ranges.judge, count = run->training->steps - judge;
+    double *sorted = PP_ARRAY(run->arena, double, count);
+
+    memcpy(sorted, run->result->step_s + judge, sizeof(double) * (size_t)count);
+    return pp_median(sorted, count);
+}
+
 static enum pp_status judge(struct run *run, struct pp_error *err)
 {
     const struct pp_training *t = run->training;
     struct pp_training_result *r = run->result;
 
-    r->step_median_s =
-        median(run->arena, r->step_s + run->ranges.judge, t->steps - run->ranges.judge);
+    r->step_median_s = median_step_s(run);
     PP_TRY(predict(run, err));
     PP_TRY(replay(run, err));
     r->trace = pp_exec_trace(run->arena, run->machine, &t->machine);

@@ -36,7 +36,8 @@ struct pp_training_result {
     /* prediction; NAN where there is none */
     double predicted_step_s, null_step_s, model_error_frac, null_error_frac;
     double structural_error_s; /* largest over the kept steps, of steps and of single events */
-    double unattributed_s;     /* wall clock: step minus what the trace explains; else 0 */
+    double unattributed_s;     /* median over the judged steps that are kept: what is left of a step
+                                * beside its replay; of meaning on the wall clock only */
     struct pp_prediction prediction;
     struct pp_trace *trace; /* measured */
     struct pp_metrics metrics;

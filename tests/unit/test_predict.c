@@ -161,7 +161,7 @@ static void replay_is_exact(struct predict_case *c, int number)
     struct pp_costs *costs = case_costs(c);
     struct pp_plan *plan;
     struct pp_error err = {0};
-    double step_s, largest_s;
+    struct pp_replay replay;
 
     fill(c, costs);
     cr_assert_eq(pp_plan_create(c->arena, c->program, costs, &three, &plan, &err), PP_OK, "%s",
@@ -172,18 +172,18 @@ static void replay_is_exact(struct predict_case *c, int number)
     costs = case_costs(c); /* knows of no compute */
     for (int k = 0; k < STEPS; k++) {
         cr_assert_eq(pp_replay_times(c->arena, c->program, costs, times, k, ps + (size_t)k * rows,
-                                     &step_s, &largest_s, &err),
+                                     &replay, &err),
                      PP_OK, "%s", err.message);
-        cr_assert(step_s == 0 && largest_s == 0, "%s step %d: %g s, %g s", c->program->name, k,
-                  step_s, largest_s);
+        cr_assert(replay.step_error_s == 0 && replay.event_error_s == 0, "%s step %d: %g s, %g s",
+                  c->program->name, k, replay.step_error_s, replay.event_error_s);
     }
     for (size_t row = 0; row < rows; row++) /* every update a nanosecond later */
         ps[row] += c->program->kind[row / (size_t)c->batch.replicas] == PP_U ? 1000 : 0;
-    cr_assert_eq(
-        pp_replay_times(c->arena, c->program, costs, times, 0, ps, &step_s, &largest_s, &err),
-        PP_OK);
-    cr_assert_geq(step_s, 1e-9);
-    cr_assert_geq(largest_s, step_s);
+    cr_assert_eq(pp_replay_times(c->arena, c->program, costs, times, 0, ps, &replay, &err), PP_OK);
+    cr_assert_leq(replay.step_error_s, -1e-9); /* the step went faster than its replay */
+    cr_assert_geq(replay.event_error_s, -replay.step_error_s);
+    cr_assert_float_eq(replay.step_s + replay.step_error_s, pp_units_s(times->step_end_ps[0]),
+                       1e-15);
 }
 
 Test(predict, replay_of_its_own_durations_is_exact)

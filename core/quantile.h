@@ -1,0 +1,9 @@
+/* core/quantile.h — quantiles of samples, interpolated between neighbours. */
+#ifndef PP_CORE_QUANTILE_H
+#define PP_CORE_QUANTILE_H
+
+/* Below which a share of `frac` in [0, 1] of the values lies; NAN of none. Sorts them. */
+double pp_quantile(double *values, int count, double frac);
+double pp_median(double *values, int count);
+
+#endif
