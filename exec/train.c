@@ -138,12 +138,13 @@ static enum pp_status replay(struct run *run, struct pp_error *err)
     for (int k = 0; k < steps; k++) {
         struct pp_replay replay;
         PP_TRY(pp_replay(run->arena, run->machine, &t->machine, k, &replay, err));
-        r->structural_error_s =
-            fmax(r->structural_error_s, fmax(fabs(replay.step_error_s), replay.event_error_s));
-        if (first + k >= run->ranges.judge)
+        if (t->machine.clock == PP_CLOCK_VIRTUAL)
+            r->structural_error_s =
+                fmax(r->structural_error_s, fmax(fabs(replay.step_error_s), replay.event_error_s));
+        else if (first + k >= run->ranges.judge)
             left_s[judged++] = fmax(0, r->step_s[first + k] - replay.step_s);
     }
-    r->unattributed_s = pp_median(left_s, judged);
+    r->unattributed_s = judged > 0 ? pp_median(left_s, judged) : 0;
     return PP_OK;
 }
 

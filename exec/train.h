@@ -35,9 +35,11 @@ struct pp_training_result {
     int64_t instructions;
     /* prediction; NAN where there is none */
     double predicted_step_s, null_step_s, model_error_frac, null_error_frac;
-    double structural_error_s; /* largest over the kept steps, of steps and of single events */
-    double unattributed_s;     /* median over the judged steps that are kept: what is left of a step
-                                * beside its replay; of meaning on the wall clock only */
+    /* Virtual clock, else 0: largest over the kept steps, of steps and of single events. */
+    double structural_error_s;
+    /* Wall clock, else 0: what is left of a step beside its replay, median over the judged steps
+     * that are kept. */
+    double unattributed_s;
     struct pp_prediction prediction;
     struct pp_trace *trace; /* measured */
     struct pp_metrics metrics;
