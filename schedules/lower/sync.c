@@ -23,6 +23,7 @@
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 #include "schedules/lower/messages.h"
+#include "schedules/lower/sync_own.h"
 
 #include <stdlib.h>
 
@@ -324,53 +325,24 @@ static void add_waits(struct sync *s, struct pp_inserts *posts, int tail)
     }
 }
 
-/* ---- programs that bring their own collectives -----------------------------------------------*/
-
-static bool is_summed(const struct pp_orders *lists)
-{
-    return pp_lists_have(lists, PP_AR) || pp_lists_have(lists, PP_RS);
-}
-
-/* PyTorch's REDUCE_GRAD has no WAIT: the list then ends with them. */
-static void add_missing_waits(struct pp_arena *arena, const struct pp_program_head *head,
-                              struct pp_orders *lists)
-{
-    for (int rank = 0; rank < head->ranks; rank++) {
-        const struct pp_op *ops = lists->ops[rank];
-        const int tail = pp_lists_tail(lists, rank);
-        struct pp_inserts waits = {0};
-        bool has_wait = false;
-
-        for (int i = 0; i < lists->count[rank]; i++) {
-            has_wait |= ops[i].kind == PP_WAIT && pp_op_is_collective(ops[i].aux);
-            if (ops[i].kind == PP_AR || ops[i].kind == PP_RS)
-                pp_inserts_add(arena, &waits, tail, wait_for(ops[i]));
-        }
-        if (has_wait)
-            continue;
-        for (int i = 0; i < waits.count; i++) {
-            struct pp_op *wait = &waits.data[i].op;
-            const bool is_tied = wait->aux == PP_AR && wait->peer != 0;
-
-            wait->peer = is_tied ? (uint16_t)(head->stages - 1) : 0;
-            wait->arg = -1;
-        }
-        pp_inserts_apply(arena, lists, rank, &waits);
-    }
-}
-
 enum pp_status pp_lower_sync(struct pp_arena *arena, const struct pp_program_head *head,
                              const struct pp_lower_options *options, struct pp_orders *lists,
                              struct pp_error *err)
 {
-    struct sync s = {.arena = arena, .head = head, .options = options, .lists = lists};
+    const enum pp_own_sums own = pp_own_sums(lists);
+    struct pp_lower_options completed = *options;
+    struct sync s = {.arena = arena, .head = head, .options = &completed, .lists = lists};
 
-    if (is_summed(lists)) {
-        add_missing_waits(arena, head, lists);
+    if (own == PP_OWN_STAGES || (own == PP_OWN_TIED && !options->has_sync)) {
+        pp_own_sums_wait(arena, head, lists);
         return PP_OK;
     }
     if (head->mode == PP_MODE_INFER || !(options->has_sync || options->has_tied))
         return PP_OK;
+    if (own == PP_OWN_TIED) { /* all sums take their place in the common order */
+        pp_own_sums_drop_tied(lists);
+        completed.has_tied = true;
+    }
     if (options
             ->has_optimizer) /* updates come behind the sums: the optimizer pass puts them back */
         pp_lists_drop(lists, PP_U);
