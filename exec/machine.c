@@ -204,7 +204,7 @@ static enum pp_status build(struct pp_machine *m, struct pp_error *err)
     PP_TRY(pp_slots_check(m->p, err));
     PP_TRY(check_memory(m, err));
     PP_TRY(bind_barriers(m, err));
-    PP_TRY(pp_check_updates(m->p, err));
+    PP_TRY(pp_check_program(&m->options, err));
     PP_TRY(open_device(m, err));
     for (int k = 0; k < m->worker_count; k++)
         PP_TRY(place_worker(m, &m->workers[k], err));

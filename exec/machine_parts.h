@@ -180,8 +180,12 @@ void pp_bind_calls(struct pp_machine *m);
 void *pp_bind_buffer(const struct pp_machine *m, const struct pp_worker *w, int instruction,
                      const int8_t *class_of);
 
-/* machine_check.c: PP_EPROGRAM when gradients are not complete at the last BAR, or used before */
+/* machine_check.c: PP_EPROGRAM, with rank and place, when gradients are not complete at the last
+ * BAR, or used before */
 enum pp_status pp_check_updates(const struct pp_program *program, struct pp_error *err);
+/* That, and: sums that no WAIT names or that copies of a stage lack, a tied sum without a tied
+ * model or the other way round, sequence splits computed again. */
+enum pp_status pp_check_program(const struct pp_machine_options *options, struct pp_error *err);
 
 /* machine_messages.c */
 void pp_bind_messages(struct pp_machine *m, const int8_t *class_of);

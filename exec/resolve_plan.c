@@ -61,6 +61,36 @@ static enum pp_status check_kinds(const struct pp_program *p, const char *name,
     return PP_OK;
 }
 
+static int find_op(const struct pp_program *p, int kind, int aux)
+{
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (p->kind[i] == kind && p->aux[i] == aux)
+            return i;
+    return -1;
+}
+
+/* What a lowered file fixes and the model of this run, or its cut, cannot follow. */
+static enum pp_status check_model(const struct pp_subject *subject,
+                                  const struct pp_exec_config *config, struct pp_error *err)
+{
+    const struct pp_program *file = subject->file;
+
+    if (!file)
+        return PP_OK;
+    if (!config->net.is_tied && find_op(file, PP_AR, PP_TIED) >= 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "--schedule %s: (0;%d)AR sums a matrix that embedding and head share, "
+                            "but the head of %s has its own; take it and its WAITs out, or choose "
+                            "a model that shares it, such as --model mini",
+                            subject->name, file->stages - 1, config->net.name);
+    if (file->splits > 1 && find_op(file, PP_R, 0) >= 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "--schedule %s: R computes a forward of one of %d sequence splits "
+                            "again alone, which cannot be; take every R out",
+                            subject->name, file->splits);
+    return PP_OK;
+}
+
 /* ---- program --------------------------------------------------------------------------------- */
 
 static enum pp_status resolve_shape(const struct pp_request *request,
@@ -69,9 +99,11 @@ static enum pp_status resolve_shape(const struct pp_request *request,
 {
     struct pp_selection *selection = &plan->selection;
     struct pp_shape *shape = &selection->shape;
+    const struct pp_option_value *ranks = pp_request_get(request, "np", NULL);
     char typed[PP_REQUEST_TYPED_BYTES];
 
     PP_TRY(pp_select_shape(request, &plan->subject, selection, err));
+    shape->ranks_option = ranks ? ranks->typed : "--np";
     if (!plan->subject.file)
         shape->ranks = config->ranks ? config->ranks : USUAL_RANKS;
     PP_TRY(pp_exec_batch(request, config, plan, err));
@@ -205,6 +237,7 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_request
     if (!subject.name)
         PP_TRY(pp_subject_open(arena, request, USUAL_SCHEDULE, &plan->subject, err));
     PP_TRY(check_subject(&plan->subject, err));
+    PP_TRY(check_model(&plan->subject, config, err));
     PP_TRY(resolve_shape(request, config, plan, err));
     PP_TRY(pp_exec_check_cut(config, plan, err));
     PP_TRY(lower(arena, request, config, plan, err));

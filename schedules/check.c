@@ -74,8 +74,9 @@ static enum pp_status check_chunks(const struct pp_schedule *schedule, struct pp
                             schedule->chunks == 1 ? "" : "s", schedule->chunks);
     if ((int64_t)shape->ranks * shape->chunks > STAGES_MAX)
         return pp_error_set(err, PP_EINVAL,
-                            "--pp %d times --vp %d is more than %d stages; at most --vp %d",
-                            shape->ranks, shape->chunks, STAGES_MAX, STAGES_MAX / shape->ranks);
+                            "%s %d times --vp %d is more than %d stages; at most --vp %d",
+                            pp_shape_ranks_option(shape), shape->ranks, shape->chunks, STAGES_MAX,
+                            STAGES_MAX / shape->ranks);
     return PP_OK;
 }
 
@@ -93,10 +94,11 @@ static enum pp_status check_size(const struct pp_shape *shape, struct pp_error *
                             shape->pipelines, stages, PATHS_MAX, PATHS_MAX / stages);
     if (shape->micro_batches > most)
         return pp_error_set(err, PP_EINVAL,
-                            "--micro-batches %d with --pp %d, --vp %d and %d splits is more than "
+                            "--micro-batches %d with %s %d, --vp %d and %d splits is more than "
                             "%d ops on a rank or %d in all; at most %lld",
-                            shape->micro_batches, shape->ranks, shape->chunks, shape->splits,
-                            RANK_OPS_MAX, ALL_OPS_MAX, (long long)most);
+                            shape->micro_batches, pp_shape_ranks_option(shape), shape->ranks,
+                            shape->chunks, shape->splits, RANK_OPS_MAX, ALL_OPS_MAX,
+                            (long long)most);
     return PP_OK;
 }
 
@@ -132,8 +134,8 @@ enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_s
                                  struct pp_error *err)
 {
     if (shape->ranks < 1 || shape->ranks > STAGES_MAX)
-        return pp_error_set(err, PP_EINVAL, "--pp %d: must be between 1 and %d", shape->ranks,
-                            STAGES_MAX);
+        return pp_error_set(err, PP_EINVAL, "%s %d: must be between 1 and %d",
+                            pp_shape_ranks_option(shape), shape->ranks, STAGES_MAX);
     if (shape->micro_batches < 1 || shape->micro_batches > RANK_OPS_MAX)
         return pp_error_set(err, PP_EINVAL, "--micro-batches %d: must be between 1 and %d",
                             shape->micro_batches, RANK_OPS_MAX);
@@ -147,8 +149,8 @@ enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_s
         (shape->pipelines % 2 != 0 || shape->ranks % (shape->pipelines / 2) != 0))
         return pp_error_set(err, PP_EINVAL,
                             "--pipelines %d: half of them run down, half up, and that half divides "
-                            "--pp %d; nearest: 2",
-                            shape->pipelines, shape->ranks);
+                            "%s %d; nearest: 2",
+                            shape->pipelines, pp_shape_ranks_option(shape), shape->ranks);
     return PP_OK;
 }
 

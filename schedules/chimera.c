@@ -92,7 +92,8 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
     const struct concat *concat = concat_of(shape);
 
     if (!is_even(shape, ranks)) {
-        pp_error_set(err, PP_EINVAL, "--pp %d: chimera needs an even number", ranks);
+        pp_error_set(err, PP_EINVAL, "%s %d: chimera needs an even number",
+                     pp_shape_ranks_option(shape), ranks);
         return pp_suggest_nearest(shape, (struct pp_refused){ranks, 2, 65534, is_even}, err);
     }
     if (!divides_ranks(shape, pipelines)) {
@@ -100,8 +101,8 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
             pp_error_set(err, PP_EINVAL, "--pipelines %d: --concat %s has one pair of pipelines",
                          pipelines, concat->name);
         else
-            pp_error_set(err, PP_EINVAL, "--pipelines %d does not divide --pp %d", pipelines,
-                         ranks);
+            pp_error_set(err, PP_EINVAL, "--pipelines %d does not divide %s %d", pipelines,
+                         pp_shape_ranks_option(shape), ranks);
         return pp_suggest_nearest(shape, (struct pp_refused){pipelines, 2, ranks, divides_ranks},
                                   err);
     }

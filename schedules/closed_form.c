@@ -66,15 +66,15 @@ enum pp_status pp_group_accepts(const struct pp_shape *shape, struct pp_error *e
         return PP_OK;
     if (shape->group > 0) {
         pp_error_set(err, PP_EINVAL,
-                     "--group %d: no group, not even the last, may be below the lesser of --pp %d "
+                     "--group %d: no group, not even the last, may be below the lesser of %s %d "
                      "and --micro-batches %d",
-                     shape->group, ranks, n);
+                     shape->group, pp_shape_ranks_option(shape), ranks, n);
         return pp_suggest_nearest(shape, (struct pp_refused){shape->group, 1, n, is_legal_group},
                                   err);
     }
     pp_error_set(err, PP_EINVAL,
                  "--micro-batches %d does not split into %d equal groups for "
-                 "--pp %d without a --group",
-                 n, n / ranks, ranks);
+                 "%s %d without a --group",
+                 n, n / ranks, pp_shape_ranks_option(shape), ranks);
     return pp_suggest_nearest(shape, (struct pp_refused){n, 1, 2 * n, has_default_group}, err);
 }

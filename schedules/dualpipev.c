@@ -22,8 +22,8 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
 
     if (is_enough(shape, n))
         return PP_OK;
-    pp_error_set(err, PP_EINVAL, "--micro-batches %d: dualpipev needs at least twice --pp %d", n,
-                 shape->ranks);
+    pp_error_set(err, PP_EINVAL, "--micro-batches %d: dualpipev needs at least twice %s %d", n,
+                 pp_shape_ranks_option(shape), shape->ranks);
     return pp_suggest_nearest(shape, (struct pp_refused){n, least, least, is_enough}, err);
 }
 

@@ -33,8 +33,8 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
     if (fills_pipeline(shape, n))
         return PP_OK;
     pp_error_set(err, PP_EINVAL,
-                 "--micro-batches %d: with fewer than --pp %d, two weight versions are not enough",
-                 n, shape->ranks);
+                 "--micro-batches %d: with fewer than %s %d, two weight versions are not enough", n,
+                 pp_shape_ranks_option(shape), shape->ranks);
     return pp_suggest_nearest(shape, (struct pp_refused){n, 1, shape->ranks, fills_pipeline}, err);
 }
 

@@ -28,8 +28,8 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
 {
     if (shape->ranks > VERSIONS_MAX)
         return pp_error_set(err, PP_EINVAL,
-                            "--pp %d: pipedream keeps as many weight versions, at most %d",
-                            shape->ranks, VERSIONS_MAX);
+                            "%s %d: pipedream keeps as many weight versions, at most %d",
+                            pp_shape_ranks_option(shape), shape->ranks, VERSIONS_MAX);
     return PP_OK;
 }
 

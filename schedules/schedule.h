@@ -32,7 +32,12 @@ struct pp_shape {
                 * without a flush; micro_batches counts those of all of them. 0 = 1 */
     bool backward_descending;
     enum { PP_CONCAT_DIRECT, PP_CONCAT_DOUBLING, PP_CONCAT_HALVING, PP_CONCAT_AUTO } concat;
+    const char *ranks_option; /* that gave `ranks`, for messages; NULL = "--pp" */
 };
+static inline const char *pp_shape_ranks_option(const struct pp_shape *shape)
+{
+    return shape->ranks_option ? shape->ranks_option : "--pp";
+}
 static inline int pp_shape_stages(const struct pp_shape *shape)
 {
     return shape->ranks * shape->chunks;

@@ -86,7 +86,7 @@ $ pipeexec --transport shm
 ! pipeexec: error: --transport shm: not in this build, which has local (ranks are threads)
 = 1
 $ pipeexec --schedule chimera -np 3
-! pipeexec: error: --pp 3: chimera needs an even number; nearest: 2 or 4
+! pipeexec: error: -np 3: chimera needs an even number; nearest: 2 or 4
 = 2
 $ pipeexec --schedule zbv --vp 3
 ! pipeexec: error: --vp 3: zbv has no such option; schedules that have it: bfs, hanayo, interleaved, interleaved-zb
@@ -190,6 +190,12 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --zero 1 --dp 2 >low.
 >   try: pipesim --schedule low.csv --gpus 8
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 >low.csv; pipeexec --schedule low.csv --recompute full; code=$?; rm low.csv; exit $code
 ! pipeexec: error: --recompute full: low.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
+= 2
+$ printf '0F0,0B0,(0;1)AR\n1F0,1B0,(0;1)AR\n' >tied.csv; pipeexec --schedule tied.csv; code=$?; rm tied.csv; exit $code
+! pipeexec: error: --schedule tied.csv: (0;1)AR sums a matrix that embedding and head share, but the head of tiny has its own; take it and its WAITs out, or choose a model that shares it, such as --model mini
+= 2
+$ printf '0F0s0,0F0s1,0R0s1,0B0s1,0B0s0\n' >split.csv; pipeexec --schedule split.csv; code=$?; rm split.csv; exit $code
+! pipeexec: error: --schedule split.csv: R computes a forward of one of 2 sequence splits again alone, which cannot be; take every R out
 = 2
 # A failure prints nothing on stdout.
 $ pipeexec --layers 2 --hidden 32 --heads 2 --steps 5 --lr 1e30 --json

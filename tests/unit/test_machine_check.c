@@ -1,4 +1,4 @@
-/* Where the ranks meet last, all gradients are there. */
+/* Where the ranks meet last, all gradients are there; and program and model agree. */
 #include "exec/machine_parts.h"
 
 #include <criterion/criterion.h>
@@ -6,16 +6,22 @@
 
 static const char HEAD[] = "# format: pipesim-program/1\n# level: lowered\n# mode: train\n";
 
-static enum pp_status check(const char *lists, struct pp_error *err)
+static struct pp_program *read(struct pp_arena *arena, const char *lists, struct pp_error *err)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
     struct pp_program *program;
     const char *text = pp_arena_printf(arena, "%s%s", HEAD, lists);
 
     cr_assert_eq(
         pp_program_parse(arena, "test.csv", text, strlen(text), PP_DIALECT_2025, &program, err),
         PP_OK, "%s", err->message);
-    return pp_check_updates(program, err);
+    return program;
+}
+
+static enum pp_status check(const char *lists, struct pp_error *err)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+
+    return pp_check_updates(read(arena, lists, err), err);
 }
 
 Test(machine_check, gradients_are_complete)
@@ -42,6 +48,68 @@ Test(machine_check, gradients_are_complete)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct pp_error err = {0};
         const enum pp_status status = check(cases[i].lists, &err);
+
+        cr_assert_eq(status, cases[i].message ? PP_EPROGRAM : PP_OK, "%s%s", cases[i].lists,
+                     err.message);
+        cr_assert_str_eq(err.message, cases[i].message ? cases[i].message : "");
+    }
+}
+
+static enum pp_status check_with(const char *lists, bool is_tied, int replicas,
+                                 struct pp_error *err)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const struct pp_net net = {.is_tied = is_tied};
+    const struct pp_stage stage = {.net = &net}, *const stages[] = {&stage, &stage};
+    const struct pp_batch batch = {.replicas = replicas};
+    const struct pp_machine_options options = {
+        .program = read(arena, lists, err), .stages = stages, .batch = &batch};
+
+    return pp_check_program(&options, err);
+}
+
+#define TIED_0 "0F0,0B0,(0;1)AR,((0;1)AR)WAIT,0BAR,0U\n"
+#define TIED_1 "1F0,1B0,(0;1)AR,((0;1)AR)WAIT,0BAR,1U\n"
+
+Test(machine_check, program_and_model_agree)
+{
+    static const struct {
+        const char *lists;
+        bool is_tied;
+        int replicas;
+        const char *message; /* NULL: accepted */
+    } cases[] = {
+        {"0F0,0B0,0BAR,0U\n", false, 1, NULL},
+        {"0F0,0B0,0BAR,0U\n", true, 1, NULL},
+        {"0F0,1F0,1B0,0B0,0BAR,1U,0U\n", true, 1, NULL}, /* added up on the rank */
+        {"0F0,0B0,0AR,(0AR)WAIT,0BAR,0U\n", false, 2, NULL},
+        {TIED_0 TIED_1, true, 1, NULL},
+        {TIED_0 TIED_1, false, 1,
+         "(0;1)AR sums a matrix that embedding and head share, but the head of this model has its "
+         "own"},
+        {TIED_0 TIED_1, true, 2,
+         "rank 0: nothing sums the gradients of stage 0, which has 2 copies; put 0AR and (0AR)WAIT "
+         "before the last BAR"},
+        {"0F0,0B0,0BAR,0U\n1F0,1B0,0BAR,1U\n", false, 1, NULL},
+        {"0F0,0B0,0BAR,0U\n1F0,1B0,0BAR,1U\n", true, 1,
+         "rank 0: the embedding of stage 0 is also the head of stage 1 on rank 1, but (0;1)AR, "
+         "which sums the gradients, is missing"},
+        {"0F0,0B0,0BAR,0U\n", false, 3,
+         "rank 0: nothing sums the gradients of stage 0, which has 3 copies; put 0AR and (0AR)WAIT "
+         "before the last BAR"},
+        {"0F0,0B0,0AR,(0AR)WAIT,0BAR,0U\n1F0,1B0,1AR,0BAR,1U\n", false, 2,
+         "rank 1 op 2: nothing waits for 1AR; put (1AR)WAIT before the last BAR"},
+        {"0F0,0B0,0AR#0/2,0AR#1/2,(0AR#0/2)WAIT,0BAR,0U\n", false, 2,
+         "rank 0 op 3: nothing waits for 0AR#1/2; put (0AR#1/2)WAIT before the last BAR"},
+        {"0F0s0,0F0s1,0R0s1,0B0s1,0B0s0,0BAR,0U\n", false, 1,
+         "rank 0 op 2: 0R0s1 cannot compute one of 2 sequence splits again alone: the others need "
+         "what it saves"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pp_error err = {0};
+        const enum pp_status status =
+            check_with(cases[i].lists, cases[i].is_tied, cases[i].replicas, &err);
 
         cr_assert_eq(status, cases[i].message ? PP_EPROGRAM : PP_OK, "%s%s", cases[i].lists,
                      err.message);
