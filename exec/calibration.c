@@ -42,7 +42,7 @@ static void add(struct pp_calibration *c, struct pp_samples *samples, double ps)
     *PP_PUSH(c->arena, samples->ps, samples->count, samples->capacity) = ps;
 }
 
-double pp_samples_median(struct pp_samples *samples)
+double pp_samples_median(const struct pp_samples *samples)
 {
     return pp_median(samples->ps, samples->count);
 }

@@ -46,6 +46,30 @@ void pp_calibration_add(struct pp_calibration *c, const struct pp_measured_op *o
 /* Layers of a kind in a stage. */
 int pp_calibration_layers(const struct pp_stage_shape *shape, enum pp_layer_part part);
 /* NAN when there is none. Sorts. */
-double pp_samples_median(struct pp_samples *samples);
+double pp_samples_median(const struct pp_samples *samples);
+
+/* What something takes: the sum of one sample of each term times its factor. Nothing: 0. */
+struct pp_term {
+    const struct pp_samples *samples;
+    double factor;
+};
+struct pp_terms {
+    struct pp_term term[1 + 2 * PP_PARTS]; /* an op beside its layers; two passes */
+    int count;
+};
+/* For the compute entries of a program's costs, in their layout: a whole micro-batch, U a stage. */
+struct pp_op_terms {
+    int stages, splits;
+    struct pp_terms *op[PP_OP_KINDS]; /* [stage * splits + split], U: [stage]; NULL: no compute */
+    struct pp_terms *pair; /* [stage of F * stages + stage of B]; NULL: what the two ops take */
+};
+/* As pp_calibration_costs and pp_calibration_costs_in_situ. The table refers to the calibration. */
+enum pp_status pp_terms_by_part(struct pp_arena *arena, const struct pp_calibration *c,
+                                const struct pp_program *program,
+                                const struct pp_stage *const *stages, struct pp_op_terms *table,
+                                struct pp_error *err);
+enum pp_status pp_terms_in_situ(struct pp_arena *arena, const struct pp_calibration *c,
+                                const struct pp_program *program, struct pp_op_terms *table,
+                                struct pp_error *err);
 
 #endif

@@ -1,161 +1,86 @@
-/* Medians to costs: by part for any program on the same net and batch, as a whole for the program
- * that was measured. */
+/* Samples to costs: medians for a prediction, draws for the spread of it. Tables are filled here
+ * that nobody else has: those that come with the costs belong to a machine, which reads them. */
 #include "exec/calibration.h"
+
+#include "core/quantile.h"
+#include "core/random.h"
+#include "core/units.h"
 
 #include <math.h>
 
-static const char *const part_names[PP_PARTS] = {"the embedding", "a block", "the head"};
+enum { DRAWS = 200 };
 
-/* Passes of which an op consists, and what stands in for them: the passes of a full backward for I
- * and W and the other way round, a forward for a recomputation, which repeats it. */
-static const struct {
-    int count;
-    enum pp_pass pass[2][2]; /* [pass][choice] */
-} needs[PP_OP_KINDS] = {
-    [PP_F] = {1, {{PP_PASS_F, PP_PASS_F}}},
-    [PP_R] = {1, {{PP_PASS_R, PP_PASS_F}}},
-    [PP_I] = {1, {{PP_PASS_I, PP_PASS_BI}}},
-    [PP_W] = {1, {{PP_PASS_W, PP_PASS_BW}}},
-    [PP_B] = {2, {{PP_PASS_BI, PP_PASS_I}, {PP_PASS_BW, PP_PASS_W}}},
+/* One sample, or what stands for all. */
+struct chooser {
+    double (*choose)(struct chooser *chooser, const struct pp_samples *samples);
+    uint64_t stream, drawn;
 };
 
-static int64_t rounded_ps(double ps)
+static double choose_median(struct chooser *chooser, const struct pp_samples *samples)
 {
+    (void)chooser;
+    return pp_samples_median(samples);
+}
+
+static double choose_any(struct chooser *chooser, const struct pp_samples *samples)
+{
+    return samples
+        ->ps[pp_random_bits(chooser->stream, chooser->drawn++) % (uint64_t)samples->count];
+}
+
+static int64_t terms_ps(const struct pp_terms *terms, struct chooser *chooser)
+{
+    double ps = 0;
+
+    for (int k = 0; k < terms->count; k++)
+        ps += terms->term[k].factor * chooser->choose(chooser, terms->term[k].samples);
     return ps > 0 ? llround(ps) : 0;
 }
 
-/* ---- what a program needs -------------------------------------------------------------------*/
+/* ---- tables ---------------------------------------------------------------------------------*/
 
-/* [kind]: [stage * splits + split] an op of it occurs; alone, if fused ones do not count. */
-struct used {
-    bool *by_kind[PP_OP_KINDS];
-};
-
-static struct used find_used(struct pp_arena *arena, const struct pp_program *p, bool has_fused)
+static void own_tables(struct pp_arena *arena, const struct pp_op_terms *table,
+                       struct pp_costs *costs)
 {
-    struct used used;
+    const int stages = table->stages;
 
     for (int kind = 0; kind < PP_OP_KINDS; kind++)
-        used.by_kind[kind] = PP_ARRAY(arena, bool, p->stages * p->splits);
-    for (int i = 0; i < pp_program_size(p); i++)
-        if (pp_op_is_compute(p->kind[i]) && (has_fused || p->aux[i] == 0))
-            used.by_kind[p->kind[i]]
-                        [p->stage[i] * p->splits + (p->kind[i] == PP_U ? 0 : p->split[i])] = true;
-    return used;
+        if (table->op[kind])
+            costs->op[kind] = PP_ARRAY(arena, struct pp_cost, stages * table->splits);
+    costs->overlap = table->pair ? PP_ARRAY(arena, struct pp_cost, stages * stages) : NULL;
 }
 
-/* ---- by part --------------------------------------------------------------------------------*/
-
-/* One layer of a part in an op of `kind`; NAN when it was never measured. */
-static double part_ps(const struct pp_calibration *c, int kind, int part, int split)
+static int64_t sum_of_splits_ps(const struct pp_costs *costs, int kind, int stage)
 {
-    double sum_ps = 0;
+    int64_t sum_ps = 0;
 
-    for (int k = 0; k < needs[kind].count; k++) {
-        const enum pp_pass *choice = needs[kind].pass[k];
-        double ps = pp_samples_median(&c->part[choice[0]][part][split]);
-        if (isnan(ps))
-            ps = pp_samples_median(&c->part[choice[1]][part][split]);
-        sum_ps += ps;
-    }
+    for (int q = 0; q < costs->splits; q++)
+        sum_ps += costs->op[kind][stage * costs->splits + q].ps;
     return sum_ps;
 }
 
-/* What an op takes beside its layers; of a kind that was never measured, as much as a forward. */
-static double outside_ps(const struct pp_calibration *c, int kind)
+/* Pairs that were never measured take the sum of their ops. */
+static void fill_pairs(const struct pp_op_terms *table, struct chooser *chooser,
+                       struct pp_costs *costs)
 {
-    static const int stand_in = PP_F;
-    struct pp_samples own = c->outside[kind], forward = c->outside[stand_in];
-
-    if (own.count > 0)
-        return pp_samples_median(&own);
-    return forward.count > 0 ? pp_samples_median(&forward) : 0;
+    for (int k = 0; table->pair && k < table->stages * table->stages; k++)
+        costs->overlap[k].ps = table->pair[k].count > 0
+                                   ? terms_ps(&table->pair[k], chooser)
+                                   : sum_of_splits_ps(costs, PP_F, k / table->stages) +
+                                         sum_of_splits_ps(costs, PP_B, k % table->stages);
 }
 
-static enum pp_status fail_part(const struct pp_calibration *c, int kind, int part, int split,
-                                struct pp_error *err)
+static void fill(struct pp_arena *arena, const struct pp_op_terms *table, struct pp_costs *costs)
 {
-    const char *what = pp_op_kinds[kind].text;
+    struct chooser median = {.choose = choose_median};
 
-    if (c->batch.splits > 1)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s of %s on sequence split %d was never measured: calibrate with a "
-                            "schedule that runs it",
-                            what, part_names[part], split);
-    return pp_error_set(err, PP_EINVAL,
-                        "%s of %s was never measured: calibrate with a schedule that runs it", what,
-                        part_names[part]);
-}
-
-/* Of one granule. */
-static enum pp_status op_ps(const struct pp_calibration *c, const struct pp_stage *stage, int kind,
-                            int split, double *ps, struct pp_error *err)
-{
-    double sum_ps = outside_ps(c, kind);
-
-    for (int part = 0; part < PP_PARTS; part++) {
-        const int layers = pp_calibration_layers(&stage->shape, part);
-        const double each_ps = layers > 0 ? part_ps(c, kind, part, split) : 0;
-        if (isnan(each_ps))
-            return fail_part(c, kind, part, split, err);
-        sum_ps += layers * each_ps;
-    }
-    *ps = sum_ps;
-    return PP_OK;
-}
-
-/* A calibration speaks of granules of one size. */
-static enum pp_status check_shape(const struct pp_calibration *c, const struct pp_stage *stage,
-                                  struct pp_error *err)
-{
-    const int rows = c->batch.mbs / c->batch.granules;
-
-    if (stage->shape.rows == rows && stage->shape.splits == c->batch.splits)
-        return PP_OK;
-    return pp_error_set(err, PP_EINVAL,
-                        "durations were measured with splits %d and %d samples at a time, this "
-                        "program has splits %d and %d samples: calibrate with the same",
-                        c->batch.splits, rows, stage->shape.splits, stage->shape.rows);
-}
-
-static enum pp_status update_ps(const struct pp_calibration *c, const struct pp_stage *stage,
-                                int64_t *ps, struct pp_error *err)
-{
-    struct pp_samples update = c->update;
-
-    if (update.count == 0 && stage->elements > 0)
-        return pp_error_set(err, PP_EINVAL,
-                            "U was never measured: calibrate with a program that updates weights");
-    *ps =
-        stage->elements > 0 ? rounded_ps(pp_samples_median(&update) * (double)stage->elements) : 0;
-    return PP_OK;
-}
-
-static void mark(struct pp_costs *costs)
-{
+    own_tables(arena, table, costs);
+    for (int kind = 0; kind < PP_OP_KINDS; kind++)
+        for (int at = 0; table->op[kind] && at < table->stages * table->splits; at++)
+            costs->op[kind][at].ps = terms_ps(&table->op[kind][at], &median);
+    fill_pairs(table, &median, costs);
     costs->is_calibrated = true;
     costs->source = "durations measured on this machine";
-}
-
-/* All compute entries of a stage but U. */
-static enum pp_status stage_ps(const struct pp_calibration *c, const struct pp_program *program,
-                               const struct pp_stage *stage, int s, const struct used *used,
-                               struct pp_costs *costs, struct pp_error *err)
-{
-    for (int kind = 0; kind < PP_OP_KINDS; kind++)
-        for (int q = 0; q < program->splits; q++) {
-            const int at = s * program->splits + q;
-            double ps = 0;
-
-            if (!used->by_kind[kind][at] || kind == PP_U)
-                continue;
-            if (needs[kind].count == 0)
-                return pp_error_set(err, PP_EINVAL, "%s cannot be predicted",
-                                    pp_op_kinds[kind].text);
-            PP_TRY(op_ps(c, stage, kind, q, &ps, err));
-            costs->op[kind][at].ps = rounded_ps(program->granules * ps);
-        }
-    return PP_OK;
 }
 
 enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
@@ -164,77 +89,10 @@ enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
                                     struct pp_error *err)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-    const struct used used = find_used(scratch, program, true);
+    struct pp_op_terms table;
 
-    for (int s = 0; s < program->stages; s++) {
-        PP_TRY(check_shape(calibration, stages[s], err));
-        if (stage_ps(calibration, program, stages[s], s, &used, costs, err) != PP_OK)
-            return pp_error_prefix(err, "stage %d: ", s);
-        if (used.by_kind[PP_U][s * program->splits])
-            PP_TRY(update_ps(calibration, stages[s], &costs->op[PP_U][s].ps, err));
-    }
-    mark(costs);
-    return PP_OK;
-}
-
-/* ---- in situ --------------------------------------------------------------------------------*/
-
-/* A whole granule; of an op that only ran in pairs, its share of those. NAN when neither is known.
- */
-static double whole_ps(const struct pp_calibration *c, int kind, int at)
-{
-    const double ps = pp_samples_median(&c->whole[kind][at]);
-
-    return isnan(ps) ? pp_samples_median(&c->in_pair[kind][at]) : ps;
-}
-
-static enum pp_status whole_op_ps(const struct pp_calibration *c, int kind, int at, bool is_needed,
-                                  int64_t *ps, struct pp_error *err)
-{
-    const int splits = c->batch.splits;
-    double granule_ps = whole_ps(c, kind, at);
-
-    if (isnan(granule_ps) && kind == PP_B)
-        granule_ps = whole_ps(c, PP_I, at) + whole_ps(c, PP_W, at);
-    if (isnan(granule_ps) && is_needed)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s of stage %d (sequence split %d of %d) was never measured",
-                            pp_op_kinds[kind].text, at / splits, at % splits, splits);
-    *ps = isnan(granule_ps) ? 0 : rounded_ps(c->batch.granules * granule_ps);
-    return PP_OK;
-}
-
-/* Pairs that were never measured take the sum of their ops. */
-static void add_pairs(const struct pp_calibration *c, struct pp_arena *arena,
-                      struct pp_costs *costs)
-{
-    const int stages = c->stages, splits = c->batch.splits;
-    bool has_pairs = false;
-
-    for (int k = 0; k < stages * stages; k++)
-        has_pairs |= c->pair[k].count > 0;
-    if (!has_pairs)
-        return;
-    costs->overlap = PP_ARRAY(arena, struct pp_cost, stages * stages);
-    for (int k = 0; k < stages * stages; k++) {
-        const double ps = pp_samples_median(&c->pair[k]);
-        int64_t sum_ps = 0;
-
-        for (int q = 0; q < splits; q++)
-            sum_ps += costs->op[PP_F][k / stages * splits + q].ps +
-                      costs->op[PP_B][k % stages * splits + q].ps;
-        costs->overlap[k].ps = isnan(ps) ? sum_ps : rounded_ps(ps);
-    }
-}
-
-static enum pp_status whole_update_ps(const struct pp_calibration *c, int s, int64_t *ps,
-                                      struct pp_error *err)
-{
-    const double whole_ps = pp_samples_median(&c->whole[PP_U][s * c->batch.splits]);
-
-    if (isnan(whole_ps))
-        return pp_error_set(err, PP_EINVAL, "U of stage %d was never measured", s);
-    *ps = rounded_ps(whole_ps);
+    PP_TRY(pp_terms_by_part(scratch, calibration, program, stages, &table, err));
+    fill(calibration->arena, &table, costs);
     return PP_OK;
 }
 
@@ -243,21 +101,76 @@ enum pp_status pp_calibration_costs_in_situ(const struct pp_calibration *calibra
                                             struct pp_costs *costs, struct pp_error *err)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-    const struct used used = find_used(scratch, program, true);
-    const struct used alone = find_used(scratch, program, false);
+    struct pp_op_terms table;
 
-    if (calibration->stages == 0 || calibration->program_hash != pp_program_hash(program))
-        return pp_error_set(err, PP_EINVAL, "%s is not the program that was measured last",
-                            program->name);
-    for (int kind = 0; kind < PP_OP_KINDS; kind++)
-        for (int at = 0; needs[kind].count > 0 && at < program->stages * program->splits; at++)
-            if (used.by_kind[kind][at])
-                PP_TRY(whole_op_ps(calibration, kind, at, alone.by_kind[kind][at],
-                                   &costs->op[kind][at].ps, err));
-    for (int s = 0; s < program->stages; s++)
-        if (used.by_kind[PP_U][s * program->splits])
-            PP_TRY(whole_update_ps(calibration, s, &costs->op[PP_U][s].ps, err));
-    add_pairs(calibration, calibration->arena, costs);
-    mark(costs);
+    PP_TRY(pp_terms_in_situ(scratch, calibration, program, &table, err));
+    fill(calibration->arena, &table, costs);
+    return PP_OK;
+}
+
+/* ---- draws ----------------------------------------------------------------------------------*/
+
+/* One draw for the op at instruction i, or for a pair that begins there, entered into the costs:
+ * they know the share of a micro-batch that is the op's. */
+static int64_t draw_ps(const struct pp_program *p, int i, const struct pp_op_terms *table,
+                       struct chooser *any, struct pp_costs *costs)
+{
+    const bool is_fused = p->aux[i] == PP_FUSED_FIRST;
+    struct pp_op ops[2] = {pp_program_op(p, i)};
+
+    if (is_fused)
+        ops[1] = pp_program_op(p, i + 1);
+    const int pair = ops[0].stage * table->stages + ops[1].stage;
+    if (is_fused && table->pair && table->pair[pair].count > 0)
+        costs->overlap[pair].ps = terms_ps(&table->pair[pair], any);
+    else
+        for (int k = 0; k <= is_fused; k++) {
+            const int at =
+                ops[k].kind == PP_U ? ops[k].stage : ops[k].stage * table->splits + ops[k].split;
+            costs->op[ops[k].kind][at].ps = terms_ps(&table->op[ops[k].kind][at], any);
+        }
+    return pp_costs_op(costs, &ops[0], is_fused ? &ops[1] : NULL).ps;
+}
+
+static void draw_all(const struct pp_program *p, const struct pp_op_terms *table, int replicas,
+                     struct chooser *any, struct pp_costs *costs, int64_t *compute_ps)
+{
+    for (int i = 0; i < pp_program_size(p); i++)
+        for (int r = 0; r < replicas; r++)
+            if (pp_op_is_compute(p->kind[i]) && p->aux[i] != PP_FUSED_SECOND)
+                compute_ps[(size_t)i * (size_t)replicas + (size_t)r] =
+                    draw_ps(p, i, table, any, costs);
+}
+
+enum pp_status pp_predict_band(const struct pp_calibration *calibration,
+                               const struct pp_program *program,
+                               const struct pp_stage *const *stages, const struct pp_costs *costs,
+                               int replicas, uint64_t seed, struct pp_band *band,
+                               struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct chooser any = {.choose = choose_any, .stream = seed};
+    struct pp_costs own = *costs;
+    struct pp_op_terms table;
+    struct pp_plan *plan;
+    double step_s[DRAWS];
+
+    PP_TRY(stages ? pp_terms_by_part(scratch, calibration, program, stages, &table, err)
+                  : pp_terms_in_situ(scratch, calibration, program, &table, err));
+    fill(scratch, &table, &own);
+    PP_TRY(pp_plan_create(scratch, program, &own, &(struct pp_plan_options){0}, &plan, err));
+    int64_t *compute_ps =
+        PP_ARRAY(scratch, int64_t, (size_t)pp_program_size(program) * (size_t)replicas);
+    const struct pp_perturbation drawn = {.compute_ps = compute_ps};
+    const struct pp_arena_mark mark = pp_arena_mark(scratch);
+    for (int k = 0; k < DRAWS; k++) {
+        draw_all(program, &table, replicas, &any, &own, compute_ps);
+        step_s[k] = pp_units_s(
+            pp_plan_run(scratch, plan, replicas, &drawn, PP_TIMES_MAKESPAN)->makespan_ps);
+        pp_arena_release(scratch, mark);
+    }
+    *band = (struct pp_band){.low_s = pp_quantile(step_s, DRAWS, 0.05),
+                             .mid_s = pp_quantile(step_s, DRAWS, 0.50),
+                             .high_s = pp_quantile(step_s, DRAWS, 0.95)};
     return PP_OK;
 }

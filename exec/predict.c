@@ -36,12 +36,13 @@ static struct pp_trace *trace_of(struct pp_arena *arena, const struct pp_program
 }
 
 struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_machine *machine,
-                               const struct pp_machine_options *options)
+                               const struct pp_machine_options *options,
+                               const struct pp_costs *costs)
 {
     int first_step;
     const struct pp_times *times = pp_machine_times(machine, &first_step);
 
-    return trace_of(arena, options->program, options->costs, times, options->backend->name);
+    return trace_of(arena, options->program, costs, times, options->backend->name);
 }
 
 /* ---- prediction -----------------------------------------------------------------------------*/

@@ -25,7 +25,8 @@ struct pp_calibration *pp_calibration_create(struct pp_arena *arena, const struc
 /* Take the durations of the machine's last step (probes on) as samples. */
 void pp_calibration_take(struct pp_calibration *calibration, const struct pp_machine *machine,
                          const struct pp_machine_options *options);
-/* Fill the compute entries of costs with medians: sums over the layers of a stage, plus what an op
+/* Give costs compute entries of their own (tables in the calibration's arena; those that were there
+ * stay as they are): medians, sums over the layers of a stage, plus what an op
  * takes outside its layers. Passes that were never run are made from others where that can be: B
  * from I and W, each of those from its pass of B, R from F. PP_EINVAL when a part that the stages
  * need was never sampled, or in other granules or splits. */
@@ -47,6 +48,19 @@ struct pp_prediction {
 enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, int replicas,
                           struct pp_prediction *prediction, struct pp_error *err);
+/* Where the step is to be expected: quantiles of the makespan over draws, in each of which every op
+ * takes a sample of its own instead of the median. As ranks wait for the latest, the middle of them
+ * lies above a prediction from medians. */
+struct pp_band {
+    double low_s, mid_s, high_s; /* 5 %, 50 %, 95 % of the draws lie below */
+};
+/* By part; in situ when `stages` is NULL: errors as pp_calibration_costs and ..._in_situ. Of costs
+ * only wires and sums are read. */
+enum pp_status pp_predict_band(const struct pp_calibration *calibration,
+                               const struct pp_program *program,
+                               const struct pp_stage *const *stages, const struct pp_costs *costs,
+                               int replicas, uint64_t seed, struct pp_band *band,
+                               struct pp_error *err);
 /* What needs no simulation: mean work of a rank over 1 - the closed form of the bubble (Huang et
  * al. 2019, section 2.3, where the schedule gives none of its own). */
 double pp_predict_null_s(const struct pp_program *program, const struct pp_schedule *schedule,
@@ -68,8 +82,10 @@ enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *
                                const struct pp_costs *costs, const struct pp_times *times, int k,
                                const int64_t *compute_ps, struct pp_replay *replay,
                                struct pp_error *err);
-/* The kept steps as a trace; metrics of it are those of the steps after the first. */
+/* The kept steps as a trace; metrics of it are those of the steps after the first. A fused pair is
+ * shared out in proportion to what `costs` say of its two ops. */
 struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_machine *machine,
-                               const struct pp_machine_options *options);
+                               const struct pp_machine_options *options,
+                               const struct pp_costs *costs);
 
 #endif

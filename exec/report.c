@@ -145,6 +145,15 @@ static void print_time(const struct pp_exec_page *page, const struct pp_metrics 
     paragraph(page, "time", text);
 }
 
+static void print_band(const struct pp_exec_page *page, const struct pp_band *band)
+{
+    char text[PP_EXEC_TEXT_BYTES], low[PP_UNITS_TEXT_BYTES], high[PP_UNITS_TEXT_BYTES];
+
+    snprintf(text, sizeof(text), "%s .. %s (90~%% of draws from the measured durations)",
+             seconds(band->low_s, low), seconds(band->high_s, high));
+    paragraph(page, "expected", text);
+}
+
 static void print_prediction(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const struct pp_training_result *r = &run->result;
@@ -162,6 +171,8 @@ static void print_prediction(const struct pp_exec_page *page, const struct pp_ex
             "schedule",
             run->config.warmup, run->config.warmup == 1 ? "" : "s");
     paragraph(page, "predicted", text);
+    if (isfinite(r->predicted_step_s))
+        print_band(page, &r->predicted_band);
     if (run->config.clock == PP_CLOCK_VIRTUAL)
         snprintf(text, sizeof(text), "with the measured durations the prediction is off by %s",
                  r->structural_error_s > 0 ? seconds(r->structural_error_s, a)

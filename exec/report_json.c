@@ -119,6 +119,9 @@ static void put_prediction(json_t *o, const struct pp_exec_run *run)
 
     put(o, "step_s", r->step_median_s);
     put(o, "predicted_step_s", r->predicted_step_s);
+    put(o, "predicted_step_low_s", is_predicted ? r->predicted_band.low_s : (double)NAN);
+    put(o, "predicted_step_mid_s", is_predicted ? r->predicted_band.mid_s : (double)NAN);
+    put(o, "predicted_step_high_s", is_predicted ? r->predicted_band.high_s : (double)NAN);
     put(o, "structural_error_s", is_virtual ? r->structural_error_s : (double)NAN);
     put(o, "unattributed_s", is_virtual ? (double)NAN : r->unattributed_s);
     put(o, "model_error_frac", r->model_error_frac);

@@ -26,6 +26,7 @@ struct run {
     struct pp_reference *reference; /* NULL: nothing is checked */
     struct pp_calibration *calibration;
     struct ranges ranges;
+    struct pp_costs costs; /* wires of the machine, durations as measured */
     double reference_loss;
 };
 
@@ -110,14 +111,17 @@ static enum pp_status predict(struct run *run, struct pp_error *err)
 {
     const struct pp_training *t = run->training;
     const struct pp_machine_options *m = &t->machine;
+    const struct pp_stage *const *stages = t->calibration ? m->stages : NULL;
+    const struct pp_calibration *c = t->calibration ? t->calibration : run->calibration;
     struct pp_training_result *r = run->result;
-    struct pp_costs own = *m->costs, *costs = &own;
+    struct pp_costs *costs = &run->costs;
 
-    if (t->calibration)
-        PP_TRY(pp_calibration_costs(t->calibration, m->program, m->stages, costs, err));
-    else
-        PP_TRY(pp_calibration_costs_in_situ(run->calibration, m->program, costs, err));
+    *costs = *m->costs;
+    PP_TRY(stages ? pp_calibration_costs(c, m->program, stages, costs, err)
+                  : pp_calibration_costs_in_situ(c, m->program, costs, err));
     PP_TRY(pp_predict(run->arena, m->program, costs, m->batch->replicas, &r->prediction, err));
+    PP_TRY(pp_predict_band(c, m->program, stages, costs, m->batch->replicas, m->seed,
+                           &r->predicted_band, err));
     r->predicted_step_s = r->prediction.step_s;
     r->null_step_s = pp_predict_null_s(m->program, t->schedule, costs);
     r->model_error_frac = r->predicted_step_s / r->step_median_s - 1;
@@ -183,7 +187,7 @@ static enum pp_status judge(struct run *run, struct pp_error *err)
     r->step_median_s = median_step_s(run);
     PP_TRY(predict(run, err));
     PP_TRY(replay(run, err));
-    r->trace = pp_exec_trace(run->arena, run->machine, &t->machine);
+    r->trace = pp_exec_trace(run->arena, run->machine, &t->machine, &run->costs);
     PP_TRY(pp_metrics_compute(run->arena, r->trace, &r->metrics, err));
     if (run->reference && t->check == PP_CHECK_ALL)
         compare(run, PP_VECTOR_WEIGHTS, &r->weights);

@@ -35,6 +35,7 @@ struct pp_training_result {
     int64_t instructions;
     /* prediction; NAN where there is none */
     double predicted_step_s, null_step_s, model_error_frac, null_error_frac;
+    struct pp_band predicted_band;
     /* Virtual clock, else 0: largest over the kept steps, of steps and of single events. */
     double structural_error_s;
     /* Wall clock, else 0: what is left of a step beside its replay, median over the judged steps
