@@ -25,6 +25,7 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-g
 > ...
 >   predicted  from durations of 2 steps before; --calibrate-on SCHEDULE takes
 >              those of another schedule
+>   expected ...
 >   structure  with the measured durations the prediction is off by 0 s: all of
 >              the error is in the durations
 >   machinery ...
@@ -67,13 +68,15 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | 
 > schema schedule backend transport model data
 > precision kernels clock exact_grad steps warmup
 > layout losses grad_norms grad_check weight_check step_s
-> predicted_step_s structural_error_s unattributed_s model_error_frac null_step_s null_error_frac
-> bubble_frac span_bubble_frac predicted_bubble_frac calibrated_on steps_s time_frac
-> peak_mem_bytes predicted_peak_mem_bytes peak_rank memory ranks machinery
-> trace predicted_trace meta
+> predicted_step_s predicted_step_low_s predicted_step_mid_s predicted_step_high_s structural_error_s unattributed_s
+> model_error_frac null_step_s null_error_frac bubble_frac span_bubble_frac predicted_bubble_frac
+> calibrated_on steps_s time_frac peak_mem_bytes predicted_peak_mem_bytes peak_rank
+> memory ranks machinery trace predicted_trace meta
 $ for clock in virtual wall; do pipeexec --clock $clock --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -oE '"(structural_error|unattributed)_s": (0.0|null)' | sort | head -1; done
 > "structural_error_s": 0.0
 > "structural_error_s": null
+$ pipeexec --clock wall --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -cE '"unattributed_s": [0-9]'
+> 1
 # Traces are written where they are asked for, and nowhere else.
 $ folder=$(mktemp -d); TMPDIR=$folder pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --quiet; ls $folder | wc -l; rm -r $folder
 > 0
