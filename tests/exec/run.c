@@ -92,7 +92,12 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
         for (int s = 0; s < source->stages; s++)
             recompute_frac[s] = 1;
     }
-    const struct pp_lower_options options = {.recv_slots = 2,
+    int *buckets = PP_ARRAY(arena, int, source->stages);
+    for (int s = 0; s < source->stages; s++)
+        buckets[s] = or (c->buckets, 1);
+    const struct pp_lower_options options = {.post = c->post,
+                                             .recv_slots = 2,
+                                             .buckets = buckets,
                                              .grad_sync = c->grad_sync,
                                              .has_sync = c->replicas * source->pipelines > 1,
                                              .has_optimizer = true,
@@ -154,11 +159,13 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
 
 const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
 {
-    return pp_arena_printf(
-        arena, "%s P%d V%d N%d dp%d pipelines%d splits%d concat%d %s%s%s%s%s sync%d seed%llu",
-        c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
-        c->shape.micro_batches, c->replicas, c->shape.pipelines, c->shape.splits,
-        (int)c->shape.concat, c->is_exact ? "exact " : "", c->is_double ? "double " : "",
-        c->is_recomputed ? "recompute " : "", c->is_untied ? "untied " : "",
-        c->is_gated ? "gated " : "", (int)c->grad_sync, (unsigned long long)c->seed);
+    return pp_arena_printf(arena,
+                           "%s P%d V%d N%d dp%d pipelines%d splits%d concat%d %s%s%s%s%s post%d "
+                           "sync%d buckets%d seed%llu",
+                           c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
+                           c->shape.micro_batches, c->replicas, c->shape.pipelines, c->shape.splits,
+                           (int)c->shape.concat, c->is_exact ? "exact " : "",
+                           c->is_double ? "double " : "", c->is_recomputed ? "recompute " : "",
+                           c->is_untied ? "untied " : "", c->is_gated ? "gated " : "", (int)c->post,
+                           (int)c->grad_sync, c->buckets, (unsigned long long)c->seed);
 }

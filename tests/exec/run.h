@@ -13,7 +13,9 @@ struct exec_case {
     int replicas, mbs, steps;
     bool is_exact, is_untied, is_double, has_rope, is_recomputed, is_gated;
     int layers, hidden, heads, seq, vocab; /* 0 = 8, 16, 2, 8, 48 */
+    enum pp_post post;
     enum pp_grad_sync grad_sync;
+    int buckets;                      /* of the sum of every stage; 0 = 1 */
     const struct pp_backend *backend; /* NULL = cpu */
     enum pp_clock_kind clock;
     double clip;

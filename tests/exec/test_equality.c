@@ -148,6 +148,42 @@ Test(equality, variants)
         }
 }
 
+/* When receives are posted, and into how many buckets a sum is cut, is a matter of time alone. */
+Test(equality, posts_and_buckets)
+{
+    static const char *const SCHEDULES[] = {"1f1b", "chimera", "zbv", "interleaved"};
+    static const struct exec_case cases[] = {
+        {.post = PP_POST_JIT},
+        {.post = PP_POST_BATCHED, .grad_sync = PP_SYNC_EAGER},
+        {.post = PP_POST_SENDER, .is_recomputed = true},
+        {.buckets = 3},
+        {.buckets = 2, .grad_sync = PP_SYNC_EAGER, .is_untied = true},
+        {.buckets = 7, .grad_sync = PP_SYNC_EAGER_OPT, .post = PP_POST_BATCHED},
+        {.buckets = 255, .layers = 1}, /* more than some stages have elements for */
+    };
+    int cut = 0;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        for (size_t k = 0; k < sizeof(SCHEDULES) / sizeof(*SCHEDULES); k++) {
+            struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+            struct exec_case c = cases[i];
+            struct exec_run run;
+
+            c.schedule = SCHEDULES[k];
+            c.shape = (struct pp_shape){.ranks = 4, .micro_batches = 4};
+            c.replicas = 2;
+            c.mbs = 1;
+            c.steps = 4;
+            c.is_exact = true;
+            c.clip = 0.5;
+            cr_assert(exec_run(arena, &c, &run), "%s was refused", exec_case_text(arena, &c));
+            check_run(arena, &c, &run);
+            for (int s = 0; s < run.program->collective_count; s++)
+                cut += run.program->collectives[s].buckets > 1;
+        }
+    cr_assert_gt(cut, 1000);
+}
+
 /* An R before every other backward: where an F covers two granules, one may be recomputed and the
  * other not. */
 static struct pp_program *recompute_some(struct pp_arena *arena, const struct pp_program *compute)

@@ -93,7 +93,9 @@ Test(machine, wall_clock_is_causal)
     }
     for (int step = 0; step < c.steps; step++)
         cr_assert_gt(run.result.step_s[step], 0);
-    cr_assert_eq(run.result.structural_error_s, 0);
+    cr_assert(run.result.unattributed_s >= 0 &&
+                  run.result.unattributed_s < run.result.step_median_s,
+              "%g of %g s", run.result.unattributed_s, run.result.step_median_s);
 }
 
 /* The virtual clock of a step is at least the busiest rank, at most all work in a row. */
