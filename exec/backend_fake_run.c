@@ -9,9 +9,9 @@
  * step, each wait that is missing has been made to matter. `orders` choose among the rest. */
 #include "core/random.h"
 #include "exec/backend_fake.h"
+#include "exec/host.h"
 
 #include <stdio.h>
-#include <time.h>
 
 /* ---- orders ---------------------------------------------------------------------------------- */
 
@@ -115,23 +115,15 @@ static pp_stream_id take_ready(struct pp_device *d)
     return s;
 }
 
-static double thread_cpu_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void run_head(struct pp_device *d, pp_stream_id s)
 {
     struct stream *stream = &d->streams[s];
     const struct node *node = &stream->nodes[stream->head++];
-    const double start_s = is_compute(d, s) ? thread_cpu_s() : 0;
+    const double start_s = is_compute(d, s) ? pp_host_thread_s() : 0;
 
     node->work(d->options.kernels, NULL, node->argument);
     if (is_compute(d, s))
-        stream->launch_s[stream->launches_over++] = thread_cpu_s() - start_s;
+        stream->launch_s[stream->launches_over++] = pp_host_thread_s() - start_s;
     d->last = s;
 }
 

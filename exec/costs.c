@@ -16,14 +16,6 @@ struct builder {
     struct pp_costs *costs;
 };
 
-static const struct pp_param *tied_param(const struct pp_stage *stage)
-{
-    for (int i = 0; i < stage->param_count; i++)
-        if (stage->params[i].is_tied)
-            return &stage->params[i];
-    return NULL;
-}
-
 static double gradient_bytes(const struct builder *b, int64_t elements)
 {
     return (double)elements * (double)(b->is_exact ? sizeof(int64_t) : b->kernels->element_bytes);
@@ -59,7 +51,7 @@ static void add_sums(const struct builder *b)
     costs->ring_alpha_ps = PP_ARRAY(b->arena, int64_t, b->p->stages);
     costs->sync_ranks = b->batch->replicas * b->p->pipelines;
     for (int s = 0; s < b->p->stages; s++) {
-        const struct pp_param *shared = tied ? tied_param(b->stages[s]) : NULL;
+        const struct pp_param *shared = tied ? pp_stage_tied(b->stages[s]) : NULL;
         const double bytes =
             gradient_bytes(b, b->stages[s]->elements - (shared ? shared->count : 0));
         const struct pp_group *group = group_of(b->p, false, s);
@@ -69,7 +61,7 @@ static void add_sums(const struct builder *b)
             costs->ring_alpha_ps[s] =
                 costs->op[PP_AR][s].ps / (2 * (group->count * (int64_t)b->batch->replicas - 1));
     }
-    const struct pp_param *shared = tied_param(b->stages[0]);
+    const struct pp_param *shared = pp_stage_tied(b->stages[0]);
     if (!tied || !shared)
         return;
     costs->tied = PP_NEW(b->arena, struct pp_cost);

@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 #include <sched.h>
-#include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 /* From machines with more cores than a cpu_set_t holds we get an error: then all that are online.
@@ -63,4 +63,17 @@ size_t pp_host_available_bytes(void)
     const uint64_t machine = machine_bytes(), group = group_bytes();
 
     return machine < group ? machine : group;
+}
+
+int64_t pp_host_thread_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+double pp_host_thread_s(void)
+{
+    return 1e-9 * (double)pp_host_thread_ns();
 }

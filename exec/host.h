@@ -3,11 +3,15 @@
 #define PP_EXEC_HOST_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Cores that this process may run on; at least 1. */
 int pp_host_cores(void);
 /* Memory that can be taken without swapping: the kernel's own estimate, or less where the control
  * group of this process is limited. SIZE_MAX where nothing can be found out. */
 size_t pp_host_available_bytes(void);
+/* CPU time of the calling thread. */
+int64_t pp_host_thread_ns(void);
+double pp_host_thread_s(void);
 
 #endif

@@ -170,7 +170,6 @@ static inline bool pp_is_virtual(const struct pp_machine *m)
 {
     return m->options.clock == PP_CLOCK_VIRTUAL;
 }
-int64_t pp_thread_ns(void); /* CPU time of this thread */
 int64_t pp_wall_ps(void);
 /* Remember the first error and stop all workers. */
 void pp_machine_fail(struct pp_machine *m, const struct pp_error *err);

@@ -1,4 +1,5 @@
 /* What others may know of a machine between steps. */
+#include "exec/host.h"
 #include "exec/machine_parts.h"
 
 #include <string.h>
@@ -80,14 +81,9 @@ const int64_t *pp_machine_durations(const struct pp_machine *m, int k)
     return m->duration_ps + slot_of(m, k) * (size_t)m->size * (size_t)m->replicas;
 }
 
-static double thread_s(void)
-{
-    return 1e-9 * (double)pp_thread_ns();
-}
-
 void pp_machine_probes(struct pp_machine *m, bool on)
 {
-    double (*const now_s)(void) = on ? thread_s : NULL;
+    double (*const now_s)(void) = on ? pp_host_thread_s : NULL;
 
     for (size_t row = 0; row < (size_t)m->size * (size_t)m->replicas; row++)
         for (int g = 0; g < m->calls[row].count; g++) {

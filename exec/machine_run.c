@@ -1,16 +1,9 @@
 /* One worker walks its list. Each function runs the instruction at hand: false = give up, somebody
  * has failed. */
+#include "exec/host.h"
 #include "exec/machine_parts.h"
 
 #include <time.h>
-
-int64_t pp_thread_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 int64_t pp_wall_ps(void)
 {
@@ -68,11 +61,11 @@ static bool run_compute(struct pp_worker *w, int i)
         }
     if (!pp_is_virtual(m))
         w->clock_ps = pp_wall_ps();
-    const int64_t start_ps = w->clock_ps, before_ns = pp_thread_ns();
+    const int64_t start_ps = w->clock_ps, before_ns = pp_host_thread_ns();
     launch(w, i);
     if (is_fused)
         launch(w, i + 1);
-    const int64_t spent_ns = pp_thread_ns() - before_ns;
+    const int64_t spent_ns = pp_host_thread_ns() - before_ns;
     if (m->has_cores)
         sem_post(&m->cores);
     w->inside_ns += spent_ns;
@@ -145,7 +138,7 @@ static bool (*const RUN[])(struct pp_worker *w, int i) = {
 void pp_worker_run(struct pp_worker *w)
 {
     const struct pp_machine *m = w->machine;
-    const int64_t before_ns = pp_thread_ns();
+    const int64_t before_ns = pp_host_thread_ns();
 
     w->clock_ps = m->begin_ps;
     w->inside_ns = 0;
@@ -154,5 +147,5 @@ void pp_worker_run(struct pp_worker *w)
         if (!RUN[pp_op_kinds[m->p->kind[i]].stream](w, i))
             break;
     read_wall(w);
-    w->cpu_ns = pp_thread_ns() - before_ns;
+    w->cpu_ns = pp_host_thread_ns() - before_ns;
 }

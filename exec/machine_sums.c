@@ -18,14 +18,6 @@ static char *gradient_at(const struct pp_machine *m, const struct pp_chunk *chun
     return base + (size_t)offset * element_bytes(m);
 }
 
-static const struct pp_param *tied_param(const struct pp_stage *stage)
-{
-    for (int i = 0; i < stage->param_count; i++)
-        if (stage->params[i].is_tied)
-            return &stage->params[i];
-    return NULL;
-}
-
 static void add_copy(struct pp_machine *m, struct pp_sum *sum, const struct pp_chunk *chunk,
                      int64_t offset)
 {
@@ -67,7 +59,7 @@ static struct pp_chunk *chunk_at(const struct pp_machine *m, int replica, int pi
 static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, struct pp_sum *sum)
 {
     const struct pp_stage *stage = m->options.stages[c->stage];
-    const struct pp_param *tied = has_tied_collective(m->p) ? tied_param(stage) : NULL;
+    const struct pp_param *tied = has_tied_collective(m->p) ? pp_stage_tied(stage) : NULL;
     const int buckets = c->buckets > 1 ? c->buckets : 1;
     const int64_t from = stage->elements * c->bucket / buckets,
                   until = stage->elements * (c->bucket + 1) / buckets;
@@ -87,7 +79,7 @@ static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, 
 static void add_tied_copies(struct pp_machine *m, int replica, int pipe, struct pp_sum *sum)
 {
     for (int stage = 0; stage<m->stages; stage += m->stages> 1 ? m->stages - 1 : 1) {
-        const struct pp_param *tied = tied_param(m->options.stages[stage]);
+        const struct pp_param *tied = pp_stage_tied(m->options.stages[stage]);
 
         add_copy(m, sum, chunk_at(m, replica, pipe, stage), tied->offset);
         sum->pieces = 0;
@@ -117,7 +109,7 @@ static void bind_local_tied(struct pp_machine *m)
 {
     m->tied = PP_ARRAY(m->arena, struct pp_sum, m->replicas * m->p->pipelines);
     m->tied_worker = PP_ARRAY(m->arena, int, m->replicas * m->p->pipelines);
-    if (m->stages < 2 || !tied_param(m->options.stages[0]) || has_tied_collective(m->p))
+    if (m->stages < 2 || !pp_stage_tied(m->options.stages[0]) || has_tied_collective(m->p))
         return;
     for (int replica = 0; replica < m->replicas; replica++)
         for (int pipe = 0; pipe < m->p->pipelines; pipe++) {

@@ -72,14 +72,11 @@ static void judge(const struct pp_kernels *k, void *stream, void *argument)
     struct pp_machine *m = argument;
     const int layers = m->options.stages[0]->net->layers;
     struct pp_error err = {0};
-    double sum = 0;
 
     (void)k;
     (void)stream;
-    for (int layer = 0; layer < layers + 2; layer++)
-        sum += m->squares[layer];
-    m->grad_norm = sqrt(sum);
-    m->grad_scale = pp_recipe_grad_scale(m->options.recipe, m->squares, layers);
+    m->grad_norm = pp_squares_norm(m->squares, layers);
+    m->grad_scale = pp_recipe_grad_scale(m->options.recipe, m->grad_norm);
     enum pp_status status = check_loss(m, &err);
     if (status == PP_OK)
         status = check_gradients(m, &err);

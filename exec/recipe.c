@@ -13,15 +13,19 @@ double pp_recipe_rate(const struct pp_recipe *recipe, int step)
     return recipe->end_rate + (recipe->rate - recipe->end_rate) * 0.5 * (1 + cos(M_PI * share));
 }
 
-double pp_recipe_grad_scale(const struct pp_recipe *recipe, const double *squares, int layers)
+double pp_squares_norm(const double *squares, int layers)
 {
     double sum = 0;
 
-    if (recipe->clip <= 0)
-        return 1;
     for (int layer = 0; layer < layers + 2; layer++)
         sum += squares[layer];
-    const double norm = sqrt(sum);
+    return sqrt(sum);
+}
+
+double pp_recipe_grad_scale(const struct pp_recipe *recipe, double norm)
+{
+    if (recipe->clip <= 0)
+        return 1;
     if (!isfinite(norm))
         return (double)NAN;
     return norm > recipe->clip ? recipe->clip / norm : 1;

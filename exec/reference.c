@@ -248,7 +248,7 @@ enum pp_status pp_reference_update(struct pp_reference *reference, int step, str
                             step, fault->name, fault->layer, r->net->layers + 2);
     pp_state_squares(r->kernels, NULL, r->stage, &r->state, &r->state_scratch, r->squares);
     pp_state_update(r->kernels, NULL, r->stage, &r->state, &r->state_scratch, &r->recipe, step,
-                    pp_recipe_grad_scale(&r->recipe, r->squares, r->net->layers));
+                    pp_recipe_grad_scale(&r->recipe, pp_squares_norm(r->squares, r->net->layers)));
     return PP_OK;
 }
 

@@ -199,14 +199,6 @@ static enum pp_status lower(struct pp_arena *arena, const struct pp_request *req
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-static bool has_edge(const struct pp_program *p, int stage)
-{
-    for (int pipe = 0; stage + 1 < p->stages && pipe < p->pipelines; pipe++)
-        if (pp_program_rank_of(p, pipe, stage) == pp_program_rank_of(p, pipe, stage + 1))
-            return true;
-    return false;
-}
-
 static void make_stages(struct pp_arena *arena, const struct pp_exec_config *config,
                         struct pp_exec_plan *plan)
 {
@@ -219,7 +211,7 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
                                              .blocks = plan->blocks_per_stage[s],
                                              .has_embedding = s == 0,
                                              .has_head = s == p->stages - 1,
-                                             .has_edge = has_edge(p, s),
+                                             .has_edge = pp_program_has_edge(p, s),
                                              .rows = plan->batch.mbs / plan->batch.granules,
                                              .tokens = config->net.seq / plan->batch.splits,
                                              .splits = plan->batch.splits};

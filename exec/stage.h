@@ -43,6 +43,9 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
                                  const struct pp_stage_shape *shape,
                                  const struct pp_kernels *kernels);
 
+/* The tied embedding matrix; NULL when the stage holds none. */
+const struct pp_param *pp_stage_tied(const struct pp_stage *stage);
+
 /* Where weight gradients go: `sum`, elements like the weights, is added to. Exact: each tensor's
  * gradient of one granule and split is made in `scratch` and added to `fixed`, int64 with
  * PP_GRAD_BITS binary places, so that the order of additions does not matter. */

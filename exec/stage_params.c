@@ -150,3 +150,11 @@ void pp_stage_params(struct pp_arena *arena, struct pp_stage *stage)
     if (shape->has_head)
         push_head(stage, l->embedding[EMBEDDING_WEIGHT], l->head);
 }
+
+const struct pp_param *pp_stage_tied(const struct pp_stage *stage)
+{
+    for (int i = 0; i < stage->param_count; i++)
+        if (stage->params[i].is_tied)
+            return &stage->params[i];
+    return NULL;
+}

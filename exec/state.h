@@ -49,9 +49,11 @@ const struct pp_param *pp_state_not_finite(const struct pp_kernels *k, void *str
                                            const struct pp_stage *stage,
                                            const struct pp_state *state,
                                            const struct pp_state_scratch *scratch);
+/* Of all gradients; squares [layers + 2]. */
+double pp_squares_norm(const double *squares, int layers);
 /* What gradients are multiplied with: min(1, clip / norm); 1 without clipping. NAN when the norm is
- * not finite. squares [net->layers + 2]. */
-double pp_recipe_grad_scale(const struct pp_recipe *recipe, const double *squares, int layers);
+ * not finite. */
+double pp_recipe_grad_scale(const struct pp_recipe *recipe, double norm);
 /* One AdamW step (step counts from 0), then zero the gradients. */
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_state_scratch *scratch,

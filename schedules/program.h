@@ -97,6 +97,15 @@ static inline int pp_program_rank_of(const struct pp_program *p, int pipe, int s
 {
     return p->rank_of[pipe * p->stages + stage];
 }
+/* Whether the next stage lies on the same rank, in any pipeline: what passes from one to the other
+ * is no message. */
+static inline bool pp_program_has_edge(const struct pp_program *p, int stage)
+{
+    for (int pipe = 0; stage + 1 < p->stages && pipe < p->pipelines; pipe++)
+        if (pp_program_rank_of(p, pipe, stage) == pp_program_rank_of(p, pipe, stage + 1))
+            return true;
+    return false;
+}
 struct pp_op_style pp_program_style(const struct pp_program *p);
 /* Gradients become complete layer by layer while the last backward of their stage runs. A bucket j
  * of k of a sum (AR, RS) whose post follows that backward (a B or W of its stage) with nothing but

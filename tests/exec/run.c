@@ -45,15 +45,6 @@ static struct pp_net net_of(const struct exec_case *c)
                            .rotary_theta = 10000};
 }
 
-/* Whether the next stage lies on the same rank, in any pipeline. */
-static bool has_edge(const struct pp_program *p, int stage)
-{
-    for (int pipe = 0; pipe < p->pipelines && stage + 1 < p->stages; pipe++)
-        if (pp_program_rank_of(p, pipe, stage) == pp_program_rank_of(p, pipe, stage + 1))
-            return true;
-    return false;
-}
-
 static void make_stages(struct exec_run *run, const struct pp_kernels *kernels)
 {
     const struct pp_program *p = run->program;
@@ -66,7 +57,7 @@ static void make_stages(struct exec_run *run, const struct pp_kernels *kernels)
                                                        layers * s / p->stages,
                                              .has_embedding = s == 0,
                                              .has_head = s == p->stages - 1,
-                                             .has_edge = has_edge(p, s),
+                                             .has_edge = pp_program_has_edge(p, s),
                                              .rows = run->batch.mbs / p->granules,
                                              .tokens = run->training.net.seq / p->splits,
                                              .splits = p->splits};
