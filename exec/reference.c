@@ -6,6 +6,7 @@
 #include "exec/host.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +18,8 @@ struct pp_reference {
     struct pp_stage *stage;
     struct pp_state state;
     struct pp_state_scratch state_scratch;
-    double *squares; /* [layers + 2] */
+    double *squares;    /* [layers + 2] */
+    bool has_gradients; /* of a step that no update has used and zeroed */
 
     /* of one granule */
     void **kept, **saved; /* [splits] */
@@ -225,7 +227,9 @@ enum pp_status pp_reference_step(struct pp_reference *reference, const struct pp
     struct pp_stage_work work = work_of(r, &status);
     void *gradients = r->state.fixed ? (void *)r->state.fixed : r->state.sum;
 
-    memset(gradients, 0, pp_state_bytes(r->stage, r->kernels, r->recipe.is_exact).gradients);
+    if (r->has_gradients)
+        memset(gradients, 0, pp_state_bytes(r->stage, r->kernels, r->recipe.is_exact).gradients);
+    r->has_gradients = true;
     for (int g = 0; g < granules; g++) {
         take_samples(r, text, step, g);
         run_granule(r, &work, &sum);
@@ -235,20 +239,31 @@ enum pp_status pp_reference_step(struct pp_reference *reference, const struct pp
     return PP_OK;
 }
 
-enum pp_status pp_reference_update(struct pp_reference *reference, int step, struct pp_error *err)
+static enum pp_status fail_norm(const struct pp_reference *r, int step, struct pp_error *err)
 {
-    struct pp_reference *r = reference;
     const struct pp_param *fault =
         pp_state_not_finite(r->kernels, NULL, r->stage, &r->state, &r->state_scratch);
 
-    if (fault)
-        return pp_error_set(err, PP_EFAIL,
-                            "step %d: the gradient of %s in layer %d of %d (0 is the embedding) is "
-                            "not finite",
-                            step, fault->name, fault->layer, r->net->layers + 2);
+    if (!fault)
+        return pp_error_set(err, PP_EFAIL, "step %d: the norm of the gradients is not finite",
+                            step);
+    return pp_error_set(err, PP_EFAIL,
+                        "step %d: the gradient of %s in layer %d of %d (0 is the embedding) is "
+                        "not finite",
+                        step, fault->name, fault->layer, r->net->layers + 2);
+}
+
+enum pp_status pp_reference_update(struct pp_reference *reference, int step, struct pp_error *err)
+{
+    struct pp_reference *r = reference;
+
     pp_state_squares(r->kernels, NULL, r->stage, &r->state, &r->state_scratch, r->squares);
+    const double norm = pp_squares_norm(r->squares, r->net->layers);
+    if (!isfinite(norm))
+        return fail_norm(r, step, err);
     pp_state_update(r->kernels, NULL, r->stage, &r->state, &r->state_scratch, &r->recipe, step,
-                    pp_recipe_grad_scale(&r->recipe, pp_squares_norm(r->squares, r->net->layers)));
+                    pp_recipe_grad_scale(&r->recipe, norm));
+    r->has_gradients = false;
     return PP_OK;
 }
 
