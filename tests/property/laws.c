@@ -413,6 +413,25 @@ double law_makespan_s(const struct pp_trace *trace)
     return latest_s;
 }
 
+int64_t *law_durations(const struct law_case *c, const struct pp_trace *trace)
+{
+    const struct pp_program *p = c->program;
+    const size_t size = (size_t)pp_program_size(p), replicas = (size_t)trace->replicas;
+    int64_t *ps = PP_ARRAY(c->arena, int64_t, size * replicas * (size_t)trace->steps);
+    int e = 0;
+
+    for (int replica = 0; replica < trace->replicas; replica++)
+        for (int r = 0; r < p->ranks; r++)
+            for (int step = 0; step < trace->steps; step++)
+                for (int i = p->begin[r]; i < p->begin[r + 1]; i++, e++) {
+                    const struct pp_trace_event *event = &trace->events[e];
+                    ps[((size_t)step * size + (size_t)i) * replicas + (size_t)replica] =
+                        pp_units_ps(event->end_s) - pp_units_ps(event->start_s);
+                    i += event->is_fused;
+                }
+    return ps;
+}
+
 static bool is_near(double a, double b, double slack_s)
 {
     return (isnan(a) && isnan(b)) || fabs(a - b) <= slack_s;

@@ -46,6 +46,9 @@ struct pp_trace *law_run(const struct law_case *c, const struct pp_engine *engin
 struct fluid_options law_fluid_options(const struct law_case *c);
 /* Latest end. */
 double law_makespan_s(const struct pp_trace *trace);
+/* Of every event, by instruction: [(step * instructions + instruction) * replicas + replica]; of a
+ * fused pair at its first op. Times of a trace are seconds: near enough to find the picoseconds. */
+int64_t *law_durations(const struct law_case *c, const struct pp_trace *trace);
 /* The first event of which a time differs by more than `slack_s`, as text; NULL when none does.
  */
 const char *law_difference(struct pp_arena *arena, const struct pp_trace *a,

@@ -1,14 +1,6 @@
 #include "mistakes.h"
 
-#include <string.h>
-
-static int draw(uint64_t *random, int below)
-{
-    *random ^= *random << 13;
-    *random ^= *random >> 7;
-    *random ^= *random << 17;
-    return (int)((*random >> 32) % (uint64_t)below);
-}
+#include "lists.h"
 
 /* An instruction of the rank that is like it; -1 when there is none. */
 static int draw_like(uint64_t *random, const struct pp_orders *o, int rank,
@@ -18,7 +10,7 @@ static int draw_like(uint64_t *random, const struct pp_orders *o, int rank,
     int found = -1, count = 0;
 
     for (int i = 0; i < o->count[rank]; i++)
-        if (is_like(&o->ops[rank][i], other) && draw(random, ++count) == 0)
+        if (is_like(&o->ops[rank][i], other) && list_draw(random, ++count) == 0)
             found = i;
     return found;
 }
@@ -65,9 +57,7 @@ static bool swap_in_channel(uint64_t *random, struct pp_orders *o, int rank,
 
     if (b < 0)
         return false;
-    const struct pp_op op = o->ops[rank][a];
-    o->ops[rank][a] = o->ops[rank][b];
-    o->ops[rank][b] = op;
+    list_swap(o, rank, a, b);
     return true;
 }
 
@@ -88,9 +78,7 @@ static bool drop(uint64_t *random, struct pp_orders *o, int rank, int kind)
 
     if (at < 0)
         return false;
-    o->count[rank]--;
-    memmove(&o->ops[rank][at], &o->ops[rank][at + 1],
-            sizeof(struct pp_op) * (size_t)(o->count[rank] - at));
+    list_cut(o, rank, at);
     return true;
 }
 
@@ -113,7 +101,7 @@ static bool delay_wait(uint64_t *random, struct pp_orders *o, int rank)
 
     if (at < 0 || behind == 0)
         return false;
-    const int to = at + 1 + draw(random, behind < 4 ? behind : 4);
+    const int to = at + 1 + list_draw(random, behind < 4 ? behind : 4);
     const struct pp_op op = ops[at];
     if (pp_op_is_compute(ops[to].kind) && ops[to].aux == PP_FUSED_FIRST)
         return false;
@@ -153,5 +141,5 @@ const char *mistake_name(int mistake)
 
 bool make_mistake(int mistake, uint64_t *random, struct pp_orders *lists)
 {
-    return table[mistake].make(random, lists, draw(random, lists->ranks));
+    return table[mistake].make(random, lists, list_draw(random, lists->ranks));
 }

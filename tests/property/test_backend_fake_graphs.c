@@ -3,6 +3,7 @@
  * events. Then one wait is left out: where that leaves two launches free to change places, some
  * step must come to another result, and where it does not, none may. */
 #include "exec/backend.h"
+#include "lists.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -23,10 +24,7 @@ struct graph {
 static uint64_t random_state;
 static int draw(int below)
 {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (int)((random_state >> 32) % (uint64_t)below);
+    return list_draw(&random_state, below);
 }
 
 static uint32_t bit(int i)

@@ -75,31 +75,11 @@ static int64_t ps_of(double s)
     return llround(s * 1e12);
 }
 
-/* Durations of a trace by instruction, as fluid_options.replay_ps wants them. */
-static int64_t *durations_of(const struct law_case *c, const struct pp_trace *trace)
-{
-    const struct pp_program *p = c->program;
-    const size_t size = (size_t)pp_program_size(p), replicas = (size_t)trace->replicas;
-    int64_t *ps = PP_ARRAY(c->arena, int64_t, size * replicas * (size_t)trace->steps);
-    int e = 0;
-
-    for (int replica = 0; replica < trace->replicas; replica++)
-        for (int r = 0; r < p->ranks; r++)
-            for (int step = 0; step < trace->steps; step++)
-                for (int i = p->begin[r]; i < p->begin[r + 1]; i++, e++) {
-                    const struct pp_trace_event *event = &trace->events[e];
-                    ps[((size_t)step * size + (size_t)i) * replicas + (size_t)replica] =
-                        ps_of(event->end_s) - ps_of(event->start_s);
-                    i += event->is_fused;
-                }
-    return ps;
-}
-
 static void check_replay(const struct law_case *c, const struct pp_trace *trace)
 {
     struct fluid_options options = law_fluid_options(c);
 
-    options.replay_ps = durations_of(c, trace);
+    options.replay_ps = law_durations(c, trace);
     const struct fluid_times *x = fluid_run(c->arena, c->program, c->costs, &options);
     cr_assert_not(x->is_stuck, "%s", c->text);
     cr_assert_eq((int64_t)x->makespan_s, ps_of(law_makespan_s(trace)), "%s (%s): %.17g ps", c->text,

@@ -100,26 +100,6 @@ Test(laws_durations, of_a_run_make_the_same_run, .timeout = 200)
     cr_assert_gt(inside_buckets, 100, "%d buckets posted inside a backward", inside_buckets);
 }
 
-/* Times of a trace are seconds: near enough to find the picoseconds. */
-static int64_t *durations_of_trace(const struct law_case *c, const struct pp_trace *trace)
-{
-    const struct pp_program *p = c->program;
-    const size_t size = (size_t)pp_program_size(p), replicas = (size_t)trace->replicas;
-    int64_t *ps = PP_ARRAY(c->arena, int64_t, size * replicas * (size_t)trace->steps);
-    int e = 0;
-
-    for (int replica = 0; replica < trace->replicas; replica++)
-        for (int r = 0; r < p->ranks; r++)
-            for (int step = 0; step < trace->steps; step++)
-                for (int i = p->begin[r]; i < p->begin[r + 1]; i++, e++) {
-                    const struct pp_trace_event *event = &trace->events[e];
-                    ps[((size_t)step * size + (size_t)i) * replicas + (size_t)replica] =
-                        pp_units_ps(event->end_s) - pp_units_ps(event->start_s);
-                    i += event->is_fused;
-                }
-    return ps;
-}
-
 static const struct pp_engine *contention(void)
 {
     const struct pp_engine *engine = NULL;
@@ -135,7 +115,7 @@ static void engine_replays(const struct law_case *c)
     const struct pp_trace *trace = law_run(c, engine);
     struct law_case again = *c;
 
-    again.options.perturbation.compute_ps = durations_of_trace(c, trace);
+    again.options.perturbation.compute_ps = law_durations(c, trace);
     again.costs = without_compute(c->arena, c->costs);
     const char *difference = law_difference(c->arena, trace, law_run(&again, engine), 0);
     cr_assert_null(difference, "%s: %s", c->text, difference);

@@ -1,6 +1,7 @@
 /* verify against brute force: every schedule in every tiny shape, as it is and with one mistake
  * made at random, compute only and lowered. The two must agree on all of them. */
 #include "brute_force.h"
+#include "lists.h"
 #include "schedules/lower/lower.h"
 #include "schedules/verify.h"
 
@@ -23,12 +24,9 @@ struct trial {
     char shape[128];
 };
 
-static unsigned draw(struct trial *t, unsigned below)
+static int draw(struct trial *t, int below)
 {
-    t->random ^= t->random << 13;
-    t->random ^= t->random >> 7;
-    t->random ^= t->random << 17;
-    return below ? (unsigned)((t->random >> 32) % below) : 0;
+    return list_draw(&t->random, below);
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
@@ -43,30 +41,12 @@ static struct pp_orders *copy_of(struct pp_arena *arena, const struct pp_orders 
     return copy;
 }
 
-static struct pp_op cut(struct pp_orders *o, int rank, int at)
-{
-    const struct pp_op op = o->ops[rank][at];
-
-    memmove(&o->ops[rank][at], &o->ops[rank][at + 1],
-            sizeof(op) * (size_t)(o->count[rank] - at - 1));
-    o->count[rank]--;
-    return op;
-}
-
 static void paste(struct pp_arena *arena, struct pp_orders *o, int rank, int at, struct pp_op op)
 {
     pp_orders_add(arena, o, rank, op);
     memmove(&o->ops[rank][at + 1], &o->ops[rank][at],
             sizeof(op) * (size_t)(o->count[rank] - at - 1));
     o->ops[rank][at] = op;
-}
-
-static void swap(struct pp_orders *o, int rank, int a, int b)
-{
-    const struct pp_op op = o->ops[rank][a];
-
-    o->ops[rank][a] = o->ops[rank][b];
-    o->ops[rank][b] = op;
 }
 
 static void print_lists(const struct pp_orders *o, char *text, size_t bytes)
@@ -118,41 +98,41 @@ typedef void (*mistake)(struct trial *t, struct pp_orders *o, int rank);
 
 static void drop(struct trial *t, struct pp_orders *o, int rank)
 {
-    cut(o, rank, (int)draw(t, (unsigned)o->count[rank]));
+    list_cut(o, rank, draw(t, o->count[rank]));
 }
 
 static void duplicate(struct trial *t, struct pp_orders *o, int rank)
 {
-    const struct pp_op op = o->ops[rank][draw(t, (unsigned)o->count[rank])];
+    const struct pp_op op = o->ops[rank][draw(t, o->count[rank])];
 
-    paste(t->arena, o, rank, (int)draw(t, (unsigned)o->count[rank] + 1), op);
+    paste(t->arena, o, rank, draw(t, o->count[rank] + 1), op);
 }
 
 static void swap_neighbours(struct trial *t, struct pp_orders *o, int rank)
 {
-    const int at = (int)draw(t, (unsigned)o->count[rank] - 1);
+    const int at = draw(t, o->count[rank] - 1);
 
     if (o->count[rank] > 1)
-        swap(o, rank, at, at + 1);
+        list_swap(o, rank, at, at + 1);
 }
 
 static void swap_any(struct trial *t, struct pp_orders *o, int rank)
 {
-    swap(o, rank, (int)draw(t, (unsigned)o->count[rank]), (int)draw(t, (unsigned)o->count[rank]));
+    list_swap(o, rank, draw(t, o->count[rank]), draw(t, o->count[rank]));
 }
 
 static void move_within(struct trial *t, struct pp_orders *o, int rank)
 {
-    const struct pp_op op = cut(o, rank, (int)draw(t, (unsigned)o->count[rank]));
+    const struct pp_op op = list_cut(o, rank, draw(t, o->count[rank]));
 
-    paste(t->arena, o, rank, (int)draw(t, (unsigned)o->count[rank] + 1), op);
+    paste(t->arena, o, rank, draw(t, o->count[rank] + 1), op);
 }
 
 static void move_near(struct trial *t, struct pp_orders *o, int rank)
 {
-    const int from = (int)draw(t, (unsigned)o->count[rank]);
-    const struct pp_op op = cut(o, rank, from);
-    int to = from + (int)draw(t, 7) - 3;
+    const int from = draw(t, o->count[rank]);
+    const struct pp_op op = list_cut(o, rank, from);
+    int to = from + draw(t, 7) - 3;
 
     to = to < 0 ? 0 : to > o->count[rank] ? o->count[rank] : to;
     paste(t->arena, o, rank, to, op);
@@ -160,17 +140,17 @@ static void move_near(struct trial *t, struct pp_orders *o, int rank)
 
 static void move_away(struct trial *t, struct pp_orders *o, int rank)
 {
-    const int other = (int)draw(t, (unsigned)o->ranks);
-    const struct pp_op op = cut(o, rank, (int)draw(t, (unsigned)o->count[rank]));
+    const int other = draw(t, o->ranks);
+    const struct pp_op op = list_cut(o, rank, draw(t, o->count[rank]));
 
-    paste(t->arena, o, other, (int)draw(t, (unsigned)o->count[other] + 1), op);
+    paste(t->arena, o, other, draw(t, o->count[other] + 1), op);
 }
 
 /* Two moves on different ranks: what one of them breaks the other may mend. */
 static void move_two(struct trial *t, struct pp_orders *o, int rank)
 {
     move_near(t, o, rank);
-    rank = (int)draw(t, (unsigned)o->ranks);
+    rank = draw(t, o->ranks);
     if (o->count[rank])
         move_near(t, o, rank);
 }
@@ -199,7 +179,7 @@ static void cut_backward(struct trial *t, struct pp_orders *o, int rank)
             o->ops[rank][i].kind = PP_I;
             weight.kind = PP_W;
             const int behind = o->count[rank] - i;
-            int at = i + 1 + (int)draw(t, (unsigned)behind);
+            int at = i + 1 + draw(t, behind);
             at += at < o->count[rank] && is_second(&o->ops[rank][at]); /* not between a pair */
             paste(t->arena, o, rank, at, weight);
         }
@@ -227,8 +207,7 @@ static void barriers(struct trial *t, struct pp_orders *o, int rank)
     for (int times = 0; times < 2; times++)
         for (int r = 0; r < o->ranks; r++)
             if (is_whole || r != rank)
-                paste(t->arena, o, r,
-                      draw(t, 3) ? o->count[r] : (int)draw(t, (unsigned)o->count[r] + 1), bar);
+                paste(t->arena, o, r, draw(t, 3) ? o->count[r] : draw(t, o->count[r] + 1), bar);
 }
 
 static bool has_slot(int kind)
@@ -239,7 +218,7 @@ static bool has_slot(int kind)
 static void renumber_slots(struct trial *t, struct pp_orders *o, int rank)
 {
     int next[PP_OP_KINDS] = {0};
-    const int slots = 1 + (int)draw(t, 5);
+    const int slots = 1 + draw(t, 5);
 
     for (int i = 0; i < o->count[rank]; i++) {
         struct pp_op *op = &o->ops[rank][i];
@@ -250,16 +229,16 @@ static void renumber_slots(struct trial *t, struct pp_orders *o, int rank)
 
 static void change_slot(struct trial *t, struct pp_orders *o, int rank)
 {
-    struct pp_op *op = &o->ops[rank][draw(t, (unsigned)o->count[rank])];
+    struct pp_op *op = &o->ops[rank][draw(t, o->count[rank])];
 
     if (has_slot(op->kind))
-        op->slot = (int)draw(t, 3);
+        op->slot = draw(t, 3);
 }
 
 /* Of a collective or its WAIT. */
 static void change_bucket(struct trial *t, struct pp_orders *o, int rank)
 {
-    int at = (int)draw(t, (unsigned)o->count[rank]);
+    int at = draw(t, o->count[rank]);
 
     for (int i = 0; i < o->count[rank]; i++, at = (at + 1) % o->count[rank]) {
         struct pp_op *op = &o->ops[rank][at];
@@ -302,7 +281,7 @@ static void try_mistakes(struct trial *t, const struct pp_orders *base, int time
     for (size_t k = 0; k < sizeof(mistakes) / sizeof(mistakes[0]); k++)
         for (int n = 0; n < mistakes[k].weight * times; n++) {
             struct pp_orders *mutant = copy_of(t->arena, base);
-            const int rank = (int)draw(t, (unsigned)base->ranks);
+            const int rank = draw(t, base->ranks);
             t->what = mistakes[k].name;
             if (mutant->count[rank] > 0)
                 mistakes[k].make(t, mutant, rank);
@@ -322,11 +301,11 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
     struct pp_error err = {0};
     const struct pp_lower_options options = {
         .post = (enum pp_post)draw(t, 4),
-        .recv_slots = (int)draw(t, 4),
+        .recv_slots = draw(t, 4),
         .grad_sync = (enum pp_grad_sync)draw(t, 3),
         .has_sync = draw(t, 2),
         .has_optimizer = draw(t, 2),
-        .zero = (int)draw(t, 2),
+        .zero = draw(t, 2),
         .has_tied = draw(t, 2),
         .recompute_frac = draw(t, 3) ? NULL : all,
         .buckets = draw(t, 2) ? NULL : cuts,
@@ -360,7 +339,7 @@ static void try_infer(struct trial *t, const struct pp_orders *orders)
     for (int r = 0; r < base->ranks; r++)
         for (int i = base->count[r] - 1; i >= 0; i--)
             if (base->ops[r][i].kind != PP_F)
-                cut(base, r, i);
+                list_cut(base, r, i);
             else
                 base->ops[r][i].aux = 0;
     t->head.mode = PP_MODE_INFER;
