@@ -108,10 +108,11 @@ void pp_options_man(const struct pp_cli *cli, const char *version, FILE *out); /
 enum pp_shell { PP_SHELL_BASH, PP_SHELL_ZSH, PP_SHELL_FISH };
 void pp_options_completion(const struct pp_cli *cli, enum pp_shell shell, FILE *out);
 
-/* The help command: NULL = everything, a command, "man", or a shell's name for its completion;
- * PP_EINVAL for anything else. */
-enum pp_status pp_options_topic(const struct pp_cli *cli, const char *topic, FILE *out, int width,
-                                struct pp_error *err);
+/* What was asked about the program itself, but its version: -h, --help, and the command named
+ * "help", whose operand is nothing = everything, a command, "man", or a shell's name for its
+ * completion; PP_EINVAL for anything else. `*is_answered` is false when nothing was. */
+enum pp_status pp_options_answer(const struct pp_cli *cli, const struct pp_parsed *parsed,
+                                 FILE *out, int width, bool *is_answered, struct pp_error *err);
 
 /* The entry of a NULL-terminated list that is nearest to `word` (small edit distance, dashes and
  * case ignored), or NULL when nothing is near. */

@@ -1,4 +1,4 @@
-/* The operand of a program's help command. */
+/* Help: what a program says of itself. */
 #include "core/options.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@ static int command_by_name(const struct pp_cli *cli, const char *name)
     return -1;
 }
 
-enum pp_status pp_options_topic(const struct pp_cli *cli, const char *topic, FILE *out, int width,
-                                struct pp_error *err)
+static enum pp_status print_topic(const struct pp_cli *cli, const char *topic, FILE *out, int width,
+                                  struct pp_error *err)
 {
     static const char *const SHELLS[] = {"bash", "zsh", "fish"};
 
@@ -30,5 +30,21 @@ enum pp_status pp_options_topic(const struct pp_cli *cli, const char *topic, FIL
         return pp_error_set(err, PP_EINVAL, "help %s: no such command; %s --help lists them", topic,
                             cli->program);
     pp_options_help(cli, command, out, width);
+    return PP_OK;
+}
+
+enum pp_status pp_options_answer(const struct pp_cli *cli, const struct pp_parsed *parsed,
+                                 FILE *out, int width, bool *is_answered, struct pp_error *err)
+{
+    *is_answered = true;
+    if (parsed->wants_short_help)
+        pp_options_short_help(cli, out, width);
+    else if (parsed->wants_help)
+        pp_options_help(cli, parsed->command == 0 ? -1 : parsed->command, out, width);
+    else if (!strcmp(cli->commands[parsed->command].name, "help"))
+        return print_topic(cli, parsed->operand_count ? parsed->operands[0] : NULL, out, width,
+                           err);
+    else
+        *is_answered = false;
     return PP_OK;
 }

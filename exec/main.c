@@ -14,6 +14,7 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
 {
     const int width = pp_terminal_detect("never", out).width;
     struct pp_parsed parsed;
+    bool is_answered;
     struct pp_request request;
 
     PP_TRY(pp_options_parse(arena, &pp_exec_cli, argc, argv, &parsed, err));
@@ -21,18 +22,9 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
         fprintf(out, "pipeexec %s\n", PP_VERSION);
         return PP_OK;
     }
-    if (parsed.wants_short_help) {
-        pp_options_short_help(&pp_exec_cli, out, width);
+    PP_TRY(pp_options_answer(&pp_exec_cli, &parsed, out, width, &is_answered, err));
+    if (is_answered)
         return PP_OK;
-    }
-    if (parsed.wants_help) {
-        pp_options_help(&pp_exec_cli, parsed.command == PP_EXEC_RUN ? -1 : parsed.command, out,
-                        width);
-        return PP_OK;
-    }
-    if (parsed.command == PP_EXEC_HELP)
-        return pp_options_topic(&pp_exec_cli, parsed.operand_count ? parsed.operands[0] : NULL, out,
-                                width, err);
     request = (struct pp_request){.cli = &pp_exec_cli, .flags = &parsed};
     return pp_exec_command_run(arena, &request, out, err);
 }

@@ -31,6 +31,7 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
 {
     const int width = pp_terminal_detect("never", out).width;
     struct pp_parsed parsed;
+    bool is_answered;
 
     if (argc == 1) {
         pp_options_short_help(&pp_sim_cli, stderr, width);
@@ -41,18 +42,9 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
     if (parsed.wants_version) {
         return version(out);
     }
-    if (parsed.wants_short_help) {
-        pp_options_short_help(&pp_sim_cli, out, width);
+    PP_TRY(pp_options_answer(&pp_sim_cli, &parsed, out, width, &is_answered, err));
+    if (is_answered)
         return PP_OK;
-    }
-    if (parsed.wants_help) {
-        pp_options_help(&pp_sim_cli, parsed.command == PP_CMD_RUN ? -1 : parsed.command, out,
-                        width);
-        return PP_OK;
-    }
-    if (parsed.command == PP_CMD_HELP)
-        return pp_options_topic(&pp_sim_cli, parsed.operand_count ? parsed.operands[0] : NULL, out,
-                                width, err);
     return COMMANDS[parsed.command](arena, &parsed, out, err);
 }
 
