@@ -85,5 +85,5 @@ $ folder=$(mktemp -d); pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 
 > p.json.gz
 > step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,program_hash
 $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --trace /nowhere/m.csv
-! pipeexec: error: cannot write '/nowhere/m.csv': No such file or directory
+! pipeexec: error: --trace /nowhere/m.csv: cannot write to /nowhere: No such file or directory
 = 1
