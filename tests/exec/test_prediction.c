@@ -1,0 +1,93 @@
+/* What a training run says of its own step: by schedule, on both clocks. */
+#include "tests/exec/train.h"
+
+#include <math.h>
+
+static struct exec_case small(const char *schedule)
+{
+    return (struct exec_case){.schedule = schedule,
+                              .shape = {.ranks = 4, .micro_batches = 8},
+                              .replicas = 1,
+                              .mbs = 1,
+                              .steps = 5,
+                              .seed = 3};
+}
+
+/* Calibration fills tables of its own: those of the machine know of no compute before and after.
+ * The measured trace shares a pair out by what its ops took. */
+Test(prediction, costs_of_the_machine_stay_what_they_are)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const struct exec_case c = small("dualpipe");
+    struct exec_run run;
+    int pairs = 0, uneven = 0;
+
+    cr_assert(exec_run(arena, &c, &run));
+    const struct pp_costs *costs = run.training.machine.costs;
+    cr_assert(!costs->is_calibrated && !costs->overlap);
+    for (int kind = 0; kind < PP_OP_KINDS; kind++)
+        for (int s = 0; pp_op_is_compute(kind) && costs->op[kind] && s < costs->stages; s++)
+            cr_assert_eq(costs->op[kind][s].ps, 0, "%s", pp_op_kinds[kind].text);
+    for (int i = 0; i < run.result.trace->count; i++) {
+        const struct pp_trace_event *e = &run.result.trace->events[i];
+        pairs += e->is_fused;
+        uneven +=
+            e->is_fused && e->forward_frac > 0 && e->forward_frac < 1 && e->forward_frac != 0.5;
+    }
+    cr_assert(pairs > 0 && uneven == pairs, "%d of %d", uneven, pairs);
+}
+
+static void has_band(const struct exec_run *run, const char *name)
+{
+    const struct pp_training_result *r = &run->result;
+    const struct pp_band *band = &r->predicted_band;
+
+    cr_assert(0 < band->low_s && band->low_s <= band->mid_s && band->mid_s <= band->high_s &&
+                  isfinite(band->high_s),
+              "%s: %g .. %g .. %g s", name, band->low_s, band->mid_s, band->high_s);
+    cr_assert_eq(r->structural_error_s, 0, "%s", name);
+    cr_assert(isfinite(r->unattributed_s) && r->unattributed_s >= 0, "%s", name);
+}
+
+Test(prediction, has_a_band_for_every_schedule)
+{
+    for (int i = 0; pp_schedules[i]; i++) {
+        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        const struct exec_case c = small(pp_schedules[i]->name);
+        struct exec_run run;
+
+        if (pp_schedules[i]->is_simulated_only || !exec_run(arena, &c, &run))
+            continue;
+        has_band(&run, c.schedule);
+        cr_assert_eq(run.result.unattributed_s, 0, "%s", c.schedule);
+    }
+}
+
+/* Durations of another schedule: by part. */
+Test(prediction, has_a_band_from_another_schedule)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const struct exec_case c = small("zbv"), other = small("1f1b");
+    struct exec_run run, first;
+    struct pp_calibration *calibration;
+    struct pp_error err = {0};
+
+    cr_assert(exec_run_make(arena, &c, &run, &err) == PP_OK &&
+                  exec_run_make(arena, &other, &first, &err) == PP_OK &&
+                  pp_train_calibrate(arena, &first.training, 2, &calibration, &err) == PP_OK,
+              "%s", err.message);
+    run.training.calibration = calibration;
+    cr_assert_eq(pp_train(arena, &run.training, &run.result, &err), PP_OK, "%s", err.message);
+    has_band(&run, "zbv");
+}
+
+Test(prediction, on_the_wall_clock)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_case c = small("1f1b");
+    struct exec_run run;
+
+    c.clock = PP_CLOCK_WALL;
+    cr_assert(exec_run(arena, &c, &run));
+    has_band(&run, "1f1b");
+}
