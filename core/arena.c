@@ -1,5 +1,7 @@
+#define _GNU_SOURCE /* program_invocation_short_name */
 #include "core/arena.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,7 +41,8 @@ struct pp_arena {
 
 static void die(size_t bytes)
 {
-    fprintf(stderr, "pipesim: error: out of memory (asked for %zu bytes)\n", bytes);
+    fprintf(stderr, "%s: error: out of memory (asked for %zu bytes)\n",
+            program_invocation_short_name, bytes);
     exit(1);
 }
 

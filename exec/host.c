@@ -2,8 +2,12 @@
 #include "exec/host.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +21,15 @@ int pp_host_cores(void)
         return CPU_COUNT(&set);
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;
+}
+
+struct group_files {
+    const char *limit, *used, *cached; /* the last one a line of memory.stat */
+};
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* The number that `format` finds in the first line that has it; `otherwise` without one. */
@@ -44,25 +57,63 @@ static uint64_t machine_bytes(void)
     return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : SIZE_MAX;
 }
 
-/* Control groups, version 2, as a container sees its own. Cached file pages count as used there,
- * but give way. */
-static uint64_t group_bytes(void)
+/* What a control group's files of this folder leave. Cached file pages count as used there, but
+ * give way. SIZE_MAX without a limit, or without such files. */
+static uint64_t folder_bytes(const char *folder, const struct group_files *files)
 {
-    const uint64_t limit = find_number("/sys/fs/cgroup/memory.max", "%" SCNu64, UINT64_MAX);
-    const uint64_t used = find_number("/sys/fs/cgroup/memory.current", "%" SCNu64, 0);
-    const uint64_t cached = find_number("/sys/fs/cgroup/memory.stat", "inactive_file %" SCNu64, 0);
-    const uint64_t held = used > cached ? used - cached : 0;
+    char path[3][PATH_MAX];
 
+    snprintf(path[0], sizeof path[0], "%s/%s", folder, files->limit);
+    snprintf(path[1], sizeof path[1], "%s/%s", folder, files->used);
+    snprintf(path[2], sizeof path[2], "%s/memory.stat", folder);
+    const uint64_t limit = find_number(path[0], "%" SCNu64, UINT64_MAX),
+                   used = find_number(path[1], "%" SCNu64, 0),
+                   cached = find_number(path[2], files->cached, 0),
+                   held = used > cached ? used - cached : 0;
     if (limit == UINT64_MAX)
         return SIZE_MAX;
     return limit > held ? limit - held : 0;
 }
 
+/* Of the group of this process and, as a container sees its own, of the root. A line of
+ * /proc/self/cgroup is number:controllers:path; version 2 names no controllers. */
+static uint64_t group_bytes(void)
+{
+    static const struct group_files V1 = {"memory.limit_in_bytes", "memory.usage_in_bytes",
+                                          "total_inactive_file %" SCNu64},
+                                    V2 = {"memory.max", "memory.current", "inactive_file %" SCNu64};
+    uint64_t least =
+        smaller(folder_bytes("/sys/fs/cgroup", &V2), folder_bytes("/sys/fs/cgroup/memory", &V1));
+    char line[PATH_MAX / 2], path[PATH_MAX / 2], folder[PATH_MAX];
+    FILE *file = fopen("/proc/self/cgroup", "re");
+
+    while (file && fgets(line, sizeof line, file)) {
+        const bool is_v1 = strstr(line, ":memory:") != NULL;
+        if (sscanf(line, is_v1 ? "%*d:memory:%2047[^\n]" : "0::%2047[^\n]", path) != 1)
+            continue;
+        snprintf(folder, sizeof folder, "/sys/fs/cgroup%s%s", is_v1 ? "/memory" : "", path);
+        least = smaller(least, folder_bytes(folder, is_v1 ? &V1 : &V2));
+    }
+    if (file)
+        fclose(file);
+    return least;
+}
+
+/* ulimit -v, less what the process has mapped. */
+static uint64_t limit_bytes(void)
+{
+    const uint64_t mapped =
+        find_number("/proc/self/statm", "%" SCNu64, 0) * (uint64_t)sysconf(_SC_PAGESIZE);
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    return limit.rlim_cur > mapped ? limit.rlim_cur - mapped : 0;
+}
+
 size_t pp_host_available_bytes(void)
 {
-    const uint64_t machine = machine_bytes(), group = group_bytes();
-
-    return machine < group ? machine : group;
+    return smaller(machine_bytes(), smaller(group_bytes(), limit_bytes()));
 }
 
 int64_t pp_host_thread_ns(void)

@@ -34,7 +34,8 @@ struct pp_machine_options {
     int cores;        /* compute ops at a time; 0 = those of the machine */
     int kept_steps;   /* of which times are kept: the last ones */
     bool is_poisoned; /* fill memory with a pattern first, see memory.h */
-    uint64_t seed;    /* of the backend's orders */
+    size_t reserved_bytes; /* that the caller will take beside: counted when memory is checked */
+    uint64_t seed;         /* of the backend's orders */
 };
 
 struct pp_machine;

@@ -20,10 +20,21 @@ void pp_machine_fail(struct pp_machine *m, const struct pp_error *err)
 
 /* ---- memory ---------------------------------------------------------------------------------*/
 
+/* Lists and times: about what a row takes in the machine and, for each kept step, in the trace. */
+static double bookkeeping_bytes(const struct pp_machine *m)
+{
+    enum { ROW_BYTES = sizeof(struct pp_bound) + sizeof(struct pp_stage_work), EVENT_BYTES = 256 };
+    const double kept = m->options.kept_steps > 0 ? m->options.kept_steps : 1;
+
+    return (double)m->size * m->replicas * (ROW_BYTES + EVENT_BYTES * kept);
+}
+
 static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *err)
 {
-    const double available_bytes = (double)pp_host_available_bytes(), mib = 1024.0 * 1024.0;
-    double needed_bytes = 0;
+    const double available_bytes = (double)pp_host_available_bytes(), mib = 1024.0 * 1024.0,
+                 lists_bytes = bookkeeping_bytes(m),
+                 reserved_bytes = (double)m->options.reserved_bytes;
+    double needed_bytes = lists_bytes + reserved_bytes;
 
     for (int r = 0; r < m->p->ranks; r++)
         needed_bytes += (double)m->layout[r].block_bytes * m->replicas;
@@ -31,9 +42,11 @@ static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *
         return PP_OK;
     pp_error_set(
         err, PP_EFAIL,
-        "the run needs %.0f MiB in all, this machine has %.0f MiB free; rank by rank "
-        "(%d replica%s of each), in MiB: weights, gradients, optimizer, activations, other",
-        needed_bytes / mib, available_bytes / mib, m->replicas, m->replicas > 1 ? "s" : "");
+        "the run needs %.0f MiB in all, this machine has %.0f MiB free; lists and times "
+        "%.0f, reference of the check %.0f (--no-check), and rank by rank (%d replica%s of "
+        "each), in MiB: weights, gradients, optimizer, activations, other",
+        needed_bytes / mib, available_bytes / mib, lists_bytes / mib, reserved_bytes / mib,
+        m->replicas, m->replicas > 1 ? "s" : "");
     for (int r = 0; r < m->p->ranks && r < 16; r++) {
         const struct pp_rank_layout *l = &m->layout[r];
         pp_error_append(err, "\n  rank %d: %.0f, %.0f, %.0f, %.0f, %.0f", r,
@@ -41,7 +54,8 @@ static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *
                         (double)l->optimizer_bytes / mib, (double)l->activations_bytes / mib,
                         (double)(l->buffers_bytes + l->other_bytes) / mib);
     }
-    return pp_error_append(err, "\n  lower --mbs, --seq, --micro-batches or --hidden");
+    return pp_error_append(err, "\n  lower --dp, --layers, --hidden, --mbs, --seq or "
+                                "--micro-batches");
 }
 
 static struct pp_state state_at(const struct pp_machine *m, const struct pp_stage *stage, char *at)

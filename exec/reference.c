@@ -63,6 +63,31 @@ static struct needs needs_of(const struct pp_stage *stage, const struct pp_kerne
     };
 }
 
+static struct pp_stage *stage_of(struct pp_arena *arena, const struct pp_net *net,
+                                 const struct pp_kernels *kernels, const struct pp_batch *batch)
+{
+    const struct pp_stage_shape shape = {
+        .blocks = net->layers,
+        .has_embedding = true,
+        .has_head = true,
+        .rows = batch->mbs / batch->granules,
+        .tokens = net->seq / batch->splits,
+        .splits = batch->splits,
+    };
+
+    assert(batch->mbs % batch->granules == 0 && net->seq % batch->splits == 0);
+    return pp_stage_create(arena, net, &shape, kernels);
+}
+
+size_t pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
+                          const struct pp_batch *batch, bool is_exact)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const struct needs needs = needs_of(stage_of(scratch, net, kernels, batch), kernels, is_exact);
+
+    return needs.state + needs.granule + needs.scratch;
+}
+
 static enum pp_status check_memory(const struct needs *needs, struct pp_error *err)
 {
     const size_t total = needs->state + needs->granule + needs->scratch;
@@ -125,18 +150,9 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
                                    struct pp_error *err)
 {
     struct pp_reference *r = PP_NEW(arena, struct pp_reference);
-    const struct pp_stage_shape shape = {
-        .blocks = net->layers,
-        .has_embedding = true,
-        .has_head = true,
-        .rows = batch->mbs / batch->granules,
-        .tokens = net->seq / batch->splits,
-        .splits = batch->splits,
-    };
 
-    assert(batch->mbs % batch->granules == 0 && net->seq % batch->splits == 0);
     *r = (struct pp_reference){.net = net, .kernels = kernels, .batch = *batch, .recipe = *recipe};
-    r->stage = pp_stage_create(arena, net, &shape, kernels);
+    r->stage = stage_of(arena, net, kernels, batch);
     const struct needs needs = needs_of(r->stage, kernels, recipe->is_exact);
     PP_TRY(check_memory(&needs, err));
     r->state = take_state(arena, r->stage, kernels, recipe->is_exact);

@@ -18,6 +18,9 @@ static inline int pp_batch_samples(const struct pp_batch *b)
 }
 
 struct pp_reference;
+/* Memory that pp_reference_create will take. */
+size_t pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
+                          const struct pp_batch *batch, bool is_exact);
 /* All memory is taken here, from the arena; one granule's activations at a time. PP_EFAIL when it
  * is more than the machine has left, with sizes. `net` and `kernels` are kept by reference. mbs is
  * a multiple of the granules, net->seq of the splits. */

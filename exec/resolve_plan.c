@@ -245,12 +245,20 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_request
     return PP_OK;
 }
 
+/* Steps whose times are kept: all that are judged in usual runs, fewer of immense programs. */
+static int kept_steps(const struct pp_exec_plan *plan)
+{
+    enum { MOST = 64, FEWEST = 4, ROWS = 1 << 22 };
+    const int64_t rows = (int64_t)pp_program_size(plan->program) * plan->batch.replicas,
+                  kept = ROWS / rows;
+
+    return kept > MOST ? MOST : kept < FEWEST ? FEWEST : (int)kept;
+}
+
 struct pp_training pp_exec_training(const struct pp_request *request,
                                     const struct pp_exec_config *config,
                                     const struct pp_exec_plan *plan)
 {
-    enum { KEPT_STEPS = 16 };
-    const int judged = config->steps - 1 - config->warmup;
     const bool is_checked = !pp_request_has(request, "no-check");
 
     return (struct pp_training){
@@ -263,9 +271,7 @@ struct pp_training pp_exec_training(const struct pp_request *request,
                     .costs = plan->costs,
                     .clock = config->clock,
                     .cores = config->cores,
-                    .kept_steps = judged < 1            ? 1
-                                  : judged < KEPT_STEPS ? judged
-                                                        : KEPT_STEPS,
+                    .kept_steps = kept_steps(plan),
                     .is_poisoned = is_checked,
                     .seed = config->recipe.seed},
         .schedule = plan->subject.schedule,

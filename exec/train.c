@@ -172,11 +172,31 @@ static void read_memory(struct run *run)
 
 static double median_step_s(const struct run *run)
 {
-    const int judge = run->ranges.judge, count = run->training->steps - judge;
+    const int first = run->result->first_judged, count = run->training->steps - first;
     double *sorted = PP_ARRAY(run->arena, double, count);
 
-    memcpy(sorted, run->result->step_s + judge, sizeof(double) * (size_t)count);
+    memcpy(sorted, run->result->step_s + first, sizeof(double) * (size_t)count);
     return pp_median(sorted, count);
+}
+
+/* The same median step, with its parts, as pipesim compare finds it in the two traces. */
+static enum pp_status hold_against(struct run *run, struct pp_error *err)
+{
+    struct pp_training_result *r = run->result;
+    const struct pp_compare_options options = {0};
+    struct pp_comparison comparison;
+
+    PP_TRY(pp_compare(run->arena, r->prediction.trace, r->trace, &options, &comparison, err));
+    const struct pp_compare_side *side = &comparison.measured;
+    r->metrics = (struct pp_metrics){.iteration_s = side->step_s,
+                                     .bubble_frac = side->bubble_frac,
+                                     .span_bubble_frac = side->span_bubble_frac,
+                                     .ranks = side->ranks};
+    for (int i = 0; i < PP_TIME_PARTS; i++)
+        r->metrics.time_frac[i] = side->part_s[i] / side->step_s;
+    const double *frac = r->metrics.time_frac;
+    r->metrics.exposed_comm_frac = frac[PP_TIME_P2P] + frac[PP_TIME_DP_SYNC];
+    return PP_OK;
 }
 
 static enum pp_status judge(struct run *run, struct pp_error *err)
@@ -188,7 +208,7 @@ static enum pp_status judge(struct run *run, struct pp_error *err)
     PP_TRY(predict(run, err));
     PP_TRY(replay(run, err));
     r->trace = pp_exec_trace(run->arena, run->machine, &t->machine, &run->costs);
-    PP_TRY(pp_metrics_compute(run->arena, r->trace, &r->metrics, err));
+    PP_TRY(hold_against(run, err));
     if (run->reference && t->check == PP_CHECK_ALL)
         compare(run, PP_VECTOR_WEIGHTS, &r->weights);
     read_memory(run);
@@ -203,6 +223,14 @@ static enum pp_status train(struct run *run, struct pp_error *err)
     return judge(run, err);
 }
 
+/* All steps that are judged, or the last of them. */
+static int kept_of(const struct pp_training *training, int judge)
+{
+    const int judged = training->steps - judge, most = training->machine.kept_steps;
+
+    return judged > most && most > 0 ? most : judged;
+}
+
 enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *training,
                         struct pp_training_result *result, struct pp_error *err)
 {
@@ -215,8 +243,13 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
     *result = (struct pp_training_result){.losses = PP_ARRAY(arena, double, training->steps),
                                           .grad_norms = PP_ARRAY(arena, double, training->steps),
                                           .step_s = PP_ARRAY(arena, double, training->steps)};
-    result->first_judged = run.ranges.judge;
-    PP_TRY(pp_machine_create(arena, &training->machine, &run.machine, err));
+    struct pp_machine_options options = training->machine;
+    options.kept_steps = kept_of(training, run.ranges.judge);
+    if (training->check != PP_CHECK_NONE)
+        options.reserved_bytes = pp_reference_bytes(&training->net, options.kernels, options.batch,
+                                                    options.recipe->is_exact);
+    result->first_judged = training->steps - options.kept_steps;
+    PP_TRY(pp_machine_create(arena, &options, &run.machine, err));
     const enum pp_status status = train(&run, err);
     pp_machine_destroy(run.machine);
     return status;

@@ -3,6 +3,7 @@
 #define PP_EXEC_TRAIN_H
 
 #include "exec/predict.h"
+#include "traces/compare.h"
 
 struct pp_training {
     /* what to run; stages, costs and batch belong to machine.program */
