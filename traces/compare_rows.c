@@ -1,9 +1,9 @@
 /* Durations of matched events by kind: means, percentiles, shares of the error. */
+#include "core/quantile.h"
 #include "core/units.h"
 #include "traces/compare_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { FUSED, KINDS = PP_OP_KINDS + 1 }; /* fused pairs first, then the table of kinds */
 
@@ -51,26 +51,19 @@ void pp_tally_add(struct pp_tally *tally, const struct pp_trace_event *event, do
                                                               : measured_ps - predicted_ps);
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
 static struct pp_compare_row row_of(struct samples *s, int index, pp_wide all_half_errors_ps)
 {
     const int n = s->count;
     const double *sorted = s->measured_s;
+    const double p50_s = pp_median(s->measured_s, n);
 
-    qsort(s->measured_s, (size_t)n, sizeof(*s->measured_s), compare_doubles);
     return (struct pp_compare_row){
         .kind = index == FUSED ? PP_F : (uint8_t)(index - 1),
         .is_fused = index == FUSED,
         .count = n,
         .predicted_mean_s = (double)s->predicted_ps * 1e-12 / n,
         .measured_mean_s = (double)s->measured_ps * 1e-12 / n,
-        .measured_p50_s = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2,
+        .measured_p50_s = p50_s,
         .measured_p95_s = sorted[(19 * (int64_t)n + 19) / 20 - 1], /* the nearest rank */
         .error_frac = pp_compare_frac((double)s->predicted_ps, (double)s->measured_ps),
         .share_frac =
