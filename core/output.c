@@ -51,9 +51,7 @@ static int create_temporary(struct pp_arena *arena, struct pp_output *output)
     return -1;
 }
 
-/* The end of a chain of links, whether it exists or not; NULL with errno when the links have none.
- */
-static char *place_of(struct pp_arena *arena, const char *path)
+char *pp_output_place(struct pp_arena *arena, const char *path)
 {
     enum { LINKS_MAX = 40 };
     char *real = realpath(path, NULL);
@@ -92,8 +90,7 @@ static int inherited(const char *path)
     return (int)fd;
 }
 
-/* Root may write everything, yet a file that nobody may write is kept on purpose. */
-static bool is_writable(const char *place, const struct stat *info)
+bool pp_output_may_replace(const char *place, const struct stat *info)
 {
     if ((info->st_mode & 0222) != 0 && faccessat(AT_FDCWD, place, W_OK, AT_EACCESS) == 0)
         return true;
@@ -112,7 +109,7 @@ static int open_place(struct pp_arena *arena, struct pp_output *output)
         return create_temporary(arena, output);
     if (!S_ISREG(info.st_mode))
         return open(output->place, flags);
-    if (!is_writable(output->place, &info))
+    if (!pp_output_may_replace(output->place, &info))
         return -1;
     if (info.st_nlink > 1 || info.st_uid != geteuid())
         return open(output->place, flags | O_TRUNC);
@@ -133,7 +130,7 @@ enum pp_status pp_output_open(struct pp_arena *arena, const char *path, struct p
     int fd = inherited(path);
     if (fd >= 0)
         fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    else if ((output->place = place_of(arena, path)) != NULL)
+    else if ((output->place = pp_output_place(arena, path)) != NULL)
         fd = open_place(arena, output);
     if (fd < 0)
         return pp_error_set(err, PP_EFAIL, "cannot write '%s': %s", path, strerror(errno));
@@ -148,30 +145,57 @@ enum pp_status pp_output_open(struct pp_arena *arena, const char *path, struct p
     return PP_OK;
 }
 
-enum pp_status pp_output_commit(struct pp_output *output, struct pp_error *err)
+/* Flush and close; NULL, or why not all bytes are there. The reason of a write that failed long ago
+ * is not known any more. */
+static const char *finish(struct pp_output *output)
 {
     FILE *file = output->file;
-    const char *what = "cannot write";
 
     output->file = NULL;
     errno = 0;
-    bool is_good = fflush(file) == 0 && !ferror(file);
-    int code = errno;
-    if (file != stdout && fclose(file) != 0 && is_good) {
-        is_good = false;
-        code = errno;
+    const bool is_good = fflush(file) == 0 && !ferror(file);
+    const int code = errno;
+    if (file != stdout && fclose(file) != 0 && is_good)
+        return errno ? strerror(errno) : "write error";
+    return is_good ? NULL : code ? strerror(code) : "write error";
+}
+
+static void forget(struct pp_output *outputs, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (outputs[i].temporary != NULL)
+            unlink(outputs[i].temporary);
+}
+
+enum pp_status pp_output_commit_all(struct pp_output *outputs, int count, struct pp_error *err)
+{
+    enum pp_status status = PP_OK;
+
+    for (int i = 0; i < count; i++) {
+        const char *fault = finish(&outputs[i]);
+        if (fault != NULL && status == PP_OK)
+            status = pp_error_set(err, PP_EFAIL, "cannot write '%s': %s", outputs[i].path, fault);
     }
-    if (output->temporary != NULL) {
-        if (is_good && rename(output->temporary, output->place) != 0) {
-            is_good = false;
-            code = errno;
-            what = "cannot replace";
-        }
-        if (!is_good)
-            unlink(output->temporary);
+    for (int i = 0; i < count && status == PP_OK; i++) {
+        if (outputs[i].temporary == NULL)
+            continue;
+        if (rename(outputs[i].temporary, outputs[i].place) != 0)
+            status = pp_error_set(err, PP_EFAIL, "cannot replace '%s': %s", outputs[i].path,
+                                  strerror(errno));
+        else
+            outputs[i].temporary = NULL;
     }
-    if (is_good)
-        return PP_OK;
-    return pp_error_set(err, PP_EFAIL, "%s '%s': %s", what, output->path,
-                        code ? strerror(code) : "write error");
+    forget(outputs, count);
+    return status;
+}
+
+enum pp_status pp_output_commit(struct pp_output *output, struct pp_error *err)
+{
+    return pp_output_commit_all(output, 1, err);
+}
+
+void pp_output_discard(struct pp_output *output)
+{
+    finish(output);
+    forget(output, 1);
 }

@@ -110,8 +110,8 @@ static bool check_headers(struct pp_worker *w, const struct pp_machine_message *
     pp_error_set(&err, PP_EFAIL,
                  "step %d, replica %d: rank %d received %s (step %d, %" PRIu64
                  " bytes), but expected %s (step %d, %" PRIu64 " bytes)",
-                 w->machine->step, w->replica, w->rank, a, sent->step, sent->bytes, b,
-                 expected->step, expected->bytes);
+                 w->machine->step + 1, w->replica, w->rank, a, sent->step + 1, sent->bytes, b,
+                 expected->step + 1, expected->bytes);
     pp_machine_fail(w->machine, &err);
     return false;
 }

@@ -35,15 +35,15 @@ static enum pp_status check_gradients(const struct pp_machine *m, struct pp_erro
 
     for (int k = 0; k < m->worker_count; k++) {
         if (m->workers[k].status != PP_FIXED_OK)
-            return pp_error_set(err, PP_EFAIL, "step %d, rank %d: %s", m->step, m->workers[k].rank,
-                                STATUS_TEXT[m->workers[k].status]);
+            return pp_error_set(err, PP_EFAIL, "step %d, rank %d: %s", m->step + 1,
+                                m->workers[k].rank, STATUS_TEXT[m->workers[k].status]);
     }
     for (int c = 0; c < m->p->collective_count; c++)
         status = status ? status : m->collectives[c].sum.status;
     for (int t = 0; t < m->tied_count; t++)
         status = status ? status : m->tied[t].status;
     if (status != PP_FIXED_OK)
-        return pp_error_set(err, PP_EFAIL, "step %d, sum over replicas: %s", m->step,
+        return pp_error_set(err, PP_EFAIL, "step %d, sum over replicas: %s", m->step + 1,
                             STATUS_TEXT[status]);
     return PP_OK;
 }
@@ -62,8 +62,8 @@ static enum pp_status check_loss(struct pp_machine *m, struct pp_error *err)
     m->loss = pp_loss_mean(&sum);
     if (!sum.is_finite)
         return pp_error_set(err, PP_EFAIL,
-                            "step %d: the loss is not a finite number; lower --lr (now %g)",
-                            m->step, pp_recipe_rate(m->options.recipe, m->step));
+                            "step %d: the loss is not a finite number; lower --lr %g", m->step + 1,
+                            m->options.recipe->rate);
     return PP_OK;
 }
 
@@ -82,7 +82,7 @@ static void judge(const struct pp_kernels *k, void *stream, void *argument)
         status = check_gradients(m, &err);
     if (status == PP_OK && !isfinite(m->grad_norm))
         status = pp_error_set(&err, PP_EFAIL, "step %d: the norm of the gradients is not finite",
-                              m->step);
+                              m->step + 1);
     if (status != PP_OK)
         pp_machine_fail(m, &err);
     else if (m->hook)

@@ -226,7 +226,7 @@ static enum pp_status check_granule(const struct pp_reference *r, int step, int 
 
     if (loss->is_finite && status == PP_FIXED_OK)
         return PP_OK;
-    snprintf(what, sizeof what, "step %d: after micro-batch %d of replica %d", step,
+    snprintf(what, sizeof what, "step %d: after micro-batch %d of replica %d", step + 1,
              micro_batch % r->batch.micro_batches, micro_batch / r->batch.micro_batches);
     if (!loss->is_finite)
         return pp_error_set(err, PP_EFAIL, "%s, the loss is not finite", what);
@@ -262,11 +262,11 @@ static enum pp_status fail_norm(const struct pp_reference *r, int step, struct p
 
     if (!fault)
         return pp_error_set(err, PP_EFAIL, "step %d: the norm of the gradients is not finite",
-                            step);
+                            step + 1);
     return pp_error_set(err, PP_EFAIL,
                         "step %d: the gradient of %s in layer %d of %d (0 is the embedding) is "
                         "not finite",
-                        step, fault->name, fault->layer, r->net->layers + 2);
+                        step + 1, fault->name, fault->layer, r->net->layers + 2);
 }
 
 enum pp_status pp_reference_update(struct pp_reference *reference, int step, struct pp_error *err)

@@ -3,19 +3,19 @@
 
 enum { USUAL_MBS = 4, USUAL_MICRO_BATCHES = 8 };
 
-/* The number of micro-batches nearest to the usual one that the schedule accepts. */
+/* The usual number or the next above it that the schedule accepts; where there is none, the usual
+ * one, so that the schedule itself says what stands against it. */
 static int usual_micro_batches(const struct pp_schedule *schedule, const struct pp_shape *shape)
 {
-    const int reach = 4 * shape->ranks * shape->pipelines + 8;
+    const int reach = 4 * shape->ranks * shape->pipelines + shape->group;
     struct pp_error ignored;
 
-    for (int distance = 0; distance <= reach; distance++)
-        for (int sign = 1; sign >= -1; sign -= 2) {
-            struct pp_shape tried = *shape;
-            tried.micro_batches = USUAL_MICRO_BATCHES + sign * distance;
-            if (tried.micro_batches >= 1 && pp_schedule_check(schedule, &tried, &ignored) == PP_OK)
-                return tried.micro_batches;
-        }
+    for (int more = 0; more <= reach; more++) {
+        struct pp_shape tried = *shape;
+        tried.micro_batches = USUAL_MICRO_BATCHES + more;
+        if (pp_schedule_check(schedule, &tried, &ignored) == PP_OK)
+            return tried.micro_batches;
+    }
     return USUAL_MICRO_BATCHES;
 }
 

@@ -1,15 +1,10 @@
 #include "exec/run.h"
 
-#include "core/file.h"
 #include "core/progress.h"
 #include "exec/report.h"
 
-#include <errno.h>
-#include <libgen.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static double now_s(void)
 {
@@ -100,77 +95,6 @@ static enum pp_status train(struct pp_arena *arena, const struct pp_request *req
     return status;
 }
 
-/* ---- traces ---------------------------------------------------------------------------------- */
-
-/* Known before hours of training, not behind them. */
-static enum pp_status check_folder(const char *option, const char *path, struct pp_error *err)
-{
-    char *copy = strdup(path);
-    const char *folder = dirname(copy);
-    const bool is_writable = access(folder, W_OK) == 0;
-    const int reason = errno;
-
-    if (!is_writable)
-        pp_error_set(err, PP_EFAIL, "--%s %s: cannot write to %s: %s", option, path, folder,
-                     strerror(reason));
-    free(copy);
-    return is_writable ? PP_OK : PP_EFAIL;
-}
-
-static enum pp_status check_trace_name(const char *option, const char *path, struct pp_error *err)
-{
-    static const char *const SUFFIXES[] = {".csv", ".csv.gz", ".json", ".json.gz"};
-
-    for (size_t i = 0; path && i < sizeof(SUFFIXES) / sizeof(*SUFFIXES); i++)
-        if (pp_has_suffix(path, SUFFIXES[i]))
-            return check_folder(option, path, err);
-    if (!path)
-        return PP_OK;
-    return pp_error_set(err, PP_EINVAL,
-                        "--%s %s: the name must end in .csv, .csv.gz, .json or .json.gz", option,
-                        path);
-}
-
-/* A new folder that only the user can read; nothing is ever overwritten there. */
-static enum pp_status make_folder(struct pp_arena *arena, char **folder, struct pp_error *err)
-{
-    const char *place = getenv("TMPDIR");
-
-    *folder = pp_arena_printf(arena, "%s/pipeexec-XXXXXX", place && *place ? place : "/tmp");
-    if (!mkdtemp(*folder))
-        return pp_error_set(err, PP_EFAIL, "no folder for traces: %s: %s; give --trace FILE",
-                            *folder, strerror(errno));
-    return PP_OK;
-}
-
-/* Whoever reads the report gets both traces, to compare them; scripts that want --json ask. */
-static enum pp_status choose_traces(struct pp_arena *arena, const struct pp_request *request,
-                                    struct pp_exec_run *run, struct pp_error *err)
-{
-    char *folder;
-
-    run->trace = pp_request_text(request, "trace", NULL);
-    run->predicted_trace = pp_request_text(request, "predicted-trace", NULL);
-    if (run->trace || run->predicted_trace || pp_request_has(request, "json") ||
-        pp_request_has(request, "quiet"))
-        return PP_OK;
-    if (make_folder(arena, &folder, err) != PP_OK) /* nobody asked: go without */
-        return PP_OK;
-    run->trace = pp_arena_printf(arena, "%s/measured.csv", folder);
-    if (run->result.prediction.trace)
-        run->predicted_trace = pp_arena_printf(arena, "%s/predicted.csv", folder);
-    return PP_OK;
-}
-
-static enum pp_status write_traces(const struct pp_exec_run *run, struct pp_error *err)
-{
-    if (run->trace)
-        PP_TRY(pp_trace_write(run->result.trace, run->trace, err));
-    if (run->predicted_trace)
-        PP_TRY(pp_trace_write(run->result.prediction.trace, run->predicted_trace, err));
-    return PP_OK;
-}
-
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static enum pp_status judge(const struct pp_exec_run *run, struct pp_error *err)
@@ -187,26 +111,41 @@ static enum pp_status judge(const struct pp_exec_run *run, struct pp_error *err)
         pp_exec_check_bound(run));
 }
 
+static void report(const struct pp_request *request, const struct pp_exec_run *run,
+                   enum pp_status verdict, FILE *out)
+{
+    if (pp_request_has(request, "quiet"))
+        return;
+    if (!pp_request_has(request, "json"))
+        pp_exec_report_print(
+            run, pp_terminal_detect(pp_request_text(request, "color", "auto"), out), out);
+    else if (verdict == PP_OK)
+        pp_exec_report_json(run, out);
+}
+
 enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_request *request,
                                    FILE *out, struct pp_error *err)
 {
     const double started_s = now_s();
     struct pp_exec_run *run = PP_NEW(arena, struct pp_exec_run);
+    struct pp_error unwritten;
 
-    PP_TRY(check_trace_name("trace", pp_request_text(request, "trace", NULL), err));
-    PP_TRY(check_trace_name("predicted-trace", pp_request_text(request, "predicted-trace", NULL),
-                            err));
+    PP_TRY(pp_exec_traces_check(arena, request, err));
     PP_TRY(pp_exec_resolve(arena, request, &run->config, err));
     PP_TRY(open_plans(arena, request, run, err));
     PP_TRY(train(arena, request, run, err));
-    PP_TRY(choose_traces(arena, request, run, err));
-    PP_TRY(write_traces(run, err));
+    /* a full disk does not take the training back: the report comes all the same */
+    const enum pp_status traces = pp_exec_traces_write(arena, request, run, &unwritten);
     run->wall_s = now_s() - started_s;
     const enum pp_status verdict = judge(run, err);
-    if (pp_request_has(request, "json") && verdict == PP_OK)
-        pp_exec_report_json(run, out);
-    else if (!pp_request_has(request, "json") && !pp_request_has(request, "quiet"))
-        pp_exec_report_print(
-            run, pp_terminal_detect(pp_request_text(request, "color", "auto"), out), out);
+    report(request, run, verdict, out);
+    if (traces == PP_OK)
+        return verdict;
+    if (verdict == PP_OK && pp_exec_traces_are_asked(request)) {
+        *err = unwritten;
+        return traces;
+    }
+    fflush(out);
+    fprintf(stderr, "pipeexec: warning: no traces: %s\n", unwritten.message);
     return verdict;
 }

@@ -2,13 +2,27 @@
 #ifndef PP_EXEC_RUN_H
 #define PP_EXEC_RUN_H
 
-#include "core/request.h"
+#include "exec/config.h"
 
 #include <stdio.h>
 
 /* Resolve, train, write traces, report to `out`. PP_ETOLERANCE when the gradients are not those of
- * the reference: then there is a text report, but no JSON. */
+ * the reference: then there is a text report, but no JSON. PP_EFAIL with a report when only the
+ * traces that were asked for could not be written. */
 enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_request *request,
                                    FILE *out, struct pp_error *err);
+
+/* ---- exec/run_traces.c ---- */
+/* Names, folders and permissions of --trace and --predicted-trace, before anything is trained.
+ * PP_EINVAL for other suffixes and for one file under two names, PP_EFAIL for what cannot be
+ * written. */
+enum pp_status pp_exec_traces_check(struct pp_arena *arena, const struct pp_request *request,
+                                    struct pp_error *err);
+bool pp_exec_traces_are_asked(const struct pp_request *request);
+/* Both traces or none, into the files that were given or, for readers of the text report, into a
+ * new folder. run->trace and run->predicted_trace name what is there, NULL otherwise. PP_EFAIL
+ * leaves neither a file nor a folder. */
+enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_request *request,
+                                    struct pp_exec_run *run, struct pp_error *err);
 
 #endif

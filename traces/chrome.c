@@ -1,4 +1,3 @@
-#include "core/output.h"
 #include "traces/trace.h"
 
 #include <inttypes.h>
@@ -250,14 +249,10 @@ static void write_arrows(struct writer *w)
     }
 }
 
-enum pp_status pp_trace_write_chrome(const struct pp_trace *trace, const char *path,
-                                     struct pp_error *err)
+void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_output output;
-
-    PP_TRY(pp_output_open(arena, path, &output, err));
-    struct writer w = {.arena = arena, .trace = trace, .file = output.file};
+    struct writer w = {.arena = arena, .trace = trace, .file = out};
     w.thread_of = PP_ARRAY(arena, int, trace->count);
     for (int i = 0; i < trace->count; i++)
         w.thread_of[i] = -1;
@@ -274,5 +269,4 @@ enum pp_status pp_trace_write_chrome(const struct pp_trace *trace, const char *p
     }
     write_arrows(&w);
     fputs("\n]}\n", w.file);
-    return pp_output_commit(&output, err);
 }

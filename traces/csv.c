@@ -1,6 +1,5 @@
 #include "core/csv.h"
 #include "core/file.h"
-#include "core/output.h"
 #include "core/units.h"
 #include "traces/trace.h"
 
@@ -65,19 +64,13 @@ static void write_event(FILE *out, const struct pp_trace_event *event, uint64_t 
     fprintf(out, ",%016" PRIx64 "\n", hash);
 }
 
-enum pp_status pp_trace_write_csv(const struct pp_trace *trace, const char *path,
-                                  struct pp_error *err)
+void pp_trace_print_csv(const struct pp_trace *trace, FILE *out)
 {
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_output output;
-
-    PP_TRY(pp_output_open(arena, path, &output, err));
     for (int c = 0; c < COLUMNS; c++)
-        fprintf(output.file, "%s%s", c ? "," : "", column_names[c]);
-    fputc('\n', output.file);
-    for (int i = 0; i < trace->count && !ferror(output.file); i++)
-        write_event(output.file, &trace->events[i], trace->program_hash);
-    return pp_output_commit(&output, err);
+        fprintf(out, "%s%s", c ? "," : "", column_names[c]);
+    fputc('\n', out);
+    for (int i = 0; i < trace->count && !ferror(out); i++)
+        write_event(out, &trace->events[i], trace->program_hash);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -39,22 +39,25 @@ struct pp_trace {
 /* CSV (libcsv): step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,
  * program_hash; numbers %.17g, empty where they mean nothing. A control op is a point in time:
  * posted_s when the rank arrives, start_s = end_s when it goes on, duration 0.
- * A ".gz" suffix compresses. On failure no file is left behind (PP_EFAIL). */
-enum pp_status pp_trace_write_csv(const struct pp_trace *trace, const char *path,
-                                  struct pp_error *err);
+ * Errors of the stream are sticky. */
+void pp_trace_print_csv(const struct pp_trace *trace, FILE *out);
 /* Chrome/Perfetto JSON, names "PP:<cell>", one process per rank and replica, one thread per stream.
  */
-enum pp_status pp_trace_write_chrome(const struct pp_trace *trace, const char *path,
-                                     struct pp_error *err);
-/* By suffix: .csv[.gz] or .json[.gz]; anything else is PP_EINVAL. */
+void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out);
+/* PP_EINVAL unless the name ends in .csv, .csv.gz, .json or .json.gz. */
+enum pp_status pp_trace_check_name(const char *path, struct pp_error *err);
+/* By suffix; ".gz" compresses. On failure no file is left behind (PP_EFAIL). */
 enum pp_status pp_trace_write(const struct pp_trace *trace, const char *path, struct pp_error *err);
+/* Several that belong together: all of them or none. The paths lead to different files. */
+enum pp_status pp_trace_write_all(const struct pp_trace *const *traces, const char *const *paths,
+                                  int count, struct pp_error *err);
 /* Strict: a wrong header, number, cell, stream, order or hash is PP_EINVAL with file:line. */
 enum pp_status pp_trace_read_csv(struct pp_arena *arena, const char *path, struct pp_trace **trace,
                                  struct pp_error *err);
 /* The same from memory; `name` stands in messages. */
 enum pp_status pp_trace_parse_csv(struct pp_arena *arena, const char *name, const char *text,
                                   size_t length, struct pp_trace **trace, struct pp_error *err);
-/* A trace in the JSON that pp_trace_write_chrome() writes; other Chrome traces, and more than 128
+/* A trace in the JSON that pp_trace_print_chrome() writes; other Chrome traces, and more than 128
  * MiB of text, are PP_EINVAL with file and event. What is not drawn is not there: waits that took
  * no time. Times are whole picoseconds, exact up to 9,000 s. */
 enum pp_status pp_trace_parse_chrome(struct pp_arena *arena, const char *name, const char *text,

@@ -115,6 +115,9 @@ $ pipeexec --gbs 30 --micro-batches 8
 $ pipeexec --gbs 64 --micro-batches 8 --mbs 4
 ! pipeexec: error: --gbs 64 contradicts dp 1 * mbs 4 * 8 micro-batches = 32
 = 2
+$ pipeexec --schedule zb-h2 --max-activations 1
+! pipeexec: error: --max-activations 1: zb-h2 on 4 ranks with 8 micro-batches needs at least 4; zb-auto takes less
+= 2
 $ pipeexec --steps 5 --warmup 4
 ! pipeexec: error: --warmup 4 leaves none of 5 steps to be judged; nearest: --warmup 3
 = 2
@@ -141,9 +144,6 @@ $ pipeexec --link fast
 = 2
 $ pipeexec --clock wall --link bandwidth:1GBps
 ! pipeexec: error: --link bandwidth:1GBps has no effect with --clock wall: messages take what they take
-= 2
-$ pipeexec --trace events.txt
-! pipeexec: error: --trace events.txt: the name must end in .csv, .csv.gz, .json or .json.gz
 = 2
 $ pipeexec --calibrate-on seq1f1b
 ! pipeexec: error: --calibrate-on seq1f1b: its ops are of 4 samples and 32 tokens, those of 1f1b of 4 and 64; durations of one size say nothing of another: give both schedules the same --mbs, --splits and --concat
@@ -199,7 +199,7 @@ $ printf '0F0s0,0F0s1,0R0s1,0B0s1,0B0s0\n' >split.csv; pipeexec --schedule split
 = 2
 # A failure prints nothing on stdout.
 $ pipeexec --layers 2 --hidden 32 --heads 2 --steps 5 --lr 1e30 --json
-! pipeexec: error: step 1: the loss is not a finite number; lower --lr (now 8.68198e+29)
+! pipeexec: error: step 2: the loss is not a finite number; lower --lr 1e+30
 = 1
 $ pipeexec --model gpt3-175b --json 2>/dev/null
 = 1

@@ -107,7 +107,7 @@ static void check_flip(const struct pp_backend *backend, void (*flip)(struct pp_
     describe(&message->send.header, sent);
     describe(&message->recv.header, expected);
     cr_assert_eq(step(m, &run, 3, &err), PP_EFAIL);
-    cr_assert(strstr(err.message, "step 3, replica ") && strstr(err.message, "rank "), "%s",
+    cr_assert(strstr(err.message, "step 4, replica ") && strstr(err.message, "rank "), "%s",
               err.message);
     const char *first = strstr(err.message, sent);
     cr_assert(first && strstr(first + strlen(sent), expected), "%s\nsent %s, expected %s",
@@ -149,7 +149,7 @@ Test(failures, a_sum_beyond_fixed_point_ends_the_run)
         for (int replica = 0; replica < 2; replica++)
             pp_machine_state(m, replica, 0, 1).fixed[0] = INT64_MAX / 2 + (1LL << 44);
         cr_assert_eq(step(m, &run, 1, &err), PP_EFAIL);
-        cr_assert(strstr(err.message, "step 1, sum over replicas: a gradient beyond the range"),
+        cr_assert(strstr(err.message, "step 2, sum over replicas: a gradient beyond the range"),
                   "%s: %s", BACKENDS[b]->name, err.message);
         pp_machine_destroy(m);
     }
@@ -171,7 +171,7 @@ Test(failures, every_device_gives_the_same_reason)
         cr_assert_eq(step(m, &run, 1, &errors[b]), PP_EFAIL);
         pp_machine_destroy(m);
     }
-    cr_assert(strstr(errors[0].message, "step 1: the loss is not a finite number"), "%s",
+    cr_assert(strstr(errors[0].message, "step 2: the loss is not a finite number"), "%s",
               errors[0].message);
     cr_assert_str_eq(errors[0].message, errors[1].message);
 }

@@ -1,0 +1,101 @@
+/* The two traces of a run: where they go, and what becomes of it. */
+#include "exec/run.h"
+
+#include "core/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const OPTIONS[] = {"trace", "predicted-trace"};
+
+bool pp_exec_traces_are_asked(const struct pp_request *request)
+{
+    return pp_request_has(request, OPTIONS[0]) || pp_request_has(request, OPTIONS[1]);
+}
+
+static enum pp_status check_one(struct pp_arena *arena, const char *option, const char *path,
+                                struct pp_error *err)
+{
+    struct pp_error ignored;
+
+    if (pp_trace_check_name(path, &ignored) != PP_OK)
+        return pp_error_set(err, PP_EINVAL,
+                            "--%s %s: the name must end in .csv, .csv.gz, .json or .json.gz",
+                            option, path);
+    if (pp_output_check(arena, path, err) != PP_OK)
+        return pp_error_prefix(err, "--%s: ", option);
+    return PP_OK;
+}
+
+enum pp_status pp_exec_traces_check(struct pp_arena *arena, const struct pp_request *request,
+                                    struct pp_error *err)
+{
+    const char *paths[2];
+
+    for (int i = 0; i < 2; i++) {
+        paths[i] = pp_request_text(request, OPTIONS[i], NULL);
+        if (paths[i])
+            PP_TRY(check_one(arena, OPTIONS[i], paths[i], err));
+    }
+    if (paths[0] && paths[1] && pp_output_is_same(arena, paths[0], paths[1]))
+        return pp_error_set(err, PP_EINVAL,
+                            "--trace %s and --predicted-trace %s are one file; give two", paths[0],
+                            paths[1]);
+    return PP_OK;
+}
+
+/* A new folder that only the user can read; nothing is ever overwritten there. */
+static enum pp_status make_folder(struct pp_arena *arena, char **folder, struct pp_error *err)
+{
+    const char *place = getenv("TMPDIR");
+
+    *folder = pp_arena_printf(arena, "%s/pipeexec-XXXXXX", place && *place ? place : "/tmp");
+    if (!mkdtemp(*folder))
+        return pp_error_set(err, PP_EFAIL, "cannot make the folder '%s': %s; give --trace FILE",
+                            *folder, strerror(errno));
+    return PP_OK;
+}
+
+/* Whoever reads the report gets both traces, to compare them; scripts that want --json ask. */
+static enum pp_status choose(struct pp_arena *arena, const struct pp_request *request,
+                             struct pp_exec_run *run, char **folder, struct pp_error *err)
+{
+    *folder = NULL;
+    run->trace = pp_request_text(request, OPTIONS[0], NULL);
+    run->predicted_trace = pp_request_text(request, OPTIONS[1], NULL);
+    if (pp_exec_traces_are_asked(request) || pp_request_has(request, "json") ||
+        pp_request_has(request, "quiet"))
+        return PP_OK;
+    PP_TRY(make_folder(arena, folder, err));
+    run->trace = pp_arena_printf(arena, "%s/measured.csv", *folder);
+    if (run->result.prediction.trace)
+        run->predicted_trace = pp_arena_printf(arena, "%s/predicted.csv", *folder);
+    return PP_OK;
+}
+
+enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_request *request,
+                                    struct pp_exec_run *run, struct pp_error *err)
+{
+    const struct pp_trace *traces[2];
+    const char *paths[2];
+    char *folder;
+    int count = 0;
+
+    PP_TRY(choose(arena, request, run, &folder, err));
+    if (run->trace) {
+        traces[count] = run->result.trace;
+        paths[count++] = run->trace;
+    }
+    if (run->predicted_trace) {
+        traces[count] = run->result.prediction.trace;
+        paths[count++] = run->predicted_trace;
+    }
+    if (pp_trace_write_all(traces, paths, count, err) == PP_OK)
+        return PP_OK;
+    if (folder)
+        rmdir(folder);
+    run->trace = run->predicted_trace = NULL;
+    return PP_EFAIL;
+}
