@@ -231,7 +231,7 @@ Test(reference, a_loss_that_is_no_number_ends_the_step)
         tensor(reference, pp_reference_state(reference)->weights, "up.weight", 1, &count);
     weight[count - 1] = NAN;
     expect_failure(reference, 3,
-                   "step 3: after micro-batch 0 of replica 0, the loss is not finite");
+                   "step 4: after micro-batch 0 of replica 0, the loss is not finite");
 }
 
 /* A norm divides by the deviation of its input: inputs close to zero have gradients far beyond what
@@ -254,7 +254,7 @@ Test(reference, a_gradient_beyond_fixed_point_ends_the_step)
             weight[j] *= 1e-20;
     }
     expect_failure(reference, 7,
-                   "step 7: after micro-batch 0 of replica 0, a gradient does not fit into fixed "
+                   "step 8: after micro-batch 0 of replica 0, a gradient does not fit into fixed "
                    "point with 44 binary places");
 }
 
@@ -272,7 +272,7 @@ Test(reference, a_gradient_that_is_no_number_ends_the_update)
             tensor(reference, pp_reference_state(reference)->sum, "qkv.weight", 2, &count);
         grad[count / 2] = HUGE_VAL;
         cr_assert_eq(pp_reference_update(reference, 5, &err), PP_EFAIL);
-        cr_assert_str_eq(err.message, "step 5: the gradient of qkv.weight in layer 2 of 4 (0 is "
+        cr_assert_str_eq(err.message, "step 6: the gradient of qkv.weight in layer 2 of 4 (0 is "
                                       "the embedding) is not finite");
     }
 }
