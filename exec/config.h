@@ -24,6 +24,18 @@ struct pp_exec_config {
     int64_t gbs;              /* 0 = not given */
     bool has_recompute;
     int steps, warmup;
+    bool is_warmup_short; /* fewer steps than usual, because there are so few in all */
+    unsigned chosen;      /* enum pp_exec_chosen */
+};
+
+/* What nobody gave, besides the options of the schedule (PP_OPT_* in selection.chosen). */
+enum pp_exec_chosen {
+    PP_EXEC_CHOSE_MODEL = 1 << 0,
+    PP_EXEC_CHOSE_RANKS = 1 << 1,
+    PP_EXEC_CHOSE_MICRO_BATCHES = 1 << 2,
+    PP_EXEC_CHOSE_MBS = 1 << 3,
+    PP_EXEC_CHOSE_SEQ = 1 << 4,
+    PP_EXEC_CHOSE_WARMUP = 1 << 5,
 };
 
 /* One schedule on that model: a program, its stages and costs. All in the arena of the run. */
@@ -36,6 +48,7 @@ struct pp_exec_plan {
     const struct pp_stage **stages;
     struct pp_batch batch;
     struct pp_costs *costs;
+    unsigned chosen; /* of the run, and of this schedule: enum pp_exec_chosen */
 };
 
 struct pp_exec_run {

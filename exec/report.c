@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define MIB (1024.0 * 1024.0)
+enum { FIGURES = PP_EXEC_LABEL + 34 }; /* columns of the table of figures, without remarks */
 
 static void paragraph(const struct pp_exec_page *page, const char *label, const char *text)
 {
@@ -71,7 +72,10 @@ static void print_pair(const struct pp_exec_page *page, const char *label, const
             measured, predicted);
     if (error[0] || remark[0])
         fprintf(page->out, "%10s", error);
-    fprintf(page->out, "%s%s\n", remark[0] ? "   " : "", remark);
+    if (remark[0] && FIGURES + 3 + (int)strlen(remark) <= page->terminal.width)
+        fprintf(page->out, "   %s\n", remark);
+    else
+        fprintf(page->out, remark[0] ? "\n  %*s\n" : "\n", FIGURES - 2, remark);
 }
 
 static const char *percent(double frac, char text[PP_UNITS_TEXT_BYTES])
@@ -101,12 +105,16 @@ static void print_figures(const struct pp_exec_page *page, const struct pp_exec_
 {
     const struct pp_training_result *r = &run->result;
     const bool is_predicted = isfinite(r->predicted_step_s);
-    const int judged = run->config.steps - r->first_judged;
+    const struct pp_exec_spread spread = pp_exec_spread(run);
     char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES], remark[64];
 
     fprintf(page->out, "  %-*s%12s%12s%10s\n", PP_EXEC_LABEL - 2, "", "measured", "predicted",
             "error");
-    snprintf(remark, sizeof(remark), judged > 1 ? "median of %d steps" : "%d step", judged);
+    if (spread.steps > 1)
+        snprintf(remark, sizeof(remark), "%s .. %s, %d steps", seconds(spread.low_s, a),
+                 seconds(spread.high_s, b), spread.steps);
+    else
+        strcpy(remark, "1 step");
     print_pair(page, "step", seconds(r->step_median_s, a), seconds(r->predicted_step_s, b),
                r->model_error_frac, remark);
     if (isfinite(r->null_step_s))
@@ -167,9 +175,10 @@ static void print_prediction(const struct pp_exec_page *page, const struct pp_ex
     else
         snprintf(
             text, sizeof(text),
-            "from durations of %d~step%s before; --calibrate-on SCHEDULE takes those of another "
+            "from durations of %d%s~step%s before; --calibrate-on SCHEDULE takes those of another "
             "schedule",
-            run->config.warmup, run->config.warmup == 1 ? "" : "s");
+            run->config.warmup, pp_exec_star(run->plan.chosen, PP_EXEC_CHOSE_WARMUP),
+            run->config.warmup == 1 ? "" : "s");
     paragraph(page, "predicted", text);
     if (isfinite(r->predicted_step_s))
         print_band(page, &r->predicted_band);
@@ -230,4 +239,5 @@ void pp_exec_report_print(const struct pp_exec_run *run, struct pp_terminal term
     pp_exec_report_ranks(&page, run);
     fputc('\n', out);
     print_next(&page, run);
+    pp_exec_report_notes(&page, run);
 }

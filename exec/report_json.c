@@ -116,8 +116,11 @@ static void put_prediction(json_t *o, const struct pp_exec_run *run)
     const struct pp_training_result *r = &run->result;
     const bool is_predicted = isfinite(r->predicted_step_s);
     const bool is_virtual = run->config.clock == PP_CLOCK_VIRTUAL;
+    const struct pp_exec_spread spread = pp_exec_spread(run);
 
     put(o, "step_s", r->step_median_s);
+    put(o, "step_low_s", spread.low_s);
+    put(o, "step_high_s", spread.high_s);
     put(o, "predicted_step_s", r->predicted_step_s);
     put(o, "predicted_step_low_s", is_predicted ? r->predicted_band.low_s : (double)NAN);
     put(o, "predicted_step_mid_s", is_predicted ? r->predicted_band.mid_s : (double)NAN);

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MIB (1024.0 * 1024.0)
-enum { MAX_RANK_ROWS = 16, MAX_CURVE = 40, LOSSES_IN_ASCII = 6 };
+enum { MAX_CURVE = 40, LOSSES_IN_ASCII = 6 };
 
 static void paragraph(const struct pp_exec_page *page, const char *label, const char *text)
 {
@@ -17,6 +16,11 @@ static void paragraph(const struct pp_exec_page *page, const char *label, const 
 static const char *plural(int64_t count)
 {
     return count == 1 ? "" : "s";
+}
+
+const char *pp_exec_star(unsigned chosen, unsigned bit)
+{
+    return chosen & bit ? "*" : "";
 }
 
 /* ---- what runs ------------------------------------------------------------------------------- */
@@ -78,10 +82,14 @@ static void print_model(const struct pp_exec_page *page, const struct pp_exec_ru
 {
     const struct pp_net *net = &run->config.net;
     char text[PP_EXEC_TEXT_BYTES], number[PP_UNITS_TEXT_BYTES];
-    const int used =
-        snprintf(text, sizeof(text), "%s~ %s parameters, %d~layer%s, hidden~%d, vocab~%d, seq~%d; ",
-                 net->name, pp_units_print(parameters(&run->plan), PP_UNIT_COUNT, number),
-                 net->layers, plural(net->layers), net->hidden, net->vocab, net->seq);
+    const int used = snprintf(
+        text, sizeof(text), "%s%s~ %s parameters%s, %d~layer%s, hidden~%d, vocab~%d, seq~%d%s; ",
+        net->name, pp_exec_star(run->config.chosen, PP_EXEC_CHOSE_MODEL),
+        pp_units_print(parameters(&run->plan), PP_UNIT_COUNT, number),
+        net->has_positions && net->seq < run->config.model.positions ? " (positions~cut to seq)"
+                                                                     : "",
+        net->layers, plural(net->layers), net->hidden, net->vocab, net->seq,
+        pp_exec_star(run->config.chosen, PP_EXEC_CHOSE_SEQ));
 
     append_blocks(text, (size_t)used < sizeof(text) ? (size_t)used : sizeof(text) - 1, &run->plan);
     paragraph(page, "model", text);
@@ -91,12 +99,19 @@ static void print_batch(const struct pp_exec_page *page, const struct pp_exec_ru
 {
     const struct pp_batch *b = &run->plan.batch;
     char text[PP_EXEC_TEXT_BYTES], tokens[PP_UNITS_TEXT_BYTES], bytes[PP_UNITS_TEXT_BYTES];
-    int used = snprintf(text, sizeof(text), "%s~micro-batch%s of %d~sample%s",
+    int used = snprintf(text, sizeof(text), "%s%s~micro-batch%s of %d%s~sample%s",
                         pp_units_print_count(b->micro_batches, tokens),
-                        b->micro_batches == 1 ? "" : "es", b->mbs, plural(b->mbs));
+                        pp_exec_star(run->plan.chosen, PP_EXEC_CHOSE_MICRO_BATCHES),
+                        b->micro_batches == 1 ? "" : "es", b->mbs,
+                        pp_exec_star(run->plan.chosen, PP_EXEC_CHOSE_MBS), plural(b->mbs));
 
     if (b->splits > 1)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, " in %d~splits", b->splits);
+        used += snprintf(text + used, sizeof(text) - (size_t)used, " in %d%s~splits", b->splits,
+                         pp_exec_star(run->plan.selection.chosen, PP_OPT_SPLITS));
+    if (run->plan.selection.shape.group > 0)
+        used += snprintf(text + used, sizeof(text) - (size_t)used, " in groups of~%d%s",
+                         run->plan.selection.shape.group,
+                         pp_exec_star(run->plan.selection.chosen, PP_OPT_GROUP));
     if (b->granules > 1)
         used +=
             snprintf(text + used, sizeof(text) - (size_t)used, ", backwards of 1/%d", b->granules);
@@ -125,18 +140,36 @@ static void print_machine(const struct pp_exec_page *page, const struct pp_exec_
     paragraph(page, "clock", text);
 }
 
-void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_run *run)
+/* Columns used. */
+static int print_title(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const struct pp_exec_plan *plan = &run->plan;
+    const unsigned chosen = plan->selection.chosen;
     const int ranks = plan->program->ranks, chunks = plan->program->stages / ranks;
+    int used = -(int)(strlen(page->bold) + strlen(page->plain));
 
-    fprintf(page->out, "%spipeexec %s  %s%s%s on %d rank%s%s", page->bold, PP_VERSION,
-            plan->subject.name, plan->selection.is_eager ? ", eager" : "",
-            run->config.has_recompute ? ", recomputing" : "", ranks, plural(ranks), page->plain);
+    used += fprintf(page->out, "%spipeexec %s  %s%s%s on %d%s rank%s%s", page->bold, PP_VERSION,
+                    plan->subject.name, plan->selection.is_eager ? ", eager" : "",
+                    run->config.has_recompute ? ", recomputing" : "", ranks,
+                    pp_exec_star(plan->chosen, PP_EXEC_CHOSE_RANKS), plural(ranks), page->plain);
     if (chunks > 1)
-        fprintf(page->out, ", %d chunks each", chunks);
+        used +=
+            fprintf(page->out, ", %d%s chunks each", chunks, pp_exec_star(chosen, PP_OPT_CHUNKS));
     if (plan->batch.replicas > 1)
-        fprintf(page->out, ", %d replicas", plan->batch.replicas);
+        used += fprintf(page->out, ", %d replicas", plan->batch.replicas);
+    return used;
+}
+
+void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    static const char LEGEND[] = "(* = chosen for you)";
+    const int used = print_title(page, run), legend = (int)sizeof(LEGEND) - 1;
+
+    if (run->plan.chosen | run->plan.selection.chosen) {
+        const bool has_room = used + 1 + legend <= page->terminal.width;
+        fprintf(page->out, "%s%*s", has_room ? "" : "\n",
+                page->terminal.width - (has_room ? used : 0), LEGEND);
+    }
     fputs("\n\n", page->out);
     print_model(page, run);
     print_batch(page, run);
@@ -147,11 +180,12 @@ void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_r
 /* ---- losses ---------------------------------------------------------------------------------- */
 
 /* One mark for each of at most MAX_CURVE stretches of steps. */
-static void append_curve(char *text, size_t used, const double *losses, int steps)
+static void append_curve(char *text, size_t used, const double *losses, int steps, int width)
 {
     static const char *const MARKS[] = {"\u2581", "\u2582", "\u2583", "\u2584",
                                         "\u2585", "\u2586", "\u2587", "\u2588"};
-    const int columns = steps < MAX_CURVE ? steps : MAX_CURVE;
+    const int most = width < 1 ? 1 : width < MAX_CURVE ? width : MAX_CURVE;
+    const int columns = steps < most ? steps : most;
     double low = losses[0], high = losses[0];
 
     for (int i = 1; i < steps; i++) {
@@ -175,8 +209,10 @@ void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec
 
     if (page->terminal.has_utf8 && steps > 1) {
         used = (size_t)snprintf(text, sizeof(text), "%.4f -> %.4f  ", losses[0], losses[steps - 1]);
-        append_curve(text, used, losses, steps);
-        fprintf(page->out, "  %-*s%s  %d steps\n", PP_EXEC_LABEL - 2, "loss", text, steps);
+        snprintf(number, sizeof(number), "%d steps", steps);
+        append_curve(text, used, losses, steps,
+                     page->terminal.width - PP_EXEC_LABEL - (int)used - 2 - (int)strlen(number));
+        fprintf(page->out, "  %-*s%s  %s\n", PP_EXEC_LABEL - 2, "loss", text, number);
         return;
     }
     text[0] = '\0';
@@ -189,48 +225,4 @@ void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec
     snprintf(number, sizeof(number), " in %d step%s", steps, plural(steps));
     append(text, used, number);
     paragraph(page, "loss", text);
-}
-
-/* ---- ranks ----------------------------------------------------------------------------------- */
-
-static void print_mebibytes(const struct pp_exec_page *page, int width, double bytes)
-{
-    if (isfinite(bytes))
-        fprintf(page->out, "%*.2f", width, bytes / MIB);
-    else
-        fprintf(page->out, "%*s", width, "-");
-}
-
-static void print_rank(const struct pp_exec_page *page, const struct pp_exec_run *run, int rank)
-{
-    const struct pp_training_result *r = &run->result;
-    const struct pp_rank_times *times = &r->metrics.ranks[rank];
-    const struct pp_rank_layout *l = &r->layout[rank];
-    char busy[PP_UNITS_TEXT_BYTES];
-
-    fprintf(page->out, "  %4d%11s%8.1f %%", rank,
-            pp_units_print(times->busy_s, PP_UNIT_SECONDS, busy),
-            100 * times->idle_s / (times->busy_s + times->idle_s));
-    print_mebibytes(page, 13, (double)l->peak_bytes);
-    print_mebibytes(page, 10, r->touched_bytes[rank]);
-    print_mebibytes(page, 9, (double)(l->params_bytes + l->grads_bytes + l->optimizer_bytes));
-    print_mebibytes(page, 10, (double)l->activations_bytes);
-    fprintf(page->out, "%8g%s\n", r->lifetimes[rank].peak_activations,
-            rank == r->peak_rank ? " <" : "");
-}
-
-void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_run *run)
-{
-    const int ranks = run->plan.program->ranks;
-
-    fprintf(page->out, "  %4s%11s%10s%13s%10s%9s%10s%8s\n", "rank", "busy", "idle", "memory MiB",
-            "touched", "state", "activ.", "in all");
-    for (int rank = 0; rank < ranks; rank++) {
-        const bool is_shown = ranks <= MAX_RANK_ROWS || rank < 4 || rank >= ranks - 4 ||
-                              rank == run->result.peak_rank;
-        if (is_shown)
-            print_rank(page, run, rank);
-        else if (rank == 4)
-            fprintf(page->out, "   ...\n");
-    }
 }

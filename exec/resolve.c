@@ -80,6 +80,7 @@ static enum pp_status resolve_steps(const struct pp_request *request, struct pp_
 
     config->steps = steps;
     config->warmup = warmup;
+    config->is_warmup_short = !pp_request_has(request, "warmup") && warmup < USUAL_WARMUP;
     if (warmup > most)
         return pp_error_set(
             err, PP_EINVAL, "%s leaves none of %d step%s to be judged; nearest: --warmup %d",
@@ -134,6 +135,15 @@ static enum pp_status check_pairs(const struct pp_request *request, struct pp_er
     return PP_OK;
 }
 
+static const struct {
+    const char *option;
+    unsigned bit;
+} CHOICES[] = {
+    {"model", PP_EXEC_CHOSE_MODEL},
+    {"seq", PP_EXEC_CHOSE_SEQ},
+    {"warmup", PP_EXEC_CHOSE_WARMUP},
+};
+
 enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_request *request,
                                struct pp_exec_config *config, struct pp_error *err)
 {
@@ -147,6 +157,9 @@ enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_request *
         .gbs = gbs ? gbs->integer : 0,
         .has_recompute = pp_request_int(request, "recompute", 0) == 1,
     };
+    for (size_t i = 0; i < sizeof(CHOICES) / sizeof(*CHOICES); i++)
+        if (!pp_request_has(request, CHOICES[i].option))
+            config->chosen |= CHOICES[i].bit;
     PP_TRY(check_pairs(request, err));
     PP_TRY(resolve_machine(request, config, err));
     PP_TRY(resolve_steps(request, config, err));

@@ -1,6 +1,8 @@
 /* Micro-batches, samples of one, samples of a step: two of them give the third. */
 #include "exec/resolve_parts.h"
 
+#include <string.h>
+
 enum { USUAL_MBS = 4, USUAL_MICRO_BATCHES = 8 };
 
 /* The usual number or the next above it that the schedule accepts; where there is none, the usual
@@ -52,6 +54,7 @@ static enum pp_status from_gbs(const struct pp_request *request,
                                 PP_OPTION_BIG);
         shape->micro_batches = (int)count;
         plan->batch.mbs = mbs;
+        plan->chosen |= config->mbs ? 0 : PP_EXEC_CHOSE_MBS;
         return PP_OK;
     }
     const int64_t unit = (int64_t)config->replicas * shape->micro_batches;
@@ -79,9 +82,27 @@ enum pp_status pp_exec_batch(const struct pp_request *request, const struct pp_e
     plan->batch.mbs = config->mbs ? config->mbs : USUAL_MBS;
     if (config->gbs)
         PP_TRY(from_gbs(request, config, plan, err));
-    if (!shape->micro_batches)
-        shape->micro_batches = usual_micro_batches(plan->subject.schedule, shape);
+    else if (!config->mbs)
+        plan->chosen |= PP_EXEC_CHOSE_MBS;
+    if (shape->micro_batches)
+        return PP_OK;
+    shape->micro_batches = usual_micro_batches(plan->subject.schedule, shape);
+    plan->chosen |= PP_EXEC_CHOSE_MICRO_BATCHES;
     return PP_OK;
+}
+
+enum pp_status pp_exec_explain_batch(const struct pp_request *request,
+                                     const struct pp_exec_config *config, struct pp_error *err)
+{
+    static const char COUNT[] = "--micro-batches";
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (!config->gbs || config->micro_batches ||
+        strncmp(err->message, COUNT, sizeof(COUNT) - 1) != 0)
+        return err->status;
+    return pp_error_prefix(err, "%s with dp %d and mbs %d makes ",
+                           pp_request_typed(request, "gbs", typed), config->replicas,
+                           config->mbs ? config->mbs : USUAL_MBS);
 }
 
 /* Legal values are the multiples of a number, or its divisors. */

@@ -104,12 +104,15 @@ static enum pp_status resolve_shape(const struct pp_request *request,
 
     PP_TRY(pp_select_shape(request, &plan->subject, selection, err));
     shape->ranks_option = ranks ? ranks->typed : "--np";
-    if (!plan->subject.file)
+    if (!plan->subject.file) {
         shape->ranks = config->ranks ? config->ranks : USUAL_RANKS;
+        plan->chosen |= config->ranks ? 0 : PP_EXEC_CHOSE_RANKS;
+    }
     PP_TRY(pp_exec_batch(request, config, plan, err));
     if (plan->subject.file)
         return PP_OK;
-    PP_TRY(pp_schedule_check(plan->subject.schedule, shape, err));
+    if (pp_schedule_check(plan->subject.schedule, shape, err) != PP_OK)
+        return pp_exec_explain_batch(request, config, err);
     if (pp_schedule_variants(plan->subject.schedule, shape))
         return pp_error_set(err, PP_EINVAL,
                             "%s: pipeexec runs one order; 'pipesim --schedule %s' with the same "
@@ -225,7 +228,7 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_request
                                  const struct pp_exec_config *config, struct pp_subject subject,
                                  struct pp_exec_plan *plan, struct pp_error *err)
 {
-    *plan = (struct pp_exec_plan){.subject = subject};
+    *plan = (struct pp_exec_plan){.subject = subject, .chosen = config->chosen};
     if (!subject.name)
         PP_TRY(pp_subject_open(arena, request, USUAL_SCHEDULE, &plan->subject, err));
     PP_TRY(check_subject(&plan->subject, err));

@@ -112,6 +112,9 @@ $ pipeexec --gbs 30
 $ pipeexec --gbs 30 --micro-batches 8
 ! pipeexec: error: --gbs 30 is not a multiple of dp * micro-batches = 8; nearest: 24, 32
 = 2
+$ pipeexec --gbs 7 --mbs 1 --schedule chimera
+! pipeexec: error: --gbs 7 with dp 1 and mbs 1 makes --micro-batches 7: chimera fills pipelines of 2 each; nearest: 6 or 8
+= 2
 $ pipeexec --gbs 64 --micro-batches 8 --mbs 4
 ! pipeexec: error: --gbs 64 contradicts dp 1 * mbs 4 * 8 micro-batches = 32
 = 2

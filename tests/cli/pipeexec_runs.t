@@ -1,11 +1,11 @@
 # pipeexec trains: what does not depend on the machine or the day.
 $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-grad
-> pipeexec 0.1.0  1f1b on 4 ranks
+> pipeexec 0.1.0  1f1b on 4* ranks                            (* = chosen for you)
 >
->   model      tiny-like  42.4k parameters, 2 layers, hidden 32, vocab 256,
->              seq 16; layers by stage 0, 1 x 2, 0 (2 stages hold none and pass on
->              what they get)
->   data       8 micro-batches of 2 samples, 256 tokens a step; built-in text,
+>   model      tiny-like*  42.4k parameters (positions cut to seq), 2 layers,
+>              hidden 32, vocab 256, seq 16; layers by stage 0, 1 x 2, 0 (2 stages
+>              hold none and pass on what they get)
+>   data       8* micro-batches of 2 samples, 256 tokens a step; built-in text,
 >              99,910 bytes
 >   machine    cpu, 4 threads; fp32: ...
 > ...
@@ -23,7 +23,7 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-g
 >
 >   time       forward ...
 > ...
->   predicted  from durations of 2 steps before; --calibrate-on SCHEDULE takes
+>   predicted  from durations of 2* steps before; --calibrate-on SCHEDULE takes
 >              those of another schedule
 >   expected ...
 >   structure  with the measured durations the prediction is off by 0 s: all of
@@ -39,6 +39,8 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-g
 >   trace ...
 > ...
 >   next       pipesim compare ...
+>   note       2 layers cannot fill 4 stages: --layers 4 gives each a block
+> ...
 $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 | grep -v 'pipesim compare' | awk 'length > 80'
 $ for s in 1f1b gpipe interleaved zbv chimera "1f1b --dp 2 --micro-batches 4" "1f1b --recompute full" "1f1b --clip 0" "1f1b --backend fake"; do pipeexec --schedule $s --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | sed -n '/"losses"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done | sort -u | wc -l
 > 1
@@ -68,12 +70,30 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | 
 > schema schedule backend transport model data
 > precision kernels clock exact_grad steps warmup
 > layout losses grad_norms grad_check weight_check step_s
-> predicted_step_s predicted_step_low_s predicted_step_mid_s predicted_step_high_s structural_error_s unattributed_s
-> model_error_frac null_step_s null_error_frac bubble_frac span_bubble_frac predicted_bubble_frac
-> calibrated_on steps_s time_frac peak_mem_bytes predicted_peak_mem_bytes peak_rank
-> memory ranks machinery trace predicted_trace meta
+> step_low_s step_high_s predicted_step_s predicted_step_low_s predicted_step_mid_s predicted_step_high_s
+> structural_error_s unattributed_s model_error_frac null_step_s null_error_frac bubble_frac
+> span_bubble_frac predicted_bubble_frac calibrated_on steps_s time_frac peak_mem_bytes
+> predicted_peak_mem_bytes peak_rank memory ranks machinery trace
+> predicted_trace meta
 $ for clock in virtual wall; do pipeexec --clock $clock --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -oE '"(structural_error|unattributed)_s": (0.0|null)' | sort | head -1; done
 > "structural_error_s": 0.0
 > "structural_error_s": null
 $ pipeexec --clock wall --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -cE '"unattributed_s": [0-9]'
 > 1
+# What the tool chose has a mark; the usual number of micro-batches grows to the next that is legal.
+$ pipeexec --schedule bfs --depth-first 3 --np 2 --layers 4 --hidden 32 --heads 2 --seq 16 --steps 2 --no-check | sed -n '1p; /^  data/p'
+> pipeexec 0.1.0  bfs on 2 ranks, 2* chunks each              (* = chosen for you)
+>   data       9* micro-batches of 4* samples, 576 tokens a step; built-in text,
+$ pipeexec --schedule interleaved --group 6 --vp 2 --np 4 --model tiny --mbs 1 --layers 8 --hidden 32 --heads 2 --seq 16 --steps 2 --no-check | sed -n '1p; /^  data/p'
+> pipeexec 0.1.0  interleaved on 4 ranks, 2 chunks each       (* = chosen for you)
+>   data       10* micro-batches of 1 sample in groups of 6, 160 tokens a step;
+$ pipeexec --model tiny --np 2 --micro-batches 4 --mbs 1 --seq 16 --steps 3 --warmup 1 --no-check | sed -n '1p; /^  data/p; /^  predicted/p'
+> pipeexec 0.1.0  1f1b on 2 ranks
+>   data       4 micro-batches of 1 sample, 64 tokens a step; built-in text,
+>   predicted  from durations of 1 step before; --calibrate-on SCHEDULE takes
+$ pipeexec --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --no-check | grep -A1 'note *3 steps'
+>   note       3 steps leave 1 for --warmup; --steps 4 leaves the usual 2
+# The width of the terminal holds for all but paths.
+$ COLUMNS=60 pipeexec --schedule interleaved --np 8 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 | grep -vE '^  (trace|next|  *[/])' | awk 'length > 60'
+$ COLUMNS=60 pipeexec --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 | grep '^  rank'
+>   rank       busy      idle   memory MiB   touched  in all

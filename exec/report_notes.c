@@ -1,0 +1,48 @@
+/* The last lines of the report. */
+#include "exec/report.h"
+
+#include <stdio.h>
+
+static void note_empty_stages(const struct pp_exec_run *run, char *text, size_t bytes)
+{
+    const int stages = run->plan.program->stages;
+
+    if (run->plan.empty_stages > 0)
+        snprintf(text, bytes, "%d~layer%s cannot fill %d~stages: --layers~%d gives each a block",
+                 run->config.net.layers, run->config.net.layers == 1 ? "" : "s", stages, stages);
+}
+
+static void note_spread(const struct pp_exec_run *run, char *text, size_t bytes)
+{
+    const double wide = 0.1;
+    const struct pp_exec_spread spread = pp_exec_spread(run);
+
+    if (spread.width_frac > wide)
+        snprintf(text, bytes, "the machine is busy: durations of steps vary by %.0f~%%",
+                 100 * spread.width_frac);
+}
+
+static void note_warmup(const struct pp_exec_run *run, char *text, size_t bytes)
+{
+    const struct pp_exec_config *c = &run->config;
+
+    if (c->is_warmup_short && run->result.first_judged > 0)
+        snprintf(text, bytes, "%d~steps leave %d for --warmup; --steps~4 leaves the usual~2",
+                 c->steps, c->warmup);
+}
+
+void pp_exec_report_notes(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    static void (*const NOTES[])(const struct pp_exec_run *run, char *text, size_t bytes) = {
+        note_empty_stages,
+        note_spread,
+        note_warmup,
+    };
+
+    for (size_t i = 0; i < sizeof(NOTES) / sizeof(*NOTES); i++) {
+        char text[PP_EXEC_TEXT_BYTES] = "";
+        NOTES[i](run, text, sizeof(text));
+        if (text[0])
+            pp_text_paragraph(page->out, page->terminal.width, PP_EXEC_LABEL, "note", text);
+    }
+}
