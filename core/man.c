@@ -4,19 +4,6 @@
 
 enum { LINE_COLUMNS = 72 };
 
-static const struct {
-    int code;
-    const char *meaning;
-} exits[] = {
-    {PP_OK, "Success."},
-    {PP_EFAIL, "Something outside failed: a file that cannot be opened, a device, an overflow."},
-    {PP_EINVAL, "The command line, a layout or size, or the content of an input file was refused."},
-    {PP_EFIT, "The configuration does not fit into memory (where that was required)."},
-    {PP_EPROGRAM, "A program cannot be parsed, is illegal or deadlocks."},
-    {PP_ETOLERANCE, "A comparison is out of tolerance."},
-    {PP_EINTR, "Interrupted."},
-};
-
 /* Characters that roff would change or interpret. */
 static const char *const escapes[256] = {
     ['\\'] = "\\e",  ['-'] = "\\-",   ['\''] = "\\(aq", ['^'] = "\\(ha",
@@ -124,21 +111,24 @@ static void print_head(const struct pp_cli *cli, const char *version, FILE *out)
 
 void pp_options_man(const struct pp_cli *cli, const char *version, FILE *out)
 {
+    char summary[512];
+
     print_head(cli, version, out);
     fputs(".SH DESCRIPTION\n", out);
     print_filled(out, cli->summary);
     fputs(".SH COMMANDS\n", out);
     for (int i = 0; i < cli->command_count; i++) {
         print_line(out, ".TP\n\\fB", cli->commands[i].name, "\\fR\n");
-        print_filled(out, cli->commands[i].summary);
-        if (i == 0)
-            fputs("This is the default.\n", out);
+        snprintf(summary, sizeof(summary), "%s%s", cli->commands[i].summary,
+                 i == 0 ? "; the command where none is given" : "");
+        print_filled(out, summary);
     }
     print_options(cli, out);
-    fputs(".SH EXIT STATUS\n", out);
-    for (size_t i = 0; i < sizeof(exits) / sizeof(exits[0]); i++) {
-        fprintf(out, ".TP\n%d\n", exits[i].code);
-        print_filled(out, exits[i].meaning);
+    if (cli->exits)
+        fputs(".SH EXIT STATUS\n", out);
+    for (const struct pp_exit *e = cli->exits; e && e->meaning; e++) {
+        fprintf(out, ".TP\n%d\n", e->code);
+        print_filled(out, e->meaning);
     }
     if (cli->example_count > 0)
         fputs(".SH EXAMPLES\n", out);

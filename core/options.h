@@ -27,6 +27,7 @@ struct pp_option {
     enum pp_option_type type;
     const char *argument;     /* name in help: "N", "FILE" */
     const char *choices;      /* CHOICE: "end|eager|eager-opt" */
+    const char *kind;         /* said of its values in help; NULL = what the type says */
     int64_t min, max;         /* INT, LONG; 0, 0 = all values of the type */
     const char *default_text; /* shown in help; NULL = none */
     const char *group;        /* heading in help */
@@ -49,6 +50,11 @@ struct pp_example { /* for -h, help and the man page; a test runs each */
     const char *command, *comment;
 };
 
+struct pp_exit { /* of the man page */
+    int code;
+    const char *meaning;
+};
+
 struct pp_cli {
     const char *program, *summary;
     const struct pp_command *commands;
@@ -57,7 +63,8 @@ struct pp_cli {
     int option_count;
     const struct pp_example *examples;
     int example_count;
-    const char *date; /* of the man page, ISO; may be NULL */
+    const struct pp_exit *exits; /* ends with a meaning of NULL; may be NULL */
+    const char *date;            /* of the man page, ISO; may be NULL */
 };
 
 /* For tables of options: a list of other names, and a bound for counts of things. */

@@ -54,7 +54,9 @@ static void add_kind(const struct pp_option *option, struct pp_text *text)
     char copy[PP_CHOICES_BYTES];
     const char *names[PP_CHOICES_MAX + 1];
 
-    if (option->type == PP_OPTION_INT || option->type == PP_OPTION_LONG)
+    if (option->kind)
+        add(text, "%s", option->kind);
+    else if (option->type == PP_OPTION_INT || option->type == PP_OPTION_LONG)
         add_range(option, text);
     else if (option->type == PP_OPTION_COUNT)
         add(text, "a number such as 7.5e9 or 175B");

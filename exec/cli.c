@@ -25,7 +25,7 @@ static const struct pp_option options[] = {
     {.name = "schedule", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "1f1b", .group = G_SCHEDULE, .commands = RUN,
      .aliases = PP_SCHEDULE_ALIASES,
      .help = "A schedule or a program file. 'pipesim schedules' names them; a file ends in .csv or has a / in its name."},
-    PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, RUN),
+    PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, RUN, "8, or the next above that the schedule accepts"),
     PP_OPTIONS_SHAPE(G_SCHEDULE, RUN),
     PP_OPTIONS_DIALECT(G_SCHEDULE, RUN),
     {.name = "recompute", .type = PP_OPTION_CHOICE, .choices = "none|full", .argument = "HOW", .default_text = "none", .group = G_SCHEDULE, .commands = RUN,
@@ -37,7 +37,7 @@ static const struct pp_option options[] = {
      .aliases = PP_NAMES("n", "pp", "pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"), .help = "Pipeline ranks. P * D workers run beside each other."},
     PP_OPTIONS_VP(G_LAYOUT, RUN),
     PP_OPTIONS_DP(G_LAYOUT, RUN),
-    PP_OPTIONS_BATCH(G_LAYOUT, RUN),
+    PP_OPTIONS_BATCH(G_LAYOUT, RUN, "4"),
 
     {.name = "model", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "tiny", .group = G_MODEL, .commands = RUN,
      .help = "A preset or a Hugging Face config.json. Decoders like GPT-2 and LLaMA; 'pipesim models' names the presets."},
@@ -47,15 +47,15 @@ static const struct pp_option options[] = {
 
     {.name = "steps", .is_common = true, .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "20", .group = G_RECIPE, .commands = RUN,
      .aliases = PP_NAMES("iters", "train-iters", "training.steps"), .help = "Training steps."},
-    {.name = "lr", .type = PP_OPTION_COUNT, .argument = "X", .default_text = "0.001", .group = G_RECIPE, .commands = RUN,
+    {.name = "lr", .type = PP_OPTION_COUNT, .argument = "X", .kind = "a number such as 1e-3", .default_text = "1e-3", .group = G_RECIPE, .commands = RUN,
      .help = "Learning rate of AdamW."},
-    {.name = "min-lr", .type = PP_OPTION_COUNT, .argument = "X", .default_text = "a tenth of --lr", .group = G_RECIPE, .commands = RUN,
+    {.name = "min-lr", .type = PP_OPTION_COUNT, .argument = "X", .kind = "a number such as 1e-4", .default_text = "a tenth of --lr", .group = G_RECIPE, .commands = RUN,
      .help = "Learning rate of the last step: a cosine leads there."},
     {.name = "lr-warmup", .type = PP_OPTION_INT, .argument = "K", .min = 0, .max = BIG, .default_text = "0", .group = G_RECIPE, .commands = RUN,
      .help = "Steps in which the learning rate rises from 0."},
-    {.name = "weight-decay", .type = PP_OPTION_COUNT, .argument = "X", .default_text = "0.1", .group = G_RECIPE, .commands = RUN,
+    {.name = "weight-decay", .type = PP_OPTION_COUNT, .argument = "X", .kind = "a number such as 0.1", .default_text = "0.1", .group = G_RECIPE, .commands = RUN,
      .help = "Decoupled decay of matrices."},
-    {.name = "clip", .type = PP_OPTION_COUNT, .argument = "NORM", .default_text = "0: no clipping", .group = G_RECIPE, .commands = RUN,
+    {.name = "clip", .type = PP_OPTION_COUNT, .argument = "NORM", .kind = "a number such as 1.0", .default_text = "0: no clipping", .group = G_RECIPE, .commands = RUN,
      .aliases = PP_NAMES("clip-grad", "training.max_norm"), .help = "Greatest norm of all gradients; the ranks meet before the update."},
     {.name = "seed", .type = PP_OPTION_LONG, .argument = "S", .min = 0, .max = INT64_MAX, .default_text = "0", .group = G_RECIPE, .commands = RUN,
      .help = "Seed of the weights, of the samples, and of the orders that backend fake draws."},
@@ -102,8 +102,20 @@ static const struct pp_example examples[] = {
 };
 /* clang-format on */
 
+static const struct pp_exit exits[] = {
+    {PP_OK, "Success: trained, and gradients are those of training on one rank."},
+    {PP_EFAIL,
+     "A failure at run time: a file, a trace, a device, memory, or a loss that is not a number."},
+    {PP_EINVAL, "The command line, a layout, a model or data that do not go together."},
+    {PP_EPROGRAM, "A program file cannot be parsed, is illegal or deadlocks."},
+    {PP_ETOLERANCE, "Gradients or weights are not those of training on one rank."},
+    {PP_EINTR, "Interrupted."},
+    {0, NULL},
+};
+
 const struct pp_cli pp_exec_cli = {
     .program = "pipeexec",
+    .exits = exits,
     .date = "2026-11-21",
     .summary = "train with any pipeline schedule for real; compare with the prediction",
     .commands = commands,

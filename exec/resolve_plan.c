@@ -11,7 +11,8 @@ enum { USUAL_RANKS = 4 };
 
 /* ---- what can be executed -------------------------------------------------------------------- */
 
-static enum pp_status simulated_only(const char *name, const char *reason, struct pp_error *err)
+static enum pp_status simulated_only(const char *name, int gpus, const char *reason,
+                                     struct pp_error *err)
 {
     const char *separator = "";
 
@@ -22,7 +23,7 @@ static enum pp_status simulated_only(const char *name, const char *reason, struc
             pp_error_append(err, "%s%s", separator, pp_schedules[i]->name);
             separator = ", ";
         }
-    return pp_error_append(err, "\n  try: pipesim --schedule %s --gpus 8", name);
+    return pp_error_append(err, "\n  try: pipesim --schedule %s --gpus %d", name, gpus);
 }
 
 static enum pp_status check_subject(const struct pp_subject *subject, struct pp_error *err)
@@ -30,13 +31,14 @@ static enum pp_status check_subject(const struct pp_subject *subject, struct pp_
     static const char VERSIONS[] = "its micro-batches need several versions of the weights";
 
     if (subject->schedule && subject->schedule->is_simulated_only)
-        return simulated_only(subject->name, VERSIONS, err);
+        return simulated_only(subject->name, 8, VERSIONS, err);
     if (!subject->file)
         return PP_OK;
     if (subject->file->versions > 1)
-        return simulated_only(subject->name, VERSIONS, err);
+        return simulated_only(subject->name, subject->file->ranks, VERSIONS, err);
     if (subject->file->mode != PP_MODE_TRAIN)
-        return simulated_only(subject->name, "it has no backward, so nothing is learned", err);
+        return simulated_only(subject->name, subject->file->ranks,
+                              "it has no backward, so nothing is learned", err);
     return PP_OK;
 }
 
@@ -56,7 +58,7 @@ static enum pp_status check_kinds(const struct pp_program *p, const char *name,
             char reason[64];
             snprintf(reason, sizeof(reason), "nothing here executes its %s",
                      pp_op_kinds[p->kind[i]].text);
-            return simulated_only(name, reason, err);
+            return simulated_only(name, p->ranks, reason, err);
         }
     return PP_OK;
 }

@@ -24,20 +24,27 @@ static const struct shape_option SHAPE_OPTIONS[] = {
 };
 enum { SHAPE_OPTION_COUNT = sizeof(SHAPE_OPTIONS) / sizeof(*SHAPE_OPTIONS) };
 
-static enum pp_status no_such_option(const struct pp_request *request, const char *option,
-                                     unsigned bit, const char *schedule, struct pp_error *err)
+static enum pp_status others_have_it(unsigned bit, struct pp_error *err)
 {
-    char typed[PP_REQUEST_TYPED_BYTES];
     const char *separator = "";
 
-    pp_error_set(err, PP_EINVAL, "%s: %s has no such option; schedules that have it: ",
-                 pp_request_typed(request, option, typed), schedule);
+    pp_error_append(err, "; schedules that have it: ");
     for (int i = 0; pp_schedules[i]; i++)
         if (pp_schedules[i]->options & bit) {
             pp_error_append(err, "%s%s", separator, pp_schedules[i]->name);
             separator = ", ";
         }
     return PP_EINVAL;
+}
+
+static enum pp_status no_such_option(const struct pp_request *request, const char *option,
+                                     unsigned bit, const char *schedule, struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    pp_error_set(err, PP_EINVAL, "%s: %s has no such option",
+                 pp_request_typed(request, option, typed), schedule);
+    return others_have_it(bit, err);
 }
 
 /* The value to which a schedule without the option is fixed. */
@@ -59,13 +66,20 @@ static enum pp_status take_option(const struct pp_request *request,
 
     if (!value)
         return PP_OK;
+    const int fixed = fixed_value(option, subject->schedule);
+    char typed[PP_REQUEST_TYPED_BYTES];
     if (subject->schedule->options & option->bit) {
         *field = (int)value->integer;
         return PP_OK;
     }
-    if (subject->is_listed || origin == PP_FROM_PRESET ||
-        value->integer == fixed_value(option, subject->schedule))
+    if (subject->is_listed || origin == PP_FROM_PRESET || value->integer == fixed)
         return PP_OK;
+    if (fixed != option->neutral) {
+        pp_error_set(err, PP_EINVAL, "%s: %s fixes it at %d",
+                     pp_request_typed(request, option->name, typed), subject->schedule->name,
+                     fixed);
+        return others_have_it(option->bit, err);
+    }
     return no_such_option(request, option->name, option->bit, subject->schedule->name, err);
 }
 

@@ -1,5 +1,6 @@
 /* schedules/select_options.h — options of the command line that choose and shape a schedule: rows
- * that every program with such options has in its table. `heading` and `mask` are the program's.
+ * that every program with such options has in its table. `heading`, `mask` and the texts of usual
+ * values (NULL = none) are the program's.
  * What they mean: select.c. Include inside a translation unit that holds an option table only. */
 #ifndef PP_SCHEDULES_SELECT_OPTIONS_H
 #define PP_SCHEDULES_SELECT_OPTIONS_H
@@ -10,8 +11,8 @@
 #define PP_SCHEDULE_ALIASES PP_NAMES("parallelism.pipeline_parallel_schedule", "parallelism.pipeline_parallel_schedule_csv", \
                                      "pipeline-parallel-schedule", "pipeline-parallel-schedule-csv")
 
-#define PP_OPTIONS_MICRO_BATCHES(heading, mask) \
-    {.name = "micro-batches", .is_common = true, .type = PP_OPTION_INT, .argument = "N", .min = 1, .max = PP_OPTION_BIG, .group = (heading), .commands = (mask), \
+#define PP_OPTIONS_MICRO_BATCHES(heading, mask, usual) \
+    {.name = "micro-batches", .is_common = true, .type = PP_OPTION_INT, .argument = "N", .min = 1, .max = PP_OPTION_BIG, .default_text = (usual), .group = (heading), .commands = (mask), \
      .aliases = PP_NAMES("num-microbatches"), \
      .help = "Micro-batches of one replica per step. Over all its pipelines together."}
 
@@ -25,7 +26,7 @@
      .help = "Micro-batches that run through one chunk before the next (interleaved)."}, \
     {.name = "extra-warmup", .type = PP_OPTION_INT, .argument = "0|1", .min = 0, .max = 1, .default_text = "0", .group = (heading), .commands = (mask), \
      .help = "One more warm-up forward, so that the forward and the backward of a pair overlap (interleaved)."}, \
-    {.name = "splits", .type = PP_OPTION_INT, .argument = "Q", .min = 1, .max = 255, .default_text = "1", .group = (heading), .commands = (mask), \
+    {.name = "splits", .type = PP_OPTION_INT, .argument = "Q", .min = 1, .max = 255, .default_text = "1, or 2 for seq1f1b", .group = (heading), .commands = (mask), \
      .help = "Sequence splits of each micro-batch."}, \
     {.name = "depth-first", .type = PP_OPTION_INT, .argument = "DF", .min = 1, .max = PP_OPTION_BIG, .default_text = "1", .group = (heading), .commands = (mask), \
      .help = "Sweeps over the stages: the outer, depth-first loop of bfs."}, \
@@ -48,8 +49,8 @@
     {.name = "vp", .type = PP_OPTION_INT, .argument = "V", .min = 1, .max = 4096, .default_text = "2 where the schedule has chunks", .group = (heading), .commands = (mask), \
      .aliases = PP_NAMES("num-virtual-stages-per-pipeline-rank", "virtual-pipeline-model-parallel-size"), .help = "Model chunks per pipeline rank."}
 
-#define PP_OPTIONS_BATCH(heading, mask) \
-    {.name = "mbs", .type = PP_OPTION_INT, .argument = "B", .min = 1, .max = PP_OPTION_BIG, .group = (heading), .commands = (mask), \
+#define PP_OPTIONS_BATCH(heading, mask, usual_mbs) \
+    {.name = "mbs", .type = PP_OPTION_INT, .argument = "B", .min = 1, .max = PP_OPTION_BIG, .default_text = (usual_mbs), .group = (heading), .commands = (mask), \
      .aliases = PP_NAMES("micro-batch-size", "parallelism.pipeline_parallel_microbatch_size"), .help = "Samples per micro-batch."}, \
     {.name = "gbs", .type = PP_OPTION_LONG, .argument = "N", .min = 1, .max = (int64_t)1 << 40, .group = (heading), .commands = (mask), \
      .aliases = PP_NAMES("global-batch-size", "training.global_batch_size"), .help = "Samples per step: dp * mbs * micro-batches."}, \

@@ -55,7 +55,7 @@ static const struct pp_option options[] = {
      .help = "A schedule, a comma list, all, or a program file. A list gives a ranked table; 'pipesim schedules' names them; a file ends in .csv or has a / in its name."},
     {.name = "preset", .type = PP_OPTION_STRING, .argument = "NAME", .group = G_SCHEDULE, .commands = RUN,
      .help = "A set of defaults, see 'pipesim presets'. Flags win over it."},
-    PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, SHAPE),
+    PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, SHAPE, NULL),
     PP_OPTIONS_SHAPE(G_SCHEDULE, SHAPE),
     {.name = "steps", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "1; 4 where the schedule needs no barrier and --unit is not given", .group = G_SCHEDULE, .commands = RUN,
      .help = "Training steps to simulate. With several, figures are those of a steady step: from the end of the first to the end of the last."},
@@ -68,14 +68,14 @@ static const struct pp_option options[] = {
     {.name = "tp", .is_common = true, .type = PP_OPTION_INT, .argument = "T", .min = 1, .max = BIG, .group = G_LAYOUT, .commands = RUN,
      .aliases = PP_NAMES("tensor-model-parallel-size", "parallelism.tensor_parallel_degree"), .help = "Tensor-parallel degree."},
     {.name = "pp", .is_common = true, .type = PP_OPTION_INT, .argument = "D", .min = 1, .max = 65535, .group = G_LAYOUT, .commands = SHAPE,
-     .aliases = PP_NAMES("pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"), .help = "Pipeline ranks."},
+     .aliases = PP_NAMES("np", "pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"), .help = "Pipeline ranks."},
     PP_OPTIONS_DP(G_LAYOUT, SHAPE),
     {.name = "cp", .type = PP_OPTION_INT, .argument = "C", .min = 1, .max = BIG, .default_text = "1", .group = G_LAYOUT, .commands = RUN,
      .aliases = PP_NAMES("context-parallel-size", "parallelism.context_parallel_degree"), .help = "Context-parallel degree."},
     {.name = "ep", .type = PP_OPTION_INT, .argument = "E", .min = 1, .max = BIG, .default_text = "1", .group = G_LAYOUT, .commands = RUN,
      .aliases = PP_NAMES("expert-model-parallel-size", "parallelism.expert_parallel_degree"), .help = "Expert-parallel degree; divides dp * cp. Dense models have 1."},
     PP_OPTIONS_VP(G_LAYOUT, SHAPE),
-    PP_OPTIONS_BATCH(G_LAYOUT, RUN),
+    PP_OPTIONS_BATCH(G_LAYOUT, RUN, NULL),
     {.name = "map", .type = PP_OPTION_STRING, .argument = "ORDER", .default_text = "tp,cp,dp,pp", .group = G_LAYOUT, .commands = RUN,
      .help = "Which devices lie beside each other. Degrees from inside out: the first fills a node first."},
 
@@ -167,8 +167,20 @@ static const struct pp_example examples[] = {
 };
 /* clang-format on */
 
+static const struct pp_exit exits[] = {
+    {PP_OK, "Success."},
+    {PP_EFAIL, "Something outside failed: a file that cannot be opened, a device, an overflow."},
+    {PP_EINVAL, "The command line, a layout or size, or the content of an input file was refused."},
+    {PP_EFIT, "The configuration does not fit into memory (where that was required)."},
+    {PP_EPROGRAM, "A program cannot be parsed, is illegal or deadlocks."},
+    {PP_ETOLERANCE, "A comparison is out of tolerance."},
+    {PP_EINTR, "Interrupted."},
+    {0, NULL},
+};
+
 const struct pp_cli pp_sim_cli = {
     .program = "pipesim",
+    .exits = exits,
     .date = "2026-11-21",
     .summary = "predict step time, bubbles, memory and MFU of pipeline-parallel training",
     .commands = commands,

@@ -47,6 +47,30 @@ $ pipeexec help man | head -4
 > .SH NAME
 > pipeexec \- train with any pipeline schedule for real; compare with the prediction
 > .SH SYNOPSIS
+$ pipeexec help man | sed -n '/^.fBrun/,/^.TP/p; /EXIT STATUS/,/^2/p'
+> \fBrun\fR
+> train a transformer for real, as the schedule says; the command where
+> none is given
+> .TP
+> .SH EXIT STATUS
+> .TP
+> 0
+> Success: trained, and gradients are those of training on one rank.
+> .TP
+> 1
+> A failure at run time: a file, a trace, a device, memory, or a loss that
+> is not a number.
+> .TP
+> 2
+$ pipeexec --help | sed -n '/^  --micro-batches/,/^  --pipe/p; /^  --lr /,/^  --min/p'
+>   --micro-batches N       Micro-batches of one replica per step. Over all its
+>                           pipelines together. (1 to 1048576; default 8, or the
+>                           next above that the schedule accepts; also
+>                           --num-microbatches)
+>   --pipelines 2f          Number of pipelines of a bidirectional schedule
+>   --lr X                  Learning rate of AdamW. (a number such as 1e-3;
+>                           default 1e-3)
+>   --min-lr X              Learning rate of the last step: a cosine leads there.
 $ pipeexec help bash | grep -c calibrate-on
 > 2
 $ pipeexec help zsh | grep -c calibrate-on
@@ -65,6 +89,12 @@ $ pipeexec mine.csv
 ! pipeexec: error: "mine.csv" is one operand too many for pipeexec run
 ! usage: pipeexec [run] [--schedule NAME|FILE.csv] [--np P] [options]
 = 2
+$ printf '0F0,0B0\n1F0,1B0\n' >mine.csv; pipeexec --schedule mine.csv --np 8; code=$?; rm mine.csv; exit $code
+! pipeexec: error: --np 8 contradicts mine.csv, which has 2
+= 2
+$ pipesim program --schedule pipedream --pp 3 --micro-batches 4 2>/dev/null >late.csv; pipeexec --schedule late.csv 2>&1 | sed 's/runs 1f1b.*/runs .../'; rm late.csv
+> pipeexec: error: --schedule late.csv is only simulated: its micro-batches need several versions of the weights; pipeexec runs ...
+>   try: pipesim --schedule late.csv --gpus 3
 $ pipeexec --schedule zbvv
 ! pipeexec: error: --schedule zbvv: unknown schedule; did you mean zbv?
 !   pipesim schedules lists them; a program file ends in .csv or has a / in its name
@@ -89,7 +119,7 @@ $ pipeexec --schedule chimera -np 3
 ! pipeexec: error: -np 3: chimera needs an even number; nearest: 2 or 4
 = 2
 $ pipeexec --schedule zbv --vp 3
-! pipeexec: error: --vp 3: zbv has no such option; schedules that have it: bfs, hanayo, interleaved, interleaved-zb
+! pipeexec: error: --vp 3: zbv fixes it at 2; schedules that have it: bfs, hanayo, interleaved, interleaved-zb
 = 2
 $ pipeexec --schedule 1f1b --group 2
 ! pipeexec: error: --group 2: 1f1b has no such option; schedules that have it: interleaved, interleaved-zb
@@ -185,12 +215,12 @@ $ pipeexec --schedule <(printf '0F0,0B0\n1B0,1F0\n') 2>&1 | sed 's/^\(pipeexec: 
 > rank 1 | [1B0] 1F0
 $ pipeexec --schedule <(printf '0F0\n1F0\n') 2>&1 | sed 's/ \/[^ :]*/ FILE/'
 > pipeexec: error: --schedule FILE is only simulated: it has no backward, so nothing is learned; pipeexec runs 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv
->   try: pipesim --schedule FILE --gpus 8
+>   try: pipesim --schedule FILE --gpus 2
 $ pipeexec --schedule <(printf '0F0,0B0\n1F0,1B0\n') -np 3 2>&1 | sed 's/ \/[^ :,]*/ FILE/'
 > pipeexec: error: -np 3 contradicts FILE, which has 2
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --zero 1 --dp 2 >low.csv; pipeexec --schedule low.csv --dp 2 2>&1 | cut -c 1-84; rm low.csv
 > pipeexec: error: --schedule low.csv is only simulated: nothing here executes its RS;
->   try: pipesim --schedule low.csv --gpus 8
+>   try: pipesim --schedule low.csv --gpus 2
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 >low.csv; pipeexec --schedule low.csv --recompute full; code=$?; rm low.csv; exit $code
 ! pipeexec: error: --recompute full: low.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
 = 2
