@@ -163,6 +163,54 @@ Test(exec_front, two_of_three_sizes_of_a_batch_give_the_third)
     }
 }
 
+Test(exec_front, what_nobody_gave_is_known)
+{
+    enum {
+        RANKS = PP_EXEC_CHOSE_RANKS,
+        COUNT = PP_EXEC_CHOSE_MICRO_BATCHES,
+        MBS = PP_EXEC_CHOSE_MBS
+    };
+    static const struct {
+        const char *line;
+        unsigned chosen;
+    } ROWS[] = {
+        {"", RANKS | COUNT | MBS},
+        {"--np 4", COUNT | MBS},
+        {"--np 4 --micro-batches 8", MBS},
+        {"--np 4 --mbs 2", COUNT},
+        {"--np 4 --gbs 16", MBS},
+        {"--np 4 --gbs 16 --mbs 2", 0},
+        {"--np 4 --gbs 16 --micro-batches 8", 0},
+    };
+
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++) {
+        const struct outcome o = resolve(ROWS[i].line);
+        cr_assert_eq(o.status, PP_OK, "%s: %s", ROWS[i].line, o.err.message);
+        cr_assert_eq(o.run->plan.chosen & (RANKS | COUNT | MBS), ROWS[i].chosen, "%s",
+                     ROWS[i].line);
+    }
+}
+
+/* ---- spread ---------------------------------------------------------------------------------- */
+
+Test(exec_front, the_spread_leaves_out_a_tenth_at_each_end)
+{
+    struct pp_exec_run *run = resolve("--steps 13").run;
+    double steps_s[13] = {100, 100}; /* those before the judged ones do not count */
+
+    for (int i = 0; i < 11; i++)
+        steps_s[2 + i] = 10 + (i * 7) % 11;
+    run->result.step_s = steps_s;
+    run->result.first_judged = 2;
+    const struct pp_exec_spread spread = pp_exec_spread(run);
+    cr_assert_eq(spread.steps, 11);
+    cr_assert_float_eq(spread.low_s, 11, 1e-12);
+    cr_assert_float_eq(spread.high_s, 19, 1e-12);
+    cr_assert_float_eq(spread.width_frac, 8.0 / 15, 1e-12);
+    cr_assert_eq(steps_s[2], 10, "the steps keep their order");
+    cr_assert_eq(steps_s[3], 17, "the steps keep their order");
+}
+
 /* ---- check ----------------------------------------------------------------------------------- */
 
 Test(exec_front, gradients_are_judged_by_the_order_of_additions)
