@@ -6,7 +6,9 @@
  * norm of the gradients, update (which zeroes them). Drawing the samples of a step counts on
  * neither side. What only the pipeline has to do counts there, within `total`: messages, sums of a
  * tied embedding, and `outside ops`, which is all of its threads' time but forwards, backwards and
- * updates, so that loss and norm are in it as well. */
+ * updates, so that loss and norm are in it as well. The loop holds the activations of one
+ * micro-batch, over and over in the same place; schedules hold more, and pay for it in the caches:
+ * on one rank, where there are no messages and no second thread, gpipe shows that alone. */
 #include "bench/bench.h"
 #include "exec/host.h"
 #include "tests/exec/run.h"
@@ -206,18 +208,35 @@ static void interpreter(void)
 
 /* ---- pipeline against loop --------------------------------------------------------------------*/
 
+/* What is held from forward to backward, over all ranks. */
+static double activations_bytes(struct pp_arena *arena, const struct exec_run *run)
+{
+    const struct pp_machine_options *m = &run->training.machine;
+    const struct pp_rank_layout *layout =
+        pp_memory_layout(arena, m->program, m->stages, m->kernels, m->recipe->is_exact);
+    double bytes = 0;
+
+    for (int rank = 0; rank < m->program->ranks; rank++)
+        bytes += (double)layout[rank].activations_bytes;
+    return bytes;
+}
+
 static void machinery(void)
 {
-    static const char *const SCHEDULES[] = {"gpipe",   "1f1b", "zb-h1",
-                                            "chimera", "zbv",  "interleaved"};
+    static const struct {
+        const char *schedule;
+        int ranks;
+    } runs[] = {{"1f1b", 1},  {"gpipe", 1}, {"1f1b", 4},        {"1f1b", 8},       {"gpipe", 4},
+                {"gpipe", 8}, {"zb-h1", 4}, {"zb-h1", 8},       {"chimera", 4},    {"chimera", 8},
+                {"zbv", 4},   {"zbv", 8},   {"interleaved", 4}, {"interleaved", 8}};
 
     printf(
         "\npipeline: 8 layers, hidden 128, seq 64, 8 micro-batches of 4; CPU time of all threads\n"
-        "  schedule     ranks   outside ops   total, as a ratio to the loop\n");
-    for (size_t i = 0; i < 2 * sizeof(SCHEDULES) / sizeof(*SCHEDULES); i++) {
+        "  schedule     ranks   activations   outside ops   total, as a ratio to the loop\n");
+    for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
         struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
-        const struct exec_case c = {.schedule = SCHEDULES[i / 2],
-                                    .shape = {.ranks = i % 2 ? 8 : 4, .micro_batches = 8},
+        const struct exec_case c = {.schedule = runs[i].schedule,
+                                    .shape = {.ranks = runs[i].ranks, .micro_batches = 8},
                                     .replicas = 1,
                                     .mbs = 4,
                                     .steps = 1,
@@ -230,8 +249,9 @@ static void machinery(void)
         make(arena, &c, &run);
         run.training.machine.cores = 1; /* as the loop: two cores at once share caches and clocks */
         const struct pp_step_result result = best_step(arena, &run, 6);
-        printf("  %-11s  %5d   %8.2f %%    %.3f\n", c.schedule, c.shape.ranks,
-               100 * result.outside_s / result.cpu_s, result.cpu_s / loop_s(arena, &run, true));
+        printf("  %-11s  %5d   %7.1f MiB   %8.2f %%    %.3f\n", c.schedule, c.shape.ranks,
+               activations_bytes(arena, &run) / (1 << 20), 100 * result.outside_s / result.cpu_s,
+               result.cpu_s / loop_s(arena, &run, true));
     }
 }
 
