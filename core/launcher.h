@@ -1,0 +1,18 @@
+/* core/launcher.h — am I one of several, started by a launcher? Read from the environment alone:
+ * mpirun (Open MPI, MPICH, PMI), srun, torchrun, and the job arrays of Slurm, PBS, SGE and LSF. */
+#ifndef PP_CORE_LAUNCHER_H
+#define PP_CORE_LAUNCHER_H
+
+#include "core/error.h"
+
+#include <stdbool.h>
+
+struct pp_launch {
+    int index, count;  /* 0-based; an array of srun steps counts through both */
+    char source[128];  /* "SLURM_PROCID, SLURM_ARRAY_TASK_ID"; "" when there is no launcher */
+};
+/* {0, 1, ""} without a launcher. PP_EINVAL when variables contradict each other or do not say how
+ * many there are; the message names them. */
+enum pp_status pp_launcher_detect(struct pp_launch *launch, struct pp_error *err);
+
+#endif

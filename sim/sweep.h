@@ -1,0 +1,96 @@
+/* sim/sweep.h — many runs: the product of lists of option values, one row each.
+ *
+ * A point is exactly `pipesim run` with one value of every list. A row holds the figures of its
+ * report under the last names of the JSON fields; a refused point has a row with the reason. Rows
+ * depend on their point alone, so parts, workers and resumption cannot change them. */
+#ifndef PP_SIM_SWEEP_H
+#define PP_SIM_SWEEP_H
+
+#include "sim/cli.h"
+#include "sim/config.h"
+
+#include <stdio.h>
+
+/* ---- sim/sweep_grid.c ---- */
+struct pp_axis {
+    int option;          /* index into pp_sim_cli.options */
+    const char **values; /* as one would type them */
+    int count;           /* 1: the same for all points */
+};
+struct pp_grid {
+    const struct pp_parsed *parsed; /* of the sweep command */
+    struct pp_axis *axes;           /* in the order of the option table; the last varies fastest */
+    int axis_count;
+    int64_t points;
+};
+/* Lists: numbers as "a,b,c", "lo:hi:xK" (times K) or "lo:hi:+K" (plus K), both ends included;
+ * --schedule and choices as "a,b" ("all": every schedule); everything else by giving the option
+ * again. A value of several words ("3=0.8 5=0.5") gives a repeatable option several times.
+ * PP_EINVAL for what no point could read, with the option; more than 2^31 points. */
+enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *parsed,
+                            struct pp_grid *grid, struct pp_error *err);
+/* The command line of a point, as if typed to `pipesim run`. */
+enum pp_status pp_grid_point(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
+                             struct pp_parsed *parsed, struct pp_error *err);
+/* The same as text ("--schedule zbv --pp 8"): says in messages which point, and is what its key is
+ * computed from. */
+const char *pp_grid_text(struct pp_arena *arena, const struct pp_grid *grid, int64_t point);
+/* 16 hexadecimal digits: equal for equal points of any sweep of this version. */
+enum { PP_SWEEP_KEY_BYTES = 17 };
+const char *pp_grid_key(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
+                        char key[PP_SWEEP_KEY_BYTES]);
+
+/* ---- sim/sweep_row.c ---- */
+/* First `point`, then inputs, figures, and at the end status,reason,points,key. No newline. */
+void pp_sweep_header(const struct pp_grid *grid, FILE *out);
+/* `result` NULL: refused, with `err`. Newline included. */
+void pp_sweep_row(const struct pp_grid *grid, int64_t point, const struct pp_result *result,
+                  const struct pp_error *err, FILE *out);
+/* Resolve and simulate one point and print its row. Never fails: what fails is in the row. */
+void pp_sweep_run_point(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
+                        FILE *out);
+
+/* ---- sim/sweep_file.c: the result file, resumable at any moment ---- */
+/* Rows are appended as they arrive, each by one write, so whatever ends the program loses at most
+ * the rows that were being computed. Closing puts them into the order of points, in one rename. */
+struct pp_sweep_file;
+/* `path` NULL or "-" is `out`: nothing to resume, rows come out in order. An existing file is gone
+ * on with if it belongs to this sweep: same header, keys that are points of the grid (a longer
+ * sweep takes them over); a torn last line is dropped; PP_EINVAL otherwise, naming the line, unless
+ * `is_fresh`. `wanted[point]` tells which points this part computes; those already there are
+ * cleared. */
+enum pp_status pp_sweep_file_open(struct pp_arena *arena, const char *path, FILE *out,
+                                  const struct pp_grid *grid, bool is_fresh, bool *wanted,
+                                  struct pp_sweep_file **file, struct pp_error *err);
+enum pp_status pp_sweep_file_add(struct pp_sweep_file *file, int64_t point, const char *row,
+                                 size_t length, struct pp_error *err);
+/* What is there so far. */
+struct pp_sweep_counts {
+    int64_t rows, resumed, refused, unfit;
+    char first_reason[256]; /* of the first refused one */
+};
+struct pp_sweep_counts pp_sweep_file_counts(const struct pp_sweep_file *file);
+/* Also after an interrupt. */
+enum pp_status pp_sweep_file_close(struct pp_sweep_file *file, struct pp_error *err);
+
+/* ---- sim/sweep_merge.c ---- */
+/* The rows of several files with the same header in one, in the order of points; a row that is in
+ * several of them once. Says on `notes` which points are missing. PP_EINVAL for files that do not
+ * belong together and for contradicting rows (file:line of both). */
+enum pp_status pp_sweep_merge(struct pp_arena *arena, const char *const *paths, int count,
+                              const char *output, FILE *out, FILE *notes, struct pp_error *err);
+
+/* ---- sim/sweep_part.c ---- */
+/* Part i of n computes the points k with k mod n = i - 1. */
+struct pp_part {
+    int index, count; /* 1-based */
+    const char *source; /* NULL: --part, or all; else the variables of the launcher */
+};
+/* --part i/n, else what the launcher says. */
+enum pp_status pp_sweep_part(struct pp_arena *arena, const char *option, struct pp_part *part,
+                             struct pp_error *err);
+/* Parts made by a launcher share one command line: each has its own file, "sweep.part-2-of-4.csv".
+ */
+const char *pp_sweep_part_path(struct pp_arena *arena, const char *path, struct pp_part part);
+
+#endif
