@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Who may include whom: core <- {schedules, traces, kernels} <- {sim, exec, plots} <- main.c.
+# Who may include whom: core <- {schedules, traces, kernels} <- plots <- {sim, exec} <- main.c.
 set -u
 cd "$(dirname "$0")/.."
 status=0
@@ -18,9 +18,9 @@ floor core 'core'
 floor schedules 'core|schedules'
 floor traces 'core|traces'
 floor kernels 'core|kernels'
-floor sim 'core|schedules|traces|sim'
-floor exec 'core|schedules|traces|kernels|exec'
 floor plots 'core|schedules|traces|plots'
+floor sim 'core|schedules|traces|plots|sim'
+floor exec 'core|schedules|traces|kernels|plots|exec'
 
 folders=()
 for folder in core schedules traces kernels sim exec plots; do
@@ -51,7 +51,7 @@ for file in schedules/*.c; do
     fi
 done
 # No second description, no exit below main, no printf in libraries.
-bad=$(grep -rnE '\b(exit|abort)\(' core schedules traces kernels sim exec --include='*.c' | grep -vE '^(core/arena.c|(sim|exec)/main.c)')
+bad=$(grep -rnE '\b(exit|abort)\(' core schedules traces kernels plots sim exec --include='*.c' | grep -vE '^(core/arena.c|(sim|exec)/main.c)')
 if [ -n "$bad" ]; then
     printf 'only main and the arena may end the program:\n%s\n' "$bad"
     status=1

@@ -1,0 +1,318 @@
+#define _GNU_SOURCE /* mkdtemp */
+
+#include "plots/figure.h"
+
+#include "core/file.h"
+#include "core/output.h"
+#include "plots/gnuplot.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A column of a paper, as in two-column styles of IEEE and ACM. */
+static const double COLUMN_IN = 3.3, COLUMN_PT = 8, PAGE_PT = 10;
+
+/* ---- formats --------------------------------------------------------------------------------- */
+
+enum { PNG_DPI = 150, PNG_PAPER_DPI = 300, SVG_DPI = 96 };
+
+static void terminal_png(const struct pp_figure *f)
+{
+    const double dpi = f->target->is_paper ? PNG_PAPER_DPI : PNG_DPI;
+
+    fprintf(f->script,
+            "set terminal pngcairo size %.0f,%.0f font 'sans,%g' fontscale %.3g linewidth %.3g\n",
+            f->width_in * dpi, f->height_in * dpi, f->font_pt, dpi / 72, dpi / 96);
+}
+
+static void terminal_pdf(const struct pp_figure *f)
+{
+    fprintf(f->script, "set terminal pdfcairo size %gin,%gin font 'sans,%g' fontscale 1\n",
+            f->width_in, f->height_in, f->font_pt);
+}
+
+static void terminal_svg(const struct pp_figure *f)
+{
+    fprintf(f->script,
+            "set terminal svg size %.0f,%.0f font 'sans-serif,%.3g' background 'white'\n",
+            f->width_in * SVG_DPI, f->height_in * SVG_DPI, f->font_pt * SVG_DPI / 72);
+}
+
+static void terminal_tex(const struct pp_figure *f)
+{
+    fprintf(f->script, "set terminal cairolatex pdf size %gin,%gin font ',%g'\n", f->width_in,
+            f->height_in, f->font_pt);
+}
+
+static void terminal_dumb(const struct pp_figure *f)
+{
+    enum { ROWS = 24 };
+
+    fprintf(f->script, "set terminal dumb %d,%d noenhanced mono\n", f->target->terminal.width - 1,
+            ROWS);
+}
+
+/* What gnuplot is told to write, beside the script or in a folder of its own. */
+struct format {
+    const char *suffix; /* of the target */
+    const char *made;   /* of what gnuplot writes */
+    void (*terminal)(const struct pp_figure *figure);
+};
+static const struct format FORMATS[] = {
+    [PP_PLOT_TERMINAL] = {NULL, NULL, terminal_dumb},
+    [PP_PLOT_PNG] = {".png", ".png", terminal_png},
+    [PP_PLOT_PDF] = {".pdf", ".pdf", terminal_pdf},
+    [PP_PLOT_SVG] = {".svg", ".svg", terminal_svg},
+    [PP_PLOT_TEX] = {".tex", "-graphics.tex", terminal_tex},
+    [PP_PLOT_SCRIPT] = {".gp", ".pdf", terminal_pdf},
+};
+enum { FORMATS_COUNT = sizeof(FORMATS) / sizeof(*FORMATS) };
+
+enum pp_status pp_plot_target_parse(const char *path, struct pp_plot_target *target,
+                                    struct pp_error *err)
+{
+    target->path = NULL;
+    target->format = PP_PLOT_TERMINAL;
+    if (!path || !strcmp(path, "none") || !strcmp(path, "-"))
+        return PP_OK;
+    target->path = path;
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    for (int i = 0; i < FORMATS_COUNT; i++)
+        if (FORMATS[i].suffix && pp_has_suffix(base, FORMATS[i].suffix)) {
+            target->format = (enum pp_plot_format)i;
+            return PP_OK;
+        }
+    return pp_error_set(err, PP_EINVAL,
+                        "%s: a picture ends in .png, .pdf, .svg or .tex, a script of gnuplot in "
+                        ".gp; without a file it is drawn in the terminal",
+                        path);
+}
+
+/* "fig" of "out/fig.pdf" */
+static const char *stem(const struct pp_figure *f)
+{
+    const char *slash = strrchr(f->target->path, '/');
+    const char *base = slash ? slash + 1 : f->target->path;
+
+    return pp_arena_printf(f->arena, "%.*s", (int)(strrchr(base, '.') - base), base);
+}
+
+static const char *made_name(const struct pp_figure *f, const char *suffix)
+{
+    return pp_arena_printf(f->arena, "%s%s", stem(f), suffix);
+}
+
+/* ---- script ---------------------------------------------------------------------------------- */
+
+static void begin_script(const struct pp_figure *f, const char *title)
+{
+    const struct format *format = &FORMATS[f->target->format];
+
+    fputs("# made by pipesim " PP_VERSION "; to draw it again: gnuplot THIS-FILE (5.4 or later)\n",
+          f->script);
+    format->terminal(f);
+    if (format->made)
+        fprintf(f->script, "set output '%s'\n", made_name(f, format->made));
+    if (f->target->format != PP_PLOT_TEX)
+        fputs("set termoption noenhanced\n", f->script);
+    fputs("set encoding utf8\n", f->script);
+    if (f->target->format != PP_PLOT_TERMINAL)
+        pp_style_define(f);
+    if (title && *title)
+        fprintf(f->script, "set title %s\n", pp_figure_quote(f, title));
+}
+
+void pp_figure_open(struct pp_arena *arena, const struct pp_plot_target *target,
+                    const struct pp_figure_wish *wish, struct pp_figure *figure)
+{
+    const double scale = target->is_paper ? COLUMN_IN / wish->width_in : 1;
+    const double column_in =
+        wish->paper_height_in > 0 ? wish->paper_height_in : wish->height_in * scale;
+    const char *title = target->title ? target->title : target->is_paper ? NULL : wish->title;
+
+    *figure = (struct pp_figure){
+        .arena = arena,
+        .target = target,
+        .width_in = target->width_in > 0 ? target->width_in : wish->width_in * scale,
+        .height_in = target->height_in > 0 ? target->height_in
+                     : target->is_paper    ? column_in
+                                           : wish->height_in,
+        .font_pt = target->is_paper ? COLUMN_PT : PAGE_PT,
+    };
+    figure->script = open_memstream(&figure->text, &figure->length);
+    assert(figure->script);
+    begin_script(figure, title);
+}
+
+void pp_figure_discard(struct pp_figure *figure)
+{
+    if (figure->script)
+        fclose(figure->script);
+    free(figure->text);
+    *figure = (struct pp_figure){0};
+}
+
+static const char *tex_escape(char c)
+{
+    switch (c) {
+    case '\\':
+        return "\\textbackslash{}";
+    case '~':
+        return "\\textasciitilde{}";
+    case '^':
+        return "\\textasciicircum{}";
+    case '<':
+        return "\\textless{}";
+    case '>':
+        return "\\textgreater{}";
+    case '|':
+        return "\\textbar{}";
+    default:
+        return NULL;
+    }
+}
+
+const char *pp_figure_quote(const struct pp_figure *figure, const char *text)
+{
+    const bool is_tex = figure->target->format == PP_PLOT_TEX;
+    char *quoted = pp_arena_alloc(figure->arena, 20 * strlen(text) + 3), *to = quoted;
+
+    *to++ = '\'';
+    for (; *text; text++) {
+        const char c = (unsigned char)*text < ' ' ? ' ' : *text;
+        const char *escape = is_tex ? tex_escape(c) : NULL;
+        if (escape) {
+            to = stpcpy(to, escape);
+            continue;
+        }
+        if (is_tex && strchr("_%#&${}", c))
+            *to++ = '\\';
+        if (c == '\'') /* twice, inside single quotes */
+            *to++ = c;
+        *to++ = c;
+    }
+    *to++ = '\'';
+    *to = '\0';
+    return quoted;
+}
+
+double pp_figure_character_in(const struct pp_figure *figure)
+{
+    return 0.58 * figure->font_pt / 72;
+}
+
+/* ---- rendering ------------------------------------------------------------------------------- */
+
+static enum pp_status write_script(const struct pp_figure *f, const char *path,
+                                   struct pp_error *err)
+{
+    struct pp_output output;
+
+    PP_TRY(pp_output_open(f->arena, path, &output, err));
+    fwrite(f->text, 1, f->length, output.file);
+    return pp_output_commit(&output, err);
+}
+
+/* gnuplot's files get their places only when all of them are complete. */
+static enum pp_status take_file(const struct pp_figure *f, const char *made, const char *path,
+                                struct pp_output *output, struct pp_error *err)
+{
+    struct pp_bytes bytes;
+
+    PP_TRY(pp_file_read_limited(f->arena, made, (size_t)1 << 30, &bytes, err));
+    if (bytes.length == 0)
+        return pp_error_set(err, PP_EFAIL, "gnuplot wrote nothing");
+    PP_TRY(pp_output_open(f->arena, path, output, err));
+    fwrite(bytes.data, 1, bytes.length, output->file);
+    return PP_OK;
+}
+
+static enum pp_status take_files(const struct pp_figure *f, const char *folder,
+                                 struct pp_error *err)
+{
+    const bool is_tex = f->target->format == PP_PLOT_TEX;
+    const char *path = f->target->path, *slash = strrchr(path, '/');
+    const char *made[] = {made_name(f, FORMATS[f->target->format].made),
+                          made_name(f, "-graphics.pdf")};
+    const char *paths[] = {
+        path,
+        pp_arena_printf(f->arena, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path, made[1])};
+    struct pp_output outputs[2];
+    const int count = is_tex ? 2 : 1;
+
+    for (int i = 0; i < count; i++) {
+        const char *file = pp_arena_printf(f->arena, "%s/%s", folder, made[i]);
+        const enum pp_status status = take_file(f, file, paths[i], &outputs[i], err);
+        if (status != PP_OK) {
+            while (i-- > 0)
+                pp_output_discard(&outputs[i]);
+            return status;
+        }
+    }
+    return pp_output_commit_all(outputs, count, err);
+}
+
+static void remove_files(const struct pp_figure *f, const char *folder)
+{
+    const char *made[] = {made_name(f, FORMATS[f->target->format].made),
+                          made_name(f, "-graphics.pdf")};
+
+    for (int i = 0; i < 2; i++)
+        unlink(pp_arena_printf(f->arena, "%s/%s", folder, made[i]));
+    rmdir(folder);
+}
+
+/* The script that could not be drawn is kept. */
+static enum pp_status keep_script(const struct pp_figure *f, struct pp_error *err)
+{
+    const char *path = pp_arena_printf(f->arena, "%s.gp", f->target->path);
+    struct pp_error second = {0};
+
+    if (write_script(f, path, &second) != PP_OK)
+        return pp_error_append(err, "\n  the script could not be kept either: %s", second.message);
+    return pp_error_append(err, "\n  the script with its data is in %s", path);
+}
+
+static enum pp_status draw_file(const struct pp_figure *f, struct pp_error *err)
+{
+    const char *parent = getenv("TMPDIR");
+    char *folder =
+        pp_arena_printf(f->arena, "%s/pipesim.XXXXXX", parent && *parent ? parent : "/tmp");
+
+    PP_TRY(pp_output_check(f->arena, f->target->path, err));
+    if (!mkdtemp(folder))
+        return pp_error_set(err, PP_EFAIL, "%s: no temporary folder: %s", folder, strerror(errno));
+    const struct pp_gnuplot_run run = {f->text, f->length, folder, NULL};
+    enum pp_status status = pp_gnuplot_run(&run, err);
+    if (status == PP_OK)
+        status = take_files(f, folder, err);
+    remove_files(f, folder);
+    return status == PP_OK ? PP_OK : keep_script(f, err);
+}
+
+static enum pp_status draw(const struct pp_figure *f, struct pp_error *err)
+{
+    const struct pp_gnuplot_run in_terminal = {f->text, f->length, NULL, f->target->out};
+
+    switch (f->target->format) {
+    case PP_PLOT_TERMINAL:
+        return pp_gnuplot_run(&in_terminal, err);
+    case PP_PLOT_SCRIPT:
+        return write_script(f, f->target->path, err);
+    default:
+        return draw_file(f, err);
+    }
+}
+
+enum pp_status pp_figure_close(struct pp_figure *figure, struct pp_error *err)
+{
+    const bool is_whole = fflush(figure->script) == 0 && !ferror(figure->script);
+    enum pp_status status =
+        is_whole ? draw(figure, err) : pp_error_set(err, PP_EFAIL, "no memory for the script");
+
+    pp_figure_discard(figure);
+    return status;
+}

@@ -1,0 +1,80 @@
+/* plots/figure.h — a figure as a gnuplot script: where it goes, how big it is, how it looks.
+ *
+ * Every kind of picture opens a figure, writes data blocks and plot commands to `script`, and
+ * closes it. The script stands alone: data inline, terminal and output at its top, gnuplot >= 5.4.
+ * Closing renders it (plots/gnuplot.h), or writes it where a ".gp" was asked for. */
+#ifndef PP_PLOTS_FIGURE_H
+#define PP_PLOTS_FIGURE_H
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/terminal.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum pp_plot_format {
+    PP_PLOT_TERMINAL, /* characters */
+    PP_PLOT_PNG,
+    PP_PLOT_PDF,
+    PP_PLOT_SVG,
+    PP_PLOT_TEX,    /* text set by LaTeX, graphics in NAME-graphics.pdf beside it */
+    PP_PLOT_SCRIPT, /* the script itself, which makes a PDF */
+};
+
+struct pp_plot_target {
+    enum pp_plot_format format;
+    const char *path;            /* NULL for the terminal */
+    bool is_paper;               /* a column of a paper: 3.3 in wide, 8 pt, no title, lines that
+                                  * differ in more than colour */
+    const char *title;           /* NULL: the one that the kind of picture gives; "": none */
+    double width_in, height_in;  /* 0: as the kind of picture likes it */
+    struct pp_terminal terminal; /* of `out` */
+    FILE *out;                   /* where characters go */
+};
+/* From the name of the file: .png .pdf .svg .tex .gp; NULL, "none" and "-" are the terminal.
+ * PP_EINVAL for other suffixes. Fills format and path. */
+enum pp_status pp_plot_target_parse(const char *path, struct pp_plot_target *target,
+                                    struct pp_error *err);
+
+struct pp_figure {
+    struct pp_arena *arena;
+    const struct pp_plot_target *target;
+    double width_in, height_in; /* of the whole picture */
+    double font_pt;
+    FILE *script;
+    char *text; /* of the script, valid once it is flushed */
+    size_t length;
+};
+
+/* What a kind of picture brings with it. */
+struct pp_figure_wish {
+    double width_in, height_in; /* on a screen or a page */
+    double paper_height_in;     /* in a column; 0 = in proportion */
+    const char *title;
+};
+/* Begins the script: terminal, output, styles, title. */
+void pp_figure_open(struct pp_arena *arena, const struct pp_plot_target *target,
+                    const struct pp_figure_wish *wish, struct pp_figure *figure);
+/* Render, or write the script. PP_EFAIL when gnuplot is missing or fails: then the script lies in
+ * PATH.gp, and the message says so. */
+enum pp_status pp_figure_close(struct pp_figure *figure, struct pp_error *err);
+/* Drop it: nothing was drawn. */
+void pp_figure_discard(struct pp_figure *figure);
+
+/* A string for the script, quotes included: escaped for gnuplot and, where text is set by LaTeX,
+ * for it. Control characters become spaces. In the arena. */
+const char *pp_figure_quote(const struct pp_figure *figure, const char *text);
+/* Inches of one typeset character, on average: to see whether a label fits. */
+double pp_figure_character_in(const struct pp_figure *figure);
+
+/* ---- plots/style.c ---- */
+/* Line styles 1 .. PP_STYLES are defined in every script: "linestyle 3" has its colour, dash and
+ * symbol; all differ in grey, too. More series begin again with other symbols. */
+enum { PP_STYLES = 8 };
+void pp_style_define(const struct pp_figure *figure);
+/* Colour of a kind of op, as 0xRRGGBB: kinds differ in lightness; `shade` in [0, 1] is where within
+ * its range of lightness (neighbouring micro-batches differ). */
+unsigned pp_style_op_rgb(int kind, double shade);
+
+#endif

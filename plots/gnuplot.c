@@ -1,0 +1,165 @@
+#define _GNU_SOURCE /* pipe2, posix_spawn_file_actions_addchdir_np */
+
+#include "plots/gnuplot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const char MISSING[] = "gnuplot is not installed (Debian: apt-get install gnuplot-nox)";
+
+bool pp_gnuplot_exists(void)
+{
+    const char *path = getenv("PATH");
+    char *copy = path ? strdup(path) : NULL, *rest = copy;
+    bool is_found = false;
+
+    for (const char *folder; !is_found && (folder = strsep(&rest, ":"));) {
+        char file[4096];
+        if (snprintf(file, sizeof(file), "%s/gnuplot", *folder ? folder : ".") < (int)sizeof(file))
+            is_found = access(file, X_OK) == 0;
+    }
+    free(copy);
+    return is_found;
+}
+
+/* What goes in by a pipe comes out into files, so nobody waits for anybody. */
+struct ends {
+    int in[2]; /* pipe: ours is in[1] */
+    FILE *out, *errors;
+};
+
+static enum pp_status open_ends(struct ends *ends, struct pp_error *err)
+{
+    if (pipe2(ends->in, O_CLOEXEC) != 0) {
+        ends->in[0] = ends->in[1] = -1;
+        return pp_error_set(err, PP_EFAIL, "no pipe to gnuplot: %s", strerror(errno));
+    }
+    ends->out = tmpfile();
+    ends->errors = tmpfile();
+    if (!ends->out || !ends->errors)
+        return pp_error_set(err, PP_EFAIL, "no temporary file for gnuplot: %s", strerror(errno));
+    return PP_OK;
+}
+
+static void close_ends(struct ends *ends)
+{
+    for (int i = 0; i < 2; i++)
+        if (ends->in[i] >= 0)
+            close(ends->in[i]);
+    if (ends->out)
+        fclose(ends->out);
+    if (ends->errors)
+        fclose(ends->errors);
+}
+
+static enum pp_status start(const struct pp_gnuplot_run *run, const struct ends *ends, pid_t *pid,
+                            struct pp_error *err)
+{
+    char *const argv[] = {"gnuplot", "-d", NULL};
+    posix_spawn_file_actions_t actions;
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends->in[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, fileno(ends->out), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, fileno(ends->errors), STDERR_FILENO);
+    if (run->folder)
+        posix_spawn_file_actions_addchdir_np(&actions, run->folder);
+    const int error = posix_spawnp(pid, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error == ENOENT)
+        return pp_error_set(err, PP_EFAIL, "%s", MISSING);
+    if (error)
+        return pp_error_set(err, PP_EFAIL, "gnuplot cannot be started: %s", strerror(error));
+    return PP_OK;
+}
+
+/* It may end before it has read everything: that shows in its exit code. */
+static void feed(struct ends *ends, const char *text, size_t length)
+{
+    while (length > 0) {
+        const ssize_t written = write(ends->in[1], text, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            break;
+        text += written;
+        length -= (size_t)written;
+    }
+    close(ends->in[1]);
+    ends->in[1] = -1;
+}
+
+/* The lines that say something: not the echo of the command, not the arrow under it. */
+static void append_words(struct pp_error *err, FILE *errors)
+{
+    char line[256];
+    int lines = 0;
+
+    rewind(errors);
+    while (lines < 2 && fgets(line, sizeof(line), errors)) {
+        line[strcspn(line, "\n")] = '\0';
+        const char *words = line + strspn(line, " \t");
+        if (*words && *words != '^' && strncmp(words, "gnuplot>", 8) != 0)
+            pp_error_append(err, "%s %s", lines++ ? ";" : ":", words);
+    }
+}
+
+static enum pp_status finish(pid_t pid, const struct ends *ends, struct pp_error *err)
+{
+    int status = 0;
+
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return PP_OK;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) /* found, but its program is not */
+        return pp_error_set(err, PP_EFAIL, "%s", MISSING);
+    if (WIFSIGNALED(status))
+        return pp_error_set(err, PP_EFAIL, "gnuplot was ended by signal %d", WTERMSIG(status));
+    pp_error_set(err, PP_EFAIL, "gnuplot failed");
+    append_words(err, ends->errors);
+    return PP_EFAIL;
+}
+
+static void copy(FILE *from, FILE *to)
+{
+    char bytes[4096];
+    size_t count;
+
+    rewind(from);
+    while ((count = fread(bytes, 1, sizeof(bytes), from)) > 0)
+        fwrite(bytes, 1, count, to);
+}
+
+enum pp_status pp_gnuplot_run(const struct pp_gnuplot_run *run, struct pp_error *err)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction former;
+    struct ends ends = {{-1, -1}, NULL, NULL};
+    pid_t pid;
+
+    enum pp_status status = open_ends(&ends, err);
+    if (status == PP_OK)
+        status = start(run, &ends, &pid, err);
+    if (status == PP_OK) {
+        close(ends.in[0]);
+        ends.in[0] = -1;
+        sigaction(SIGPIPE, &ignore, &former);
+        feed(&ends, run->script, run->length);
+        sigaction(SIGPIPE, &former, NULL);
+        status = finish(pid, &ends, err);
+    }
+    if (status == PP_OK && run->out)
+        copy(ends.out, run->out);
+    close_ends(&ends);
+    return status;
+}

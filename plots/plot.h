@@ -1,0 +1,88 @@
+/* plots/plot.h — the kinds of pictures and what each is drawn from.
+ *
+ * Every function draws one figure to `target`, in the terminal too: curves through gnuplot's
+ * characters, everything else by characters of our own. PP_EINVAL when there is nothing to draw,
+ * with the reason. */
+#ifndef PP_PLOTS_PLOT_H
+#define PP_PLOTS_PLOT_H
+
+#include "plots/figure.h"
+#include "plots/table.h"
+#include "traces/trace.h"
+
+/* ---- plots/curves*.c: any column over any other ---- */
+struct pp_curves {
+    const char *x, *y;        /* columns; NULL: what the table suggests */
+    const char *by;           /* columns that make the series, "schedule" or "schedule,pp"; NULL:
+                               * what the table suggests; "" = one series */
+    const char *const *where; /* "pp=8": only these rows */
+    int where_count;
+    bool has_log_x, has_log_y; /* x is logarithmic by itself where its values double */
+    bool is_scatter;           /* points only, any number of them per x */
+};
+enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *table,
+                              const struct pp_curves *curves, const struct pp_plot_target *target,
+                              struct pp_error *err);
+
+/* ---- plots/memory.c: bytes by component ---- */
+enum { PP_PLOT_MEMORY_PARTS = 6 }; /* params grads optimizer activations buffers other */
+struct pp_plot_memory {
+    const char *title;
+    const char **labels; /* [bars] "0", "1", ... of ranks, or names of schedules */
+    const char *axis;    /* what the labels are: "pipeline rank" */
+    const double (*part_bytes)[PP_PLOT_MEMORY_PARTS]; /* [bars] */
+    int bars;
+    double capacity_bytes; /* of the device, a line; 0 = not known */
+};
+enum pp_status pp_plot_memory(struct pp_arena *arena, const struct pp_plot_memory *memory,
+                              const struct pp_plot_target *target, struct pp_error *err);
+
+/* ---- plots/memory_time.c: what a rank holds over the time of a step ---- */
+struct pp_plot_held {
+    const char *title, *quantity; /* "memory", "activations held" */
+    bool is_bytes;                /* else chunk activations */
+    int ranks;
+    const int *counts;           /* [rank] */
+    const double *const *time_s; /* [rank][counts] ascending */
+    const double *const *held;   /* [rank][counts] from that time on */
+    double end_s, capacity;      /* capacity 0 = not known */
+    const char *time_unit;       /* NULL = seconds; "units" */
+};
+enum pp_status pp_plot_held(struct pp_arena *arena, const struct pp_plot_held *held,
+                            const struct pp_plot_target *target, struct pp_error *err);
+
+/* ---- plots/heat.c: how busy links are over time ---- */
+struct pp_plot_heat {
+    const char *title;
+    const char **rows;       /* [row_count] names, the busiest first */
+    const double *mean_frac; /* [row_count] over the step */
+    const double *frac;      /* [row_count * bins] utilisation in each bin, 0 .. 1 */
+    int row_count, bins;
+    double end_s;
+};
+enum pp_status pp_plot_heat(struct pp_arena *arena, const struct pp_plot_heat *heat,
+                            const struct pp_plot_target *target, struct pp_error *err);
+
+/* ---- plots/timeline_plot.c, timeline_compare.c ---- */
+struct pp_plot_timeline {
+    const char *title;
+    const char *time_unit;     /* NULL = seconds */
+    bool has_arrows;           /* messages; left out where they would only be a grey area */
+    int first_rank, last_rank; /* of those shown; -1 = all */
+    double from_s, to_s;       /* NAN = all */
+};
+enum pp_status pp_plot_timeline(struct pp_arena *arena, const struct pp_trace *trace,
+                                const struct pp_plot_timeline *options,
+                                const struct pp_plot_target *target, struct pp_error *err);
+/* The median steps of both, one above the other on the same axis of time. */
+enum pp_status pp_plot_timelines(struct pp_arena *arena, const struct pp_trace *predicted,
+                                 const struct pp_trace *measured,
+                                 const struct pp_plot_timeline *options,
+                                 const struct pp_plot_target *target, struct pp_error *err);
+
+/* ---- plots/error.c: predicted over measured durations, a point for each op ---- */
+enum pp_status pp_plot_error(struct pp_arena *arena, const struct pp_trace *predicted,
+                             const struct pp_trace *measured, const struct pp_plot_target *target,
+                             struct pp_error *err);
+
+#endif

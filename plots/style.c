@@ -1,0 +1,59 @@
+/* Colours, dashes and symbols. Everything that means something differs in lightness or shape, too,
+ * so that it survives a black-and-white printer. */
+#include "plots/figure.h"
+
+#include "core/op.h"
+
+struct line_style {
+    unsigned rgb;
+    const char *dash; /* in a paper; on a screen all lines are solid */
+    int symbol;       /* gnuplot's point type */
+};
+static const struct line_style LINES[PP_STYLES] = {
+    {0x1b3a6b, "1", 7},          {0xe07b1f, "(8,3)", 5},          {0x12908a, "(2,2)", 9},
+    {0xa81e3b, "(8,3,2,3)", 11}, {0x6fa8dc, "(14,4)", 13},        {0x6a3d9a, "(4,3)", 6},
+    {0x8c8c1a, "(2,4)", 4},      {0x555555, "(12,3,2,3,2,3)", 8},
+};
+
+void pp_style_define(const struct pp_figure *f)
+{
+    const bool is_paper = f->target->is_paper;
+
+    for (int i = 0; i < PP_STYLES; i++)
+        fprintf(f->script, "set style line %d lc rgb '#%06x' lw %g dt %s pt %d ps %g\n", i + 1,
+                LINES[i].rgb, is_paper ? 1.2 : 1.8, is_paper ? LINES[i].dash : "1", LINES[i].symbol,
+                is_paper ? 0.5 : 0.8);
+    fprintf(f->script,
+            "set border 3 lw %g lc rgb '#404040'\n"
+            "set tics nomirror scale 0.6 textcolor rgb '#202020'\n"
+            "set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1\n"
+            "set key noautotitle\n",
+            is_paper ? 0.7 : 1.0);
+}
+
+/* Range of a kind: dark and light end, so that the letters on it can be read. */
+struct op_style {
+    unsigned dark, light;
+};
+static const struct op_style OPS[] = {
+    [PP_F] = {0xa9cdec, 0xc9e0f5}, [PP_B] = {0xd98136, 0xe9a163},  [PP_I] = {0x3f8f86, 0x63aca3},
+    [PP_W] = {0xb5c766, 0xcbd98c}, [PP_R] = {0xd8d0c4, 0xe8e2d8},  [PP_U] = {0x4a4a55, 0x66666f},
+    [PP_Q] = {0x8a7bb0, 0xa598c4}, [PP_DQ] = {0x8a7bb0, 0xa598c4},
+};
+
+static unsigned mix(unsigned dark, unsigned light, double share, int shift)
+{
+    const double a = dark >> shift & 0xff, b = light >> shift & 0xff;
+
+    return (unsigned)(a + share * (b - a) + 0.5) << shift;
+}
+
+unsigned pp_style_op_rgb(int kind, double shade)
+{
+    static const struct op_style OTHER = {0x9a9a9a, 0xb4b4b4};
+    const bool is_known = kind >= 0 && kind < (int)(sizeof(OPS) / sizeof(*OPS)) && OPS[kind].light;
+    const struct op_style *s = is_known ? &OPS[kind] : &OTHER;
+
+    return mix(s->dark, s->light, shade, 16) | mix(s->dark, s->light, shade, 8) |
+           mix(s->dark, s->light, shade, 0);
+}
