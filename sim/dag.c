@@ -2,9 +2,10 @@
 
 #include <limits.h>
 
-static enum pp_status run(struct pp_arena *arena, const struct pp_program *program,
-                          const struct pp_costs *costs, const struct pp_engine_options *options,
-                          struct pp_trace **trace, struct pp_error *err)
+static enum pp_status find_times(struct pp_arena *arena, const struct pp_program *program,
+                                 const struct pp_costs *costs,
+                                 const struct pp_engine_options *options, struct pp_times **times,
+                                 struct pp_error *err)
 {
     const int64_t replicas = options->replicas > 0 ? options->replicas : 1;
     const int64_t steps = options->plan.steps > 0 ? options->plan.steps : 1;
@@ -28,8 +29,17 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_program *progr
                             "for a trace: run without --no-fold, or with fewer micro-batches",
                             (long long)events, pp_program_size(program), (long long)replicas);
     PP_TRY(pp_plan_create(arena, program, costs, &options->plan, &plan, err));
-    const struct pp_times *times =
-        pp_plan_run(arena, plan, (int)replicas, &options->perturbation, PP_TIMES_ALL);
+    *times = pp_plan_run(arena, plan, (int)replicas, &options->perturbation, PP_TIMES_ALL);
+    return PP_OK;
+}
+
+static enum pp_status run(struct pp_arena *arena, const struct pp_program *program,
+                          const struct pp_costs *costs, const struct pp_engine_options *options,
+                          struct pp_trace **trace, struct pp_error *err)
+{
+    struct pp_times *times = NULL;
+
+    PP_TRY(find_times(arena, program, costs, options, &times, err));
     *trace = pp_trace_from_times(arena, program, costs, times, "dag");
     return PP_OK;
 }
@@ -38,4 +48,5 @@ const struct pp_engine pp_engine_dag = {
     .name = "dag",
     .summary = "exact and free of contention: a longest path over the program",
     .run = run,
+    .times = find_times,
 };

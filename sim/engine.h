@@ -4,7 +4,7 @@
 
 #include "schedules/evaluate.h"
 #include "sim/network.h"
-#include "traces/trace.h"
+#include "traces/metrics.h"
 
 /* What an engine that shares links counted in one run. */
 struct pp_network_stats {
@@ -30,6 +30,10 @@ struct pp_engine {
     enum pp_status (*run)(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, const struct pp_engine_options *options,
                           struct pp_trace **trace, struct pp_error *err);
+    /* The times alone, where nobody looks at single events; NULL: there is no shorter way. */
+    enum pp_status (*times)(struct pp_arena *arena, const struct pp_program *program,
+                            const struct pp_costs *costs, const struct pp_engine_options *options,
+                            struct pp_times **times, struct pp_error *err);
 };
 extern const struct pp_engine pp_engine_dag;
 /* Of this build, in sim/simgrid.c or sim/simgrid_none.c. NULL-terminated; the first is the default.
@@ -45,4 +49,9 @@ enum pp_status pp_engine_find(const char *name, const struct pp_engine **engine,
 struct pp_trace *pp_trace_from_times(struct pp_arena *arena, const struct pp_program *program,
                                      const struct pp_costs *costs, const struct pp_times *times,
                                      const char *engine);
+/* Its figures without the trace. `step_of` as in traces/from_times.h, or NULL. */
+enum pp_status pp_metrics_from_times(struct pp_arena *arena, const struct pp_program *program,
+                                     const struct pp_costs *costs, const struct pp_times *times,
+                                     const int *step_of, int steps_in_list,
+                                     struct pp_metrics *metrics, struct pp_error *err);
 #endif

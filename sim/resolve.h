@@ -60,7 +60,12 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *reque
                           struct pp_error *err);
 
 /* ---- sim/simulate.c ---- */
-enum pp_depth { PP_QUICK, PP_FULL }; /* makespan and memory only, or trace and metrics too */
+enum pp_depth {
+    PP_QUICK,   /* makespan and memory only */
+    PP_METRICS, /* all figures, the same as those of PP_FULL to the bit; `trace` is NULL. Programs
+                 * of built-in schedules are verified only when something else goes wrong */
+    PP_FULL,    /* trace and proof too */
+};
 enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
                            enum pp_depth depth, struct pp_result *result, struct pp_error *err);
 /* Costs and lower bounds of a configuration without building its program. */

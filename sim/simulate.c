@@ -12,6 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static enum pp_status check_fabric(const struct pp_config *config, struct pp_error *err)
+{
+    return config->fabric ? pp_fabric_check(config->fabric, err) : PP_OK;
+}
+
 enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config *config,
                                  const uint16_t *rank_of, struct pp_cost_inputs *inputs,
                                  struct pp_costs **costs, struct pp_error *err)
@@ -44,7 +49,7 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
     PP_TRY(pp_costs_analytic(arena, inputs, costs, err));
     if (config->engine_options.plan.ring_flows)
         pp_costs_rings(arena, inputs, *costs);
-    return config->fabric ? pp_fabric_check(config->fabric, err) : PP_OK;
+    return check_fabric(config, err);
 }
 
 /* Costs first: a schedule that searches needs them. */
@@ -252,6 +257,70 @@ static enum pp_status check_stretch(const struct pp_result *result, struct pp_er
                         sum_s, pp_units_s(INT64_MAX / 2));
 }
 
+static enum pp_status run_engine(struct pp_arena *arena, struct pp_result *result,
+                                 const struct pp_engine_options *run, bool has_trace,
+                                 struct pp_error *err)
+{
+    const struct pp_config *c = &result->config;
+    const bool is_in_list = pp_steps_in_list(c);
+    struct pp_times *times;
+
+    if (has_trace) {
+        PP_TRY(c->engine->run(arena, result->program, result->costs, run, &result->trace, err));
+        PP_TRY(check_fabric(c, err));
+        if (is_in_list)
+            pp_steps_mark(arena, c, result->program, result->trace);
+        return pp_metrics_compute(arena, result->trace, &result->metrics, err);
+    }
+    PP_TRY(c->engine->times(arena, result->program, result->costs, run, &times, err));
+    PP_TRY(check_fabric(c, err));
+    const int *step_of =
+        is_in_list ? pp_steps_of(arena, result->program, c->shape.micro_batches) : NULL;
+    return pp_metrics_from_times(arena, result->program, result->costs, times, step_of,
+                                 c->engine_options.plan.steps, &result->metrics, err);
+}
+
+static enum pp_status full_time(struct pp_arena *arena, struct pp_result *result, bool has_trace,
+                                struct pp_error *err)
+{
+    const struct pp_config *c = &result->config;
+    struct pp_engine_options *options = &result->config.engine_options;
+
+    if (c->fabric)
+        options->network = pp_network_make(arena, c->fabric, &c->cluster, &c->layout, c->map);
+    options->replicas = result->replicas_simulated = pp_fold_replicas(
+        arena, c, result->program, result->costs, options->network, &result->fold_note);
+    PP_TRY(slow_factors(arena, c, options->replicas, &options->perturbation, err));
+    PP_TRY(check_stretch(result, err));
+    struct pp_engine_options run = *options;
+    run.plan = pp_steps_plan(c);
+    run.stats = &result->network_stats;
+    return run_engine(arena, result, &run, has_trace, err);
+}
+
+/* All figures. What tests prove of every built-in schedule is proven again only for a full run, or
+ * to say what is wrong. */
+static enum pp_status measure(struct pp_arena *arena, struct pp_result *result, enum pp_depth depth,
+                              struct pp_error *err)
+{
+    const struct pp_config *c = &result->config;
+    const bool has_trace = depth == PP_FULL || !c->engine->times;
+    const bool is_proven = !has_trace && !c->file_program && !c->is_eager;
+    const struct pp_verify_options verify = {0};
+    struct pp_error problem;
+
+    if (!is_proven)
+        PP_TRY(pp_verify(result->program, &verify, err));
+    const enum pp_status status = full_time(arena, result, has_trace, &problem);
+    if (status == PP_OK)
+        return PP_OK;
+    if (is_proven)
+        PP_TRY(pp_verify(result->program, &verify, err));
+    if (err)
+        *err = problem;
+    return status;
+}
+
 enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
                            enum pp_depth depth, struct pp_result *result, struct pp_error *err)
 {
@@ -262,33 +331,14 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
     PP_TRY(order_program(arena, result, &compute, err));
     drop_training_state(compute, result->costs);
     const struct pp_verify_options verify = {0};
-    if (config->file_program && depth == PP_FULL) /* in the user's own cells */
+    if (config->file_program && depth != PP_QUICK) /* in the user's own cells */
         PP_TRY(pp_verify(compute, &verify, err));
     PP_TRY(lower_program(arena, &result->config, compute, result, err));
     result->memory = pp_memory_peaks(arena, result->program, result->costs);
     peak_of(result);
-    if (depth == PP_QUICK) {
+    if (depth == PP_QUICK)
         PP_TRY(quick_time(arena, result, err));
-    } else {
-        struct pp_engine_options *options = &result->config.engine_options;
-        PP_TRY(pp_verify(result->program, &verify, err));
-        if (config->fabric)
-            options->network = pp_network_make(arena, config->fabric, &config->cluster,
-                                               &config->layout, config->map);
-        options->replicas = result->replicas_simulated = pp_fold_replicas(
-            arena, config, result->program, result->costs, options->network, &result->fold_note);
-        PP_TRY(slow_factors(arena, config, options->replicas, &options->perturbation, err));
-        PP_TRY(check_stretch(result, err));
-        struct pp_engine_options run = *options;
-        run.plan = pp_steps_plan(config);
-        run.stats = &result->network_stats;
-        PP_TRY(
-            config->engine->run(arena, result->program, result->costs, &run, &result->trace, err));
-        if (config->fabric)
-            PP_TRY(pp_fabric_check(config->fabric, err));
-        if (pp_steps_in_list(config))
-            pp_steps_mark(arena, config, result->program, result->trace);
-        PP_TRY(pp_metrics_compute(arena, result->trace, &result->metrics, err));
-    }
+    else
+        PP_TRY(measure(arena, result, depth, err));
     return config->is_unit ? PP_OK : rates(result, err);
 }

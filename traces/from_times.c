@@ -1,6 +1,7 @@
 #include "traces/from_times.h"
 
 #include "core/units.h"
+#include "traces/metrics_parts.h"
 
 #include <math.h>
 
@@ -54,41 +55,47 @@ static double forward_frac(const struct pp_costs *costs, const struct pp_op *f,
     return f_ps + b_ps > 0 ? f_ps / (f_ps + b_ps) : 0.5;
 }
 
-/* What does not depend on the replica: kind, text, bytes, shares at the nominal duration. */
-static struct pp_trace_event describe(const struct builder *b, int rank, int i)
+/* Shares of a compute op `i` at its nominal duration. */
+static void describe_compute(const struct pp_trace_source *s, int i, const struct pp_op *op,
+                             struct pp_trace_event *event)
 {
-    const struct pp_op op = op_of(b, i);
-    const struct pp_costs *costs = b->source->costs;
-    const bool is_compute = pp_op_is_compute(op.kind),
-               is_fused = is_compute && op.aux == PP_FUSED_FIRST;
     struct pp_op second = {0};
+
+    event->is_fused = op->aux == PP_FUSED_FIRST;
+    if (event->is_fused)
+        second = s->op(s->program, i + 1);
+    const struct pp_cost cost = pp_costs_op(s->costs, op, event->is_fused ? &second : NULL);
+    const double total_ps = cost.ps > 0 ? (double)cost.ps : 1;
+    event->tp_s = (double)cost.tp_ps / total_ps; /* a share until the duration is known */
+    event->cp_s = (double)cost.cp_ps / total_ps;
+    event->ep_s = (double)cost.ep_ps / total_ps;
+    if (event->is_fused)
+        event->forward_frac = forward_frac(s->costs, op, &second);
+}
+
+/* What does not depend on the replica: kind, shares at the nominal duration. */
+static struct pp_trace_event describe(const struct pp_trace_source *s, int rank, int i,
+                                      const struct pp_op *op)
+{
     struct pp_trace_event event = {.rank = rank,
-                                   .kind = op.kind,
-                                   .target = op.kind == PP_WAIT ? op.aux : 0,
-                                   .is_fused = is_fused,
-                                   .stream = (uint8_t)pp_op_kinds[op.kind].stream,
+                                   .kind = op->kind,
+                                   .target = op->kind == PP_WAIT ? op->aux : 0,
+                                   .stream = (uint8_t)pp_op_kinds[op->kind].stream,
                                    .posted_s = NAN,
                                    .matched_s = NAN,
                                    .forward_frac = NAN,
                                    .waits_for = -1};
 
-    if (is_fused)
-        second = op_of(b, i + 1);
-    event.cell = cell_text(b, &op, is_fused ? &second : NULL);
-    if (pp_op_is_send(op.kind) || pp_op_is_recv(op.kind)) {
-        event.bytes = pp_costs_message_bytes(costs, &op);
-    } else if (pp_op_is_collective(op.kind)) {
-        event.bytes = pp_costs_op(costs, &op, NULL).bytes;
-    } else if (is_compute) {
-        const struct pp_cost cost = pp_costs_op(costs, &op, is_fused ? &second : NULL);
-        const double total_ps = cost.ps > 0 ? (double)cost.ps : 1;
-        event.tp_s = (double)cost.tp_ps / total_ps; /* a share until the duration is known */
-        event.cp_s = (double)cost.cp_ps / total_ps;
-        event.ep_s = (double)cost.ep_ps / total_ps;
-        if (is_fused)
-            event.forward_frac = forward_frac(costs, &op, &second);
-    }
+    if (event.stream == PP_STREAM_COMPUTE)
+        describe_compute(s, i, op, &event);
     return event;
+}
+
+static double bytes_of(const struct pp_costs *costs, const struct pp_op *op)
+{
+    if (pp_op_is_send(op->kind) || pp_op_is_recv(op->kind))
+        return pp_costs_message_bytes(costs, op);
+    return pp_op_is_collective(op->kind) ? pp_costs_op(costs, op, NULL).bytes : 0;
 }
 
 static double seconds_or_nan(const int64_t *ps, size_t at)
@@ -96,20 +103,18 @@ static double seconds_or_nan(const int64_t *ps, size_t at)
     return ps != NULL ? pp_units_s(ps[at]) : (double)NAN;
 }
 
-/* The event of instruction `i` in one step of one replica: the description plus its clock. */
-static void place(const struct builder *b, int i, struct pp_trace_event *event)
+/* Place in the arrays of times. */
+static size_t place_of(const struct pp_trace_source *s, int i, int step, int replica)
 {
-    const struct pp_trace_source *t = b->source;
-    const size_t row = (size_t)event->step * (size_t)b->size + (size_t)i;
-    const size_t at = row * (size_t)t->replicas + (size_t)event->replica;
-    const bool is_message = pp_op_is_send(event->kind) || pp_op_is_recv(event->kind);
+    const size_t size = (size_t)s->begin[s->ranks];
 
-    event->start_s = pp_units_s(t->start_ps[at]);
-    event->end_s = pp_units_s(t->end_ps[at]);
-    if (is_message || pp_op_is_collective(event->kind) || event->kind == PP_COPY)
-        event->posted_s = seconds_or_nan(t->posted_ps, at);
-    if (is_message)
-        event->matched_s = seconds_or_nan(t->matched_ps, at);
+    return ((size_t)step * size + (size_t)i) * (size_t)s->replicas + (size_t)replica;
+}
+
+static void set_clock(const struct pp_trace_source *s, size_t at, struct pp_trace_event *event)
+{
+    event->start_s = pp_units_s(s->start_ps[at]);
+    event->end_s = pp_units_s(s->end_ps[at]);
     /* Jitter and slow devices stretch a compute op as a whole. */
     const double duration_s = event->end_s - event->start_s;
     event->tp_s *= duration_s;
@@ -117,14 +122,33 @@ static void place(const struct builder *b, int i, struct pp_trace_event *event)
     event->ep_s *= duration_s;
 }
 
+/* The event of instruction `i` in one step of one replica: the description plus its clock. */
+static void place(const struct pp_trace_source *s, int i, struct pp_trace_event *event)
+{
+    const size_t at = place_of(s, i, event->step, event->replica);
+    const bool is_message = pp_op_is_send(event->kind) || pp_op_is_recv(event->kind);
+
+    set_clock(s, at, event);
+    if (is_message || pp_op_is_collective(event->kind) || event->kind == PP_COPY)
+        event->posted_s = seconds_or_nan(s->posted_ps, at);
+    if (is_message)
+        event->matched_s = seconds_or_nan(s->matched_ps, at);
+    if (s->step_of)
+        event->step = s->step_of[i];
+}
+
 static void add_instruction(const struct builder *b, int rank, int i, struct pp_trace_event *events)
 {
-    const struct pp_trace_event event = describe(b, rank, i);
     const struct pp_trace_source *s = b->source;
-    const int target = event.kind == PP_WAIT ? op_of(b, i).arg : -1, steps = s->steps;
+    const struct pp_op op = op_of(b, i);
+    struct pp_trace_event event = describe(s, rank, i, &op);
+    const int target = event.kind == PP_WAIT ? op.arg : -1, steps = s->steps;
     const int first = b->event_of[s->begin[rank]]; /* of the list */
     const int length = b->event_of[s->begin[rank + 1] - 1] + 1 - first;
 
+    const struct pp_op second = event.is_fused ? op_of(b, i + 1) : op;
+    event.cell = cell_text(b, &op, event.is_fused ? &second : NULL);
+    event.bytes = bytes_of(s->costs, &op);
     for (int replica = 0; replica < s->replicas; replica++)
         for (int step = 0; step < steps; step++) {
             const int base = steps * (replica * b->events + first) + step * length - first;
@@ -132,7 +156,7 @@ static void add_instruction(const struct builder *b, int rank, int i, struct pp_
             *mine = event;
             mine->replica = replica;
             mine->step = step;
-            place(b, i, mine);
+            place(s, i, mine);
             if (target >= 0)
                 mine->waits_for = base + b->event_of[s->begin[rank] + target];
         }
@@ -149,7 +173,7 @@ struct pp_trace *pp_trace_from_source(struct pp_arena *arena, const struct pp_tr
                                .engine = source->engine,
                                .ranks = source->ranks,
                                .replicas = source->replicas,
-                               .steps = source->steps,
+                               .steps = source->step_of ? source->steps_in_list : source->steps,
                                .count = b.events * source->replicas * source->steps};
     trace->events = PP_ARRAY(arena, struct pp_trace_event, trace->count);
     for (int r = 0; r < source->ranks; r++)
@@ -157,4 +181,83 @@ struct pp_trace *pp_trace_from_source(struct pp_arena *arena, const struct pp_tr
             if (i == 0 || b.event_of[i] != b.event_of[i - 1])
                 add_instruction(&b, r, i, trace->events);
     return trace;
+}
+
+/* ---- figures alone ---------------------------------------------------------------------------*/
+
+static int64_t latest(const int64_t *ps, size_t count)
+{
+    int64_t latest_ps = 0;
+
+    for (size_t k = 0; k < count; k++)
+        latest_ps = ps[k] > latest_ps ? ps[k] : latest_ps;
+    return latest_ps;
+}
+
+/* Seconds follow from picoseconds monotonously: the latest of one is the latest of the other. */
+static struct pp_metrics_window find_window(const struct pp_trace_source *s)
+{
+    const size_t size = (size_t)s->begin[s->ranks], width = (size_t)s->replicas;
+    int64_t start_ps = 0;
+
+    for (size_t i = 0; s->step_of && s->steps_in_list > 1 && i < size; i++)
+        if (s->step_of[i] == 0) {
+            const int64_t end_ps = latest(s->end_ps + i * width, width);
+            start_ps = end_ps > start_ps ? end_ps : start_ps;
+        }
+    if (s->steps > 1)
+        start_ps = latest(s->end_ps, size * width);
+    return (struct pp_metrics_window){
+        .start_s = pp_units_s(start_ps),
+        .end_s = pp_units_s(latest(s->end_ps, size * width * (size_t)s->steps)),
+        .steps = s->step_of ? s->steps_in_list : s->steps};
+}
+
+static enum pp_status add_to_walk(const struct pp_trace_source *s, int i, int step,
+                                  struct pp_metrics_walk *walk, struct pp_error *err)
+{
+    const struct pp_op op = s->op(s->program, i);
+    struct pp_metrics_wire wire;
+
+    if (pp_op_kinds[op.kind].stream != PP_STREAM_CONTROL &&
+        (!pp_op_is_compute(op.kind) || (op.aux == PP_FUSED_SECOND && i > 0)))
+        return PP_OK;
+    struct pp_trace_event event = describe(s, walk->rank, i, &op);
+    event.cell = "";
+    event.replica = walk->replica;
+    event.step = s->step_of ? s->step_of[i] : step;
+    set_clock(s, place_of(s, i, step, walk->replica), &event);
+    const bool is_wait = op.kind == PP_WAIT && op.arg >= 0;
+    if (is_wait) {
+        const size_t at = place_of(s, s->begin[walk->rank] + op.arg, step, walk->replica);
+        wire = (struct pp_metrics_wire){pp_units_s(s->start_ps[at]), pp_units_s(s->end_ps[at])};
+    }
+    return pp_metrics_add(walk, &event, is_wait ? &wire : NULL, err);
+}
+
+static enum pp_status walk_source(void *context, struct pp_metrics_walk *walk, struct pp_error *err)
+{
+    const struct pp_trace_source *s = context;
+
+    for (int step = 0; step < s->steps; step++)
+        for (int i = s->begin[walk->rank]; i < s->begin[walk->rank + 1]; i++)
+            PP_TRY(add_to_walk(s, i, step, walk, err));
+    return PP_OK;
+}
+
+enum pp_status pp_metrics_from_source(struct pp_arena *arena, const struct pp_trace_source *source,
+                                      struct pp_metrics *metrics, struct pp_error *err)
+{
+    struct pp_trace_source s = *source;
+    struct pp_error unnamed;
+    const struct pp_metrics_lists lists = {.ranks = s.ranks,
+                                           .replicas = s.replicas,
+                                           .window = find_window(&s),
+                                           .walk = walk_source,
+                                           .context = &s};
+
+    if (pp_metrics_lists(arena, &lists, metrics, &unnamed) == PP_OK)
+        return PP_OK;
+    /* The trace has the names of what is wrong. */
+    return pp_metrics_compute(arena, pp_trace_from_source(arena, source), metrics, err);
 }

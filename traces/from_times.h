@@ -4,7 +4,7 @@
 #define PP_TRACES_FROM_TIMES_H
 
 #include "core/cost.h"
-#include "traces/trace.h"
+#include "traces/metrics.h"
 
 /* What ran, and when. Everything is read only during the call but `name` and `engine`. */
 struct pp_trace_source {
@@ -21,9 +21,17 @@ struct pp_trace_source {
     /* [(step * instructions + instruction) * replicas + replica]; posted and matched are read where
      * they mean something, NULL where nothing has any */
     const int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
+    /* Where one list holds several steps: [instruction] the step it belongs to, and how many there
+     * are; `steps` is 1 then. Else NULL. */
+    const int *step_of;
+    int steps_in_list;
 };
 
 /* In the arena. Both ops of a fused pair share the event of the first. */
 struct pp_trace *pp_trace_from_source(struct pp_arena *arena, const struct pp_trace_source *source);
+/* What pp_metrics_compute() says of that trace, to the bit, without making it. `name`, `hash` and
+ * `engine` are not needed. */
+enum pp_status pp_metrics_from_source(struct pp_arena *arena, const struct pp_trace_source *source,
+                                      struct pp_metrics *metrics, struct pp_error *err);
 
 #endif

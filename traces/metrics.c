@@ -1,4 +1,4 @@
-#include "traces/metrics.h"
+#include "traces/metrics_parts.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -37,51 +37,32 @@ static const struct {
     [PP_SEND_B] = {true, true, PP_TIME_P2P},   [PP_RECV_B] = {true, true, PP_TIME_P2P},
 };
 
-/* Part of the time that figures are taken over: T_1 to T_K, or 0 to T_1 with one step. */
-struct window {
-    double start_s, end_s;
-    int steps;
-};
+/* `a` is a number. */
+static double later(double a, double b)
+{
+    return b > a ? b : a;
+}
 
-/* One rank of one replica while its events are walked in list order. */
-struct walk {
-    const struct pp_trace *trace;
-    struct window window;
-    int rank, replica;
-    double clock_s; /* everything before is accounted for */
-    struct pp_rank_times times;
-    double first_s, last_s, last_busy_s; /* compute of the last step */
-    double slack_s;                      /* rounding that is forgiven */
-};
+static double earlier(double a, double b)
+{
+    return b < a ? b : a;
+}
 
 static double overlap(double a_start, double a_end, double b_start, double b_end)
 {
-    return fmax(0, fmin(a_end, b_end) - fmax(a_start, b_start));
+    return later(0, earlier(a_end, b_end) - later(a_start, b_start));
 }
 
-static struct window find_window(const struct pp_trace *trace)
-{
-    struct window window = {.steps = trace->steps > 1 ? trace->steps - 1 : 1};
-
-    for (int i = 0; i < trace->count; i++) {
-        const struct pp_trace_event *event = &trace->events[i];
-        window.end_s = fmax(window.end_s, event->end_s);
-        if (trace->steps > 1 && event->step == 0)
-            window.start_s = fmax(window.start_s, event->end_s);
-    }
-    return window;
-}
-
-static void add_compute(struct walk *walk, const struct pp_trace_event *event)
+static void add_compute(struct pp_metrics_walk *walk, const struct pp_trace_event *event)
 {
     const double duration_s = event->end_s - event->start_s;
     const double inside_s =
         overlap(event->start_s, event->end_s, walk->window.start_s, walk->window.end_s);
     double *part_s = walk->times.part_s;
 
-    if (event->step == walk->trace->steps - 1) {
-        walk->first_s = fmin(walk->first_s, event->start_s);
-        walk->last_s = fmax(walk->last_s, event->end_s);
+    if (event->step == walk->window.steps - 1) {
+        walk->first_s = earlier(walk->first_s, event->start_s);
+        walk->last_s = later(walk->last_s, event->end_s);
         walk->last_busy_s += duration_s;
     }
     if (inside_s <= 0)
@@ -103,20 +84,12 @@ static void add_compute(struct walk *walk, const struct pp_trace_event *event)
     }
 }
 
-/* Seconds of an interval during which message `index` is under way; 0 when it is not known. */
-static double time_on_wire(const struct pp_trace *trace, int index, double from_s, double to_s)
-{
-    return index < 0
-               ? 0
-               : overlap(from_s, to_s, trace->events[index].start_s, trace->events[index].end_s);
-}
-
 /* Idle time from `start_s` to `end_s`, ended by `event` when that is a WAIT. */
-static void add_idle(struct walk *walk, double start_s, double end_s,
-                     const struct pp_trace_event *event)
+static void add_idle(struct pp_metrics_walk *walk, double start_s, double end_s,
+                     const struct pp_trace_event *event, const struct pp_metrics_wire *wire)
 {
-    const double from_s = fmax(start_s, walk->window.start_s),
-                 to_s = fmin(end_s, walk->window.end_s);
+    const double from_s = later(start_s, walk->window.start_s),
+                 to_s = earlier(end_s, walk->window.end_s);
 
     if (to_s <= from_s)
         return;
@@ -126,24 +99,16 @@ static void add_idle(struct walk *walk, double start_s, double end_s,
         part = cause_of_wait[event->target].part;
         explained_s = to_s - from_s;
         if (cause_of_wait[event->target].is_wire_only)
-            explained_s = time_on_wire(walk->trace, event->waits_for, from_s, to_s);
+            explained_s = wire ? overlap(from_s, to_s, wire->start_s, wire->end_s) : 0;
     }
     walk->times.idle_s += to_s - from_s;
     walk->times.part_s[part] += explained_s;
     walk->times.part_s[PP_TIME_BUBBLE] += to_s - from_s - explained_s;
 }
 
-static enum pp_status check_event(const struct walk *walk, const struct pp_trace_event *event,
-                                  struct pp_error *err)
+static enum pp_status check_event(const struct pp_metrics_walk *walk,
+                                  const struct pp_trace_event *event, struct pp_error *err)
 {
-    const struct pp_trace *trace = walk->trace;
-
-    if (event->rank < 0 || event->rank >= trace->ranks || event->replica < 0 ||
-        event->replica >= trace->replicas || event->step < 0 || event->step >= trace->steps ||
-        event->kind >= PP_OP_KINDS || event->target >= PP_OP_KINDS ||
-        event->waits_for >= trace->count)
-        return pp_error_set(err, PP_EFAIL, "trace: event %s lies outside of the trace's %d ranks",
-                            event->cell, trace->ranks);
     if (!(isfinite(event->start_s) && isfinite(event->end_s)) || event->start_s < 0 ||
         event->end_s < event->start_s)
         return pp_error_set(err, PP_EFAIL, "trace: rank %d: %s runs from %g s to %g s", event->rank,
@@ -157,8 +122,8 @@ static enum pp_status check_event(const struct walk *walk, const struct pp_trace
     return PP_OK;
 }
 
-static enum pp_status add_event(struct walk *walk, const struct pp_trace_event *event,
-                                struct pp_error *err)
+enum pp_status pp_metrics_add(struct pp_metrics_walk *walk, const struct pp_trace_event *event,
+                              const struct pp_metrics_wire *wire, struct pp_error *err)
 {
     PP_TRY(check_event(walk, event, err));
     const bool is_compute = event->stream == PP_STREAM_COMPUTE;
@@ -170,22 +135,23 @@ static enum pp_status add_event(struct walk *walk, const struct pp_trace_event *
                             "taken until %.12g s",
                             event->rank, event->replica, event->cell, event->start_s,
                             walk->clock_s);
-    add_idle(walk, walk->clock_s, event->start_s, NULL);
+    add_idle(walk, walk->clock_s, event->start_s, NULL, NULL);
     if (is_compute)
         add_compute(walk, event);
     else
-        add_idle(walk, fmax(walk->clock_s, event->start_s), event->end_s, event);
-    walk->clock_s = fmax(walk->clock_s, event->end_s);
+        add_idle(walk, later(walk->clock_s, event->start_s), event->end_s, event, wire);
+    walk->clock_s = later(walk->clock_s, event->end_s);
     return PP_OK;
 }
 
-static enum pp_status finish_rank(struct walk *walk, struct pp_error *err)
+static enum pp_status finish_rank(struct pp_metrics_walk *walk, struct pp_error *err)
 {
     struct pp_rank_times *times = &walk->times;
+    const int steps = pp_metrics_window_steps(&walk->window);
     const double window_s = walk->window.end_s - walk->window.start_s;
     double sum_s = 0;
 
-    add_idle(walk, walk->clock_s, walk->window.end_s, NULL);
+    add_idle(walk, walk->clock_s, walk->window.end_s, NULL, NULL);
     for (int part = 0; part < PP_TIME_PARTS; part++)
         sum_s += times->part_s[part];
     if (fabs(times->busy_s + times->idle_s - window_s) > 1e-9 * window_s ||
@@ -195,10 +161,10 @@ static enum pp_status finish_rank(struct walk *walk, struct pp_error *err)
                             "the step of %.12g s",
                             walk->rank, times->busy_s, times->idle_s, sum_s, window_s);
     times->span_s = walk->last_s > walk->first_s ? walk->last_s - walk->first_s : 0;
-    times->busy_s /= walk->window.steps;
-    times->idle_s /= walk->window.steps;
+    times->busy_s /= steps;
+    times->idle_s /= steps;
     for (int part = 0; part < PP_TIME_PARTS; part++)
-        times->part_s[part] /= walk->window.steps;
+        times->part_s[part] /= steps;
     return PP_OK;
 }
 
@@ -221,54 +187,106 @@ static enum pp_status finish_fractions(struct pp_metrics *metrics, struct pp_err
     return PP_OK;
 }
 
-/* Walk the list of one rank of one replica, which begins at event `from`; `*to` is its end. */
-static enum pp_status walk_list(struct walk *walk, int from, int *to, struct pp_error *err)
+enum pp_status pp_metrics_lists(struct pp_arena *arena, const struct pp_metrics_lists *lists,
+                                struct pp_metrics *metrics, struct pp_error *err)
 {
-    const struct pp_trace *trace = walk->trace;
-    int i = from;
+    const struct pp_metrics_window window = lists->window;
+    const double window_s = window.end_s - window.start_s;
+    const int64_t count = (int64_t)lists->ranks * lists->replicas;
+    double busiest_s = 0, longest_s = 0;
 
-    for (; i < trace->count && trace->events[i].rank == walk->rank &&
-           trace->events[i].replica == walk->replica;
-         i++)
-        PP_TRY(add_event(walk, &trace->events[i], err));
-    *to = i;
-    return finish_rank(walk, err);
+    *metrics = (struct pp_metrics){.iteration_s = window_s / pp_metrics_window_steps(&window)};
+    if (!(window_s > 0) || !isfinite(window_s))
+        return pp_error_set(err, PP_EFAIL, "trace: the step takes %g s, nothing can be measured",
+                            window_s);
+    metrics->ranks = PP_ARRAY(arena, struct pp_rank_times, lists->ranks);
+    for (int64_t list = 0; list < count; list++) {
+        struct pp_metrics_walk walk = {.window = window,
+                                       .rank = (int)(list % lists->ranks),
+                                       .replica = (int)(list / lists->ranks),
+                                       .first_s = INFINITY,
+                                       .slack_s = 1e-9 * window.end_s};
+        PP_TRY(lists->walk(lists->context, &walk, err));
+        PP_TRY(finish_rank(&walk, err));
+        for (int part = 0; part < PP_TIME_PARTS; part++)
+            metrics->time_frac[part] += walk.times.part_s[part] / (double)count;
+        busiest_s = later(busiest_s, walk.last_busy_s);
+        longest_s = later(longest_s, walk.times.span_s);
+        if (walk.replica == 0 || walk.times.span_s > metrics->ranks[walk.rank].span_s)
+            metrics->ranks[walk.rank] = walk.times;
+    }
+    metrics->span_bubble_frac = longest_s > 0 ? 1 - busiest_s / longest_s : 0;
+    return finish_fractions(metrics, err);
+}
+
+/* ---- the lists of a trace --------------------------------------------------------------------*/
+
+struct cursor {
+    const struct pp_trace *trace;
+    int at; /* event */
+};
+
+static struct pp_metrics_window find_window(const struct pp_trace *trace)
+{
+    struct pp_metrics_window window = {.steps = trace->steps};
+
+    for (int i = 0; i < trace->count; i++) {
+        const struct pp_trace_event *event = &trace->events[i];
+        window.end_s = later(window.end_s, event->end_s);
+        if (trace->steps > 1 && event->step == 0)
+            window.start_s = later(window.start_s, event->end_s);
+    }
+    return window;
+}
+
+static enum pp_status check_places(const struct pp_trace *trace, const struct pp_trace_event *event,
+                                   struct pp_error *err)
+{
+    if (event->rank < 0 || event->rank >= trace->ranks || event->replica < 0 ||
+        event->replica >= trace->replicas || event->step < 0 || event->step >= trace->steps ||
+        event->kind >= PP_OP_KINDS || event->target >= PP_OP_KINDS ||
+        event->waits_for >= trace->count)
+        return pp_error_set(err, PP_EFAIL, "trace: event %s lies outside of the trace's %d ranks",
+                            event->cell, trace->ranks);
+    return PP_OK;
+}
+
+/* The events of one rank of one replica. */
+static enum pp_status walk_trace(void *context, struct pp_metrics_walk *walk, struct pp_error *err)
+{
+    struct cursor *cursor = context;
+    const struct pp_trace *trace = cursor->trace;
+
+    for (; cursor->at < trace->count; cursor->at++) {
+        const struct pp_trace_event *event = &trace->events[cursor->at];
+        struct pp_metrics_wire wire;
+        if (event->rank != walk->rank || event->replica != walk->replica)
+            break;
+        PP_TRY(check_places(trace, event, err));
+        if (event->waits_for >= 0) {
+            const struct pp_trace_event *awaited = &trace->events[event->waits_for];
+            wire = (struct pp_metrics_wire){awaited->start_s, awaited->end_s};
+        }
+        PP_TRY(pp_metrics_add(walk, event, event->waits_for >= 0 ? &wire : NULL, err));
+    }
+    return PP_OK;
 }
 
 enum pp_status pp_metrics_compute(struct pp_arena *arena, const struct pp_trace *trace,
                                   struct pp_metrics *metrics, struct pp_error *err)
 {
-    const struct window window = find_window(trace);
-    const double window_s = window.end_s - window.start_s;
-    const int64_t lists = (int64_t)trace->ranks * trace->replicas;
-    double busiest_s = 0, longest_s = 0;
-    int from = 0;
+    struct cursor cursor = {.trace = trace};
+    const struct pp_metrics_lists lists = {.ranks = trace->ranks,
+                                           .replicas = trace->replicas,
+                                           .window = find_window(trace),
+                                           .walk = walk_trace,
+                                           .context = &cursor};
 
-    *metrics = (struct pp_metrics){.iteration_s = window_s / window.steps};
-    if (!(window_s > 0) || !isfinite(window_s))
-        return pp_error_set(err, PP_EFAIL, "trace: the step takes %g s, nothing can be measured",
-                            window_s);
-    metrics->ranks = PP_ARRAY(arena, struct pp_rank_times, trace->ranks);
-    for (int64_t list = 0; list < lists; list++) {
-        struct walk walk = {.trace = trace,
-                            .window = window,
-                            .rank = (int)(list % trace->ranks),
-                            .replica = (int)(list / trace->ranks),
-                            .first_s = INFINITY,
-                            .slack_s = 1e-9 * window.end_s};
-        PP_TRY(walk_list(&walk, from, &from, err));
-        for (int part = 0; part < PP_TIME_PARTS; part++)
-            metrics->time_frac[part] += walk.times.part_s[part] / (double)lists;
-        busiest_s = fmax(busiest_s, walk.last_busy_s);
-        longest_s = fmax(longest_s, walk.times.span_s);
-        if (walk.replica == 0 || walk.times.span_s > metrics->ranks[walk.rank].span_s)
-            metrics->ranks[walk.rank] = walk.times;
-    }
-    if (from != trace->count)
+    PP_TRY(pp_metrics_lists(arena, &lists, metrics, err));
+    if (cursor.at != trace->count)
         return pp_error_set(err, PP_EFAIL,
                             "trace: event %d (%s) is out of place: events are ordered by replica "
                             "and rank",
-                            from, trace->events[from].cell);
-    metrics->span_bubble_frac = longest_s > 0 ? 1 - busiest_s / longest_s : 0;
-    return finish_fractions(metrics, err);
+                            cursor.at, trace->events[cursor.at].cell);
+    return PP_OK;
 }

@@ -1,0 +1,135 @@
+/* The figures of PP_METRICS are those of PP_FULL to the bit: every schedule, layout and way of
+ * taking steps, unit and real costs. */
+#include "sim/cli.h"
+#include "sim/commands.h"
+#include "sim/resolve.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const UNIT[] = {
+    "--unit F=1,B=2",
+    "--unit F=1,I=1,W=1,C=0.1 --steps 3",
+    "--unit F=1,B=2,C=0.25 --steps 3 --step-barrier off",
+};
+static const char *const REAL[] = {
+    "--model gpt2-64 --tp 1 --dp 1 --recompute none --zero 0",
+    "--model gpt2-64 --tp 2 --dp 2 --recompute none --zero 1 --cluster h100",
+    "--model gpt2-64 --tp 1 --dp 2 --recompute full --zero 0 --grad-sync eager --buckets 3",
+    "--model gpt2-64 --tp 1 --dp 2 --zero 0 --p2p buffered:2 --post jit --jitter 0.05",
+    "--model gpt2-64 --tp 1 --dp 2 --steps 3 --step-barrier on --collectives flows",
+    "--model gpt2-64 --tp 1 --dp 2 --steps 3 --step-barrier off --no-fold --slow 1=0.8",
+    "--model gpt2-64 --tp 1 --cp 2 --dp 1 --post batched --map pp,tp,cp,dp",
+};
+#define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))
+
+static enum pp_status simulate(struct pp_arena *arena, const char *line, enum pp_depth depth,
+                               struct pp_result *result, struct pp_error *err)
+{
+    enum { WORDS = 64 };
+    char *text = pp_arena_strdup(arena, line), *words[WORDS];
+    int count = 0;
+    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
+    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    struct pp_config *config = PP_NEW(arena, struct pp_config);
+    struct pp_subject *subjects;
+    int subject_count;
+
+    for (char *word = strtok(text, " "); word && count < WORDS; word = strtok(NULL, " "))
+        words[count++] = word;
+    PP_TRY(pp_options_parse(arena, &pp_sim_cli, count, words, parsed, err));
+    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
+    PP_TRY(pp_subjects_open(arena, request, &subjects, &subject_count, err));
+    PP_TRY(pp_resolve(arena, request, &subjects[0], config, err));
+    return pp_simulate(arena, config, depth, result, err);
+}
+
+static void expect_same(const struct pp_result *a, const struct pp_result *b, const char *line)
+{
+    const struct pp_metrics *m = &a->metrics, *n = &b->metrics;
+    const size_t ranks = (size_t)a->program->ranks;
+
+    cr_assert_null(b->trace, "%s", line);
+    cr_assert(!memcmp(&m->iteration_s, &n->iteration_s, sizeof(double)), "%s: %.17g %.17g", line,
+              m->iteration_s, n->iteration_s);
+    cr_assert(!memcmp(m->time_frac, n->time_frac, sizeof(m->time_frac)), "%s", line);
+    cr_assert(!memcmp(&m->bubble_frac, &n->bubble_frac, sizeof(double)), "%s", line);
+    cr_assert(!memcmp(&m->span_bubble_frac, &n->span_bubble_frac, sizeof(double)), "%s", line);
+    cr_assert(!memcmp(&m->exposed_comm_frac, &n->exposed_comm_frac, sizeof(double)), "%s", line);
+    cr_assert(!memcmp(m->ranks, n->ranks, sizeof(*m->ranks) * ranks), "%s", line);
+    cr_assert_eq(a->peak_rank, b->peak_rank, "%s", line);
+    for (size_t r = 0; r < ranks; r++) {
+        const struct pp_rank_memory *x = &a->memory[r], *y = &b->memory[r];
+        cr_assert(!memcmp(x, y, offsetof(struct pp_rank_memory, peak_at)), "%s", line);
+        cr_assert_eq(x->peak_at, y->peak_at, "%s", line);
+    }
+    cr_assert(!memcmp(&a->mfu, &b->mfu, sizeof(double)), "%s", line);
+    cr_assert(!memcmp(&a->hfu, &b->hfu, sizeof(double)), "%s", line);
+    cr_assert(!memcmp(&a->tokens_per_s, &b->tokens_per_s, sizeof(double)), "%s", line);
+    cr_assert(!memcmp(&a->tokens_per_s_per_gpu, &b->tokens_per_s_per_gpu, sizeof(double)), "%s",
+              line);
+    cr_assert(!memcmp(&a->model_flops_per_s_per_gpu, &b->model_flops_per_s_per_gpu, sizeof(double)),
+              "%s", line);
+    cr_assert_eq(a->fits, b->fits, "%s", line);
+    cr_assert_eq(a->replicas_simulated, b->replicas_simulated, "%s", line);
+    cr_assert_str_eq(a->fold_note, b->fold_note, "%s", line);
+}
+
+/* Returns whether the line was simulated; a refusal is the same at both depths. */
+static bool compare(const char *line)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_result *full = PP_NEW(arena, struct pp_result),
+                     *bare = PP_NEW(arena, struct pp_result);
+    struct pp_error err = {0}, other = {0};
+    const enum pp_status status = simulate(arena, line, PP_FULL, full, &err);
+
+    cr_assert_eq(simulate(arena, line, PP_METRICS, bare, &other), status, "%s: %s / %s", line,
+                 err.message, other.message);
+    if (status != PP_OK)
+        cr_assert_str_eq(err.message, other.message, "%s", line);
+    else
+        expect_same(full, bare, line);
+    return status == PP_OK;
+}
+
+static int compare_all(const char *const *lists, int count)
+{
+    int simulated = 0;
+
+    for (const struct pp_schedule *const *s = pp_schedules; *s; s++)
+        for (int k = 0; k < count; k++)
+            for (int ranks = 2; ranks <= 8; ranks *= 2) {
+                char line[256];
+                snprintf(line, sizeof(line),
+                         "run --engine dag --schedule %s --pp %d --micro-batches %d %s", (*s)->name,
+                         ranks, 2 * ranks, lists[k]);
+                simulated += compare(line);
+            }
+    return simulated;
+}
+
+static int schedule_count(void)
+{
+    int count = 0;
+
+    while (pp_schedules[count])
+        count++;
+    return count;
+}
+
+Test(depth, unit_figures_are_those_of_a_full_run)
+{
+    const int simulated = compare_all(UNIT, COUNT(UNIT));
+
+    cr_expect_gt(simulated, 2 * schedule_count() * COUNT(UNIT), "only %d were legal", simulated);
+}
+
+Test(depth, figures_are_those_of_a_full_run)
+{
+    const int simulated = compare_all(REAL, COUNT(REAL));
+
+    cr_expect_gt(simulated, schedule_count() * COUNT(REAL), "only %d were legal", simulated);
+}
