@@ -12,14 +12,14 @@
 #include <stdio.h>
 
 /* ---- sim/sweep_grid.c ---- */
-struct pp_axis {
+struct pp_grid_axis {
     int option;          /* index into pp_sim_cli.options */
     const char **values; /* as one would type them */
     int count;           /* 1: the same for all points */
 };
 struct pp_grid {
     const struct pp_parsed *parsed; /* of the sweep command */
-    struct pp_axis *axes;           /* in the order of the option table; the last varies fastest */
+    struct pp_grid_axis *axes;      /* in the order of the option table; the last varies fastest */
     int axis_count;
     int64_t points;
 };
@@ -83,7 +83,7 @@ enum pp_status pp_sweep_merge(struct pp_arena *arena, const char *const *paths, 
 /* ---- sim/sweep_part.c ---- */
 /* Part i of n computes the points k with k mod n = i - 1. */
 struct pp_part {
-    int index, count; /* 1-based */
+    int index, count;   /* 1-based */
     const char *source; /* NULL: --part, or all; else the variables of the launcher */
 };
 /* --part i/n, else what the launcher says. */
