@@ -48,9 +48,10 @@ static json_t *time_json(const struct pp_result *r)
     return o;
 }
 
-static json_t *memory_json(const struct pp_result *r)
+/* The parts at the peak of one rank. */
+static json_t *memory_json(const struct pp_result *r, int rank)
 {
-    const struct pp_rank_memory *m = &r->memory[r->peak_rank];
+    const struct pp_rank_memory *m = &r->memory[rank];
     const bool is_unit = r->config.is_unit;
     json_t *o = json_object();
 
@@ -75,6 +76,7 @@ static json_t *ranks_json(const struct pp_result *r)
         put(o, "span_s", t->span_s);
         put_bytes(o, "peak_mem_bytes", r->config.is_unit, r->memory[i].peak_bytes);
         put(o, "peak_activations", r->memory[i].peak_activations);
+        json_object_set_new(o, "memory", r->config.is_unit ? json_null() : memory_json(r, i));
         json_array_append_new(list, o);
     }
     return list;
@@ -209,6 +211,7 @@ static void put_model_fields(json_t *o, const struct pp_result *r)
     put_or_null(o, "tokens_per_s", is_unit, r->tokens_per_s);
     put_or_null(o, "tokens_per_s_per_gpu", is_unit, r->tokens_per_s_per_gpu);
     put_bytes(o, "peak_mem_bytes", is_unit, r->memory[r->peak_rank].peak_bytes);
+    put_bytes(o, "device_mem_bytes", is_unit, r->config.cluster.device.memory_bytes);
     json_object_set_new(o, "fits", is_unit ? json_null() : json_boolean(r->fits));
 }
 
@@ -225,7 +228,7 @@ static json_t *report_json(const struct pp_result *r)
     put_model_fields(o, r);
     put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);
     json_object_set_new(o, "time_frac", time_json(r));
-    json_object_set_new(o, "memory", memory_json(r));
+    json_object_set_new(o, "memory", memory_json(r, r->peak_rank));
     json_object_set_new(o, "ranks", ranks_json(r));
     json_object_set_new(o, "network", network_json(r));
     json_object_set_new(o, "costs",

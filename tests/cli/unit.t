@@ -96,6 +96,7 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >   "tokens_per_s": null,
 >   "tokens_per_s_per_gpu": null,
 >   "peak_mem_bytes": null,
+>   "device_mem_bytes": null,
 >   "fits": null,
 >   "exposed_comm_frac": 0.0,
 >   "time_frac": {
@@ -126,7 +127,8 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >       "idle_s": 9.0,
 >       "span_s": 33.0,
 >       "peak_mem_bytes": null,
->       "peak_activations": 4.0
+>       "peak_activations": 4.0,
+>       "memory": null
 >     },
 >     {
 >       "rank": 1,
@@ -134,7 +136,8 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >       "idle_s": 9.0,
 >       "span_s": 30.0,
 >       "peak_mem_bytes": null,
->       "peak_activations": 3.0
+>       "peak_activations": 3.0,
+>       "memory": null
 >     },
 >     {
 >       "rank": 2,
@@ -142,7 +145,8 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >       "idle_s": 9.0,
 >       "span_s": 27.0,
 >       "peak_mem_bytes": null,
->       "peak_activations": 2.0
+>       "peak_activations": 2.0,
+>       "memory": null
 >     },
 >     {
 >       "rank": 3,
@@ -150,7 +154,8 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >       "idle_s": 9.0,
 >       "span_s": 24.0,
 >       "peak_mem_bytes": null,
->       "peak_activations": 1.0
+>       "peak_activations": 1.0,
+>       "memory": null
 >     }
 >   ],
 >   "network": null,
