@@ -40,7 +40,8 @@ static _Noreturn void child_main(const struct pp_child *child, int channel, pid_
 {
     struct pp_child_answer *answer = child->answer;
 
-    signal(SIGINT, SIG_DFL);
+    if (signal(SIGINT, SIG_DFL) == SIG_IGN) /* in the background */
+        signal(SIGINT, SIG_IGN);
     signal(SIGPIPE, SIG_DFL);
     if (is_orphan(parent) || dup2(child->log, STDOUT_FILENO) < 0 ||
         dup2(child->log, STDERR_FILENO) < 0)
