@@ -5,7 +5,9 @@
 #include "schedules/select_options.h"
 
 enum {
-    RUN = 1 << PP_CMD_RUN,
+    REPORT = 1 << PP_CMD_RUN, /* one run that prints its report */
+    SWEEP = 1 << PP_CMD_SWEEP,
+    RUN = REPORT | SWEEP,
     PROGRAM = 1 << PP_CMD_PROGRAM,
     VERIFY = 1 << PP_CMD_VERIFY,
     COMPARE = 1 << PP_CMD_COMPARE,
@@ -34,6 +36,13 @@ static const struct pp_command commands[] = {
                         "hold a predicted trace against a measured one: where does the error come "
                         "from?",
                         2, 2},
+    [PP_CMD_SWEEP] = {.name = "sweep",
+                      .usage = "pipesim sweep --schedule NAME,... [options with lists a,b,c and "
+                               "ranges lo:hi:xK, lo:hi:+K] [-o FILE]",
+                      .summary =
+                          "run every combination of lists and ranges of options: one row each",
+                      .max_operands = -1,
+                      .takes_lists = true},
     [PP_CMD_HELP] = {"help", "pipesim help [COMMAND]", "help on one command", 0, 1},
 };
 
@@ -46,6 +55,7 @@ static const struct pp_command commands[] = {
 #define G_WHATIF   "What if"
 #define G_ENGINE   "Engine and costs"
 #define G_COMPARE  "Comparison"
+#define G_SWEEP    "Sweep"
 #define G_OUTPUT   PP_GROUP_OUTPUT
 
 /* clang-format off */
@@ -132,7 +142,7 @@ static const struct pp_option options[] = {
      .help = "Simulate every data-parallel replica instead of one for identical ones."},
     {.name = "flops", .type = PP_OPTION_CHOICE, .choices = "megatron|palm|causal", .argument = "RULE", .default_text = "megatron", .group = G_ENGINE, .commands = RUN,
      .help = "Formula of the model flops in MFU and HFU."},
-    {.name = "require-fit", .type = PP_OPTION_FLAG, .group = G_ENGINE, .commands = RUN,
+    {.name = "require-fit", .type = PP_OPTION_FLAG, .group = G_ENGINE, .commands = REPORT,
      .help = "Exit 3 when the peak memory exceeds the device."},
 
     {.name = "skip-steps", .type = PP_OPTION_INT, .argument = "K", .min = 0, .max = BIG, .default_text = "0", .group = G_COMPARE, .commands = COMPARE,
@@ -144,17 +154,26 @@ static const struct pp_option options[] = {
     {.name = "allow-different", .type = PP_OPTION_FLAG, .group = G_COMPARE, .commands = COMPARE,
      .help = "Compare traces of different programs, as far as they have the same events."},
 
-    {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN | COMPARE, .help = "One JSON object on stdout."},
-    {.name = "gantt", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "Draw the step in the terminal."},
-    {.name = "explain", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "Say where each number comes from."},
-    {.name = "trace", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = RUN,
+    {.name = "part", .type = PP_OPTION_STRING, .argument = "I/N", .default_text = "what the launcher says, else all", .group = G_SWEEP, .commands = SWEEP,
+     .help = "Compute part I of N only, 1/N to N/N: points I, I+N, I+2N ... all: every point, whatever started the program."},
+    {.name = "jobs", .type = PP_OPTION_INT, .argument = "N", .min = 1, .max = 4096, .default_text = "one for each core", .group = G_SWEEP, .commands = SWEEP,
+     .aliases = PP_NAMES("j"), .help = "Points to compute at the same time."},
+    {.name = "fresh", .type = PP_OPTION_FLAG, .group = G_SWEEP, .commands = SWEEP,
+     .help = "Compute all points anew, where the file has some of them."},
+    {.name = "merge", .type = PP_OPTION_FLAG, .group = G_SWEEP, .commands = SWEEP,
+     .help = "Put the files of parts, given as operands, together in the order of points."},
+
+    {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT | COMPARE, .help = "One JSON object on stdout."},
+    {.name = "gantt", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Draw the step in the terminal."},
+    {.name = "explain", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Say where each number comes from."},
+    {.name = "trace", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = REPORT,
      .help = "Write the events: .csv, or .json for Perfetto; .gz compresses."},
-    {.name = "no-alternatives", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "Leave out the other schedules."},
+    {.name = "no-alternatives", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Leave out the other schedules."},
     {.name = "compute", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = PROGRAM, .help = "Compute ops only: the form that PyTorch loads."},
-    {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PROGRAM, .help = "Write to a file instead of stdout (also -o)."},
+    {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PROGRAM | SWEEP, .help = "Write to a file instead of stdout (also -o)."},
     {.name = "markdown", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = 1 << PP_CMD_SCHEDULES, .help = "The page docs/schedules.md, with pictures."},
     {.name = "xml", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = 1 << PP_CMD_CLUSTERS, .help = "The cluster as a SimGrid platform, for --gpus N devices."},
-    {.name = "color", .type = PP_OPTION_CHOICE, .choices = "auto|always|never", .argument = "WHEN", .default_text = "auto", .group = G_OUTPUT, .commands = RUN | LISTS,
+    {.name = "color", .type = PP_OPTION_CHOICE, .choices = "auto|always|never", .argument = "WHEN", .default_text = "auto", .group = G_OUTPUT, .commands = REPORT | LISTS,
      .help = "Colour. NO_COLOR and pipes switch it off."},
 };
 
@@ -162,7 +181,11 @@ static const struct pp_example examples[] = {
     {"pipesim --schedule chimera --gpus 2048", "a report with no input file: model, cluster and layout are chosen for you"},
     {"pipesim --schedule gpipe,1f1b,interleaved --model llama3-70b --gpus 512 --pp 8 --tp 8", "compare schedules"},
     {"pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt", "see a schedule"},
+    {"pipesim sweep --schedule 1f1b,zbv --pp 8,16 --micro-batches 16:128:x2 --unit F=1,B=2 -o sweep.csv", "every combination of lists and ranges, a row each"},
     {"pipesim program --schedule 1f1b --pp 4 --micro-batches 8 --compute", "print it as PyTorch's CSV, edit it, then verify and run the file"},
+    {"pipesim sweep --preset megatron-sc21-145b --gbs 768:6144:x2 --recompute none --recompute full --engine dag", "a published run at other batch sizes, with and without recomputation"},
+    {"pipesim sweep --schedule all --pp 4:16:x2 --micro-batches 16,32 --unit F=1,B=2 --part 2/4 -o part-2.csv", "one of four parts; under srun, mpirun or torchrun each process takes its own"},
+    {"pipesim sweep --merge part-*.csv -o sweep.csv", "put the parts together"},
     {"pipesim compare predicted.csv measured.json.gz --tolerance 5%", "how wrong is a prediction, and where? Two files of --trace"},
 };
 /* clang-format on */

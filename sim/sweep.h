@@ -6,6 +6,7 @@
 #ifndef PP_SIM_SWEEP_H
 #define PP_SIM_SWEEP_H
 
+#include "schedules/select.h"
 #include "sim/cli.h"
 #include "sim/config.h"
 
@@ -13,29 +14,41 @@
 
 /* ---- sim/sweep_grid.c ---- */
 struct pp_grid_axis {
-    int option;          /* index into pp_sim_cli.options */
-    const char **values; /* as one would type them */
-    int count;           /* 1: the same for all points */
+    int option;                   /* index into pp_sim_cli.options */
+    const char **values;          /* as one would type them */
+    struct pp_option_value *read; /* [count]: as pp_options_parse() leaves them */
+    const char **keys;            /* [count]: equal for values that mean the same */
+    int count, capacity;          /* count 1: the same for all points */
 };
 struct pp_grid {
     const struct pp_parsed *parsed; /* of the sweep command */
     struct pp_grid_axis *axes;      /* in the order of the option table; the last varies fastest */
     int axis_count;
     int64_t points;
+    bool is_listed;              /* several schedules: each drops the options that it lacks */
+    struct pp_subject *subjects; /* of each value of --schedule, opened once; NULL without */
+    struct pp_request *presets;  /* of each value of --preset, flags left out; NULL without */
 };
 /* Lists: numbers as "a,b,c", "lo:hi:xK" (times K) or "lo:hi:+K" (plus K), both ends included;
  * --schedule and choices as "a,b" ("all": every schedule); everything else by giving the option
  * again. A value of several words ("3=0.8 5=0.5") gives a repeatable option several times.
- * PP_EINVAL for what no point could read, with the option; more than 2^31 points. */
+ * PP_EINVAL for what no point could read, with the option; a value that is there twice; more than
+ * 2^31 points. Files are opened here, and fail as they do in a run. */
 enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *parsed,
                             struct pp_grid *grid, struct pp_error *err);
 /* The command line of a point, as if typed to `pipesim run`. */
 enum pp_status pp_grid_point(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
                              struct pp_parsed *parsed, struct pp_error *err);
-/* The same as text ("--schedule zbv --pp 8"): says in messages which point, and is what its key is
- * computed from. */
+/* What pp_resolve() takes: the above over its preset, and its schedule. */
+enum pp_status pp_grid_request(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
+                               struct pp_request *request, struct pp_subject *subject,
+                               struct pp_error *err);
+/* Index of a point's value on each axis. */
+int pp_grid_index(const struct pp_grid *grid, int64_t point, int axis);
+/* The same as text ("--schedule zbv --pp 8"), as a shell takes it: says in messages which point. */
 const char *pp_grid_text(struct pp_arena *arena, const struct pp_grid *grid, int64_t point);
-/* 16 hexadecimal digits: equal for equal points of any sweep of this version. */
+/* 16 hexadecimal digits: equal for equal points of any sweep of this version, however they were
+ * typed. The bytes of files are part of it. */
 enum { PP_SWEEP_KEY_BYTES = 17 };
 const char *pp_grid_key(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
                         char key[PP_SWEEP_KEY_BYTES]);

@@ -2,7 +2,8 @@
 $ pipesim
 ! pipesim: predict step time, bubbles, memory and MFU of pipeline-parallel training
 ! usage: pipesim [run] --schedule NAME|FILE.csv --gpus N [options]
-! commands: run schedules models clusters presets program verify compare help
+! commands: run schedules models clusters presets program verify compare sweep
+!           help
 !
 ! Examples:
 !   # a report with no input file: model, cluster and layout are chosen for you
@@ -11,8 +12,8 @@ $ pipesim
 !   pipesim --schedule gpipe,1f1b,interleaved --model llama3-70b --gpus 512 --pp 8 --tp 8
 !   # see a schedule
 !   pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt
-!   # print it as PyTorch's CSV, edit it, then verify and run the file
-!   pipesim program --schedule 1f1b --pp 4 --micro-batches 8 --compute
+!   # every combination of lists and ranges, a row each
+!   pipesim sweep --schedule 1f1b,zbv --pp 8,16 --micro-batches 16:128:x2 --unit F=1,B=2 -o sweep.csv
 !
 ! The most important options:
 !   --schedule NAME|FILE    A schedule, a comma list, all, or a program file
@@ -21,13 +22,12 @@ $ pipesim
 !   --tp T                  Tensor-parallel degree.
 !   --pp D                  Pipeline ranks.
 !   --model NAME|FILE       A preset or a Hugging Face config.json
-!   --cluster NAME|FILE     A preset, a text or a file
 !
 ! Everything: pipesim --help; one command: pipesim COMMAND --help
 ! pipesim: error: nothing to do; try: pipesim --schedule chimera --gpus 2048
 = 2
 $ pipesim frobnicate
-! pipesim: error: unknown command "frobnicate"; commands are run, schedules, models, clusters, presets, program, verify, compare, help
+! pipesim: error: unknown command "frobnicate"; commands are run, schedules, models, clusters, presets, program, verify, compare, sweep, help
 = 2
 $ pipesim shedules
 ! pipesim: error: unknown command "shedules"; did you mean "pipesim schedules"?

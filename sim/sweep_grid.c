@@ -1,0 +1,249 @@
+/* Lists of values into points, and a point into a command line. */
+#include "sim/commands.h"
+#include "sim/sweep_check.h"
+#include "sim/sweep_list.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const int64_t POINTS_MAX = (int64_t)1 << 31;
+
+/* ---- axes ------------------------------------------------------------------------------------ */
+
+/* Options of a point are those of a run. */
+static bool is_of_point(const struct pp_option *option)
+{
+    return (option->commands >> PP_CMD_RUN & 1u) && (option->commands >> PP_CMD_SWEEP & 1u);
+}
+
+static enum pp_status add_schedules(struct pp_arena *arena, const char *typed, const char *text,
+                                    struct pp_grid_axis *axis, struct pp_error *err)
+{
+    char *names = pp_arena_strdup(arena, text);
+
+    for (char *name; (name = strsep(&names, ",")) != NULL;) {
+        if (!*name)
+            return pp_error_set(err, PP_EINVAL, "%s %s: an item of the list is empty", typed, text);
+        if (strcmp(name, "all") != 0)
+            PP_TRY(pp_sweep_list(arena, typed, name, axis, err));
+        for (int i = 0; !strcmp(name, "all") && pp_schedules[i]; i++)
+            PP_TRY(pp_sweep_list(arena, typed, pp_schedules[i]->name, axis, err));
+    }
+    return PP_OK;
+}
+
+static enum pp_status open_axis(struct pp_arena *arena, const struct pp_option_value *value,
+                                struct pp_grid_axis *axis, struct pp_error *err)
+{
+    const struct pp_option *option = &pp_sim_cli.options[axis->option];
+    const char *typed = pp_arena_printf(arena, "--%s", option->name);
+
+    if (option->type == PP_OPTION_FLAG) {
+        static const char *none[] = {""};
+        axis->values = none;
+        axis->read = PP_NEW(arena, struct pp_option_value);
+        axis->read[0] = *value;
+        axis->count = axis->capacity = 1;
+    }
+    for (int i = 0; option->type != PP_OPTION_FLAG && i < value->count; i++) {
+        if (!strcmp(option->name, "schedule"))
+            PP_TRY(add_schedules(arena, value->typed, value->all[i], axis, err));
+        else
+            PP_TRY(pp_sweep_list(arena, value->typed, value->all[i], axis, err));
+    }
+    for (int i = 0; i < axis->count; i++) {
+        axis->read[i].typed = typed;
+        if (!axis->read[i].all)
+            axis->read[i].all = &axis->values[i];
+    }
+    return PP_OK;
+}
+
+static enum pp_status too_many_points(const struct pp_grid *grid, struct pp_error *err)
+{
+    const char *separator = ": ";
+
+    pp_error_set(err, PP_EINVAL, "the sweep has more than 2,147,483,648 points");
+    for (int i = 0; i < grid->axis_count; i++)
+        if (grid->axes[i].count > 1) {
+            pp_error_append(err, "%s%d of --%s", separator, grid->axes[i].count,
+                            pp_sim_cli.options[grid->axes[i].option].name);
+            separator = " * ";
+        }
+    return PP_EINVAL;
+}
+
+static enum pp_status count_points(struct pp_grid *grid, struct pp_error *err)
+{
+    grid->points = 1;
+    for (int i = 0; i < grid->axis_count; i++) {
+        if (grid->points > POINTS_MAX / grid->axes[i].count)
+            return too_many_points(grid, err);
+        grid->points *= grid->axes[i].count;
+    }
+    return PP_OK;
+}
+
+/* The message of a run that names no schedule. */
+static enum pp_status check_has_schedule(struct pp_arena *arena, const struct pp_grid *grid,
+                                         struct pp_error *err)
+{
+    struct pp_parsed none = {
+        .values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count + 1)};
+    const struct pp_request request = {.cli = &pp_sim_cli, .flags = &none};
+    struct pp_subject *subjects;
+    int count;
+
+    if (pp_grid_axis(grid, "schedule") || pp_grid_axis(grid, "preset"))
+        return PP_OK;
+    return pp_subjects_open(arena, &request, &subjects, &count, err);
+}
+
+enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *parsed,
+                            struct pp_grid *grid, struct pp_error *err)
+{
+    int capacity = 0;
+
+    *grid = (struct pp_grid){.parsed = parsed};
+    for (int i = 0; i < pp_sim_cli.option_count; i++) {
+        if (parsed->values[i].count == 0 || !is_of_point(&pp_sim_cli.options[i]))
+            continue;
+        struct pp_grid_axis *axis = PP_PUSH(arena, grid->axes, grid->axis_count, capacity);
+        *axis = (struct pp_grid_axis){.option = i};
+        PP_TRY(open_axis(arena, &parsed->values[i], axis, err));
+    }
+    PP_TRY(check_has_schedule(arena, grid, err));
+    PP_TRY(count_points(grid, err));
+    return pp_sweep_check(arena, grid, err);
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+int pp_grid_index(const struct pp_grid *grid, int64_t point, int axis)
+{
+    for (int i = grid->axis_count - 1; i > axis; i--)
+        point /= grid->axes[i].count;
+    return (int)(point % grid->axes[axis].count);
+}
+
+enum pp_status pp_grid_point(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
+                             struct pp_parsed *parsed, struct pp_error *err)
+{
+    if (point < 0 || point >= grid->points)
+        return pp_error_set(err, PP_EINVAL, "there is no point %" PRId64 ", but 0 to %" PRId64,
+                            point, grid->points - 1);
+    *parsed = (struct pp_parsed){
+        .command = PP_CMD_RUN,
+        .has_command = true,
+        .values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count + 1),
+        .operands = PP_ARRAY(arena, const char *, 1)};
+    for (int i = 0; i < grid->axis_count; i++)
+        parsed->values[grid->axes[i].option] = grid->axes[i].read[pp_grid_index(grid, point, i)];
+    return PP_OK;
+}
+
+/* A program is read anew only where several letters are listed for it. */
+static enum pp_status subject_of(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
+                                 const struct pp_request *request, struct pp_subject *subject,
+                                 struct pp_error *err)
+{
+    const struct pp_grid_axis *schedules = pp_grid_axis(grid, "schedule"),
+                              *dialects = pp_grid_axis(grid, "dialect");
+
+    if (schedules) {
+        *subject = grid->subjects[pp_grid_index(grid, point, (int)(schedules - grid->axes))];
+        if (!subject->file || !dialects || dialects->count == 1)
+            return PP_OK;
+    }
+    PP_TRY(pp_subject_open(arena, request, pp_request_text(request, "schedule", ""), subject, err));
+    subject->is_listed = grid->is_listed;
+    return PP_OK;
+}
+
+enum pp_status pp_grid_request(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
+                               struct pp_request *request, struct pp_subject *subject,
+                               struct pp_error *err)
+{
+    const struct pp_grid_axis *presets = pp_grid_axis(grid, "preset");
+    struct pp_parsed *flags = PP_NEW(arena, struct pp_parsed);
+
+    PP_TRY(pp_grid_point(arena, grid, point, flags, err));
+    *request = presets ? grid->presets[pp_grid_index(grid, point, (int)(presets - grid->axes))]
+                       : (struct pp_request){.cli = &pp_sim_cli};
+    request->flags = flags;
+    return subject_of(arena, grid, point, request, subject, err);
+}
+
+/* ---- text and key ---------------------------------------------------------------------------- */
+
+/* In quotes where a shell would take it apart. */
+static const char *quoted(struct pp_arena *arena, const char *text)
+{
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_=+,./:%@";
+
+    if (*text && !text[strspn(text, PLAIN)])
+        return text;
+    const char *result = "'";
+    for (; *text; text++)
+        result = *text == '\'' ? pp_arena_printf(arena, "%s'\\''", result)
+                               : pp_arena_printf(arena, "%s%c", result, *text);
+    return pp_arena_printf(arena, "%s'", result);
+}
+
+const char *pp_grid_text(struct pp_arena *arena, const struct pp_grid *grid, int64_t point)
+{
+    const char *text = "";
+
+    for (int i = 0; i < grid->axis_count; i++) {
+        const struct pp_grid_axis *axis = &grid->axes[i];
+        const struct pp_option *option = &pp_sim_cli.options[axis->option];
+        const struct pp_option_value *value = &axis->read[pp_grid_index(grid, point, i)];
+        for (int k = 0; k < value->count; k++) {
+            text = pp_arena_printf(arena, "%s%s--%s", text, *text ? " " : "", option->name);
+            if (option->type == PP_OPTION_FLAG)
+                break;
+            text = pp_arena_printf(arena, "%s %s", text, quoted(arena, value->all[k]));
+        }
+    }
+    return text;
+}
+
+/* Options that one of several schedules may lack, and then drops; alone it would refuse them. */
+static bool is_dropped_in_lists(const char *option)
+{
+    static const char *const NAMES[] = {"vp",          "group",  "extra-warmup", "splits",
+                                        "depth-first", "concat", "bfs-backward", "max-activations",
+                                        "pipelines",   "order"};
+
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++)
+        if (!strcmp(option, NAMES[i]))
+            return true;
+    return false;
+}
+
+static uint64_t add_text(uint64_t hash, const char *text)
+{
+    return pp_sweep_hash(hash, text, strlen(text) + 1);
+}
+
+const char *pp_grid_key(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
+                        char key[PP_SWEEP_KEY_BYTES])
+{
+    uint64_t hash = add_text(PP_SWEEP_HASH, PP_VERSION);
+    bool is_dropped = false;
+
+    (void)arena;
+    if (!pp_grid_axis(grid, "engine")) /* depends on what is built in */
+        hash = add_text(hash, pp_engine_default(pp_grid_axis(grid, "unit") != NULL)->name);
+    for (int i = 0; i < grid->axis_count; i++) {
+        const struct pp_grid_axis *axis = &grid->axes[i];
+        const char *name = pp_sim_cli.options[axis->option].name;
+        is_dropped = is_dropped || is_dropped_in_lists(name);
+        hash = add_text(add_text(hash, name), axis->keys[pp_grid_index(grid, point, i)]);
+    }
+    if (grid->is_listed && is_dropped)
+        hash = add_text(hash, "listed");
+    snprintf(key, PP_SWEEP_KEY_BYTES, "%016" PRIx64, hash);
+    return key;
+}
