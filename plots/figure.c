@@ -18,6 +18,8 @@ static const double COLUMN_IN = 3.3, COLUMN_PT = 8, PAGE_PT = 10;
 /* ---- formats --------------------------------------------------------------------------------- */
 
 enum { PNG_DPI = 150, PNG_PAPER_DPI = 300, SVG_DPI = 96 };
+/* The cairo terminals draw fonts for 96 dots an inch: unscaled, 10 pt come out as 13.3 in a PDF. */
+static const double CAIRO_DPI = 96;
 
 static void terminal_png(const struct pp_figure *f)
 {
@@ -25,13 +27,13 @@ static void terminal_png(const struct pp_figure *f)
 
     fprintf(f->script,
             "set terminal pngcairo size %.0f,%.0f font 'sans,%g' fontscale %.3g linewidth %.3g\n",
-            f->width_in * dpi, f->height_in * dpi, f->font_pt, dpi / 72, dpi / 96);
+            f->width_in * dpi, f->height_in * dpi, f->font_pt, dpi / CAIRO_DPI, dpi / CAIRO_DPI);
 }
 
 static void terminal_pdf(const struct pp_figure *f)
 {
-    fprintf(f->script, "set terminal pdfcairo size %gin,%gin font 'sans,%g' fontscale 1\n",
-            f->width_in, f->height_in, f->font_pt);
+    fprintf(f->script, "set terminal pdfcairo size %gin,%gin font 'sans,%g' fontscale %g\n",
+            f->width_in, f->height_in, f->font_pt, 72 / CAIRO_DPI);
 }
 
 static void terminal_svg(const struct pp_figure *f)
