@@ -167,6 +167,9 @@ enum pp_status pp_sweep_read(struct pp_arena *arena, const char *name, const cha
     for (const char *newline; (newline = end_of_row(text, end)) != NULL; text = newline + 1) {
         struct pp_sweep_line row = {.row = {text, (size_t)(newline - text)}, .line = line};
 
+        if (memchr(row.row.data, '\0', row.row.length))
+            return pp_error_set(err, PP_EINVAL, "%s:%d: a NUL byte: this is not a text file", name,
+                                line);
         if (!lines->header.data) {
             PP_TRY(check_header(name, row.row, &columns, err));
             lines->header = row.row;
