@@ -1,4 +1,5 @@
 /* pipesim run: one schedule in depth, or several side by side. */
+#include "plots/gantt.h"
 #include "sim/commands.h"
 #include "sim/report.h"
 #include "sim/resolve.h"
@@ -196,7 +197,9 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
         result.wall_s = now_s() - started_s;
         pp_report_json(&result, out);
     } else if (has(parsed, "gantt")) {
-        pp_gantt_print(&result, terminal, out);
+        const struct pp_gantt_options gantt = {.is_unit = config.is_unit,
+                                               .granules = result.program->granules};
+        PP_TRY(pp_gantt_print(result.trace, &gantt, terminal, out, err));
     } else if (has(parsed, "explain")) {
         pp_explain_print(&result, out);
     } else {

@@ -1,4 +1,5 @@
 /* pipesim schedules: the registry for people, in the terminal and as docs/schedules.md. */
+#include "plots/gantt.h"
 #include "sim/commands.h"
 #include "sim/report.h"
 #include "sim/report_text.h"
@@ -132,7 +133,8 @@ static enum pp_status document(struct pp_arena *arena, const struct pp_schedule 
         r.config.shape.ranks, r.config.shape.micro_batches, r.config.shape.chunks,
         r.metrics.iteration_s, 100 * r.metrics.bubble_frac, 100 * r.metrics.span_bubble_frac,
         most_activations(&r));
-    pp_gantt_print(&r, terminal, out);
+    const struct pp_gantt_options gantt = {.is_unit = true, .granules = r.program->granules};
+    PP_TRY(pp_gantt_print(r.trace, &gantt, terminal, out, err));
     fputs("```\n", out);
     return PP_OK;
 }

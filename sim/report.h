@@ -26,9 +26,6 @@ const struct pp_result **pp_report_rank(struct pp_arena *arena, const struct pp_
 /* One JSON object "pipesim.report/1", or "pipesim.comparison/1" for several. */
 void pp_report_json(const struct pp_result *result, FILE *out);
 void pp_report_json_table(const struct pp_result *results, int count, FILE *out);
-/* Text Gantt from the trace: a row per rank, a column per time unit; wide charts are cropped with a
- * "… N more" marker. */
-void pp_gantt_print(const struct pp_result *result, struct pp_terminal terminal, FILE *out);
 /* Where each number comes from. */
 void pp_explain_print(const struct pp_result *result, FILE *out);
 

@@ -1,5 +1,7 @@
 #define _GNU_SOURCE /* open_memstream */
-#include "sim/report.h"
+#include "plots/gantt.h"
+#include "schedules/program.h"
+#include "schedules/schedule.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -11,8 +13,8 @@
 struct chart {
     struct pp_arena *arena;
     struct pp_program *program;
-    struct pp_costs costs;
-    struct pp_result result;
+    struct pp_trace *trace;
+    struct pp_gantt_options options;
     double f_s, b_s, i_s, w_s;
     double *done_s; /* [(is backward * stages + stage) * ids + id] */
 };
@@ -100,17 +102,19 @@ static void set_up(struct chart *c, const char *schedule, struct pp_shape shape)
                                .count = pp_program_size(c->program)};
     trace->events = PP_ARRAY(c->arena, struct pp_trace_event, trace->count);
     evaluate(c, trace);
-    c->costs.is_unit = true;
-    c->result = (struct pp_result){.program = c->program, .costs = &c->costs, .trace = trace};
+    c->trace = trace;
+    c->options = (struct pp_gantt_options){.is_unit = true, .granules = c->program->granules};
 }
 
 static char *draw(const struct chart *c, struct pp_terminal terminal)
 {
     char *text = NULL;
     size_t bytes;
+    struct pp_error err = {0};
     FILE *out = open_memstream(&text, &bytes);
 
-    pp_gantt_print(&c->result, terminal, out);
+    cr_assert_eq(pp_gantt_print(c->trace, &c->options, terminal, out, &err), PP_OK, "%s",
+                 err.message);
     fclose(out);
     char *kept = pp_arena_strdup(c->arena, text);
     free(text);
@@ -267,20 +271,9 @@ Test(gantt, big_charts_stay_small)
     cr_assert_not_null(strstr(text, "\n... 498 more micro-batches, 1,531 more columns\n"));
 }
 
-/* One rank with every kind of letter; the program only gives the dimensions. */
+/* One rank with every kind of letter. */
 static char *draw_letters(struct pp_arena *arena, struct pp_terminal terminal)
 {
-    static const uint16_t rank_of[] = {0, 0}, pipe_of[] = {0, 0, 0};
-    static const int32_t begin[] = {0, 0};
-    struct pp_program program = {.ranks = 1,
-                                 .stages = 2,
-                                 .pipelines = 1,
-                                 .micro_batches = 3,
-                                 .granules = 1,
-                                 .splits = 1,
-                                 .rank_of = rank_of,
-                                 .pipe_of = pipe_of,
-                                 .begin = (int32_t *)begin};
     struct pp_trace_event events[] = {
         {.kind = PP_F, .cell = "0F0", .start_s = 0, .end_s = 2},
         {.kind = PP_R, .cell = "1R0", .start_s = 2, .end_s = 3},
@@ -294,13 +287,9 @@ static char *draw_letters(struct pp_arena *arena, struct pp_terminal terminal)
         {.kind = PP_W, .cell = "0W2", .start_s = 9, .end_s = 10},
         {.kind = PP_U, .cell = "0U", .start_s = 10, .end_s = 11},
         {.kind = PP_WAIT, .stream = PP_STREAM_CONTROL, .cell = "BAR", .start_s = 11, .end_s = 12}};
-    const struct pp_trace trace = {
-        .ranks = 1, .replicas = 2, .steps = 1, .events = events, .count = 7};
-    struct pp_costs costs = {.is_unit = true};
-    struct chart c = {.arena = arena};
+    struct pp_trace trace = {.ranks = 1, .replicas = 2, .steps = 1, .events = events, .count = 7};
+    struct chart c = {.arena = arena, .trace = &trace, .options = {.is_unit = true}};
 
-    c.result = (struct pp_result){
-        .program = &program, .costs = &costs, .trace = (struct pp_trace *)&trace};
     return draw(&c, terminal);
 }
 
@@ -343,7 +332,7 @@ Test(gantt, uneven_times_keep_their_place)
     struct chart c = {.arena = arena, .f_s = 1.0371, .b_s = 2.0013};
 
     set_up(&c, "1f1b", shape_of(2, 1, 3, 1));
-    c.costs.is_unit = false;
+    c.options.is_unit = false;
     cr_assert_str_eq(draw(&c, plain), "P0 |F0 F1  .  . B0 b0 F2 B1 b1  . B2 b2|\n"
                                       "P1 | . F0 B0 b0 F1 B1 b1 F2 B2 b2  .  .|\n"
                                       "one column = 1.04 s, 12 columns in all\n"

@@ -1,7 +1,7 @@
-#include "sim/gantt.h"
-#include "sim/report.h"
+#include "plots/gantt.h"
 
 #include "core/units.h"
+#include "plots/gantt_parts.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -10,8 +10,8 @@
 
 /* One column of one rank. */
 struct cell {
-    int event;          /* -1 = idle */
-    int offset, length; /* which of the columns of the event */
+    const struct pp_timeline_box *box; /* NULL = idle */
+    int offset, length;                /* which of the columns of the box */
 };
 
 enum { MARKER_COLUMNS = 4 }; /* " ..." instead of the closing bar */
@@ -60,16 +60,17 @@ static int compare_ps(const void *left, const void *right)
  * the shortest op (so that rounding hides none), but not less than a quarter of the usual one. */
 static int64_t choose_quantum(const struct pp_gantt *g)
 {
-    int64_t *durations = PP_ARRAY(g->arena, int64_t, g->events + 1), divisor = 0;
+    const struct pp_timeline *t = &g->timeline;
+    int64_t *durations = PP_ARRAY(g->arena, int64_t, t->count + 1), divisor = 0;
     int count = 0;
 
-    for (int i = 0; i < g->events; i++) {
-        const struct pp_trace_event *event = &g->trace->events[i];
-        const int64_t start_ps = pp_gantt_ps(event->start_s), end_ps = pp_gantt_ps(event->end_s);
-        if (event->stream != PP_STREAM_COMPUTE || end_ps == start_ps)
+    for (int i = 0; i < t->count; i++) {
+        const struct pp_timeline_box *box = &t->boxes[i];
+        const int64_t start_ps = pp_gantt_ps(box->start_s), end_ps = pp_gantt_ps(box->end_s);
+        if (end_ps == start_ps)
             continue;
         divisor = gcd(gcd(divisor, start_ps), end_ps);
-        if (pp_op_kinds[event->kind].has_mb && !event->is_fused)
+        if (pp_op_kinds[box->op.kind].has_mb && !box->is_fused)
             durations[count++] = end_ps - start_ps;
     }
     if (count == 0)
@@ -92,116 +93,80 @@ static int digits(int number)
     return snprintf(NULL, 0, "%d", number);
 }
 
-static void number_chunks(struct pp_gantt *g)
-{
-    const struct pp_program *p = g->program;
-    int *held = PP_ARRAY(g->arena, int, p->ranks);
-
-    g->chunk_of = PP_ARRAY(g->arena, int, (size_t)p->pipelines *(size_t)p->stages);
-    for (int pipe = 0; pipe < p->pipelines; pipe++) {
-        memset(held, 0, sizeof(*held) * (size_t)p->ranks);
-        for (int s = 0; s < p->stages; s++) {
-            int *count = &held[pp_program_rank_of(p, pipe, s)];
-            g->chunk_of[pipe * p->stages + s] = (*count)++;
-            g->chunks = *count > g->chunks ? *count : g->chunks;
-        }
-    }
-}
-
 static bool measure(struct pp_gantt *g)
 {
-    const struct pp_program *p = g->program;
+    const struct pp_timeline *t = &g->timeline;
 
-    g->step_end_ps = PP_ARRAY(g->arena, int64_t, g->trace->steps);
-    while (g->events < g->trace->count && g->trace->events[g->events].replica == 0) {
-        const struct pp_trace_event *event = &g->trace->events[g->events++];
-        const int64_t end_ps = pp_gantt_ps(event->end_s);
-        g->total_ps = end_ps > g->total_ps ? end_ps : g->total_ps;
-        if (end_ps > g->step_end_ps[event->step])
-            g->step_end_ps[event->step] = end_ps;
-    }
+    g->total_ps = pp_gantt_ps(t->end_s);
     if (g->total_ps == 0)
         return false;
     g->quantum_ps = choose_quantum(g);
     g->columns = column_at(g, g->total_ps);
     if (g->columns == 0)
         g->columns = 1;
-    number_chunks(g);
-    g->label_width = digits(p->ranks - 1) + 3;
-    g->mb_digits = digits(p->micro_batches * p->granules - 1);
-    g->split_digits = p->splits > 1 ? 1 + digits(p->splits - 1) : 0;
-    g->cell_width = 1 + g->mb_digits + g->split_digits + (g->chunks > 1);
+    g->label_width = digits(t->ranks - 1) + 3;
+    g->mb_digits = digits(t->ids > 0 ? t->ids - 1 : 0);
+    g->split_digits = t->splits > 1 ? 1 + digits(t->splits - 1) : 0;
+    g->cell_width = 1 + g->mb_digits + g->split_digits + (t->chunks > 1);
     return true;
 }
 
 /* ---- the exact chart ------------------------------------------------------------------------- */
 
-static void paint(const struct pp_gantt *g, struct cell *cells, int columns)
+static void paint(const struct pp_gantt *g, int rank, struct cell *row, int columns)
 {
-    for (int i = 0; i < g->program->ranks * columns; i++)
-        cells[i].event = -1;
-    for (int i = 0; i < g->events; i++) {
-        const struct pp_trace_event *event = &g->trace->events[i];
-        if (event->stream != PP_STREAM_COMPUTE)
-            continue;
-        const int first = column_at(g, pp_gantt_ps(event->start_s)),
-                  end = column_at(g, pp_gantt_ps(event->end_s));
-        struct cell *row = &cells[event->rank * columns];
+    const struct pp_timeline *t = &g->timeline;
+
+    memset(row, 0, sizeof(*row) * (size_t)columns);
+    for (int i = t->begin[rank]; i < t->begin[rank + 1]; i++) {
+        const struct pp_timeline_box *box = &t->boxes[i];
+        const int first = column_at(g, pp_gantt_ps(box->start_s)),
+                  end = column_at(g, pp_gantt_ps(box->end_s));
         for (int c = first; c < end && c < columns; c++)
-            row[c] = (struct cell){i, c - first, end - first};
+            row[c] = (struct cell){box, c - first, end - first};
         /* An op too short for a column still shows where nothing else would. */
-        if (first == end && first < columns && event->end_s > event->start_s &&
-            row[first].event < 0)
-            row[first] = (struct cell){i, 0, 1};
+        if (first == end && first < columns && box->end_s > box->start_s && !row[first].box)
+            row[first] = (struct cell){box, 0, 1};
     }
 }
 
 /* The op that a column shows, and whether it began in an earlier column. An overlapped pair shows
  * its forward, then its backward, though they run at the same time. */
-static bool cell_op(const struct pp_gantt *g, struct cell cell, struct pp_op *op,
-                    bool *is_continued)
+static const struct pp_timeline_op *cell_op(struct cell cell, bool *is_continued)
 {
-    const struct pp_trace_event *event = &g->trace->events[cell.event];
-    struct pp_op ops[2];
-    int count;
-
-    if (pp_op_parse(event->cell, ops, &count, NULL) != PP_OK)
-        return false;
     int offset = cell.offset;
-    *op = ops[0];
-    if (count == 2) {
-        const double share = isnan(event->forward_frac) ? 1.0 / 3 : event->forward_frac;
-        int forward = (int)lround(share * cell.length);
+    const struct pp_timeline_op *op = &cell.box->op;
+
+    if (cell.box->is_fused) {
+        int forward = (int)lround((double)cell.box->forward_frac * cell.length);
         forward = forward > cell.length - 1 ? cell.length - 1 : forward;
         forward = forward < 1 ? 1 : forward;
         if (offset >= forward) {
-            *op = ops[1];
+            op = &cell.box->second;
             offset -= forward;
         }
     }
     *is_continued = offset > 0;
-    return true;
+    return op;
 }
 
-static void add_suffixes(const struct pp_gantt *g, const struct pp_op *op, char *text, size_t bytes)
+static void add_suffixes(const struct pp_gantt *g, const struct pp_timeline_op *op, char *text,
+                         size_t bytes)
 {
-    const struct pp_program *p = g->program;
-    const int ids = p->micro_batches * p->granules;
-    const int pipe = op->mb >= 0 && op->mb < ids ? p->pipe_of[op->mb] : op->pipe;
-    const bool is_known = pipe < p->pipelines && op->stage < p->stages;
-    const int chunk = is_known ? g->chunk_of[pipe * p->stages + op->stage] : 0;
+    const int chunks = g->timeline.chunks;
     size_t length = strlen(text);
 
     if (g->split_digits > 0 && op->mb >= 0)
         length += (size_t)snprintf(text + length, bytes - length, ".%d", op->split);
-    if (g->chunks == 2 && chunk > 0)
+    if (chunks == 2 && op->chunk > 0)
         snprintf(text + length, bytes - length, "'");
-    else if (g->chunks > 2)
-        snprintf(text + length, bytes - length, "%c", chunk < 26 ? 'a' + chunk : '+');
+    else if (chunks > 2)
+        snprintf(text + length, bytes - length, "%c", op->chunk < 26 ? 'a' + op->chunk : '+');
 }
 
 /* One hue per micro-batch, light for forward, full for the rest. */
-static void print_colored(const struct pp_gantt *g, const struct pp_op *op, const char *text)
+static void print_colored(const struct pp_gantt *g, const struct pp_timeline_op *op,
+                          const char *text)
 {
     static const unsigned char light[] = {153, 223, 157, 225, 229, 159, 217, 189};
     static const unsigned char full[] = {75, 215, 77, 176, 221, 80, 210, 141};
@@ -217,32 +182,29 @@ static void print_colored(const struct pp_gantt *g, const struct pp_op *op, cons
 static void print_cell(const struct pp_gantt *g, struct cell cell)
 {
     char text[64];
-    struct pp_op op;
     bool is_continued;
 
-    if (cell.event < 0) {
+    if (!cell.box) {
         fprintf(g->out, "%*s%-*s", g->cell_width / 2, "", g->cell_width - g->cell_width / 2, ".");
         return;
     }
-    if (!cell_op(g, cell, &op, &is_continued)) {
-        fprintf(g->out, "%-*.*s", g->cell_width, g->cell_width, "?");
-        return;
-    }
-    snprintf(text, sizeof(text), op.mb >= 0 ? "%c%d" : "%c", pp_op_kinds[op.kind].text[0], op.mb);
+    const struct pp_timeline_op *op = cell_op(cell, &is_continued);
+    snprintf(text, sizeof(text), op->mb >= 0 ? "%c%d" : "%c", pp_op_kinds[op->kind].text[0],
+             op->mb);
     if (is_continued)
         text[0] = (char)tolower((unsigned char)text[0]);
-    add_suffixes(g, &op, text, sizeof(text));
-    print_colored(g, &op, text);
+    add_suffixes(g, op, text, sizeof(text));
+    print_colored(g, op, text);
 }
 
 /* Under the column in which a step ends: ^ */
 static void print_steps(const struct pp_gantt *g, int columns, int gap)
 {
-    if (g->trace->steps == 1)
+    if (g->timeline.step_count == 1)
         return;
     fprintf(g->out, "%*s", g->label_width, "");
-    for (int step = 0, at = 0; step < g->trace->steps; step++) {
-        const int column = column_at(g, g->step_end_ps[step]) - 1;
+    for (int step = 0, at = 0; step < g->timeline.step_count; step++) {
+        const int column = column_at(g, pp_gantt_ps(g->timeline.steps[step].end_s)) - 1;
         const int place = column * (g->cell_width + gap) + g->cell_width - 1;
         if (column >= columns)
             break;
@@ -256,15 +218,14 @@ static void print_steps(const struct pp_gantt *g, int columns, int gap)
 
 static void print_rows(const struct pp_gantt *g, int columns, int gap)
 {
-    struct cell *cells =
-        PP_ARRAY(g->arena, struct cell, (size_t)g->program->ranks * (size_t)columns);
+    struct cell *row = PP_ARRAY(g->arena, struct cell, columns);
 
-    paint(g, cells, columns);
-    for (int r = 0; r < g->program->ranks; r++) {
+    for (int r = 0; r < g->timeline.ranks; r++) {
+        paint(g, r, row, columns);
         pp_gantt_print_label(g, r);
         for (int c = 0; c < columns; c++) {
             fprintf(g->out, "%*s", c > 0 ? gap : 0, "");
-            print_cell(g, cells[r * columns + c]);
+            print_cell(g, row[c]);
         }
         fputs(columns == g->columns  ? "|\n"
               : g->terminal.has_utf8 ? " \u2026\n"
@@ -277,22 +238,19 @@ static void print_rows(const struct pp_gantt *g, int columns, int gap)
 /* Micro-batches none of whose forwards begins within the first `columns` columns. */
 static int hidden_micro_batches(const struct pp_gantt *g, int columns)
 {
-    const int ids = g->program->micro_batches * g->program->granules;
-    bool *is_shown = PP_ARRAY(g->arena, bool, ids);
+    const struct pp_timeline *t = &g->timeline;
+    bool *is_shown = PP_ARRAY(g->arena, bool, t->ids + 1);
     int hidden = 0;
 
-    for (int i = 0; i < g->events; i++) {
-        const struct pp_trace_event *event = &g->trace->events[i];
-        struct pp_op ops[2];
-        int count;
-        if (event->kind != PP_F || column_at(g, pp_gantt_ps(event->start_s)) >= columns ||
-            pp_op_parse(event->cell, ops, &count, NULL) != PP_OK)
+    for (int i = 0; i < t->count; i++) {
+        const struct pp_timeline_op *op = &t->boxes[i].op;
+        if (op->kind != PP_F || column_at(g, pp_gantt_ps(t->boxes[i].start_s)) >= columns)
             continue;
-        for (int k = 0; k < ops[0].granules && ops[0].mb + k < ids; k++)
-            is_shown[ops[0].mb + k] = true;
+        for (int k = 0; k < op->granules; k++)
+            is_shown[op->mb + k] = true;
     }
-    for (int m = 0; m < g->program->micro_batches; m++)
-        hidden += !is_shown[m * g->program->granules];
+    for (int id = 0; id < t->ids; id += g->granules)
+        hidden += !is_shown[id];
     return hidden;
 }
 
@@ -337,29 +295,30 @@ static void print_chart(const struct pp_gantt *g)
             return;
         }
     const int columns = (width - g->label_width - MARKER_COLUMNS + 1) / (g->cell_width + 1);
-    if (columns >= g->program->ranks) {
+    if (columns >= g->timeline.ranks) {
         print_rows(g, columns, 1);
         print_marker(g, columns);
         print_scale(g);
         pp_gantt_print_legend(g);
-        fputs(g->trace->steps > 1 ? "\nall steps\n" : "\nthe whole step\n", g->out);
+        fputs(g->timeline.step_count > 1 ? "\nall steps\n" : "\nthe whole step\n", g->out);
     }
     pp_gantt_print_overview(g);
 }
 
-void pp_gantt_print(const struct pp_result *result, struct pp_terminal terminal, FILE *out)
+enum pp_status pp_gantt_print(const struct pp_trace *trace, const struct pp_gantt_options *options,
+                              struct pp_terminal terminal, FILE *out, struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_gantt g = {.arena = arena,
-                         .trace = result->trace,
-                         .program = result->program,
                          .terminal = terminal,
                          .out = out,
-                         .is_unit = result->costs != NULL && result->costs->is_unit};
+                         .is_unit = options->is_unit,
+                         .granules = options->granules > 0 ? options->granules : 1};
 
-    if (!measure(&g)) {
+    PP_TRY(pp_timeline_make(arena, trace, options->replica, &g.timeline, err));
+    if (measure(&g))
+        print_chart(&g);
+    else
         fputs("nothing to draw: the step takes no time\n", out);
-        return;
-    }
-    print_chart(&g);
+    return PP_OK;
 }

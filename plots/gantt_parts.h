@@ -1,24 +1,21 @@
-/* sim/gantt.h — what the files of the text Gantt share. Only replica 0 is drawn. */
-#ifndef PP_SIM_GANTT_H
-#define PP_SIM_GANTT_H
+/* plots/gantt_parts.h — what the files of the text Gantt share. Private to plots/gantt*.c. */
+#ifndef PP_PLOTS_GANTT_PARTS_H
+#define PP_PLOTS_GANTT_PARTS_H
 
-#include "sim/report.h"
+#include "plots/gantt.h"
+#include "plots/timeline.h"
 
 struct pp_gantt {
     struct pp_arena *arena;
-    const struct pp_trace *trace;
-    const struct pp_program *program;
+    struct pp_timeline timeline;
     struct pp_terminal terminal;
     FILE *out;
     bool is_unit;
-    int events;           /* of replica 0 */
-    int64_t total_ps;     /* latest end */
-    int64_t quantum_ps;   /* time of one column of the exact chart */
-    int columns;          /* of the whole exact chart */
-    int label_width;      /* "P12 |" */
-    int chunks;           /* most chunks of one pipeline on one rank */
-    int64_t *step_end_ps; /* [step] */
-    int *chunk_of;        /* [pipeline * stages + stage]: its number on its rank */
+    int granules;
+    int64_t total_ps;   /* latest end */
+    int64_t quantum_ps; /* time of one column of the exact chart */
+    int columns;        /* of the whole exact chart */
+    int label_width;    /* "P12 |" */
     int mb_digits, split_digits, cell_width;
 };
 

@@ -1,4 +1,4 @@
-#include "sim/gantt.h"
+#include "plots/gantt_parts.h"
 
 #include <string.h>
 
@@ -9,10 +9,10 @@ struct bin {
     int64_t forward_ps, other_ps;
 };
 
-static void add_event(const struct pp_gantt *g, const struct pp_trace_event *event, int bins,
-                      struct bin *row)
+static void add_box(const struct pp_gantt *g, const struct pp_timeline_box *box, int bins,
+                    struct bin *row)
 {
-    const int64_t start_ps = pp_gantt_ps(event->start_s), end_ps = pp_gantt_ps(event->end_s);
+    const int64_t start_ps = pp_gantt_ps(box->start_s), end_ps = pp_gantt_ps(box->end_s);
     const double width_ps = (double)g->total_ps / bins;
 
     for (int b = (int)((double)start_ps / width_ps); b < bins; b++) {
@@ -23,11 +23,11 @@ static void add_event(const struct pp_gantt *g, const struct pp_trace_event *eve
             return;
         if (inside_ps <= 0)
             continue;
-        if (event->kind == PP_F && !event->is_fused)
+        if (box->op.kind == PP_F && !box->is_fused)
             row[b].forward_ps += inside_ps;
         else
             row[b].other_ps += inside_ps;
-        if (event->is_fused) { /* half of it is a forward */
+        if (box->is_fused) { /* half of it is a forward */
             row[b].forward_ps += inside_ps / 2;
             row[b].other_ps -= inside_ps / 2;
         }
@@ -48,27 +48,30 @@ static char bin_letter(const struct bin *bin, double width_ps)
     return is_full ? '#' : '+';
 }
 
+static void print_row(const struct pp_gantt *g, int rank, struct bin *row, int bins)
+{
+    const struct pp_timeline *t = &g->timeline;
+
+    memset(row, 0, sizeof(*row) * (size_t)bins);
+    for (int i = t->begin[rank]; i < t->begin[rank + 1]; i++)
+        add_box(g, &t->boxes[i], bins, row);
+    pp_gantt_print_label(g, rank);
+    for (int b = 0; b < bins; b++)
+        fputc(bin_letter(&row[b], (double)g->total_ps / bins), g->out);
+    fputs("|\n", g->out);
+}
+
 void pp_gantt_print_overview(const struct pp_gantt *g)
 {
-    const int room = g->terminal.width - g->label_width - 1, ranks = g->program->ranks;
+    const int room = g->terminal.width - g->label_width - 1, ranks = g->timeline.ranks;
     const int most = room < MIN_BINS ? MIN_BINS : room;
     const int bins = g->columns < most ? g->columns : most;
     const int every = (ranks + MAX_ROWS - 1) / MAX_ROWS;
-    struct bin *table = PP_ARRAY(g->arena, struct bin, (size_t)ranks * (size_t)bins);
+    struct bin *row = PP_ARRAY(g->arena, struct bin, bins);
     char text[64];
 
-    for (int i = 0; i < g->events; i++)
-        if (g->trace->events[i].stream == PP_STREAM_COMPUTE)
-            add_event(g, &g->trace->events[i], bins,
-                      &table[(size_t)g->trace->events[i].rank * (size_t)bins]);
-    for (int r = 0; r < ranks; r += every) {
-        pp_gantt_print_label(g, r);
-        for (int b = 0; b < bins; b++)
-            fputc(bin_letter(&table[(size_t)r * (size_t)bins + (size_t)b],
-                             (double)g->total_ps / bins),
-                  g->out);
-        fputs("|\n", g->out);
-    }
+    for (int r = 0; r < ranks; r += every)
+        print_row(g, r, row, bins);
     if (every > 1)
         fprintf(g->out, "... %d more ranks lie between those shown\n",
                 ranks - (ranks + every - 1) / every);

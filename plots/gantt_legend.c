@@ -1,4 +1,4 @@
-#include "sim/gantt.h"
+#include "plots/gantt_parts.h"
 
 static const char *const kind_names[PP_OP_KINDS] = {
     [PP_F] = "forward",         [PP_B] = "backward",  [PP_I] = "input gradient",
@@ -7,12 +7,12 @@ static const char *const kind_names[PP_OP_KINDS] = {
 
 static void print_kinds(const struct pp_gantt *g)
 {
+    const struct pp_timeline *t = &g->timeline;
     bool occurs[PP_OP_KINDS] = {false}, is_fused = false;
 
-    for (int i = 0; i < g->events; i++) {
-        const struct pp_trace_event *event = &g->trace->events[i];
-        occurs[event->kind] |= event->end_s > event->start_s;
-        is_fused |= event->is_fused;
+    for (int i = 0; i < t->count; i++) {
+        occurs[t->boxes[i].op.kind] |= t->boxes[i].end_s > t->boxes[i].start_s;
+        is_fused |= t->boxes[i].is_fused;
     }
     occurs[PP_F] |= is_fused;
     occurs[PP_B] |= is_fused;
@@ -26,25 +26,25 @@ static void print_kinds(const struct pp_gantt *g)
 
 static void print_numbers(const struct pp_gantt *g)
 {
-    const struct pp_program *p = g->program;
+    const struct pp_timeline *t = &g->timeline;
 
-    if (p->granules > 1)
-        fprintf(g->out, "numbers count 1/%d micro-batches; an op names its first\n", p->granules);
-    if (p->splits > 1)
+    if (g->granules > 1)
+        fprintf(g->out, "numbers count 1/%d micro-batches; an op names its first\n", g->granules);
+    if (t->splits > 1)
         fputs("F3.1 is sequence split 1 of micro-batch 3\n", g->out);
-    if (g->chunks == 2)
+    if (t->chunks == 2)
         fputs("F3 is in a rank's first chunk, F3' in its second\n", g->out);
-    else if (g->chunks > 2)
+    else if (t->chunks > 2)
         fprintf(g->out, "F3a is in a rank's first chunk, F3%c in its last\n",
-                g->chunks <= 26 ? 'a' + g->chunks - 1 : '+');
+                t->chunks <= 26 ? 'a' + t->chunks - 1 : '+');
 }
 
 /* "0-1,4-5", at most a handful of ranges. */
 static void print_ids(const struct pp_gantt *g, int pipe)
 {
     enum { MAX_RANGES = 6 };
-    const uint16_t *pipe_of = g->program->pipe_of;
-    const int ids = g->program->micro_batches * g->program->granules;
+    const uint16_t *pipe_of = g->timeline.pipe_of;
+    const int ids = g->timeline.ids;
     int ranges = 0;
 
     for (int m = 0; m < ids; m++) {
@@ -68,16 +68,17 @@ static void print_ids(const struct pp_gantt *g, int pipe)
 static void print_pipelines(const struct pp_gantt *g)
 {
     enum { MAX_PIPELINES = 8 };
-    const struct pp_program *p = g->program;
+    const struct pp_timeline *t = &g->timeline;
 
-    for (int pipe = 0; pipe < p->pipelines && p->pipelines > 1; pipe++) {
+    for (int pipe = 0; pipe < t->pipes && t->pipes > 1; pipe++) {
         if (pipe == MAX_PIPELINES) {
-            fprintf(g->out, "... %d more pipelines\n", p->pipelines - pipe);
+            fprintf(g->out, "... %d more pipelines\n", t->pipes - pipe);
             return;
         }
-        fprintf(g->out, "pipeline %d, P%d to P%d: %s", pipe, pp_program_rank_of(p, pipe, 0),
-                pp_program_rank_of(p, pipe, p->stages - 1),
-                p->granules > 1 ? "numbers" : "micro-batches");
+        fprintf(g->out, "pipeline %d, P%d to P%d: %s", pipe,
+                t->rank_of[(size_t)pipe * (size_t)t->stages],
+                t->rank_of[(size_t)(pipe + 1) * (size_t)t->stages - 1],
+                g->granules > 1 ? "numbers" : "micro-batches");
         print_ids(g, pipe);
         fputc('\n', g->out);
     }
@@ -85,9 +86,11 @@ static void print_pipelines(const struct pp_gantt *g)
 
 void pp_gantt_print_legend(const struct pp_gantt *g)
 {
+    const struct pp_timeline *t = &g->timeline;
+
     print_kinds(g);
     print_numbers(g);
     print_pipelines(g);
-    if (g->trace->replicas > 1)
-        fprintf(g->out, "replica 0 of %d\n", g->trace->replicas);
+    if (t->trace->replicas > 1)
+        fprintf(g->out, "replica %d of %d\n", t->replica, t->trace->replicas);
 }

@@ -1,0 +1,353 @@
+#include "plots/timeline.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_WAYS = 1 << 24 }; /* pipelines times stages: 64 MiB of ranks */
+
+struct maker {
+    struct pp_arena *arena;
+    const struct pp_trace *trace;
+    struct pp_timeline *t;
+    int first, end; /* events of the replica */
+};
+
+static enum pp_status refuse(const struct maker *m, const struct pp_trace_event *event,
+                             const char *what, struct pp_error *err)
+{
+    return pp_error_set(err, PP_EINVAL, "%s: rank %d: %s: %s", m->trace->program, event->rank,
+                        event->cell ? event->cell : "?", what);
+}
+
+/* ---- events of the replica ------------------------------------------------------------------- */
+
+static enum pp_status check_event(const struct maker *m, int index, struct pp_error *err)
+{
+    const struct pp_trace_event *event = &m->trace->events[index];
+
+    if (event->rank < 0 || event->rank >= m->trace->ranks ||
+        (index > m->first && event->rank < event[-1].rank))
+        return refuse(m, event, "events are not in the order of ranks", err);
+    if (!(isfinite(event->start_s) && event->end_s >= event->start_s && isfinite(event->end_s)))
+        return refuse(m, event, "its times are no numbers, or its end lies before its start", err);
+    return PP_OK;
+}
+
+static enum pp_status find_events(struct maker *m, int replica, struct pp_error *err)
+{
+    const struct pp_trace *trace = m->trace;
+
+    while (m->first < trace->count && trace->events[m->first].replica != replica)
+        m->first++;
+    for (m->end = m->first; m->end < trace->count && trace->events[m->end].replica == replica;
+         m->end++)
+        PP_TRY(check_event(m, m->end, err));
+    if (m->first == m->end)
+        return pp_error_set(err, PP_EINVAL, "%s: no events of replica %d", trace->program, replica);
+    if (trace->ranks > m->end - m->first)
+        return pp_error_set(err, PP_EINVAL, "%s: %d events are too few for %d ranks",
+                            trace->program, m->end - m->first, trace->ranks);
+    return PP_OK;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static int compare_ints(const void *left, const void *right)
+{
+    const int a = *(const int *)left, b = *(const int *)right;
+
+    return (a > b) - (a < b);
+}
+
+static int compare_steps(const void *key, const void *element)
+{
+    const int a = *(const int *)key, b = ((const struct pp_timeline_step *)element)->number;
+
+    return (a > b) - (a < b);
+}
+
+static struct pp_timeline_step *step_of(const struct pp_timeline *t, int number)
+{
+    return bsearch(&number, t->steps, (size_t)t->step_count, sizeof(*t->steps), compare_steps);
+}
+
+/* Numbers may begin anywhere and have gaps. */
+static void number_steps(struct maker *m)
+{
+    const struct pp_trace_event *events = m->trace->events;
+    int *numbers = NULL, count = 0, capacity = 0;
+
+    for (int i = m->first; i < m->end; i++)
+        if (i == m->first || events[i].step != events[i - 1].step)
+            *PP_PUSH(m->arena, numbers, count, capacity) = events[i].step;
+    qsort(numbers, (size_t)count, sizeof(*numbers), compare_ints);
+    m->t->steps = PP_ARRAY(m->arena, struct pp_timeline_step, count);
+    for (int i = 0; i < count; i++)
+        if (i == 0 || numbers[i] != numbers[i - 1])
+            m->t->steps[m->t->step_count++] =
+                (struct pp_timeline_step){.number = numbers[i], .begin_s = INFINITY};
+}
+
+static void extend(struct pp_timeline *t, struct pp_timeline_step *step,
+                   const struct pp_trace_event *event)
+{
+    if (event->stream == PP_STREAM_COMPUTE) {
+        step->begin_s = fmin(step->begin_s, event->start_s);
+        t->begin_s = fmin(t->begin_s, event->start_s);
+    }
+    step->end_s = fmax(step->end_s, event->end_s);
+    t->end_s = fmax(t->end_s, event->end_s);
+}
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+static struct pp_timeline_op op_of(const struct pp_op *op)
+{
+    return (struct pp_timeline_op){.kind = op->kind,
+                                   .split = op->split,
+                                   .granules = op->granules,
+                                   .stage = op->stage,
+                                   .pipe = op->pipe, /* as the cell says, until it is known */
+                                   .mb = op->mb};
+}
+
+/* How far micro-batches, splits and stages count. */
+static void count_op(struct maker *m, const struct pp_timeline_op *op)
+{
+    struct pp_timeline *t = m->t;
+    const int64_t end = op->mb < 0 ? 0 : (int64_t)op->mb + op->granules;
+
+    t->ids = end > t->ids ? (end > INT32_MAX ? INT32_MAX : (int)end) : t->ids;
+    t->splits = op->mb >= 0 && op->split >= t->splits ? op->split + 1 : t->splits;
+    t->stages = op->stage >= t->stages ? op->stage + 1 : t->stages;
+    t->has_ranges |= op->granules > 1;
+}
+
+static enum pp_status add_box(struct maker *m, const struct pp_trace_event *event, int step,
+                              struct pp_error *err)
+{
+    struct pp_timeline_box *box = &m->t->boxes[m->t->count];
+    struct pp_op ops[2];
+    int count;
+
+    if (!event->cell || pp_op_parse(event->cell, ops, &count, NULL) != PP_OK ||
+        !pp_op_is_compute(ops[0].kind))
+        return refuse(m, event, "not an op that computes", err);
+    *box = (struct pp_timeline_box){.rank = event->rank,
+                                    .step = step,
+                                    .is_fused = count == 2,
+                                    .op = op_of(&ops[0]),
+                                    .start_s = event->start_s,
+                                    .end_s = event->end_s};
+    count_op(m, &box->op);
+    if (count == 2) {
+        box->second = op_of(&ops[1]);
+        box->forward_frac = isnan(event->forward_frac) ? 1.0F / 3 : (float)event->forward_frac;
+        count_op(m, &box->second);
+    }
+    m->t->count++;
+    return PP_OK;
+}
+
+static enum pp_status add_boxes(struct maker *m, struct pp_error *err)
+{
+    struct pp_timeline *t = m->t;
+    int compute = 0, rank = 0;
+
+    for (int i = m->first; i < m->end; i++)
+        compute += m->trace->events[i].stream == PP_STREAM_COMPUTE;
+    t->boxes = pp_arena_alloc_raw(m->arena, ((size_t)compute + 1) * sizeof(struct pp_timeline_box));
+    t->begin = PP_ARRAY(m->arena, int, t->ranks + 1);
+    for (int i = m->first; i < m->end; i++) {
+        const struct pp_trace_event *event = &m->trace->events[i];
+        struct pp_timeline_step *step = step_of(t, event->step);
+        extend(t, step, event);
+        if (event->stream != PP_STREAM_COMPUTE)
+            continue;
+        while (rank < event->rank)
+            t->begin[++rank] = t->count;
+        PP_TRY(add_box(m, event, (int)(step - t->steps), err));
+    }
+    while (rank < t->ranks)
+        t->begin[++rank] = t->count;
+    return PP_OK;
+}
+
+/* ---- pipelines ------------------------------------------------------------------------------- */
+
+/* One stage of the way of a micro-batch. */
+struct visit {
+    uint16_t stage;
+    int32_t rank;
+};
+struct ways {
+    struct visit *visits; /* by micro-batch */
+    int64_t *begin;       /* [ids + 1] */
+};
+
+/* Counts visits by micro-batch, or, once begin[id + 1] is where those of `id` go, puts them there.
+ */
+static void visit_all(const struct maker *m, struct ways *ways, bool is_counting)
+{
+    const struct pp_timeline *t = m->t;
+
+    for (int i = 0; i < t->count; i++) {
+        const struct pp_timeline_box *box = &t->boxes[i];
+        const struct pp_timeline_op *ops[] = {&box->op, &box->second};
+        for (int k = 0; k <= box->is_fused && box->step == 0; k++)
+            for (int id = ops[k]->mb;
+                 id >= 0 && ops[k]->split == 0 && id < ops[k]->mb + ops[k]->granules; id++) {
+                const int64_t at = ways->begin[id + 1]++;
+                if (!is_counting)
+                    ways->visits[at] = (struct visit){ops[k]->stage, box->rank};
+            }
+    }
+}
+
+static struct ways find_ways(const struct maker *m)
+{
+    const int ids = m->t->ids;
+    struct ways ways = {.begin = PP_ARRAY(m->arena, int64_t, ids + 2)};
+    int64_t total = 0;
+
+    visit_all(m, &ways, true);
+    for (int id = 0; id < ids; id++) {
+        const int64_t count = ways.begin[id + 1];
+        ways.begin[id + 1] = total;
+        total += count;
+    }
+    ways.visits = pp_arena_alloc_raw(m->arena, ((size_t)total + 1) * sizeof(*ways.visits));
+    visit_all(m, &ways, false);
+    return ways;
+}
+
+/* Does the way agree with the pipeline wherever both are known? */
+static bool is_way_of(const struct pp_timeline *t, int pipe, const struct visit *visits,
+                      int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t rank = t->rank_of[(int64_t)pipe * t->stages + visits[i].stage];
+        if (rank >= 0 && rank != visits[i].rank)
+            return false;
+    }
+    return true;
+}
+
+static void add_pipe(struct maker *m, int *capacity)
+{
+    struct pp_timeline *t = m->t;
+
+    if (t->pipes == *capacity) {
+        const size_t row = sizeof(*t->rank_of) * (size_t)t->stages;
+        *capacity = *capacity ? 2 * *capacity : 2;
+        t->rank_of =
+            pp_arena_grow(m->arena, t->rank_of, row * (size_t)t->pipes, row * (size_t)*capacity);
+    }
+    for (int s = 0; s < t->stages; s++)
+        t->rank_of[(int64_t)t->pipes * t->stages + s] = -1;
+    t->pipes++;
+}
+
+static enum pp_status find_pipes(struct maker *m, struct pp_error *err)
+{
+    struct pp_timeline *t = m->t;
+    const struct ways ways = find_ways(m);
+    int capacity = 0;
+
+    add_pipe(m, &capacity);
+    t->pipe_of = PP_ARRAY(m->arena, uint16_t, t->ids + 1);
+    for (int id = 0; id < t->ids; id++) {
+        const struct visit *visits = &ways.visits[ways.begin[id]];
+        const int64_t count = ways.begin[id + 1] - ways.begin[id];
+        int pipe = 0;
+        while (pipe < t->pipes && !is_way_of(t, pipe, visits, count))
+            pipe++;
+        if (pipe == UINT16_MAX || (int64_t)(pipe + 1) * t->stages > MOST_WAYS)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s: micro-batches take more than %d different ways through the "
+                                "ranks",
+                                m->trace->program, pipe);
+        if (pipe == t->pipes)
+            add_pipe(m, &capacity);
+        for (int64_t i = 0; i < count; i++)
+            t->rank_of[(int64_t)pipe * t->stages + visits[i].stage] = visits[i].rank;
+        t->pipe_of[id] = (uint16_t)pipe;
+    }
+    return PP_OK;
+}
+
+static void number_chunks(struct maker *m)
+{
+    struct pp_timeline *t = m->t;
+    int *held = PP_ARRAY(m->arena, int, t->ranks);
+
+    t->chunks = 1;
+    t->chunk_of = PP_ARRAY(m->arena, uint16_t, (size_t)t->pipes * (size_t)t->stages + 1);
+    for (int pipe = 0; pipe < t->pipes; pipe++) {
+        for (int r = 0; r < t->ranks; r++)
+            held[r] = 0;
+        for (int s = 0; s < t->stages; s++) {
+            const int64_t at = (int64_t)pipe * t->stages + s;
+            if (t->rank_of[at] < 0)
+                continue;
+            int *count = &held[t->rank_of[at]];
+            t->chunk_of[at] = (uint16_t)(*count)++;
+            t->chunks = *count > t->chunks ? *count : t->chunks;
+        }
+    }
+}
+
+/* The pipeline of an op without a micro-batch is in its cell; where that is another numbering, one
+ * that has the stage here. */
+static int pipe_of(const struct pp_timeline *t, const struct pp_timeline_op *op, int rank)
+{
+    if (op->mb >= 0)
+        return t->pipe_of[op->mb];
+    for (int i = 0; i < t->pipes; i++) {
+        const int pipe = (op->pipe + i) % t->pipes;
+        if (t->rank_of[(int64_t)pipe * t->stages + op->stage] == rank)
+            return pipe;
+    }
+    return op->pipe < t->pipes ? op->pipe : 0;
+}
+
+static void place_op(const struct pp_timeline *t, struct pp_timeline_op *op, int rank)
+{
+    op->pipe = (uint16_t)pipe_of(t, op, rank);
+    op->chunk = t->chunk_of[(int64_t)op->pipe * t->stages + op->stage];
+}
+
+/* Every micro-batch has ops, so there cannot be many more than ops say. */
+static enum pp_status check_ids(const struct maker *m, struct pp_error *err)
+{
+    if ((int64_t)m->t->ids <= ((int64_t)m->t->count + 1) * UINT8_MAX)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL, "%s: micro-batch %d in a trace of %d ops",
+                        m->trace->program, m->t->ids - 1, m->t->count);
+}
+
+enum pp_status pp_timeline_make(struct pp_arena *arena, const struct pp_trace *trace, int replica,
+                                struct pp_timeline *timeline, struct pp_error *err)
+{
+    struct maker m = {.arena = arena, .trace = trace, .t = timeline};
+
+    *timeline = (struct pp_timeline){.trace = trace,
+                                     .replica = replica,
+                                     .ranks = trace->ranks,
+                                     .begin_s = INFINITY,
+                                     .splits = 1,
+                                     .stages = 1};
+    PP_TRY(find_events(&m, replica, err));
+    number_steps(&m);
+    PP_TRY(add_boxes(&m, err));
+    PP_TRY(check_ids(&m, err));
+    PP_TRY(find_pipes(&m, err));
+    number_chunks(&m);
+    for (int i = 0; i < timeline->count; i++) {
+        struct pp_timeline_box *box = &timeline->boxes[i];
+        place_op(timeline, &box->op, box->rank);
+        if (box->is_fused)
+            place_op(timeline, &box->second, box->rank);
+    }
+    return PP_OK;
+}
