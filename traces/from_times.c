@@ -1,7 +1,6 @@
 #include "traces/from_times.h"
 
 #include "core/units.h"
-#include "traces/metrics_parts.h"
 
 #include <math.h>
 
@@ -45,32 +44,22 @@ static const char *cell_text(const struct builder *b, const struct pp_op *op,
     return pp_arena_printf(b->arena, "(%s;%s)OVERLAP_F_B", first, second);
 }
 
-/* Share of a fused pair that counts as forward: in proportion to what the two cost alone. */
-static double forward_frac(const struct pp_costs *costs, const struct pp_op *f,
-                           const struct pp_op *b)
+struct pp_shares pp_trace_shares(const struct pp_costs *costs, const struct pp_op *op,
+                                 const struct pp_op *fused)
 {
-    const double f_ps = (double)pp_costs_op(costs, f, NULL).ps,
-                 b_ps = (double)pp_costs_op(costs, b, NULL).ps;
-
-    return f_ps + b_ps > 0 ? f_ps / (f_ps + b_ps) : 0.5;
-}
-
-/* Shares of a compute op `i` at its nominal duration. */
-static void describe_compute(const struct pp_trace_source *s, int i, const struct pp_op *op,
-                             struct pp_trace_event *event)
-{
-    struct pp_op second = {0};
-
-    event->is_fused = op->aux == PP_FUSED_FIRST;
-    if (event->is_fused)
-        second = s->op(s->program, i + 1);
-    const struct pp_cost cost = pp_costs_op(s->costs, op, event->is_fused ? &second : NULL);
+    const struct pp_cost cost = pp_costs_op(costs, op, fused);
     const double total_ps = cost.ps > 0 ? (double)cost.ps : 1;
-    event->tp_s = (double)cost.tp_ps / total_ps; /* a share until the duration is known */
-    event->cp_s = (double)cost.cp_ps / total_ps;
-    event->ep_s = (double)cost.ep_ps / total_ps;
-    if (event->is_fused)
-        event->forward_frac = forward_frac(s->costs, op, &second);
+    struct pp_shares shares = {.tp = (double)cost.tp_ps / total_ps,
+                               .cp = (double)cost.cp_ps / total_ps,
+                               .ep = (double)cost.ep_ps / total_ps,
+                               .forward = NAN};
+
+    if (fused) { /* in proportion to what the two cost alone */
+        const double f_ps = (double)pp_costs_op(costs, op, NULL).ps,
+                     b_ps = (double)pp_costs_op(costs, fused, NULL).ps;
+        shares.forward = f_ps + b_ps > 0 ? f_ps / (f_ps + b_ps) : 0.5;
+    }
+    return shares;
 }
 
 /* What does not depend on the replica: kind, shares at the nominal duration. */
@@ -86,8 +75,18 @@ static struct pp_trace_event describe(const struct pp_trace_source *s, int rank,
                                    .forward_frac = NAN,
                                    .waits_for = -1};
 
-    if (event.stream == PP_STREAM_COMPUTE)
-        describe_compute(s, i, op, &event);
+    if (event.stream == PP_STREAM_COMPUTE) {
+        struct pp_op second = {0};
+        event.is_fused = op->aux == PP_FUSED_FIRST;
+        if (event.is_fused)
+            second = s->op(s->program, i + 1);
+        const struct pp_shares shares =
+            pp_trace_shares(s->costs, op, event.is_fused ? &second : NULL);
+        event.tp_s = shares.tp; /* shares until the duration is known */
+        event.cp_s = shares.cp;
+        event.ep_s = shares.ep;
+        event.forward_frac = shares.forward;
+    }
     return event;
 }
 
@@ -103,16 +102,13 @@ static double seconds_or_nan(const int64_t *ps, size_t at)
     return ps != NULL ? pp_units_s(ps[at]) : (double)NAN;
 }
 
-/* Place in the arrays of times. */
-static size_t place_of(const struct pp_trace_source *s, int i, int step, int replica)
+/* The event of instruction `i` in one step of one replica: the description plus its clock. */
+static void place(const struct pp_trace_source *s, int i, struct pp_trace_event *event)
 {
-    const size_t size = (size_t)s->begin[s->ranks];
+    const size_t row = (size_t)event->step * (size_t)s->begin[s->ranks] + (size_t)i;
+    const size_t at = row * (size_t)s->replicas + (size_t)event->replica;
+    const bool is_message = pp_op_is_send(event->kind) || pp_op_is_recv(event->kind);
 
-    return ((size_t)step * size + (size_t)i) * (size_t)s->replicas + (size_t)replica;
-}
-
-static void set_clock(const struct pp_trace_source *s, size_t at, struct pp_trace_event *event)
-{
     event->start_s = pp_units_s(s->start_ps[at]);
     event->end_s = pp_units_s(s->end_ps[at]);
     /* Jitter and slow devices stretch a compute op as a whole. */
@@ -120,15 +116,6 @@ static void set_clock(const struct pp_trace_source *s, size_t at, struct pp_trac
     event->tp_s *= duration_s;
     event->cp_s *= duration_s;
     event->ep_s *= duration_s;
-}
-
-/* The event of instruction `i` in one step of one replica: the description plus its clock. */
-static void place(const struct pp_trace_source *s, int i, struct pp_trace_event *event)
-{
-    const size_t at = place_of(s, i, event->step, event->replica);
-    const bool is_message = pp_op_is_send(event->kind) || pp_op_is_recv(event->kind);
-
-    set_clock(s, at, event);
     if (is_message || pp_op_is_collective(event->kind) || event->kind == PP_COPY)
         event->posted_s = seconds_or_nan(s->posted_ps, at);
     if (is_message)
@@ -181,83 +168,4 @@ struct pp_trace *pp_trace_from_source(struct pp_arena *arena, const struct pp_tr
             if (i == 0 || b.event_of[i] != b.event_of[i - 1])
                 add_instruction(&b, r, i, trace->events);
     return trace;
-}
-
-/* ---- figures alone ---------------------------------------------------------------------------*/
-
-static int64_t latest(const int64_t *ps, size_t count)
-{
-    int64_t latest_ps = 0;
-
-    for (size_t k = 0; k < count; k++)
-        latest_ps = ps[k] > latest_ps ? ps[k] : latest_ps;
-    return latest_ps;
-}
-
-/* Seconds follow from picoseconds monotonously: the latest of one is the latest of the other. */
-static struct pp_metrics_window find_window(const struct pp_trace_source *s)
-{
-    const size_t size = (size_t)s->begin[s->ranks], width = (size_t)s->replicas;
-    int64_t start_ps = 0;
-
-    for (size_t i = 0; s->step_of && s->steps_in_list > 1 && i < size; i++)
-        if (s->step_of[i] == 0) {
-            const int64_t end_ps = latest(s->end_ps + i * width, width);
-            start_ps = end_ps > start_ps ? end_ps : start_ps;
-        }
-    if (s->steps > 1)
-        start_ps = latest(s->end_ps, size * width);
-    return (struct pp_metrics_window){
-        .start_s = pp_units_s(start_ps),
-        .end_s = pp_units_s(latest(s->end_ps, size * width * (size_t)s->steps)),
-        .steps = s->step_of ? s->steps_in_list : s->steps};
-}
-
-static enum pp_status add_to_walk(const struct pp_trace_source *s, int i, int step,
-                                  struct pp_metrics_walk *walk, struct pp_error *err)
-{
-    const struct pp_op op = s->op(s->program, i);
-    struct pp_metrics_wire wire;
-
-    if (pp_op_kinds[op.kind].stream != PP_STREAM_CONTROL &&
-        (!pp_op_is_compute(op.kind) || (op.aux == PP_FUSED_SECOND && i > 0)))
-        return PP_OK;
-    struct pp_trace_event event = describe(s, walk->rank, i, &op);
-    event.cell = "";
-    event.replica = walk->replica;
-    event.step = s->step_of ? s->step_of[i] : step;
-    set_clock(s, place_of(s, i, step, walk->replica), &event);
-    const bool is_wait = op.kind == PP_WAIT && op.arg >= 0;
-    if (is_wait) {
-        const size_t at = place_of(s, s->begin[walk->rank] + op.arg, step, walk->replica);
-        wire = (struct pp_metrics_wire){pp_units_s(s->start_ps[at]), pp_units_s(s->end_ps[at])};
-    }
-    return pp_metrics_add(walk, &event, is_wait ? &wire : NULL, err);
-}
-
-static enum pp_status walk_source(void *context, struct pp_metrics_walk *walk, struct pp_error *err)
-{
-    const struct pp_trace_source *s = context;
-
-    for (int step = 0; step < s->steps; step++)
-        for (int i = s->begin[walk->rank]; i < s->begin[walk->rank + 1]; i++)
-            PP_TRY(add_to_walk(s, i, step, walk, err));
-    return PP_OK;
-}
-
-enum pp_status pp_metrics_from_source(struct pp_arena *arena, const struct pp_trace_source *source,
-                                      struct pp_metrics *metrics, struct pp_error *err)
-{
-    struct pp_trace_source s = *source;
-    struct pp_error unnamed;
-    const struct pp_metrics_lists lists = {.ranks = s.ranks,
-                                           .replicas = s.replicas,
-                                           .window = find_window(&s),
-                                           .walk = walk_source,
-                                           .context = &s};
-
-    if (pp_metrics_lists(arena, &lists, metrics, &unnamed) == PP_OK)
-        return PP_OK;
-    /* The trace has the names of what is wrong. */
-    return pp_metrics_compute(arena, pp_trace_from_source(arena, source), metrics, err);
 }

@@ -15,6 +15,8 @@ struct pp_trace_source {
     const int32_t *begin; /* [ranks + 1]: instructions of rank r are begin[r] .. begin[r + 1] - 1 */
     struct pp_op (*op)(const void *program, int instruction);
     const void *program;
+    const uint8_t *kind, *aux; /* of every instruction, as op() says; for figures without a trace */
+    const int32_t *arg;
     struct pp_op_style style;     /* of cells; slots are not printed */
     const struct pp_costs *costs; /* bytes, and shares of compute ops */
     int replicas, steps;          /* at least 1 */
@@ -27,10 +29,19 @@ struct pp_trace_source {
     int steps_in_list;
 };
 
+/* Shares of a compute op's nominal duration, by its costs. */
+struct pp_shares {
+    double tp, cp, ep;
+    double forward; /* fused pair: what counts as forward; NAN of others */
+};
+/* `fused`: the second op of a pair, or NULL. */
+struct pp_shares pp_trace_shares(const struct pp_costs *costs, const struct pp_op *op,
+                                 const struct pp_op *fused);
+
 /* In the arena. Both ops of a fused pair share the event of the first. */
 struct pp_trace *pp_trace_from_source(struct pp_arena *arena, const struct pp_trace_source *source);
-/* What pp_metrics_compute() says of that trace, to the bit, without making it. `name`, `hash` and
- * `engine` are not needed. */
+/* What pp_metrics_compute() says of that trace, to the bit, without making it. Reads neither posted
+ * nor matched; `name`, `hash` and `engine` are not needed. In traces/metrics_source.c. */
 enum pp_status pp_metrics_from_source(struct pp_arena *arena, const struct pp_trace_source *source,
                                       struct pp_metrics *metrics, struct pp_error *err);
 

@@ -1,9 +1,12 @@
 /* traces/metrics_parts.h — the figures of lists of events, wherever these come from. Private to
- * traces/{metrics,from_times}.c. */
+ * traces/metrics*.c. What is called for every event is inline: a sweep measures millions of them a
+ * second. */
 #ifndef PP_TRACES_METRICS_PARTS_H
 #define PP_TRACES_METRICS_PARTS_H
 
 #include "traces/metrics.h"
+
+#include <math.h>
 
 /* Part of the time that figures are taken over: T_1 to T_K, or 0 to T_1 with one step. */
 struct pp_metrics_window {
@@ -26,13 +29,112 @@ struct pp_metrics_walk {
     double slack_s;                      /* rounding that is forgiven */
 };
 
-/* The next event of the list. `wire` is when that was under way for which a WAIT waits; NULL when
- * it is not known. Only compute and control count, others are checked. */
-struct pp_metrics_wire {
+/* ---- events ----------------------------------------------------------------------------------*/
+
+/* Where the time of a compute op goes (enum pp_time_part); quantising counts with the op it serves.
+ */
+extern const uint8_t pp_time_part_of_compute[PP_OP_KINDS];
+/* Why compute idles while it waits for an op of this kind; a bubble where nothing is named. A
+ * message explains a wait only while it is on the wire, the others from the moment of the wait. */
+struct pp_wait_cause {
+    bool is_named, is_wire_only;
+    uint8_t part; /* enum pp_time_part */
+};
+extern const struct pp_wait_cause pp_wait_causes[PP_OP_KINDS];
+
+/* As fmax and fmin; `a` is a number. */
+static inline double pp_later_s(double a, double b)
+{
+    return b > a ? b : a;
+}
+static inline double pp_earlier_s(double a, double b)
+{
+    return b < a ? b : a;
+}
+static inline double pp_overlap_s(double a_start, double a_end, double b_start, double b_end)
+{
+    return pp_later_s(0, pp_earlier_s(a_end, b_end) - pp_later_s(a_start, b_start));
+}
+
+struct pp_metrics_compute_op {
+    int kind, step;
+    bool is_fused;
+    double start_s, end_s, tp_s, cp_s, ep_s;
+    double forward_frac; /* of a fused pair; NAN: the usual one to two */
+};
+struct pp_metrics_wire { /* when that is under way for which a WAIT waits */
     double start_s, end_s;
 };
-enum pp_status pp_metrics_add(struct pp_metrics_walk *walk, const struct pp_trace_event *event,
-                              const struct pp_metrics_wire *wire, struct pp_error *err);
+
+/* Nothing runs until `end_s`. */
+static inline void pp_metrics_add_gap(struct pp_metrics_walk *walk, double end_s)
+{
+    const double idle_s =
+        pp_earlier_s(end_s, walk->window.end_s) - pp_later_s(walk->clock_s, walk->window.start_s);
+
+    if (!(idle_s > 0))
+        return;
+    walk->times.idle_s += idle_s;
+    walk->times.part_s[PP_TIME_BUBBLE] += idle_s;
+}
+
+static inline void pp_metrics_add_compute(struct pp_metrics_walk *walk,
+                                          const struct pp_metrics_compute_op *op)
+{
+    const double duration_s = op->end_s - op->start_s;
+    const double inside_s =
+        pp_overlap_s(op->start_s, op->end_s, walk->window.start_s, walk->window.end_s);
+    double *part_s = walk->times.part_s;
+
+    pp_metrics_add_gap(walk, op->start_s);
+    walk->clock_s = pp_later_s(walk->clock_s, op->end_s);
+    if (op->step == walk->window.steps - 1) {
+        walk->first_s = pp_earlier_s(walk->first_s, op->start_s);
+        walk->last_s = pp_later_s(walk->last_s, op->end_s);
+        walk->last_busy_s += duration_s;
+    }
+    if (inside_s <= 0)
+        return;
+    const double share = inside_s == duration_s ? 1 : inside_s / duration_s;
+    const double pure_s = duration_s - op->tp_s - op->cp_s - op->ep_s;
+    const double forward_frac = isnan(op->forward_frac) ? 1.0 / 3 : op->forward_frac;
+
+    walk->times.busy_s += inside_s;
+    part_s[PP_TIME_TP_COMM] += share * op->tp_s;
+    part_s[PP_TIME_CP_COMM] += share * op->cp_s;
+    part_s[PP_TIME_EP_COMM] += share * op->ep_s;
+    if (op->is_fused) {
+        part_s[PP_TIME_FORWARD] += share * pure_s * forward_frac;
+        part_s[PP_TIME_BACKWARD] += share * pure_s * (1 - forward_frac);
+    } else {
+        part_s[pp_time_part_of_compute[op->kind]] += share * pure_s;
+    }
+}
+
+/* A WAIT for an op of kind `target`; PP_OP_KINDS for any other control op. */
+static inline void pp_metrics_add_wait(struct pp_metrics_walk *walk, double start_s, double end_s,
+                                       int target, struct pp_metrics_wire wire)
+{
+    pp_metrics_add_gap(walk, start_s);
+    const double from_s = pp_later_s(pp_later_s(walk->clock_s, start_s), walk->window.start_s);
+    const double to_s = pp_earlier_s(end_s, walk->window.end_s);
+    walk->clock_s = pp_later_s(walk->clock_s, end_s);
+    if (to_s <= from_s)
+        return;
+    double explained_s = 0;
+    int part = PP_TIME_BUBBLE;
+    if (target < PP_OP_KINDS && pp_wait_causes[target].is_named) {
+        part = pp_wait_causes[target].part;
+        explained_s = pp_wait_causes[target].is_wire_only
+                          ? pp_overlap_s(from_s, to_s, wire.start_s, wire.end_s)
+                          : to_s - from_s;
+    }
+    walk->times.idle_s += to_s - from_s;
+    walk->times.part_s[part] += explained_s;
+    walk->times.part_s[PP_TIME_BUBBLE] += to_s - from_s - explained_s;
+}
+
+/* ---- lists -----------------------------------------------------------------------------------*/
 
 struct pp_metrics_lists {
     int ranks, replicas;
