@@ -62,8 +62,9 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *reque
 /* ---- sim/simulate.c ---- */
 enum pp_depth {
     PP_QUICK,   /* makespan and memory only */
-    PP_METRICS, /* all figures, the same as those of PP_FULL to the bit; `trace` is NULL. Programs
-                 * of built-in schedules are verified only when something else goes wrong */
+    PP_METRICS, /* all figures, the same as those of PP_FULL to the bit; `trace` may be NULL, and
+                 * the program of a built-in schedule is neither verified nor given slots. What
+                 * fails fails as it does at PP_FULL */
     PP_FULL,    /* trace and proof too */
 };
 enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,

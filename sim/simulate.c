@@ -104,11 +104,12 @@ static void drop_training_state(const struct pp_program *program, struct pp_cost
 }
 
 static enum pp_status lower_program(struct pp_arena *arena, const struct pp_config *config,
-                                    const struct pp_program *compute, struct pp_result *result,
-                                    struct pp_error *err)
+                                    const struct pp_program *compute, bool is_bare,
+                                    struct pp_result *result, struct pp_error *err)
 {
     struct pp_lower_options options = config->lower;
 
+    options.no_slots = is_bare;
     if (!config->is_unit) {
         const bool is_training = compute->mode == PP_MODE_TRAIN;
         options.has_sync = is_training && pp_config_copies(config) > 1;
@@ -298,47 +299,48 @@ static enum pp_status full_time(struct pp_arena *arena, struct pp_result *result
     return run_engine(arena, result, &run, has_trace, err);
 }
 
-/* All figures. What tests prove of every built-in schedule is proven again only for a full run, or
- * to say what is wrong. */
-static enum pp_status measure(struct pp_arena *arena, struct pp_result *result, enum pp_depth depth,
-                              struct pp_error *err)
+/* Whether times without a trace, and without the proof of what tests prove of every built-in
+ * schedule, are enough. */
+static bool is_bare(const struct pp_config *config, enum pp_depth depth)
 {
-    const struct pp_config *c = &result->config;
-    const bool has_trace = depth == PP_FULL || !c->engine->times;
-    const bool is_proven = !has_trace && !c->file_program && !c->is_eager;
-    const struct pp_verify_options verify = {0};
-    struct pp_error problem;
-
-    if (!is_proven)
-        PP_TRY(pp_verify(result->program, &verify, err));
-    const enum pp_status status = full_time(arena, result, has_trace, &problem);
-    if (status == PP_OK)
-        return PP_OK;
-    if (is_proven)
-        PP_TRY(pp_verify(result->program, &verify, err));
-    if (err)
-        *err = problem;
-    return status;
+    return depth == PP_QUICK || (depth == PP_METRICS && config->engine->times &&
+                                 !config->file_program && !config->is_eager);
 }
 
-enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
-                           enum pp_depth depth, struct pp_result *result, struct pp_error *err)
+static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *config,
+                               enum pp_depth depth, struct pp_result *result, struct pp_error *err)
 {
+    const bool has_proof = !is_bare(config, depth);
+    const struct pp_verify_options verify = {0};
     const struct pp_program *compute;
 
     *result = (struct pp_result){.config = *config};
     PP_TRY(compute_program(arena, result, &compute, err));
     PP_TRY(order_program(arena, result, &compute, err));
     drop_training_state(compute, result->costs);
-    const struct pp_verify_options verify = {0};
-    if (config->file_program && depth != PP_QUICK) /* in the user's own cells */
+    if (config->file_program && has_proof) /* in the user's own cells */
         PP_TRY(pp_verify(compute, &verify, err));
-    PP_TRY(lower_program(arena, &result->config, compute, result, err));
+    PP_TRY(lower_program(arena, &result->config, compute, !has_proof, result, err));
     result->memory = pp_memory_peaks(arena, result->program, result->costs);
     peak_of(result);
+    if (has_proof)
+        PP_TRY(pp_verify(result->program, &verify, err));
     if (depth == PP_QUICK)
         PP_TRY(quick_time(arena, result, err));
     else
-        PP_TRY(measure(arena, result, depth, err));
+        PP_TRY(full_time(arena, result, depth == PP_FULL || !config->engine->times, err));
     return config->is_unit ? PP_OK : rates(result, err);
+}
+
+enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
+                           enum pp_depth depth, struct pp_result *result, struct pp_error *err)
+{
+    struct pp_error unproven;
+
+    if (depth != PP_METRICS)
+        return simulate(arena, config, depth, result, err);
+    if (simulate(arena, config, depth, result, &unproven) == PP_OK)
+        return PP_OK;
+    return simulate(arena, config, PP_FULL, result,
+                    err); /* says what is wrong as a full run does */
 }

@@ -29,6 +29,7 @@ struct pp_lower_options {
     bool has_tied; /* embedding and head share weights on different ranks: insert the tied AR */
     const double
         *recompute_frac; /* [stage]; > 0: insert R before the stage's backward; NULL = none */
+    bool no_slots;       /* of buffers: nobody runs the program for real, prints or verifies it */
 };
 
 /* One pass: edit `lists` (owned by `arena`) in place. */

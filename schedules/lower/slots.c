@@ -176,9 +176,8 @@ enum pp_status pp_lower_slots(struct pp_arena *arena, const struct pp_program_he
                               const struct pp_lower_options *options, struct pp_orders *lists,
                               struct pp_error *err)
 {
-    (void)options;
     (void)err;
-    if (has_slots(lists))
+    if (options->no_slots || has_slots(lists))
         return PP_OK;
     const struct pp_lifetimes lifetimes = note_all(arena, head, lists);
     struct slot_class classes[CLASSES] = {0};
