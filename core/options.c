@@ -17,17 +17,15 @@ struct parser {
 
 static bool is_name(const char *name, const char *typed, size_t length)
 {
-    if (strlen(name) != length)
-        return false;
     for (size_t i = 0; i < length; i++)
         if (name[i] != (typed[i] == '_' ? '-' : typed[i]) && name[i] != typed[i])
             return false;
-    return true;
+    return name[length] == '\0';
 }
 
 static bool is_option_name(const struct pp_option *option, const char *typed, size_t length)
 {
-    const char *letter = pp_option_letter(option);
+    const char *letter = length == 1 ? pp_option_letter(option) : NULL;
 
     if (is_name(option->name, typed, length) || (letter && is_name(letter, typed, length)))
         return true;

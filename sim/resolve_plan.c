@@ -20,7 +20,7 @@ struct search {
     struct pp_arena *arena;
     const struct pp_request *request;
     struct candidate *list;
-    int count;
+    int count, capacity;
     struct pp_error first_refusal;
     struct pp_layout refused;
     /* best so far */
@@ -71,31 +71,30 @@ static void bounds(struct candidate *c, const struct pp_costs *costs, const uint
 static void consider(struct search *s, const struct pp_config *base,
                      const struct pp_degrees *degrees)
 {
-    struct candidate *c = &s->list[s->count];
-    struct pp_error err = {0};
+    struct candidate c = {.config = *base};
+    struct pp_error err;
     struct pp_cost_inputs inputs;
     struct pp_costs *costs;
 
     if (s->count == MAX_CANDIDATES)
         return;
-    *c = (struct candidate){.config = *base};
-    if (pp_resolve_layout(s->arena, s->request, degrees, &c->config, &err) != PP_OK) {
-        refuse(s, c, &err);
+    if (pp_resolve_layout(s->arena, s->request, degrees, &c.config, &err) != PP_OK) {
+        refuse(s, &c, &err);
         return;
     }
-    const struct pp_shape *shape = &c->config.shape;
+    const struct pp_shape *shape = &c.config.shape;
     const uint16_t *rank_of =
         base->file_program ? base->file_program->rank_of
                            : pp_placement_make(s->arena, base->schedule->placement, shape->ranks,
                                                shape->chunks, shape->pipelines);
-    struct pp_config bare = c->config; /* the bounds need no messages */
+    struct pp_config bare = c.config; /* the bounds need no messages */
     bare.fabric = NULL;
     if (pp_simulate_costs(s->arena, &bare, rank_of, &inputs, &costs, &err) != PP_OK) {
-        refuse(s, c, &err);
+        refuse(s, &c, &err);
         return;
     }
-    bounds(c, costs, rank_of);
-    s->count++;
+    bounds(&c, costs, rank_of);
+    *PP_PUSH(s->arena, s->list, s->count, s->capacity) = c;
 }
 
 /* pp candidates for a tp: those given, or every divisor from `least` on that leaves a
@@ -202,7 +201,7 @@ static void try_candidate(struct search *s, struct candidate *c)
 {
     const struct pp_arena_mark mark = pp_arena_mark(s->arena);
     struct pp_result result;
-    struct pp_error err = {0};
+    struct pp_error err;
 
     if (pp_resolve_choice(s->arena, &c->config, &result, &err) == PP_OK) {
         const double s_per_sample = result.metrics.iteration_s / (double)c->config.layout.gbs;
@@ -239,7 +238,8 @@ static enum pp_status no_layout(const struct search *s, const struct pp_config *
 
 static enum pp_status pick(struct search *s, struct pp_config *config, struct pp_error *err)
 {
-    qsort(s->list, (size_t)s->count, sizeof(*s->list), by_bound);
+    if (s->count > 0)
+        qsort(s->list, (size_t)s->count, sizeof(*s->list), by_bound);
     for (int i = 0; i < s->count; i++) {
         struct candidate *c = &s->list[i];
         if (s->best_fits && c->bound_s_per_sample >= s->best_s_per_sample)
@@ -358,9 +358,7 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *
     PP_TRY(count_gpus(request, config, &gpus, err));
     PP_TRY(check_request(request, config, gpus, err));
     PP_TRY(pp_resolve_fabric(arena, config, gpus, err));
-    struct search search = {.arena = arena,
-                            .request = request,
-                            .list = PP_ARRAY(arena, struct candidate, MAX_CANDIDATES)};
+    struct search search = {.arena = arena, .request = request};
     const bool is_given = given(request, "pp") || given(request, "dp") || config->file_program;
     each_degree(&search, config, gpus, is_given ? 1 : 2);
     if (search.count == 0 && !is_given) /* no pipeline is possible: run without one */
