@@ -59,7 +59,11 @@ struct pp_times {
      * end (alike on all members). posted and matched of other instructions are not set. */
     int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
 };
-enum pp_times_wanted { PP_TIMES_MAKESPAN, PP_TIMES_ALL };
+enum pp_times_wanted {
+    PP_TIMES_MAKESPAN,
+    PP_TIMES_SPANS, /* start and end; the other arrays are NULL */
+    PP_TIMES_ALL,
+};
 
 /* Evaluate for `replicas` lanes (1 = folded). `perturbation` may be NULL. */
 struct pp_times *pp_plan_run(struct pp_arena *arena, const struct pp_plan *plan, int replicas,

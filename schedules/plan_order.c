@@ -166,10 +166,14 @@ static enum pp_status deadlock(struct pp_arena *arena, const struct order *o, st
 
 /* ---- code ------------------------------------------------------------------------------------ */
 
+/* Values of so few nodes stay in the cache as they are. */
+enum { PACKED_FROM = 1 << 14 };
+
 struct emit {
     const struct pp_graph *g;
     const struct order *o;
     struct pp_plan *plan;
+    bool is_packed; /* else `packed` is `full` */
     int32_t *value; /* [node]: value in `full` */
     int32_t *slot;  /* [node]: slot in `packed` while it is alive */
     int32_t *uses;  /* [node]: readers to come */
@@ -178,15 +182,22 @@ struct emit {
     int steps, meets, inputs;
 };
 
-static void read_inputs(struct emit *e, int32_t node, int32_t *full, int32_t *packed)
+static void read_values(const struct emit *e, int32_t node, int32_t *full)
 {
     int count;
     const int32_t *in = inputs_of(e->g, node, &count);
 
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < count; k++)
         full[k] = e->value[in[k]];
+}
+
+static void read_slots(struct emit *e, int32_t node, int32_t *packed)
+{
+    int count;
+    const int32_t *in = inputs_of(e->g, node, &count);
+
+    for (int k = 0; k < count; k++)
         packed[k] = e->slot[in[k]];
-    }
     for (int k = 0; k < count; k++)
         if (in[k] != 0 && --e->uses[in[k]] == 0)
             e->free_slots[e->free_count++] = e->slot[in[k]];
@@ -202,11 +213,15 @@ static void emit_step(struct emit *e, int32_t node)
 {
     const struct pp_node *n = &e->g->nodes[node];
     struct pp_plan *plan = e->plan;
-    struct pp_step *full = &plan->full.steps[e->steps], *packed = &plan->packed.steps[e->steps];
+    struct pp_step *full = &plan->full.steps[e->steps];
 
-    read_inputs(e, node, full->in, packed->in);
+    read_values(e, node, full->in);
     full->out = e->value[node];
-    packed->out = e->slot[node] = take_slot(e);
+    if (e->is_packed) {
+        struct pp_step *packed = &plan->packed.steps[e->steps];
+        read_slots(e, node, packed->in);
+        packed->out = e->slot[node] = take_slot(e);
+    }
     plan->ps[e->steps] = n->ps;
     if (n->denominator > 0) {
         plan->parts[e->steps] = (struct pp_part){n->ps, n->numerator, n->denominator};
@@ -227,11 +242,14 @@ static void emit_meet(struct emit *e, int32_t node)
                            .ps = n->ps,
                            .out = e->value[node]};
 
-    read_inputs(e, node, plan->full.inputs + e->inputs, plan->packed.inputs + e->inputs);
+    read_values(e, node, plan->full.inputs + e->inputs);
     plan->full.meets[e->meets] = meet;
     plan->value_ps[meet.out] = meet.ps;
-    meet.out = e->slot[node] = take_slot(e);
-    plan->packed.meets[e->meets] = meet;
+    if (e->is_packed) {
+        read_slots(e, node, plan->packed.inputs + e->inputs);
+        meet.out = e->slot[node] = take_slot(e);
+        plan->packed.meets[e->meets] = meet;
+    }
     e->inputs += meet.count;
     e->meets++;
 }
@@ -256,14 +274,36 @@ static void emit_makespan(struct emit *e)
         if (e->o->first[node] != e->o->first[node + 1])
             continue;
         plan->full.inputs[e->inputs] = e->value[node];
-        plan->packed.inputs[e->inputs++] = e->slot[node];
+        if (e->is_packed)
+            plan->packed.inputs[e->inputs] = e->slot[node];
+        e->inputs++;
         meet.count++;
     }
     meet.out = plan->full.values++;
     plan->value_ps[meet.out] = 0;
     plan->full.meets[e->meets] = meet;
-    meet.out = plan->packed.values++;
-    plan->packed.meets[e->meets++] = meet;
+    if (e->is_packed) {
+        meet.out = plan->packed.values++;
+        plan->packed.meets[e->meets] = meet;
+    }
+    e->meets++;
+}
+
+/* Room for slots: how often each is read, and at first all that the steps carry over. */
+static void open_slots(struct pp_arena *arena, struct emit *e)
+{
+    const struct pp_graph *g = e->g;
+
+    e->slot = PP_ARRAY(arena, int32_t, g->count);
+    e->uses = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)g->count);
+    e->free_slots = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)g->count);
+    for (int32_t n = 0; n < g->count; n++)
+        e->uses[n] = e->o->first[n + 1] - e->o->first[n];
+    for (int c = 0; c < g->carry_count; c++) /* read when the step is over */
+        e->uses[g->carries[c].exit]++;
+    for (int32_t n = 1; n < g->count; n++)
+        if (g->nodes[n].type == PP_NODE_ENTRY)
+            e->slot[n] = e->plan->packed.values++;
 }
 
 static void emit(struct pp_arena *arena, struct emit *e)
@@ -273,18 +313,11 @@ static void emit(struct pp_arena *arena, struct emit *e)
     struct pp_plan *plan = e->plan;
 
     e->value = PP_ARRAY(arena, int32_t, g->count);
-    e->slot = PP_ARRAY(arena, int32_t, g->count);
-    e->uses = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)g->count);
-    e->free_slots = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)g->count);
-    for (int32_t n = 0; n < g->count; n++)
-        e->uses[n] = o->first[n + 1] - o->first[n];
-    for (int c = 0; c < g->carry_count; c++) /* read when the step is over */
-        e->uses[g->carries[c].exit]++;
     for (int32_t n = 1; n < g->count; n++)
-        if (g->nodes[n].type == PP_NODE_ENTRY) {
+        if (g->nodes[n].type == PP_NODE_ENTRY)
             e->value[n] = plan->full.values++;
-            e->slot[n] = plan->packed.values++;
-        }
+    if (e->is_packed)
+        open_slots(arena, e);
     for (int k = 0, s = 0; k < o->count; k++) {
         const int32_t node = o->sequence[k];
         e->value[node] = plan->full.values++;
@@ -347,32 +380,30 @@ static void fill_carries(struct pp_arena *arena, const struct emit *e)
 
     plan->carry_count = g->carry_count;
     plan->full.carries = PP_ARRAY(arena, struct pp_carry, g->carry_count);
-    plan->packed.carries = PP_ARRAY(arena, struct pp_carry, g->carry_count);
+    if (e->is_packed)
+        plan->packed.carries = PP_ARRAY(arena, struct pp_carry, g->carry_count);
     for (int c = 0; c < g->carry_count; c++) {
         const struct pp_carry carry = g->carries[c];
         plan->full.carries[c] = (struct pp_carry){e->value[carry.entry], e->value[carry.exit]};
-        plan->packed.carries[c] = (struct pp_carry){e->slot[carry.entry], e->slot[carry.exit]};
+        if (e->is_packed)
+            plan->packed.carries[c] = (struct pp_carry){e->slot[carry.entry], e->slot[carry.exit]};
     }
     plan->entry_of = PP_ARRAY(arena, int32_t, g->program->ranks);
     for (int r = 0; r < g->program->ranks; r++)
         plan->entry_of[r] = e->value[g->entry_of[r]];
 }
 
-static void fill_ranks(struct pp_plan *plan)
+static void fill_ranks(struct pp_arena *scratch, struct pp_plan *plan)
 {
     const struct pp_program *p = plan->program;
+    uint16_t *rank_of =
+        pp_arena_alloc_raw(scratch, sizeof(*rank_of) * (size_t)(pp_program_size(p) + 1));
 
-    for (int s = 0; s < plan->step_count; s++) {
-        int low = 0, high = p->ranks; /* begin[low] <= key < begin[high] */
-        while (high - low > 1) {
-            const int middle = (low + high) / 2;
-            if (p->begin[middle] <= plan->key[s])
-                low = middle;
-            else
-                high = middle;
-        }
-        plan->rank[s] = (uint16_t)low;
-    }
+    for (int r = 0; r < p->ranks; r++)
+        for (int i = p->begin[r]; i < p->begin[r + 1]; i++)
+            rank_of[i] = (uint16_t)r;
+    for (int s = 0; s < plan->step_count; s++)
+        plan->rank[s] = plan->key[s] == PP_NO_OWNER ? 0 : rank_of[plan->key[s]];
 }
 
 /* The makespan as a double, which cannot overflow. */
@@ -423,7 +454,7 @@ enum pp_status pp_plan_order(struct pp_arena *arena, const struct pp_graph *g, s
                       .missing = PP_ARRAY(g->arena, int32_t, g->count),
                       .sequence = PP_ARRAY(g->arena, int32_t, g->count),
                       .meets = PP_ARRAY(g->arena, int32_t, g->count)};
-    struct emit e = {.g = g, .o = &o, .plan = plan};
+    struct emit e = {.g = g, .o = &o, .plan = plan, .is_packed = g->count >= PACKED_FROM};
 
     count_readers(&o);
     list_readers(g->arena, &o);
@@ -439,7 +470,8 @@ enum pp_status pp_plan_order(struct pp_arena *arena, const struct pp_graph *g, s
             plan->meet_count++;
     plan->meet_count++; /* the makespan */
     allocate_code(arena, &plan->full, plan, g->input_count + g->count);
-    allocate_code(arena, &plan->packed, plan, g->input_count + g->count);
+    if (e.is_packed)
+        allocate_code(arena, &plan->packed, plan, g->input_count + g->count);
     plan->ps = pp_arena_alloc_raw(arena, sizeof(*plan->ps) * (size_t)(plan->step_count + 1));
     plan->key = pp_arena_alloc_raw(arena, sizeof(*plan->key) * (size_t)(plan->step_count + 1));
     plan->rank = pp_arena_alloc_raw(arena, sizeof(*plan->rank) * (size_t)(plan->step_count + 1));
@@ -451,6 +483,8 @@ enum pp_status pp_plan_order(struct pp_arena *arena, const struct pp_graph *g, s
     fill_segments(arena, &o, plan);
     fill_record(arena, &e);
     fill_carries(arena, &e);
-    fill_ranks(plan);
+    fill_ranks(g->arena, plan);
+    if (!e.is_packed)
+        plan->packed = plan->full;
     return check_overflow(g->arena, plan, err);
 }

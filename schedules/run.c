@@ -173,13 +173,15 @@ static int64_t evaluate(const struct run *r, int step)
 }
 
 static void allocate_columns(struct pp_arena *arena, const struct pp_plan *plan,
-                             struct pp_times *times)
+                             enum pp_times_wanted wanted, struct pp_times *times)
 {
     const size_t bytes = sizeof(int64_t) * (size_t)pp_program_size(plan->program) *
                          (size_t)times->replicas * (size_t)plan->steps;
 
     times->start_ps = pp_arena_alloc_raw(arena, bytes);
     times->end_ps = pp_arena_alloc_raw(arena, bytes);
+    if (wanted == PP_TIMES_SPANS)
+        return;
     times->posted_ps = pp_arena_alloc_raw(arena, bytes);
     times->matched_ps = pp_arena_alloc_raw(arena, bytes);
 }
@@ -205,7 +207,7 @@ struct pp_times *pp_plan_run_with(struct pp_arena *arena, const struct pp_plan *
                                   enum pp_times_wanted wanted, const struct pp_kernel *kernel)
 {
     struct run r = {.plan = plan,
-                    .code = wanted == PP_TIMES_ALL ? &plan->full : &plan->packed,
+                    .code = wanted == PP_TIMES_MAKESPAN ? &plan->packed : &plan->full,
                     .kernel = kernel,
                     .perturbation = changes_something(perturbation) ? perturbation : NULL,
                     .replicas = replicas,
@@ -215,15 +217,15 @@ struct pp_times *pp_plan_run_with(struct pp_arena *arena, const struct pp_plan *
     times->replicas = replicas;
     times->steps = plan->steps;
     times->step_end_ps = PP_ARRAY(arena, int64_t, plan->steps);
-    if (wanted == PP_TIMES_ALL)
-        allocate_columns(arena, plan, times);
+    if (wanted != PP_TIMES_MAKESPAN)
+        allocate_columns(arena, plan, wanted, times);
     const struct pp_arena_mark mark = pp_arena_mark(arena);
     allocate(arena, &r);
     for (int step = 0; step < plan->steps; step++) {
         if (step > 0)
             carry_over(&r, times->makespan_ps);
         times->step_end_ps[step] = times->makespan_ps = evaluate(&r, step);
-        if (wanted == PP_TIMES_ALL)
+        if (wanted != PP_TIMES_MAKESPAN)
             record(&r, step, times);
     }
     pp_arena_release(arena, mark);

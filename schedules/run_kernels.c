@@ -158,9 +158,11 @@ ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
         const int64_t *posted = clock;
         if (plan->inside && plan->inside[i] != 0)
             posted = rec->values + (size_t)plan->inside[i] * (size_t)lanes;
-        put(t->posted_ps, row, posted, lanes, rec->live);
         put(t->start_ps, row, begin, lanes, rec->live);
         put(t->end_ps, row, end, lanes, rec->live);
+        if (!t->posted_ps)
+            continue;
+        put(t->posted_ps, row, posted, lanes, rec->live);
         if (stream != PP_STREAM_CHANNEL || !plan->posts)
             continue;
         const int64_t *a = rec->values + (size_t)plan->posts[p->arg[i]][0] * (size_t)lanes;
@@ -171,10 +173,49 @@ ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
     }
 }
 
+/* The same for one replica of a lowered program and spans alone: a sweep does it for every point.
+ */
+static void record_spans(const struct pp_record *rec, int rank)
+{
+    const struct pp_plan *plan = rec->plan;
+    const struct pp_program *p = plan->program;
+    const size_t row = (size_t)rec->step * (size_t)pp_program_size(p);
+    const int begin = p->begin[rank], end = p->begin[rank + 1];
+    const int32_t *value_of = plan->value_of, *start_of = plan->start_of;
+    const int64_t *values = rec->values, *value_ps = plan->value_ps;
+    const uint8_t *kinds = p->kind;
+    int64_t *restrict start_ps = rec->times->start_ps + row;
+    int64_t *restrict end_ps = rec->times->end_ps + row;
+    int64_t clock = values[plan->entry_of[rank]], start = clock;
+
+    for (int i = begin; i < end; i++) {
+        const int stream = pp_op_kinds[kinds[i]].stream;
+        const int32_t value = value_of[i];
+        const int64_t at = values[value];
+        if (stream == PP_STREAM_COMPUTE || stream == PP_STREAM_CONTROL) {
+            if (i == begin || stream == PP_STREAM_CONTROL || value != value_of[i - 1])
+                start = clock;
+            clock = later(clock, at);
+            start_ps[i] = start;
+            end_ps[i] = clock;
+            continue;
+        }
+        start_ps[i] =
+            start_of && start_of[value] != 0 ? values[start_of[value]] : at - value_ps[value];
+        end_ps[i] = at;
+    }
+}
+
 ALWAYS void record_ranks(const struct pp_record *rec, const int lanes)
 {
+    const bool is_short = lanes == 1 && rec->times->replicas == 1 && !rec->times->posted_ps &&
+                          rec->plan->program->level == PP_LEVEL_LOWERED;
+
     for (int r = 0; r < rec->plan->program->ranks; r++)
-        record_body(rec, r, lanes);
+        if (is_short)
+            record_spans(rec, r);
+        else
+            record_body(rec, r, lanes);
 }
 
 ALWAYS void ring_body(const int64_t *now, int64_t *restrict next, int count, const int64_t *hop_ps)

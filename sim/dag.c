@@ -2,10 +2,10 @@
 
 #include <limits.h>
 
-static enum pp_status find_times(struct pp_arena *arena, const struct pp_program *program,
-                                 const struct pp_costs *costs,
-                                 const struct pp_engine_options *options, struct pp_times **times,
-                                 struct pp_error *err)
+static enum pp_status evaluate(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_costs *costs,
+                               const struct pp_engine_options *options, enum pp_times_wanted wanted,
+                               struct pp_times **times, struct pp_error *err)
 {
     const int64_t replicas = options->replicas > 0 ? options->replicas : 1;
     const int64_t steps = options->plan.steps > 0 ? options->plan.steps : 1;
@@ -29,8 +29,16 @@ static enum pp_status find_times(struct pp_arena *arena, const struct pp_program
                             "for a trace: run without --no-fold, or with fewer micro-batches",
                             (long long)events, pp_program_size(program), (long long)replicas);
     PP_TRY(pp_plan_create(arena, program, costs, &options->plan, &plan, err));
-    *times = pp_plan_run(arena, plan, (int)replicas, &options->perturbation, PP_TIMES_ALL);
+    *times = pp_plan_run(arena, plan, (int)replicas, &options->perturbation, wanted);
     return PP_OK;
+}
+
+static enum pp_status find_times(struct pp_arena *arena, const struct pp_program *program,
+                                 const struct pp_costs *costs,
+                                 const struct pp_engine_options *options, struct pp_times **times,
+                                 struct pp_error *err)
+{
+    return evaluate(arena, program, costs, options, PP_TIMES_SPANS, times, err);
 }
 
 static enum pp_status run(struct pp_arena *arena, const struct pp_program *program,
@@ -39,7 +47,7 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_program *progr
 {
     struct pp_times *times = NULL;
 
-    PP_TRY(find_times(arena, program, costs, options, &times, err));
+    PP_TRY(evaluate(arena, program, costs, options, PP_TIMES_ALL, &times, err));
     *trace = pp_trace_from_times(arena, program, costs, times, "dag");
     return PP_OK;
 }

@@ -30,7 +30,7 @@ struct pp_engine {
     enum pp_status (*run)(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, const struct pp_engine_options *options,
                           struct pp_trace **trace, struct pp_error *err);
-    /* The times alone, where nobody looks at single events; NULL: there is no shorter way. */
+    /* Start and end alone, where nobody looks at single events; NULL: there is no shorter way. */
     enum pp_status (*times)(struct pp_arena *arena, const struct pp_program *program,
                             const struct pp_costs *costs, const struct pp_engine_options *options,
                             struct pp_times **times, struct pp_error *err);

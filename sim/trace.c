@@ -45,6 +45,7 @@ enum pp_status pp_metrics_from_times(struct pp_arena *arena, const struct pp_pro
 {
     struct pp_trace_source source = source_of(program, costs, times);
 
+    source.latest_ps = times->step_end_ps;
     source.step_of = step_of;
     source.steps_in_list = steps_in_list;
     return pp_metrics_from_source(arena, &source, metrics, err);

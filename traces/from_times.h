@@ -23,6 +23,7 @@ struct pp_trace_source {
     /* [(step * instructions + instruction) * replicas + replica]; posted and matched are read where
      * they mean something, NULL where nothing has any */
     const int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
+    const int64_t *latest_ps; /* [step]: latest end; for figures without a trace */
     /* Where one list holds several steps: [instruction] the step it belongs to, and how many there
      * are; `steps` is 1 then. Else NULL. */
     const int *step_of;

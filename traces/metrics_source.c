@@ -4,150 +4,152 @@
 #include "traces/from_times.h"
 #include "traces/metrics_parts.h"
 
-/* Shares of the compute ops of a kind and stage, found once. */
+#define ROUNDING 1e-10
+
+/* Shares of the compute ops of a kind, stage and split, found once. */
 struct known {
     uint8_t granules; /* of the op they are of; 0 = not found yet */
     struct pp_shares shares;
 };
 struct walker {
+    struct pp_arena *arena;
     const struct pp_trace_source *source;
-    struct known *known; /* [(kind * stages + stage) * splits + split] */
+    struct known *known[PP_OP_KINDS]; /* [stage * splits + split] */
+    bool is_sound;                    /* no time or share that cannot be was met */
 };
-
-static int64_t latest(const int64_t *ps, size_t count)
-{
-    int64_t latest_ps = 0;
-
-    for (size_t k = 0; k < count; k++)
-        latest_ps = ps[k] > latest_ps ? ps[k] : latest_ps;
-    return latest_ps;
-}
 
 /* The latest in seconds is the latest in picoseconds: one grows with the other. */
 static struct pp_metrics_window find_window(const struct pp_trace_source *s)
 {
-    const size_t size = (size_t)s->begin[s->ranks], width = (size_t)s->replicas;
-    int64_t start_ps = 0;
+    const int size = s->begin[s->ranks];
+    int64_t start_ps = s->steps > 1 ? s->latest_ps[0] : 0, end_ps = 0;
 
-    for (size_t i = 0; s->step_of && s->steps_in_list > 1 && i < size; i++)
-        if (s->step_of[i] == 0) {
-            const int64_t end_ps = latest(s->end_ps + i * width, width);
-            start_ps = end_ps > start_ps ? end_ps : start_ps;
+    for (int step = 0; step < s->steps; step++)
+        end_ps = s->latest_ps[step] > end_ps ? s->latest_ps[step] : end_ps;
+    for (int i = 0; s->step_of && s->steps_in_list > 1 && i < size; i++)
+        for (int k = 0; s->step_of[i] == 0 && k < s->replicas; k++) {
+            const int64_t ps = s->end_ps[(size_t)i * (size_t)s->replicas + (size_t)k];
+            start_ps = ps > start_ps ? ps : start_ps;
         }
-    if (s->steps > 1)
-        start_ps = latest(s->end_ps, size * width);
-    return (struct pp_metrics_window){
-        .start_s = pp_units_s(start_ps),
-        .end_s = pp_units_s(latest(s->end_ps, size * width * (size_t)s->steps)),
-        .steps = s->step_of ? s->steps_in_list : s->steps};
+    return (struct pp_metrics_window){.start_s = pp_units_s(start_ps),
+                                      .end_s = pp_units_s(end_ps),
+                                      .steps = s->step_of ? s->steps_in_list : s->steps};
 }
 
-static struct pp_shares shares_of(const struct walker *w, const struct pp_op *op)
-{
-    const struct pp_costs *costs = w->source->costs;
-
-    if (op->stage >= costs->stages || op->split >= costs->splits || op->granules == 0)
-        return pp_trace_shares(costs, op, NULL);
-    struct known *known =
-        &w->known[(op->kind * costs->stages + op->stage) * costs->splits + op->split];
-    if (known->granules != op->granules) {
-        known->shares = pp_trace_shares(costs, op, NULL);
-        known->granules = op->granules;
-    }
-    return known->shares;
-}
-
-/* False when the times cannot be. */
-static bool add_compute(const struct walker *w, int i, int64_t start_ps, int64_t end_ps, int step,
-                        struct pp_metrics_walk *walk)
+static struct pp_shares shares_of(struct walker *w, const struct pp_op *op, int i)
 {
     const struct pp_trace_source *s = w->source;
-    const struct pp_op op = s->op(s->program, i);
-    struct pp_metrics_compute_op event = {.kind = op.kind,
-                                          .step = step,
-                                          .is_fused = op.aux == PP_FUSED_FIRST,
-                                          .start_s = pp_units_s(start_ps),
-                                          .end_s = pp_units_s(end_ps)};
-    struct pp_shares shares;
+    struct pp_op second = {0};
 
-    if (op.aux == PP_FUSED_SECOND && i > 0) /* is in the first */
-        return true;
-    if (event.is_fused) {
-        const struct pp_op second = s->op(s->program, i + 1);
-        shares = pp_trace_shares(s->costs, &op, &second);
-    } else {
-        shares = shares_of(w, &op);
-    }
-    const double duration_s = event.end_s - event.start_s;
-    event.tp_s = shares.tp * duration_s;
-    event.cp_s = shares.cp * duration_s;
-    event.ep_s = shares.ep * duration_s;
-    event.forward_frac = shares.forward;
-    const bool is_sound = shares.tp >= 0 && shares.cp >= 0 && shares.ep >= 0 &&
-                          event.tp_s + event.cp_s + event.ep_s <= duration_s + walk->slack_s &&
-                          event.start_s >= walk->clock_s - walk->slack_s;
-    pp_metrics_add_compute(walk, &event);
-    return is_sound;
+    if (op->aux == PP_FUSED_FIRST)
+        second = s->op(s->program, i + 1);
+    const struct pp_shares shares =
+        pp_trace_shares(s->costs, op, op->aux == PP_FUSED_FIRST ? &second : NULL);
+    w->is_sound &= shares.tp >= 0 && shares.cp >= 0 && shares.ep >= 0 &&
+                   shares.tp + shares.cp + shares.ep <= 1 + ROUNDING;
+    return shares;
 }
 
-static bool add_control(const struct walker *w, int i, size_t at, size_t list_at,
+static const struct pp_shares *known_shares(struct walker *w, const struct pp_op *op, int i)
+{
+    const struct pp_costs *costs = w->source->costs;
+    struct known **known = &w->known[op->kind];
+
+    if (!*known)
+        *known = PP_ARRAY(w->arena, struct known, costs->stages * costs->splits);
+    struct known *mine = &(*known)[op->stage * costs->splits + op->split];
+    if (mine->granules != op->granules || op->granules == 0) {
+        mine->shares = shares_of(w, op, i);
+        mine->granules = op->granules;
+    }
+    return &mine->shares;
+}
+
+static void add_compute(struct walker *w, int i, double start_s, double end_s, int step,
+                        struct pp_metrics_walk *walk)
+{
+    const struct pp_costs *costs = w->source->costs;
+    const struct pp_op op = w->source->op(w->source->program, i);
+    const double duration_s = end_s - start_s;
+    struct pp_shares own;
+    const struct pp_shares *shares = &own;
+
+    if (op.aux == PP_FUSED_SECOND && i > 0) /* is in the first */
+        return;
+    if (op.aux == PP_FUSED_FIRST || op.stage >= costs->stages || op.split >= costs->splits)
+        own = shares_of(w, &op, i);
+    else
+        shares = known_shares(w, &op, i);
+    const struct pp_metrics_compute_op event = {.kind = op.kind,
+                                                .step = step,
+                                                .is_fused = op.aux == PP_FUSED_FIRST,
+                                                .start_s = start_s,
+                                                .end_s = end_s,
+                                                .tp_s = shares->tp * duration_s,
+                                                .cp_s = shares->cp * duration_s,
+                                                .ep_s = shares->ep * duration_s,
+                                                .forward_frac = shares->forward};
+    pp_metrics_add_compute(walk, &event);
+}
+
+static void add_control(const struct walker *w, int i, double start_s, double end_s, size_t list_at,
                         struct pp_metrics_walk *walk)
 {
     const struct pp_trace_source *s = w->source;
     const bool is_wait = s->kind[i] == PP_WAIT;
-    const double start_s = pp_units_s(s->start_ps[at]), end_s = pp_units_s(s->end_ps[at]);
     struct pp_metrics_wire wire = {0};
 
-    if (is_wait && s->arg[i] >= 0 && end_s > start_s) {
+    if (is_wait && s->arg[i] >= 0) {
         const size_t awaited = list_at + (size_t)s->arg[i] * (size_t)s->replicas;
         wire = (struct pp_metrics_wire){pp_units_s(s->start_ps[awaited]),
                                         pp_units_s(s->end_ps[awaited])};
     }
-    const bool is_sound = start_s >= walk->clock_s - walk->slack_s;
     pp_metrics_add_wait(walk, start_s, end_s, is_wait ? s->aux[i] : PP_OP_KINDS, wire);
-    return is_sound;
 }
 
-/* The list of one rank in one step. */
-static bool walk_step(const struct walker *w, int step, struct pp_metrics_walk *walk)
+/* The list of one rank in one step; `clock_ps` is where the step before has ended. */
+static int64_t walk_step(struct walker *w, int step, int64_t clock_ps, struct pp_metrics_walk *walk)
 {
     const struct pp_trace_source *s = w->source;
     const size_t width = (size_t)s->replicas, size = (size_t)s->begin[s->ranks];
     const int begin = s->begin[walk->rank], end = s->begin[walk->rank + 1];
     const size_t list_at = ((size_t)step * size + (size_t)begin) * width + (size_t)walk->replica;
-    bool is_sound = true;
 
     for (int i = begin; i < end; i++) {
         const size_t at = list_at + (size_t)(i - begin) * width;
         const int64_t start_ps = s->start_ps[at], end_ps = s->end_ps[at];
         const enum pp_stream stream = pp_op_kinds[s->kind[i]].stream;
-        is_sound &= start_ps >= 0 && start_ps <= end_ps;
-        if (stream == PP_STREAM_COMPUTE)
-            is_sound &=
-                add_compute(w, i, start_ps, end_ps, s->step_of ? s->step_of[i] : step, walk);
-        else if (stream == PP_STREAM_CONTROL)
-            is_sound &= add_control(w, i, at, list_at, walk);
+        const bool is_compute = stream == PP_STREAM_COMPUTE;
+        if (!is_compute && (stream != PP_STREAM_CONTROL || end_ps == clock_ps))
+            continue; /* a rank that need not wait does not */
+        if (is_compute)
+            add_compute(w, i, pp_units_s(start_ps), pp_units_s(end_ps),
+                        s->step_of ? s->step_of[i] : step, walk);
+        else
+            add_control(w, i, pp_units_s(start_ps), pp_units_s(end_ps), list_at, walk);
+        if (is_compute && s->aux[i] == PP_FUSED_SECOND) /* as its first */
+            continue;
+        w->is_sound &= start_ps >= clock_ps && end_ps >= start_ps;
+        clock_ps = end_ps;
     }
-    return is_sound;
+    return clock_ps;
 }
 
 static enum pp_status walk_source(void *context, struct pp_metrics_walk *walk, struct pp_error *err)
 {
-    const struct walker *w = context;
+    struct walker *w = context;
+
+    int64_t clock_ps = 0;
 
     for (int step = 0; step < w->source->steps; step++)
-        if (!walk_step(w, step, walk))
-            return pp_error_set(err, PP_EFAIL, "rank %d: impossible times", walk->rank);
-    return PP_OK;
+        clock_ps = walk_step(w, step, clock_ps, walk);
+    return w->is_sound ? PP_OK : pp_error_set(err, PP_EFAIL, "impossible times");
 }
 
 enum pp_status pp_metrics_from_source(struct pp_arena *arena, const struct pp_trace_source *source,
                                       struct pp_metrics *metrics, struct pp_error *err)
 {
-    const struct pp_costs *costs = source->costs;
-    struct walker walker = {
-        .source = source,
-        .known = PP_ARRAY(arena, struct known, PP_OP_KINDS * costs->stages * costs->splits)};
+    struct walker walker = {.arena = arena, .source = source, .is_sound = true};
     struct pp_error unnamed;
     const struct pp_metrics_lists lists = {.ranks = source->ranks,
                                            .replicas = source->replicas,
