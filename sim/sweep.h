@@ -67,23 +67,28 @@ void pp_sweep_run_point(struct pp_arena *arena, const struct pp_grid *grid, int6
 /* Rows are appended as they arrive, each by one write, so whatever ends the program loses at most
  * the rows that were being computed. Closing puts them into the order of points, in one rename. */
 struct pp_sweep_file;
-/* `path` NULL or "-" is `out`: nothing to resume, rows come out in order. An existing file is gone
- * on with if it belongs to this sweep: same header, keys that are points of the grid (a longer
- * sweep takes them over); a torn last line is dropped; PP_EINVAL otherwise, naming the line, unless
- * `is_fresh`. `wanted[point]` tells which points this part computes; those already there are
- * cleared. */
+/* `path` NULL or "-" is `out`: nothing to resume, rows come out in the order of points, each as
+ * soon as those before it are there; so it is with devices and pipes. An existing file is gone on
+ * with if it belongs to this sweep: same header, keys that are points of the grid (a longer sweep
+ * takes them over); a torn last line is dropped. PP_EINVAL otherwise, naming the line, unless
+ * `is_fresh`; then the file is left as it is. PP_EFAIL when another sweep writes to it.
+ * `wanted[point]` tells which points this part computes, and stays until the end; those already
+ * there are cleared, but for rows that have failed: these are dropped, to be computed again. */
 enum pp_status pp_sweep_file_open(struct pp_arena *arena, const char *path, FILE *out,
                                   const struct pp_grid *grid, bool is_fresh, bool *wanted,
                                   struct pp_sweep_file **file, struct pp_error *err);
+/* A row with its newline; each point once. After PP_EFAIL (a full disk) all rows before are there,
+ * and the file takes no more. */
 enum pp_status pp_sweep_file_add(struct pp_sweep_file *file, int64_t point, const char *row,
                                  size_t length, struct pp_error *err);
 /* What is there so far. */
 struct pp_sweep_counts {
-    int64_t rows, resumed, refused, unfit;
-    char first_reason[256]; /* of the first refused one */
+    int64_t rows, resumed, unfit;
+    int64_t refused;        /* whose status is not ok */
+    char first_reason[256]; /* of the lowest of these points */
 };
 struct pp_sweep_counts pp_sweep_file_counts(const struct pp_sweep_file *file);
-/* Also after an interrupt. */
+/* Also after an interrupt. Without it (the arena ends) a file keeps its rows as they came. */
 enum pp_status pp_sweep_file_close(struct pp_sweep_file *file, struct pp_error *err);
 
 /* ---- sim/sweep_merge.c ---- */

@@ -1,0 +1,634 @@
+/* Whatever happens on the way, the file in the end is the one that is made in one go. */
+#include "sim/sweep_read.h"
+#include "tests/unit/fake_grid.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { POINTS_MAX = 64, ROW_BYTES = 256 };
+
+static struct pp_arena *arena;
+static struct pp_error err;
+static char folder[64], path[128];
+
+static void start(void)
+{
+    arena = pp_arena_create();
+    snprintf(folder, sizeof(folder), "/tmp/test_sweep_file_XXXXXX");
+    cr_assert(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof(path), "%s/sweep.csv", folder);
+    fake_base = 0;
+    fake_stride = 1;
+}
+
+static void finish(void)
+{
+    char command[128];
+
+    pp_arena_destroy(arena);
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    cr_assert(system(command) == 0);
+}
+
+TestSuite(sweep_file, .init = start, .fini = finish, .timeout = 100);
+
+/* ---- rows and files -------------------------------------------------------------------------- */
+
+static struct pp_grid grid_of(int64_t points)
+{
+    return (struct pp_grid){.points = points};
+}
+
+/* Some are refused, with a reason of several lines, some do not fit. */
+static const char *row_of(int64_t point, int64_t points, bool is_failed)
+{
+    static char row[ROW_BYTES];
+    char key[PP_SWEEP_KEY_BYTES];
+    const int64_t value = fake_value(point);
+    const struct pp_grid grid = grid_of(points);
+
+    pp_grid_key(arena, &grid, point, key);
+    if (is_failed)
+        snprintf(row, sizeof(row), "%d,%d,,,failed,ended by signal 9,%d,%s\n", (int)point,
+                 (int)value, (int)points, key);
+    else if (value % 5 == 3)
+        snprintf(row, sizeof(row), "%d,%d,,,refused,\"value %d is odd,\n\"\"very\"\" odd\",%d,%s\n",
+                 (int)point, (int)value, (int)value, (int)points, key);
+    else
+        snprintf(row, sizeof(row), "%d,%d,\"a, %*s\",%s,ok,,%d,%s\n", (int)point, (int)value,
+                 (int)(value % 60), "b", value % 4 == 1 ? "false" : "true", (int)points, key);
+    return row;
+}
+
+static const char *all_rows(int64_t points)
+{
+    const char *text = FAKE_HEADER "\n";
+
+    for (int64_t i = 0; i < points; i++)
+        text = pp_arena_printf(arena, "%s%s", text, row_of(i, points, false));
+    return text;
+}
+
+static char *contents(const char *name, size_t *length)
+{
+    char *text = pp_arena_alloc(arena, 1 << 20);
+    FILE *file = fopen(name, "rb");
+
+    cr_assert(file != NULL, "%s", name);
+    *length = fread(text, 1, (1 << 20) - 1, file);
+    fclose(file);
+    return text;
+}
+
+static void check_contents(const char *name, const char *expected)
+{
+    size_t length;
+    const char *text = contents(name, &length);
+
+    cr_assert_str_eq(text, expected);
+}
+
+static void put_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "wb");
+
+    cr_assert(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void want(bool wanted[POINTS_MAX], int64_t points)
+{
+    for (int64_t i = 0; i < POINTS_MAX; i++)
+        wanted[i] = i < points;
+}
+
+static struct pp_sweep_file *opened(const struct pp_grid *grid, bool *wanted)
+{
+    struct pp_sweep_file *file = NULL;
+
+    cr_assert(pp_sweep_file_open(arena, path, NULL, grid, false, wanted, &file, &err) == PP_OK,
+              "%s", err.message);
+    return file;
+}
+
+static void add(struct pp_sweep_file *file, int64_t point, int64_t points, bool is_failed)
+{
+    const char *row = row_of(point, points, is_failed);
+
+    cr_assert(pp_sweep_file_add(file, point, row, strlen(row), &err) == PP_OK, "%s", err.message);
+}
+
+static void close_file(struct pp_sweep_file *file)
+{
+    cr_assert(pp_sweep_file_close(file, &err) == PP_OK, "%s", err.message);
+}
+
+/* No temporary file beside it. */
+static void check_alone(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof(command), "test \"$(ls -A %s)\" = sweep.csv", folder);
+    cr_assert(system(command) == 0);
+}
+
+/* ---- the property ---------------------------------------------------------------------------- */
+
+static uint64_t state;
+
+static int64_t below(int64_t limit)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)((state >> 33) % (uint64_t)limit);
+}
+
+static int64_t count_wanted(const bool *wanted)
+{
+    int64_t count = 0;
+
+    for (int i = 0; i < POINTS_MAX; i++)
+        count += wanted[i];
+    return count;
+}
+
+/* Add some of what is wanted, in any order. Some fail: they remain to be done. */
+static void add_some(struct pp_sweep_file *file, bool *wanted, int64_t points, int64_t count,
+                     bool may_fail)
+{
+    bool is_left[POINTS_MAX];
+
+    memcpy(is_left, wanted, sizeof(is_left));
+    for (int64_t left = count_wanted(is_left); left > 0 && count > 0; left--, count--) {
+        int64_t turn = below(left), point = 0;
+        for (;; point++)
+            if (is_left[point] && turn-- == 0)
+                break;
+        is_left[point] = false;
+        add(file, point, points, may_fail && below(6) == 0);
+    }
+}
+
+/* Killed anywhere: what was written last is torn, and nobody has closed anything. */
+static void tear(struct pp_arena *inner)
+{
+    struct stat info;
+
+    pp_arena_destroy(inner);
+    cr_assert(stat(path, &info) == 0);
+    if (info.st_size > 0 && below(3) > 0)
+        cr_assert(truncate(path, info.st_size - below(info.st_size < 300 ? info.st_size : 300)) ==
+                  0);
+    if (below(8) == 0 && stat(path, &info) == 0)
+        cr_assert(truncate(path, below(info.st_size + 1)) == 0);
+}
+
+static void one_session(int64_t points, int64_t part, int64_t parts)
+{
+    const struct pp_grid grid = grid_of(points);
+    struct pp_arena *inner = pp_arena_create();
+    struct pp_sweep_file *file;
+    bool wanted[POINTS_MAX];
+    size_t length;
+
+    for (int64_t i = 0; i < POINTS_MAX; i++)
+        wanted[i] = i < points && i % parts == part;
+    const int64_t asked = count_wanted(wanted);
+    cr_assert(pp_sweep_file_open(inner, path, NULL, &grid, false, wanted, &file, &err) == PP_OK,
+              "%s\n%s", err.message, contents(path, &length));
+    const struct pp_sweep_counts counts = pp_sweep_file_counts(file);
+    cr_assert(counts.rows == counts.resumed && asked - count_wanted(wanted) <= counts.resumed);
+    add_some(file, wanted, points, below(points + 1), true);
+    if (below(3) == 0) {
+        close_file(file);
+        pp_arena_destroy(inner);
+    } else {
+        tear(inner);
+    }
+}
+
+static void one_sweep(void)
+{
+    const int64_t points = 1 + below(POINTS_MAX), base = below(100), stride = 1 + below(3);
+    const struct pp_grid grid = grid_of(points);
+    struct pp_sweep_file *file;
+    bool wanted[POINTS_MAX];
+
+    unlink(path);
+    for (int64_t sessions = below(8); sessions > 0; sessions--) {
+        /* a sweep of every second of its points, or one that is shorter, or a part of it */
+        const bool is_sparse = below(4) == 0;
+        const int64_t parts = 1 + below(3);
+        fake_base = base;
+        fake_stride = is_sparse ? 2 * stride : stride;
+        struct stat info;
+        const bool is_first = stat(path, &info) != 0 || info.st_size == 0;
+        if (is_first && is_sparse)
+            one_session((points + 1) / 2, 0, 1);
+        fake_stride = stride;
+        if (is_first && !is_sparse && below(3) == 0)
+            one_session(1 + below(points), 0, 1);
+        one_session(points, below(parts), parts);
+    }
+    want(wanted, points);
+    file = opened(&grid, wanted);
+    add_some(file, wanted, points, points, false);
+    cr_assert(pp_sweep_file_counts(file).rows == points);
+    close_file(file);
+    check_contents(path, all_rows(points));
+    check_alone();
+    want(wanted, points);
+    file = opened(&grid, wanted);
+    cr_assert(count_wanted(wanted) == 0 && pp_sweep_file_counts(file).resumed == points);
+    close_file(file);
+}
+
+Test(sweep_file, any_sequence_ends_in_the_same_file)
+{
+    const int sweeps = getenv("PIPESIM_LONG") ? 3000 : 150;
+
+    for (int seed = 1; seed <= sweeps; seed++) {
+        const struct pp_arena_mark mark = pp_arena_mark(arena);
+        state = (uint64_t)seed * 0x9e3779b97f4a7c15u;
+        one_sweep();
+        pp_arena_release(arena, mark);
+    }
+}
+
+/* ---- what is counted ------------------------------------------------------------------------- */
+
+Test(sweep_file, counts)
+{
+    const struct pp_grid grid = grid_of(10);
+    bool wanted[POINTS_MAX];
+
+    want(wanted, 10);
+    struct pp_sweep_file *file = opened(&grid, wanted);
+    add(file, 8, 10, false);
+    cr_assert_str_eq(pp_sweep_file_counts(file).first_reason, "value 8 is odd,\n\"very\" odd");
+    add(file, 3, 10, false);
+    add(file, 5, 10, false);
+    add(file, 2, 10, true);
+    close_file(file);
+    want(wanted, 10);
+    file = opened(&grid, wanted);
+    const struct pp_sweep_counts counts = pp_sweep_file_counts(file);
+    cr_assert(counts.rows == 3 && counts.resumed == 3 && counts.refused == 2 && counts.unfit == 1);
+    cr_assert_str_eq(counts.first_reason, "value 3 is odd,\n\"very\" odd");
+    for (int64_t i = 0; i < 10; i++)
+        cr_assert(wanted[i] == (i != 8 && i != 3 && i != 5));
+    close_file(file);
+}
+
+/* A failed row that this part does not do again is somebody else's. */
+Test(sweep_file, a_failed_row_of_another_part_stays)
+{
+    const struct pp_grid grid = grid_of(4);
+    bool wanted[POINTS_MAX];
+
+    put_file(path, pp_arena_printf(arena, FAKE_HEADER "\n%s", row_of(3, 4, true)));
+    want(wanted, 3);
+    struct pp_sweep_file *file = opened(&grid, wanted);
+    add_some(file, wanted, 4, 3, false);
+    close_file(file);
+    size_t length;
+    cr_assert(strstr(contents(path, &length), row_of(3, 4, true)) != NULL);
+    want(wanted, 4);
+    file = opened(&grid, wanted);
+    cr_assert(count_wanted(wanted) == 1 && wanted[3]);
+    add(file, 3, 4, false);
+    close_file(file);
+    check_contents(path, all_rows(4));
+}
+
+Test(sweep_file, a_complete_file_is_left_alone)
+{
+    const struct pp_grid grid = grid_of(6);
+    bool wanted[POINTS_MAX];
+    struct stat before, after;
+
+    put_file(path, all_rows(6));
+    cr_assert(stat(path, &before) == 0);
+    want(wanted, 6);
+    close_file(opened(&grid, wanted));
+    cr_assert(stat(path, &after) == 0 && before.st_ino == after.st_ino &&
+              before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
+}
+
+Test(sweep_file, fresh_begins_anew)
+{
+    const struct pp_grid grid = grid_of(2);
+    struct pp_sweep_file *file;
+    bool wanted[POINTS_MAX];
+
+    put_file(path, "whatever this is");
+    want(wanted, 2);
+    cr_assert(pp_sweep_file_open(arena, path, NULL, &grid, true, wanted, &file, &err) == PP_OK);
+    add_some(file, wanted, 2, 2, false);
+    close_file(file);
+    check_contents(path, all_rows(2));
+}
+
+/* ---- what is refused, and left as it is ------------------------------------------------------ */
+
+static void check_refused(const char *text, int64_t points, const char *message)
+{
+    static const char WAYS_OUT[] = "\n  choose another -o, or start anew with --fresh";
+    const struct pp_grid grid = grid_of(points);
+    struct pp_sweep_file *file;
+    bool wanted[POINTS_MAX];
+
+    put_file(path, text);
+    want(wanted, points);
+    cr_assert(pp_sweep_file_open(arena, path, NULL, &grid, false, wanted, &file, &err) ==
+              PP_EINVAL);
+    cr_assert_str_eq(err.message, pp_arena_printf(arena, "%s%s%s", path, message, WAYS_OUT));
+    check_contents(path, text);
+    check_alone();
+}
+
+Test(sweep_file, files_of_others_are_refused)
+{
+    const char *first = pp_arena_strdup(arena, row_of(0, 4, false));
+    const char *other = pp_arena_strdup(arena, row_of(2, 4, false));
+
+    check_refused("notes\n", 4,
+                  ":1: not the result of a sweep: its columns begin with point and end with "
+                  "points,key");
+    check_refused("notes", 4, ":1: not the result of a sweep: it begins with point,");
+    check_refused("point,value,x", 4, ":1: not the result of this sweep");
+    check_refused("point,value,seq,fits,status,reason,points,key\n", 4,
+                  ":1: the result of another sweep: column 3 is \"seq\", here \"text\"");
+    check_refused("point,value,text,fits,status,reason,extra,points,key\n", 4,
+                  ":1: the result of another sweep: column 7 is \"extra\", here \"points\"");
+    check_refused(pp_arena_printf(arena, FAKE_HEADER "\n%s1,2\n", first), 4,
+                  ":3: 2 fields, but there are 8 columns");
+    check_refused(pp_arena_printf(arena, FAKE_HEADER "\n%s%s", first, other), 2,
+                  ":3: none of the points of this sweep: 2,\"a,  b\",true,ok,\n"
+                  "  it is of another sweep or version, or of a file that has changed");
+    check_refused(pp_arena_printf(arena, FAKE_HEADER "\n%s0,0,a,true,ok,,4,%s", first,
+                                  strrchr(first, ',') + 1),
+                  4, ":3: contradicts line 2, which is of the same point");
+    fake_base = 7;
+    check_refused(pp_arena_printf(arena, FAKE_HEADER "\n%s", first), 4,
+                  ":2: none of the points of this sweep: 0,\"a, b\",true,ok,\n"
+                  "  point 0 of this one is --value 7\n"
+                  "  it is of another sweep or version, or of a file that has changed");
+}
+
+static void check_fails(const char *name, enum pp_status status, const char *message)
+{
+    const struct pp_grid grid = grid_of(2);
+    struct pp_sweep_file *file;
+    bool wanted[POINTS_MAX];
+
+    want(wanted, 2);
+    cr_assert(pp_sweep_file_open(arena, name, NULL, &grid, false, wanted, &file, &err) == status);
+    cr_assert(strstr(err.message, message) != NULL, "%s", err.message);
+}
+
+Test(sweep_file, files_that_cannot_be_written)
+{
+    check_fails("/nowhere/x.csv", PP_EFAIL,
+                "cannot write '/nowhere/x.csv': No such file or directory");
+    check_fails(folder, PP_EFAIL, "Is a directory");
+    check_fails("/dev/full", PP_EFAIL, "cannot write /dev/full: No space left on device");
+    check_fails("x.csv.gz", PP_EINVAL, "-o x.csv.gz: a sweep is written row by row");
+    put_file(path, "");
+    chmod(path, 0444);
+    check_fails(path, PP_EFAIL, "Permission denied");
+}
+
+/* ---- two at once ----------------------------------------------------------------------------- */
+
+Test(sweep_file, only_one_sweep_at_a_time)
+{
+    const struct pp_grid grid = grid_of(3);
+    bool wanted[POINTS_MAX];
+    int to[2], from[2];
+    char byte;
+
+    want(wanted, 3);
+    cr_assert(pipe(to) == 0 && pipe(from) == 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        struct pp_sweep_file *file = opened(&grid, wanted);
+        add(file, 2, 3, false);
+        add(file, 0, 3, false);
+        if (write(from[1], "r", 1) == 1 && read(to[0], &byte, 1) == 1)
+            close_file(file);
+        _exit(0);
+    }
+    cr_assert(read(from[0], &byte, 1) == 1);
+    check_fails(path, PP_EFAIL,
+                pp_arena_printf(arena,
+                                "'%s' is being written by another sweep (process %d)\n  wait for "
+                                "its end, or choose another -o",
+                                path, (int)pid));
+    cr_assert(write(to[1], "g", 1) == 1 && waitpid(pid, NULL, 0) == pid);
+    struct pp_sweep_file *file = opened(&grid, wanted);
+    cr_assert(count_wanted(wanted) == 1);
+    add(file, 1, 3, false);
+    close_file(file);
+    check_contents(path, all_rows(3));
+}
+
+/* The child of a sweep that was killed does not hold the lock. */
+Test(sweep_file, workers_do_not_hold_the_lock)
+{
+    const struct pp_grid grid = grid_of(3);
+    bool wanted[POINTS_MAX];
+    int ends[2];
+    char byte;
+
+    want(wanted, 3);
+    cr_assert(pipe(ends) == 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        opened(&grid, wanted);
+        if (fork() == 0) {
+            sleep(2);
+            _exit(0);
+        }
+        if (write(ends[1], "r", 1) == 1)
+            pause();
+    }
+    cr_assert(read(ends[0], &byte, 1) == 1);
+    kill(pid, SIGKILL);
+    cr_assert(waitpid(pid, NULL, 0) == pid);
+    close_file(opened(&grid, wanted));
+}
+
+/* ---- kinds of files -------------------------------------------------------------------------- */
+
+Test(sweep_file, links_modes_and_other_names)
+{
+    const struct pp_grid grid = grid_of(3);
+    char target[128], twin[128];
+    bool wanted[POINTS_MAX];
+    struct stat info;
+
+    snprintf(target, sizeof(target), "%s/target", folder);
+    snprintf(twin, sizeof(twin), "%s/twin", folder);
+    put_file(target, "");
+    chmod(target, 0640);
+    cr_assert(symlink("target", path) == 0 && link(target, twin) == 0);
+    for (int turn = 0; turn < 2; turn++) { /* in place, then by a rename */
+        want(wanted, 3);
+        struct pp_sweep_file *file = opened(&grid, wanted);
+        for (int64_t i = 2; i >= 0; i--)
+            add(file, i, 3, false);
+        close_file(file);
+        check_contents(path, all_rows(3));
+        cr_assert(lstat(path, &info) == 0 && S_ISLNK(info.st_mode));
+        cr_assert(stat(target, &info) == 0 && (info.st_mode & 0777) == 0640);
+        if (turn == 0) {
+            check_contents(twin, all_rows(3));
+            cr_assert(unlink(twin) == 0 && truncate(target, 0) == 0);
+        }
+    }
+}
+
+/* A disk that is full: what was there stays, and it can be gone on with. */
+Test(sweep_file, a_full_disk_keeps_what_is_there)
+{
+    const struct pp_grid grid = grid_of(20);
+    const struct rlimit little = {700, RLIM_INFINITY}, much = {RLIM_INFINITY, RLIM_INFINITY};
+    bool wanted[POINTS_MAX];
+    int64_t count = 0;
+    size_t length;
+
+    signal(SIGXFSZ, SIG_IGN);
+    want(wanted, 20);
+    struct pp_sweep_file *file = opened(&grid, wanted);
+    cr_assert(setrlimit(RLIMIT_FSIZE, &little) == 0);
+    for (const char *row; count < 20; count++) {
+        row = row_of(19 - count, 20, false);
+        if (pp_sweep_file_add(file, 19 - count, row, strlen(row), &err) != PP_OK)
+            break;
+    }
+    cr_assert(count > 2 && count < 20);
+    cr_assert_str_eq(err.message,
+                     pp_arena_printf(arena, "cannot write '%s': File too large", path));
+    cr_assert(pp_sweep_file_add(file, 0, "x\n", 2, &err) == PP_EFAIL);
+    close_file(file);
+    setrlimit(RLIMIT_FSIZE, &much);
+    const char *text = contents(path, &length);
+    cr_assert(text[length - 1] == '\n');
+    want(wanted, 20);
+    file = opened(&grid, wanted);
+    cr_assert(pp_sweep_file_counts(file).resumed == count);
+    add_some(file, wanted, 20, 20, false);
+    close_file(file);
+    check_contents(path, all_rows(20));
+}
+
+Test(sweep_file, a_full_disk_while_putting_in_order)
+{
+    const struct pp_grid grid = grid_of(20);
+    const struct rlimit little = {500, RLIM_INFINITY};
+    bool wanted[POINTS_MAX];
+
+    signal(SIGXFSZ, SIG_IGN);
+    want(wanted, 20);
+    struct pp_sweep_file *file = opened(&grid, wanted);
+    for (int64_t i = 19; i >= 0; i--)
+        add(file, i, 20, false);
+    cr_assert(setrlimit(RLIMIT_FSIZE, &little) == 0);
+    cr_assert(pp_sweep_file_close(file, &err) == PP_EFAIL);
+    cr_assert_str_eq(err.message,
+                     pp_arena_printf(arena,
+                                     "cannot write '%s': File too large\n"
+                                     "  its rows are there, but not in the order of points",
+                                     path));
+    check_alone();
+    want(wanted, 20);
+    file = opened(&grid, wanted);
+    cr_assert(count_wanted(wanted) == 0);
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+/* At any moment all rows are out that have no gap before them. */
+Test(sweep_file, a_stream_is_in_order_and_early)
+{
+    for (int seed = 1; seed <= 100; seed++) {
+        const struct pp_arena_mark mark = pp_arena_mark(arena);
+        char *text = NULL;
+        size_t length = 0;
+        FILE *out = open_memstream(&text, &length);
+        state = (uint64_t)seed * 0x9e3779b97f4a7c15u;
+        const int64_t points = 1 + below(POINTS_MAX), parts = 1 + below(3), part = below(parts);
+        const int64_t stop = below(points + 4);
+        const struct pp_grid grid = grid_of(points);
+        struct pp_sweep_file *file;
+        bool wanted[POINTS_MAX], is_left[POINTS_MAX];
+        for (int64_t i = 0; i < POINTS_MAX; i++)
+            wanted[i] = is_left[i] = i < points && i % parts == part;
+        cr_assert(pp_sweep_file_open(arena, seed % 2 ? "-" : NULL, out, &grid, false, wanted, &file,
+                                     &err) == PP_OK);
+        cr_assert_str_eq(text, FAKE_HEADER "\n");
+        int64_t added = 0;
+        for (int64_t left = count_wanted(is_left); left > 0 && added < stop; left--, added++) {
+            int64_t turn = below(left), point = 0;
+            const char *expected = FAKE_HEADER "\n";
+            for (;; point++)
+                if (is_left[point] && turn-- == 0)
+                    break;
+            is_left[point] = false;
+            add(file, point, points, false);
+            for (int64_t i = part; i < points && !is_left[i]; i += parts)
+                expected = pp_arena_printf(arena, "%s%s", expected, row_of(i, points, false));
+            cr_assert_str_eq(text, expected);
+        }
+        close_file(file);
+        const char *expected = FAKE_HEADER "\n";
+        for (int64_t i = part; i < points; i += parts)
+            if (!is_left[i])
+                expected = pp_arena_printf(arena, "%s%s", expected, row_of(i, points, false));
+        cr_assert_str_eq(text, expected);
+        fclose(out);
+        free(text);
+        pp_arena_release(arena, mark);
+    }
+}
+
+Test(sweep_file, a_pipe_by_name)
+{
+    const struct pp_grid grid = grid_of(5);
+    bool wanted[POINTS_MAX];
+    size_t length;
+
+    cr_assert(mkfifo(path, 0600) == 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        want(wanted, 5);
+        struct pp_sweep_file *file = opened(&grid, wanted);
+        for (int64_t i = 4; i >= 0; i--)
+            add(file, i, 5, false);
+        close_file(file);
+        _exit(0);
+    }
+    cr_assert_str_eq(contents(path, &length), all_rows(5));
+    cr_assert(waitpid(pid, NULL, 0) == pid);
+}
+
+Test(sweep_file, a_stream_that_breaks)
+{
+    const struct pp_grid grid = grid_of(2);
+    FILE *full = fopen("/dev/full", "w");
+    struct pp_sweep_file *file;
+    bool wanted[POINTS_MAX];
+
+    want(wanted, 2);
+    cr_assert(full &&
+              pp_sweep_file_open(arena, NULL, full, &grid, false, wanted, &file, &err) == PP_EFAIL);
+    cr_assert_str_eq(err.message, "cannot write stdout: No space left on device");
+    fclose(full);
+}
