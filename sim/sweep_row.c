@@ -23,6 +23,7 @@ static const char *const BEFORE[] = {"iteration_s",
                                      "tokens_per_s",
                                      "tokens_per_s_per_gpu",
                                      "peak_mem_bytes",
+                                     "device_mem_bytes",
                                      "fits",
                                      "exposed_comm_frac",
                                      NULL};
@@ -189,7 +190,7 @@ static void put_rates(const struct pp_result *r, FILE *out)
     put_number(r->metrics.bubble_frac, out);
     put_number(r->metrics.span_bubble_frac, out);
     if (r->config.is_unit) {
-        put_empty(7, out);
+        put_empty(8, out);
     } else {
         put_number(r->mfu, out);
         put_number(r->hfu, out);
@@ -197,6 +198,7 @@ static void put_rates(const struct pp_result *r, FILE *out)
         put_number(r->tokens_per_s, out);
         put_number(r->tokens_per_s_per_gpu, out);
         put_integer(llround(r->memory[r->peak_rank].peak_bytes), out);
+        put_integer(llround(r->config.cluster.device.memory_bytes), out);
         put_text(r->fits ? "true" : "false", out);
     }
     put_number(r->metrics.exposed_comm_frac, out);

@@ -143,6 +143,7 @@ static const char *const FIGURES[] = {
     "forward",
     "peak_mem_bytes",
     "exposed_comm_frac",
+    "device_mem_bytes",
     "backward",
     "recompute",
     "tp_comm",
@@ -335,7 +336,9 @@ Test(sweep_row, columns_are_those_of_the_documentation)
     static const char wanted[] =
         "point,schedule,engine,model,cluster,gpus,tp,pp,dp,cp,ep,vp,micro_batches,mbs,gbs,seq,"
         "recompute_option,p2p_option,iteration_s,bubble_frac,span_bubble_frac,mfu,hfu,"
-        "model_flops_per_s_per_gpu,tokens_per_s,tokens_per_s_per_gpu,peak_mem_bytes,fits,"
+        "model_flops_per_s_per_gpu,tokens_per_s,tokens_per_s_per_gpu,peak_mem_bytes,device_mem_"
+        "bytes,"
+        "fits,"
         "exposed_comm_frac,forward,backward,recompute,tp_comm,cp_comm,ep_comm,p2p,dp_sync,"
         "optimizer,moves,bubble,params_bytes,grads_bytes,optimizer_bytes,activations_bytes,"
         "buffers_bytes,other_bytes,peak_activations,closed_form_bubble_frac,status,reason,points,"
