@@ -111,4 +111,17 @@ enum pp_status pp_sweep_part(struct pp_arena *arena, const char *option, struct 
  */
 const char *pp_sweep_part_path(struct pp_arena *arena, const char *path, struct pp_part part);
 
+/* ---- sim/sweep_summary.c ---- */
+struct pp_sweep_summary {
+    const char *path;        /* NULL: stdout */
+    const char *merged_path; /* -o as given, where a launcher made the parts; else NULL */
+    struct pp_part part;
+    struct pp_sweep_counts counts;
+    int64_t computed; /* now, in so many seconds */
+    double seconds;
+};
+/* In one line how many points, refused ones with the first reason, points that do not fit, speed;
+ * in another what to type next. For stdout only what is wrong with all points. */
+void pp_sweep_summary(const struct pp_sweep_summary *summary, FILE *out);
+
 #endif
