@@ -30,12 +30,22 @@ struct pp_plot_memory {
     const char *title;
     const char **labels; /* [bars] "0", "1", ... of ranks, or names of schedules */
     const char *axis;    /* what the labels are: "pipeline rank" */
-    const double (*part_bytes)[PP_PLOT_MEMORY_PARTS]; /* [bars] */
+    const double (*part_bytes)[PP_PLOT_MEMORY_PARTS]; /* [bars]; NULL: no bytes are known */
+    const double *activations; /* [bars] chunk activations, drawn where there are no bytes */
+    const bool *is_over;       /* [bars] does not fit; NULL: what is above the capacity */
     int bars;
     double capacity_bytes; /* of the device, a line; 0 = not known */
 };
 enum pp_status pp_plot_memory(struct pp_arena *arena, const struct pp_plot_memory *memory,
                               const struct pp_plot_target *target, struct pp_error *err);
+/* The title of a run's picture, or (`schedule` NULL) of one with several runs. */
+const char *pp_plot_memory_title(struct pp_arena *arena, const char *schedule, bool is_unit);
+/* From a sweep: a bar for each row that was run, at its fullest rank. `by` names the columns that
+ * label the bars, "schedule,pp"; NULL: the inputs that differ. PP_EINVAL where a column is missing
+ * or holds no bytes. */
+enum pp_status pp_plot_memory_table(struct pp_arena *arena, const struct pp_table *table,
+                                    const char *by, struct pp_plot_memory *memory,
+                                    struct pp_error *err);
 
 /* ---- plots/memory_time.c: what a rank holds over the time of a step ---- */
 struct pp_plot_held {
@@ -50,11 +60,17 @@ struct pp_plot_held {
 };
 enum pp_status pp_plot_held(struct pp_arena *arena, const struct pp_plot_held *held,
                             const struct pp_plot_target *target, struct pp_error *err);
+/* ---- plots/held.c ---- */
+/* Chunk activations that each rank of replica 0 holds, from the start of F to the end of B or W.
+ * `granules` of a micro-batch; 0: as many as the forwards of the trace cover. PP_EINVAL when a rank
+ * frees more than it holds. */
+enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace *trace,
+                                  int granules, struct pp_plot_held *held, struct pp_error *err);
 
 /* ---- plots/heat.c: how busy links are over time ---- */
 struct pp_plot_heat {
     const char *title;
-    const char **rows;       /* [row_count] names, the busiest first */
+    const char **rows;       /* [row_count] names; those of one class are neighbours */
     const double *mean_frac; /* [row_count] over the step */
     const double *frac;      /* [row_count * bins] utilisation in each bin, 0 .. 1 */
     int row_count, bins;
@@ -62,6 +78,16 @@ struct pp_plot_heat {
 };
 enum pp_status pp_plot_heat(struct pp_arena *arena, const struct pp_plot_heat *heat,
                             const struct pp_plot_target *target, struct pp_error *err);
+/* Classes of links, mean and greatest utilisation: what a report alone knows. */
+struct pp_plot_links {
+    const char *title;
+    const char **names; /* [count] */
+    const int *members; /* [count] links of the class */
+    const double *mean_frac, *max_frac;
+    int count;
+};
+enum pp_status pp_plot_links(struct pp_arena *arena, const struct pp_plot_links *links,
+                             const struct pp_plot_target *target, struct pp_error *err);
 
 /* ---- plots/timeline_plot.c, timeline_compare.c ---- */
 struct pp_plot_timeline {

@@ -274,6 +274,32 @@ struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_p
     return memory;
 }
 
+struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct pp_program *program,
+                                           const struct pp_costs *costs)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct walk w = walk_make(scratch, program, costs);
+    struct pp_rank_memory *states = PP_ARRAY(scratch, struct pp_rank_memory, program->ranks);
+    const struct pp_memory_changes all = {
+        .base_bytes = PP_ARRAY(arena, double, program->ranks),
+        .taken_bytes = PP_ARRAY(arena, double, pp_program_size(program) + 1),
+        .given_bytes = PP_ARRAY(arena, double, pp_program_size(program) + 1)};
+
+    add_states(scratch, &w, states);
+    for (int rank = 0; rank < program->ranks; rank++) {
+        const struct pp_rank_memory *state = &states[rank];
+        all.base_bytes[rank] = state->params_bytes + state->grads_bytes + state->optimizer_bytes +
+                               (w.has_bytes ? costs->other_bytes : 0);
+        find_changes(&w, rank);
+        for (int at = 0; at < w.count; at++) {
+            const struct change *change = &w.changes[at];
+            all.taken_bytes[w.begin + at] = change->saved_taken + change->buffer_taken;
+            all.given_bytes[w.begin + at] = change->saved_given + change->buffer_given;
+        }
+    }
+    return all;
+}
+
 double *pp_memory_timeline(struct pp_arena *arena, const struct pp_program *program,
                            const struct pp_costs *costs, int rank)
 {

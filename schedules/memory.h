@@ -17,6 +17,14 @@ struct pp_rank_memory {
  * Works on compute-only programs too (no buffers). [ranks] in the arena. Never fails. */
 struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_program *program,
                                        const struct pp_costs *costs);
+/* What each instruction takes when it starts and gives back when it ends, beside what is always
+ * there. A rank's running sum has its maximum, reached before giving back, in peak_bytes. */
+struct pp_memory_changes {
+    double *base_bytes;                /* [rank] parameters, gradients, optimizer, other */
+    double *taken_bytes, *given_bytes; /* [instruction] */
+};
+struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct pp_program *program,
+                                           const struct pp_costs *costs);
 /* Bytes alive on `rank` after each of its instructions (for plots): [count of the rank]. */
 double *pp_memory_timeline(struct pp_arena *arena, const struct pp_program *program,
                            const struct pp_costs *costs, int rank);

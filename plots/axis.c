@@ -1,0 +1,71 @@
+#include "plots/axis.h"
+
+#include <math.h>
+#include <string.h>
+
+struct pp_axis_time pp_axis_time(double end_s, const char *unit)
+{
+    if (unit)
+        return (struct pp_axis_time){1, unit};
+    if (end_s >= 1)
+        return (struct pp_axis_time){1, "s"};
+    if (end_s >= 1e-3)
+        return (struct pp_axis_time){1e3, "ms"};
+    return (struct pp_axis_time){1e6, "us"};
+}
+
+int pp_axis_every(int count, double width_in, double room_in)
+{
+    static const int STEPS[] = {1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 200, 256, 500};
+    const int last = (int)(sizeof(STEPS) / sizeof(*STEPS)) - 1;
+
+    for (int i = 0; i < last; i++)
+        if ((double)count / STEPS[i] * width_in <= room_in)
+            return STEPS[i];
+    return STEPS[last] > count ? count : STEPS[last];
+}
+
+static size_t longest(const char *const *labels, int count)
+{
+    size_t longest = 1;
+
+    for (int i = 0; i < count; i++)
+        longest = strlen(labels[i]) > longest ? strlen(labels[i]) : longest;
+    return longest;
+}
+
+void pp_axis_labels(const struct pp_figure *f, const char *const *labels, int count,
+                    const char *axis)
+{
+    static const double PLOT_FRAC = 0.82; /* of the width: the rest is margins */
+    enum { SHORT = 4, GAP = 1 };
+    const double room_in = PLOT_FRAC * f->width_in, char_in = pp_figure_character_in(f);
+    const size_t characters = longest(labels, count);
+    const bool is_turned =
+        characters > SHORT && count * (double)(characters + GAP) * char_in > room_in;
+    const double width_in = is_turned ? 2 * char_in : (double)(characters + GAP) * char_in;
+    const int every = pp_axis_every(count, width_in, room_in);
+
+    fprintf(f->script, "set xtics scale 0%s (", is_turned ? " rotate by 35 right" : "");
+    for (int i = 0; i < count; i += every)
+        fprintf(f->script, "%s%s %d", i ? ", " : "", pp_figure_quote(f, labels[i]), i);
+    fprintf(f->script, ")\nset xrange [-0.6:%g]\n", count - 0.4);
+    if (axis && *axis)
+        fprintf(f->script, "set xlabel %s\n", pp_figure_quote(f, axis));
+}
+
+int pp_axis_columns(const struct pp_plot_target *target)
+{
+    enum { LEAST = 60, MOST = 200 };
+    const int width = target->terminal.width;
+
+    return width < LEAST ? LEAST : width > MOST ? MOST : width;
+}
+
+void pp_axis_heading(const struct pp_plot_target *target, const char *title)
+{
+    const char *heading = target->title ? target->title : title;
+
+    if (heading && *heading)
+        fprintf(target->out, "%s\n\n", heading);
+}

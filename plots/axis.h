@@ -1,0 +1,27 @@
+/* plots/axis.h — what several kinds of pictures need of their axes and of the terminal. */
+#ifndef PP_PLOTS_AXIS_H
+#define PP_PLOTS_AXIS_H
+
+#include "plots/figure.h"
+
+/* Times up to `end_s` in a unit that suits them. `unit` is that of unit mode ("units"), or NULL. */
+struct pp_axis_time {
+    double factor; /* seconds -> unit */
+    const char *unit;
+};
+struct pp_axis_time pp_axis_time(double end_s, const char *unit);
+
+/* Labels of the places 0 .. count-1 on x: every so many where they would touch, turned where names
+ * are long. With `axis` as the name of the axis. */
+void pp_axis_labels(const struct pp_figure *figure, const char *const *labels, int count,
+                    const char *axis);
+/* The step at which labels of `width_in` inches fit into `room_in` for `count` of them:
+ * 1, 2, 4, 5, 8, 10, 16, 20, ... */
+int pp_axis_every(int count, double width_in, double room_in);
+
+/* Columns of the terminal to draw in, in [60, 200]. */
+int pp_axis_columns(const struct pp_plot_target *target);
+/* The title of a picture in the terminal, when it has one. */
+void pp_axis_heading(const struct pp_plot_target *target, const char *title);
+
+#endif

@@ -1,0 +1,127 @@
+/* Chunk activations held, from a trace alone: docs/numbers.md, peak_activations. */
+#include "plots/plot.h"
+
+#include <math.h>
+
+struct cells {
+    const struct pp_trace *trace;
+    struct pp_op (*ops)[2]; /* [event] */
+    int *op_count;          /* [event] 0 where the event holds nothing */
+    int granules, splits;
+    bool is_infer; /* nothing runs backwards: a forward gives back at once */
+};
+
+static enum pp_status read_cells(struct pp_arena *arena, struct cells *c, struct pp_error *err)
+{
+    const struct pp_trace *t = c->trace;
+
+    c->ops = pp_arena_alloc_raw(arena, sizeof(*c->ops) * ((size_t)t->count + 1));
+    c->op_count = PP_ARRAY(arena, int, t->count + 1);
+    c->is_infer = true;
+    for (int i = 0; i < t->count; i++) {
+        if (t->events[i].stream != PP_STREAM_COMPUTE)
+            continue;
+        if (pp_op_parse(t->events[i].cell, c->ops[i], &c->op_count[i], err) != PP_OK) {
+            pp_error_prefix(err, "%s: ", t->program);
+            return pp_error_set(err, PP_EINVAL, "%s: '%s' is no cell", t->program,
+                                t->events[i].cell);
+        }
+        for (int k = 0; k < c->op_count[i]; k++) {
+            const struct pp_op *op = &c->ops[i][k];
+            if (op->kind == PP_F && op->granules > c->granules)
+                c->granules = op->granules;
+            if (pp_op_kinds[op->kind].has_mb && op->split >= c->splits)
+                c->splits = op->split + 1;
+            c->is_infer = c->is_infer && op->kind != PP_B && op->kind != PP_W;
+        }
+    }
+    return PP_OK;
+}
+
+/* Cells that an op takes when it starts, or gives back when it ends. */
+static int taken(const struct pp_op *op)
+{
+    return op->kind == PP_F ? op->granules : 0;
+}
+static int given(const struct cells *c, const struct pp_op *op)
+{
+    const bool gives = c->is_infer ? op->kind == PP_F : op->kind == PP_B || op->kind == PP_W;
+
+    return gives ? op->granules : 0;
+}
+
+struct curve {
+    double *time_s, *held;
+    int count;
+};
+
+static void add_point(struct curve *curve, double time_s, double held)
+{
+    if (curve->count && curve->time_s[curve->count - 1] > time_s)
+        time_s = curve->time_s[curve->count - 1];
+    curve->time_s[curve->count] = time_s;
+    curve->held[curve->count++] = held;
+}
+
+static enum pp_status walk_rank(const struct cells *c, int first, int end, struct curve *curve,
+                                struct pp_error *err)
+{
+    const double whole = (double)c->granules * c->splits;
+    int64_t held = 0;
+
+    add_point(curve, 0, 0);
+    for (int i = first; i < end; i++) {
+        const struct pp_trace_event *e = &c->trace->events[i];
+        const int64_t before = held;
+        int gives = 0;
+        for (int k = 0; k < c->op_count[i]; k++) {
+            held += taken(&c->ops[i][k]);
+            gives += given(c, &c->ops[i][k]);
+        }
+        if (held != before)
+            add_point(curve, e->start_s, (double)held / whole);
+        held -= gives;
+        if (held < 0)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s: rank %d gives back at %s what no forward before it took",
+                                c->trace->program, e->rank, e->cell);
+        if (gives)
+            add_point(curve, e->end_s, (double)held / whole);
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace *trace,
+                                  int granules, struct pp_plot_held *held, struct pp_error *err)
+{
+    struct cells c = {.trace = trace, .granules = 1, .splits = 1};
+    int *counts = PP_ARRAY(arena, int, trace->ranks);
+    const double **time_s = PP_ARRAY(arena, const double *, trace->ranks),
+                 **values = PP_ARRAY(arena, const double *, trace->ranks);
+    double end_s = 0;
+
+    PP_TRY(read_cells(arena, &c, err));
+    c.granules = granules > 0 ? granules : c.granules;
+    for (int i = 0; i < trace->count; i++)
+        end_s = fmax(end_s, trace->events[i].end_s);
+    for (int rank = 0, first = 0, next = 0; rank < trace->ranks; rank++, first = next) {
+        while (next < trace->count && trace->events[next].replica == 0 &&
+               trace->events[next].rank == rank)
+            next++;
+        const size_t room = 2 * (size_t)(next - first) + 1;
+        struct curve curve = {PP_ARRAY(arena, double, room), PP_ARRAY(arena, double, room), 0};
+        PP_TRY(walk_rank(&c, first, next, &curve, err));
+        counts[rank] = curve.count;
+        time_s[rank] = curve.time_s;
+        values[rank] = curve.held;
+    }
+    *held = (struct pp_plot_held){
+        .title = pp_arena_printf(arena, "%s: activations held over time by pipeline rank", trace->program),
+        .quantity = "activations held",
+        .ranks = trace->ranks,
+        .counts = counts,
+        .time_s = time_s,
+        .held = values,
+        .end_s = end_s};
+    return PP_OK;
+}

@@ -1,0 +1,246 @@
+/* Bars of bytes, stacked by component. Bytes come as doubles and are drawn in GiB. */
+#include "plots/plot.h"
+
+#include "plots/axis.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PARTS = PP_PLOT_MEMORY_PARTS };
+static const double GIB = 1024.0 * 1024.0 * 1024.0;
+
+/* Lighter from below to above, so that neighbours differ in grey. */
+static const struct part {
+    const char *name;
+    unsigned rgb;
+    char letter;
+} STACK[PARTS] = {
+    {"parameters", 0x14263f, 'P'},  {"gradients", 0x2f5f95, 'G'}, {"optimizer", 0x4a8f87, 'O'},
+    {"activations", 0xf2b350, 'A'}, {"buffers", 0xf9e08f, 'B'},   {"other", 0xf4f4f4, '-'},
+};
+static const struct part COUNTED = {"activations", 0xf2b350, 'A'};
+
+struct bars {
+    const struct pp_plot_memory *memory;
+    int parts;
+    const struct part *stack;
+    double unit;     /* of one GiB or one activation */
+    double capacity; /* in units; 0 = not known */
+    double most;     /* the highest bar */
+};
+
+static double part_of(const struct bars *b, int bar, int part)
+{
+    const struct pp_plot_memory *m = b->memory;
+
+    return (m->part_bytes ? m->part_bytes[bar][part] : m->activations[bar]) / b->unit;
+}
+
+static double total_of(const struct bars *b, int bar)
+{
+    double total = 0;
+
+    for (int k = 0; k < b->parts; k++)
+        total += part_of(b, bar, k);
+    return total;
+}
+
+static bool is_over(const struct bars *b, int bar)
+{
+    if (b->memory->is_over)
+        return b->memory->is_over[bar];
+    return b->capacity > 0 && total_of(b, bar) > b->capacity * (1 + 1e-12);
+}
+
+static bool is_any_over(const struct bars *b)
+{
+    for (int i = 0; i < b->memory->bars; i++)
+        if (is_over(b, i))
+            return true;
+    return false;
+}
+
+static bool occurs(const struct bars *b, int part)
+{
+    for (int i = 0; i < b->memory->bars; i++)
+        if (part_of(b, i, part) > 0)
+            return true;
+    return false;
+}
+
+static enum pp_status make_bars(const struct pp_plot_memory *m, struct bars *b,
+                                struct pp_error *err)
+{
+    *b = (struct bars){.memory = m,
+                       .parts = m->part_bytes ? PARTS : 1,
+                       .stack = m->part_bytes ? STACK : &COUNTED,
+                       .unit = m->part_bytes ? GIB : 1,
+                       .capacity = m->part_bytes ? m->capacity_bytes / GIB : 0};
+    for (int i = 0; i < m->bars; i++)
+        b->most = fmax(b->most, total_of(b, i));
+    if (!(b->most > 0) || !isfinite(b->most))
+        return pp_error_set(err, PP_EINVAL, "there is no memory to draw");
+    return PP_OK;
+}
+
+const char *pp_plot_memory_title(struct pp_arena *arena, const char *schedule, bool is_unit)
+{
+    const char *what = is_unit ? "activations" : "peak memory";
+
+    return schedule ? pp_arena_printf(arena, "%s: %s of each pipeline rank", schedule, what)
+                    : pp_arena_printf(arena, "%s of the fullest rank", what);
+}
+
+/* ---- a figure -------------------------------------------------------------------------------- */
+
+static double top_of(const struct bars *b)
+{
+    return 1.06 * fmax(b->capacity, is_any_over(b) ? 1.04 * b->most : b->most);
+}
+
+/* Columns: place, then the lower and upper end of every part, then where a mark stands. */
+static void write_data(const struct bars *b, FILE *script)
+{
+    fputs("$memory << EOD\n", script);
+    for (int i = 0; i < b->memory->bars; i++) {
+        double sum = 0;
+        fprintf(script, "%d 0", i);
+        for (int k = 0; k < b->parts; k++)
+            fprintf(script, " %.6g", sum += part_of(b, i, k));
+        if (is_over(b, i))
+            fprintf(script, " %.6g\n", sum + 0.025 * top_of(b));
+        else
+            fputs(" NaN\n", script);
+    }
+    fputs("EOD\n", script);
+}
+
+static void write_plot(const struct bars *b, const struct pp_figure *f)
+{
+    const char *text = pp_arena_printf(f->arena, "device %.1f GiB", b->capacity);
+
+    fputs("plot", f->script);
+    for (int k = 0; k < b->parts; k++)
+        if (occurs(b, k))
+            fprintf(f->script,
+                    " $memory using 1:%d:($1-0.4):($1+0.4):%d:%d with boxxyerror fs solid 1 "
+                    "border lc rgb '#303030' fc rgb '#%06x' lw 0.4 title %s, \\\n",
+                    k + 3, k + 2, k + 3, b->stack[k].rgb,
+                    b->parts > 1 ? pp_figure_quote(f, b->stack[k].name) : "''");
+    if (b->capacity > 0)
+        fprintf(f->script, " %.6g with lines lw 1.8 dt (6,3) lc rgb '#a81e3b' title %s, \\\n",
+                b->capacity, pp_figure_quote(f, text));
+    if (is_any_over(b))
+        fprintf(f->script,
+                " $memory using 1:%d with points pt 11 ps %g lc rgb '#a81e3b' title "
+                "'does not fit', \\\n",
+                b->parts + 3, f->target->is_paper ? 0.9 : 1.2);
+    fputs(" NaN notitle\n", f->script);
+}
+
+static enum pp_status draw_figure(struct pp_arena *arena, const struct bars *b,
+                                  const struct pp_plot_target *target, struct pp_error *err)
+{
+    const struct pp_figure_wish wish = {
+        .width_in = 7, .height_in = 4.2, .paper_height_in = 2.5, .title = b->memory->title};
+    struct pp_figure figure;
+
+    pp_figure_open(arena, target, &wish, &figure);
+    pp_axis_labels(&figure, b->memory->labels, b->memory->bars, b->memory->axis);
+    fprintf(figure.script,
+            "set ylabel %s\nset yrange [0:%.6g]\nset key outside Left reverse samplen %s\n",
+            b->memory->part_bytes ? "'memory per device (GiB)'" : "'chunk activations held'",
+            top_of(b), target->is_paper ? "1 above horizontal" : "1.5 right top vertical invert");
+    write_data(b, figure.script);
+    write_plot(b, &figure);
+    return pp_figure_close(&figure, err);
+}
+
+/* ---- in the terminal ------------------------------------------------------------------------- */
+
+enum { MAX_ROWS = 40, MAX_LABEL = 24, VALUE = 16 };
+
+static int label_width(const struct pp_plot_memory *m)
+{
+    size_t width = strlen(m->axis ? m->axis : "");
+
+    for (int i = 0; i < m->bars; i++)
+        width = strlen(m->labels[i]) > width ? strlen(m->labels[i]) : width;
+    return width > MAX_LABEL ? MAX_LABEL : (int)width;
+}
+
+/* A part ends where the sum up to it does, so that the whole bar is as long as the total. */
+static void print_bar(const struct bars *b, int bar, int width, double per_column, FILE *out)
+{
+    const int line = b->capacity > 0 ? (int)lround(b->capacity / per_column) : -1;
+    double sum = 0;
+    int at = 0;
+
+    for (int k = 0; k < b->parts; k++) {
+        sum += part_of(b, bar, k);
+        for (const int end = (int)lround(sum / per_column); at < end && at < width; at++)
+            fputc(at == line ? '|' : b->stack[k].letter, out);
+    }
+    for (; at < width; at++)
+        fputc(at == line ? '|' : ' ', out);
+}
+
+static void print_row(const struct bars *b, int bar, int label, int width, FILE *out)
+{
+    const double per_column = fmax(b->most, b->capacity) / (width - 1);
+
+    fprintf(out, "%*.*s ", label, label, b->memory->labels[bar]);
+    print_bar(b, bar, width, per_column, out);
+    fprintf(out, " %.*f%s\n", b->memory->part_bytes ? 1 : 2, total_of(b, bar),
+            is_over(b, bar) ? " OVER" : "");
+}
+
+static void print_legend(const struct bars *b, FILE *out)
+{
+    fputs("\n ", out);
+    for (int k = 0; k < b->parts; k++)
+        if (occurs(b, k))
+            fprintf(out, " %c %s", b->stack[k].letter, b->stack[k].name);
+    if (b->capacity > 0)
+        fprintf(out, "  | device %.1f GiB", b->capacity);
+    fputc('\n', out);
+}
+
+static int fullest(const struct bars *b)
+{
+    int most = 0;
+
+    for (int i = 1; i < b->memory->bars; i++)
+        if (total_of(b, i) > total_of(b, most))
+            most = i;
+    return most;
+}
+
+static void draw_text(const struct bars *b, const struct pp_plot_target *target)
+{
+    const int label = label_width(b->memory), peak = fullest(b);
+    const int width = pp_axis_columns(target) - label - VALUE;
+    const int every = (b->memory->bars + MAX_ROWS - 1) / MAX_ROWS;
+
+    pp_axis_heading(target, b->memory->title);
+    fprintf(target->out, "%*.*s %-*s %s\n", label, label, b->memory->axis ? b->memory->axis : "",
+            width, "", b->memory->part_bytes ? "GiB" : "activations");
+    for (int i = 0; i < b->memory->bars; i++)
+        if (i % every == 0 || i == peak)
+            print_row(b, i, label, width, target->out);
+    print_legend(b, target->out);
+    if (every > 1)
+        fprintf(target->out, "  1 of %d shown, and the fullest\n", every);
+}
+
+enum pp_status pp_plot_memory(struct pp_arena *arena, const struct pp_plot_memory *memory,
+                              const struct pp_plot_target *target, struct pp_error *err)
+{
+    struct bars bars;
+
+    PP_TRY(make_bars(memory, &bars, err));
+    if (target->format != PP_PLOT_TERMINAL)
+        return draw_figure(arena, &bars, target, err);
+    draw_text(&bars, target);
+    return PP_OK;
+}

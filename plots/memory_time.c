@@ -1,0 +1,343 @@
+/* What ranks hold over the time of a step: a step curve for each of a few ranks, and the range of
+ * all of them where there are many. */
+#include "plots/plot.h"
+
+#include "plots/axis.h"
+
+#include <math.h>
+
+enum { MAX_CURVES = 6 };
+static const double GIB = 1024.0 * 1024.0 * 1024.0;
+
+/* The curve of a rank without what lasts no time: of points at the same time the greatest, for it
+ * may be the peak, and the last. */
+struct curve {
+    const double *time_s;
+    double *held;
+    int count;
+};
+
+struct sheet {
+    const struct pp_plot_held *held;
+    struct curve *curves; /* [rank] */
+    struct pp_axis_time time;
+    double unit;           /* of what is held */
+    double capacity, most; /* in units */
+    int peak;              /* the rank that holds most */
+    int shown[MAX_CURVES], shown_count;
+    const char *names[MAX_CURVES]; /* of the shown and those that are like them */
+};
+
+static struct curve curve_of(struct pp_arena *arena, const struct pp_plot_held *h, int rank)
+{
+    const double *time_s = h->time_s[rank], *held = h->held[rank];
+    const size_t room = (size_t)h->counts[rank] + 1;
+    double *times = PP_ARRAY(arena, double, room);
+    struct curve c = {times, PP_ARRAY(arena, double, room), 0};
+
+    for (int first = 0, last; first < h->counts[rank]; first = last + 1) {
+        double most = held[first];
+        for (last = first; last + 1 < h->counts[rank] && time_s[last + 1] <= time_s[first];)
+            most = fmax(most, held[++last]);
+        if (most > held[last] && (c.count == 0 || most > c.held[c.count - 1])) {
+            times[c.count] = time_s[first];
+            c.held[c.count++] = most;
+        }
+        times[c.count] = time_s[first];
+        c.held[c.count++] = held[last];
+    }
+    return c;
+}
+
+static double peak_of(const struct curve *c)
+{
+    double most = 0;
+
+    for (int i = 0; i < c->count; i++)
+        most = fmax(most, c->held[i]);
+    return most;
+}
+
+static bool is_same(const struct curve *a, const struct curve *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (int i = 0; i < a->count; i++)
+        if (a->time_s[i] != b->time_s[i] || a->held[i] != b->held[i])
+            return false;
+    return true;
+}
+
+/* Of curves that hide each other one is drawn, with both names. */
+static void show(struct pp_arena *arena, struct sheet *s, int rank)
+{
+    for (int i = 0; i < s->shown_count; i++) {
+        if (s->shown[i] == rank)
+            return;
+        if (is_same(&s->curves[s->shown[i]], &s->curves[rank])) {
+            s->names[i] = pp_arena_printf(arena, "%s, %d", s->names[i], rank);
+            return;
+        }
+    }
+    s->names[s->shown_count] = pp_arena_printf(arena, "rank %d", rank);
+    s->shown[s->shown_count++] = rank;
+}
+
+static bool shows_all(const struct sheet *s)
+{
+    return s->held->ranks <= MAX_CURVES;
+}
+
+static void choose_ranks(struct pp_arena *arena, struct sheet *s)
+{
+    const int ranks = s->held->ranks;
+
+    if (shows_all(s)) {
+        for (int r = 0; r < ranks; r++)
+            show(arena, s, r);
+        return;
+    }
+    show(arena, s, s->peak);
+    s->names[0] = pp_arena_printf(arena, "%s (most)", s->names[0]);
+    show(arena, s, 0);
+    show(arena, s, ranks / 2);
+    show(arena, s, ranks - 1);
+}
+
+static enum pp_status make_sheet(struct pp_arena *arena, const struct pp_plot_held *h,
+                                 struct sheet *s, struct pp_error *err)
+{
+    *s = (struct sheet){.held = h,
+                        .curves = PP_ARRAY(arena, struct curve, h->ranks),
+                        .time = pp_axis_time(h->end_s, h->time_unit),
+                        .unit = h->is_bytes ? GIB : 1};
+    for (int r = 0; r < h->ranks; r++) {
+        s->curves[r] = curve_of(arena, h, r);
+        const double most = peak_of(&s->curves[r]) / s->unit;
+        if (most > s->most) {
+            s->most = most;
+            s->peak = r;
+        }
+    }
+    s->capacity = h->capacity / s->unit;
+    if (!(s->most > 0) || !(h->end_s > 0) || !isfinite(h->end_s))
+        return pp_error_set(err, PP_EINVAL, "no rank holds anything over time");
+    choose_ranks(arena, s);
+    return PP_OK;
+}
+
+/* ---- ranges ---------------------------------------------------------------------------------- */
+
+/* Least and most of a curve in each of `bins` equal spans of time. */
+struct range {
+    double least, most;
+};
+
+static int bin_of(const struct pp_plot_held *h, double time_s, int bins)
+{
+    const int bin = (int)(time_s / h->end_s * bins);
+
+    return bin < 0 ? 0 : bin >= bins ? bins - 1 : bin;
+}
+
+static void widen(struct range *range, double value)
+{
+    range->least = fmin(range->least, value);
+    range->most = fmax(range->most, value);
+}
+
+/* A value counts in every bin that it reaches into. */
+static void add_range(const struct sheet *s, int rank, struct range *ranges, int bins)
+{
+    const struct pp_plot_held *h = s->held;
+    const struct curve *c = &s->curves[rank];
+
+    for (int i = 0; i < c->count; i++) {
+        const double until_s = i + 1 < c->count ? c->time_s[i + 1] : h->end_s;
+        for (int bin = bin_of(h, c->time_s[i], bins); bin <= bin_of(h, until_s, bins); bin++)
+            widen(&ranges[bin], c->held[i]);
+    }
+}
+
+static struct range *ranges_make(struct pp_arena *arena, int bins)
+{
+    struct range *ranges = PP_ARRAY(arena, struct range, bins);
+
+    for (int i = 0; i < bins; i++)
+        ranges[i] = (struct range){INFINITY, 0};
+    return ranges;
+}
+
+/* ---- a figure -------------------------------------------------------------------------------- */
+
+/* More than what can be seen is left out: of each bin the first, least, greatest and last point. */
+static void write_bin(const struct sheet *s, const struct curve *c, int first, int last, FILE *out)
+{
+    int least = first, most = first;
+
+    for (int i = first; i <= last; i++) {
+        least = c->held[i] < c->held[least] ? i : least;
+        most = c->held[i] > c->held[most] ? i : most;
+    }
+    const int kept[] = {first, least < most ? least : most, least < most ? most : least, last};
+    for (int k = 0, before = -1; k < 4; before = kept[k++])
+        if (kept[k] != before)
+            fprintf(out, "%.6g %.6g\n", c->time_s[kept[k]] * s->time.factor,
+                    c->held[kept[k]] / s->unit);
+}
+
+static void write_curve(const struct sheet *s, int rank, FILE *out)
+{
+    enum { BINS = 700 };
+    const struct pp_plot_held *h = s->held;
+    const struct curve *c = &s->curves[rank];
+
+    fprintf(out, "$rank%d << EOD\n", rank);
+    for (int first = 0, last; first < c->count; first = last + 1) {
+        const int bin = bin_of(h, c->time_s[first], BINS);
+        for (last = first; last + 1 < c->count && bin_of(h, c->time_s[last + 1], BINS) == bin;)
+            last++;
+        write_bin(s, c, first, last, out);
+    }
+    if (c->count)
+        fprintf(out, "%.6g %.6g\n", h->end_s * s->time.factor, c->held[c->count - 1] / s->unit);
+    fputs("EOD\n", out);
+}
+
+static void write_range(struct pp_arena *arena, const struct sheet *s, FILE *out)
+{
+    enum { BINS = 400 };
+    const double bin_s = s->held->end_s / BINS;
+    struct range *ranges = ranges_make(arena, BINS);
+
+    for (int r = 0; r < s->held->ranks; r++)
+        add_range(s, r, ranges, BINS);
+    fputs("$all << EOD\n", out);
+    for (int i = 0; i < 2 * BINS; i++)
+        fprintf(out, "%.6g %.6g %.6g\n", bin_s * ((i + 1) / 2) * s->time.factor,
+                ranges[i / 2].least / s->unit, ranges[i / 2].most / s->unit);
+    fputs("EOD\n", out);
+}
+
+static void write_plot(const struct sheet *s, const struct pp_figure *f)
+{
+    const double scale = f->target->is_paper ? 0.6 : 1;
+
+    fputs("plot", f->script);
+    if (!shows_all(s))
+        fprintf(f->script,
+                " $all using 1:2:3 with filledcurves fc rgb '#d9d9d9' title 'all %d ranks', \\\n",
+                s->held->ranks);
+    for (int i = 0; i < s->shown_count; i++) /* the later, the thinner: what is below is seen */
+        fprintf(f->script, " $rank%d with steps linestyle %d lw %.2g title '%s', \\\n", s->shown[i],
+                i % PP_STYLES + 1, scale * (3.2 - 0.5 * i), s->names[i]);
+    if (s->capacity > 0)
+        fprintf(f->script, " %.6g with lines lw 1.8 dt (6,3) lc rgb '#a81e3b' title %s, \\\n",
+                s->capacity,
+                pp_figure_quote(f, pp_arena_printf(f->arena, "device %.1f GiB", s->capacity)));
+    fputs(" NaN notitle\n", f->script);
+}
+
+static enum pp_status draw_figure(struct pp_arena *arena, const struct sheet *s,
+                                  const struct pp_plot_target *target, struct pp_error *err)
+{
+    const struct pp_figure_wish wish = {
+        .width_in = 7, .height_in = 4, .paper_height_in = 2.5, .title = s->held->title};
+    struct pp_figure f;
+
+    pp_figure_open(arena, target, &wish, &f);
+    fprintf(f.script,
+            "set xlabel 'time (%s)'\nset ylabel '%s'\nset xrange [0:%.6g]\nset yrange [0:%.6g]\n"
+            "set key outside Left reverse samplen %s\n",
+            s->time.unit, s->held->is_bytes ? "memory per device (GiB)" : "chunk activations held",
+            s->held->end_s * s->time.factor, 1.06 * fmax(s->most, s->capacity),
+            target->is_paper ? "1.5 above horizontal" : "2 right top vertical");
+    if (!s->held->is_bytes && s->most <= 12)
+        fputs("set ytics 1\n", f.script);
+    if (!shows_all(s))
+        write_range(arena, s, f.script);
+    for (int i = 0; i < s->shown_count; i++)
+        write_curve(s, s->shown[i], f.script);
+    write_plot(s, &f);
+    return pp_figure_close(&f, err);
+}
+
+/* ---- in the terminal ------------------------------------------------------------------------- */
+
+enum { ROWS = 16, MARGIN = 8 };
+
+struct chart {
+    const struct sheet *sheet;
+    struct range *all, *peak; /* [columns] */
+    int columns;
+    double per_row;
+};
+
+static void print_line(const struct chart *c, int row, FILE *out)
+{
+    const struct sheet *s = c->sheet;
+    const double level = (row + 0.5) * c->per_row * s->unit;
+    const bool is_capacity = s->capacity > 0 && (int)lround(s->capacity / c->per_row) - 1 == row;
+
+    if (row % 4 == 3)
+        fprintf(out, "%7.*f ", c->per_row < 1 ? 1 : 0, (row + 1) * c->per_row);
+    else
+        fprintf(out, "%*s", MARGIN, "");
+    fputc('|', out);
+    for (int i = 0; i < c->columns; i++)
+        fputc(c->peak[i].most >= level  ? '#'
+              : c->all[i].most >= level ? ':'
+              : is_capacity             ? '-'
+                                        : ' ',
+              out);
+    fputc('\n', out);
+}
+
+static void print_axis(const struct chart *c, FILE *out)
+{
+    const struct sheet *s = c->sheet;
+    char end[32];
+
+    fprintf(out, "%7d +", 0);
+    for (int i = 0; i < c->columns; i++)
+        fputc('-', out);
+    snprintf(end, sizeof(end), "%.4g %s", s->held->end_s * s->time.factor, s->time.unit);
+    fprintf(out, "\n%*s0%*s\n\n", MARGIN + 1, "", c->columns - 1, end);
+}
+
+static void draw_text(struct pp_arena *arena, const struct sheet *s,
+                      const struct pp_plot_target *target)
+{
+    struct chart c = {.sheet = s, .columns = pp_axis_columns(target) - MARGIN - 2};
+
+    c.all = ranges_make(arena, c.columns);
+    c.peak = ranges_make(arena, c.columns);
+    c.per_row = fmax(s->most, s->capacity) / ROWS;
+    for (int r = 0; r < s->held->ranks; r++)
+        add_range(s, r, c.all, c.columns);
+    add_range(s, s->peak, c.peak, c.columns);
+    pp_axis_heading(target, s->held->title);
+    fprintf(target->out, "%7s\n", s->held->is_bytes ? "GiB" : "chunk activations");
+    for (int row = ROWS - 1; row >= 0; row--)
+        print_line(&c, row, target->out);
+    print_axis(&c, target->out);
+    fprintf(target->out, "  # rank %d, which holds most (%.*f)", s->peak, s->held->is_bytes ? 1 : 2,
+            s->most);
+    if (s->held->ranks > 1)
+        fprintf(target->out, "  : the most of all %d ranks", s->held->ranks);
+    if (s->capacity > 0)
+        fprintf(target->out, "  - device %.1f GiB", s->capacity);
+    fputc('\n', target->out);
+}
+
+enum pp_status pp_plot_held(struct pp_arena *arena, const struct pp_plot_held *held,
+                            const struct pp_plot_target *target, struct pp_error *err)
+{
+    struct sheet sheet;
+
+    PP_TRY(make_sheet(arena, held, &sheet, err));
+    if (target->format != PP_PLOT_TERMINAL)
+        return draw_figure(arena, &sheet, target, err);
+    draw_text(arena, &sheet, target);
+    return PP_OK;
+}

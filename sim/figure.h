@@ -1,0 +1,26 @@
+/* sim/figure.h — from a run to what a picture is drawn from (plots/plot.h). Everything lives in the
+ * arena; results and their traces are kept by reference. PP_EINVAL where the run has no such thing,
+ * with the reason. */
+#ifndef PP_SIM_FIGURE_H
+#define PP_SIM_FIGURE_H
+
+#include "plots/plot.h"
+#include "sim/config.h"
+
+/* ---- sim/figure_memory.c ---- */
+/* One run: its ranks, each at its own peak. Several: one bar each, at its fullest rank; those that
+ * were refused are left out. In unit mode chunk activations. */
+enum pp_status pp_figure_memory(struct pp_arena *arena, const struct pp_result *results, int count,
+                                struct pp_plot_memory *memory, struct pp_error *err);
+
+/* ---- sim/figure_held.c ---- */
+/* Bytes alive on each rank over the time of the trace; in unit mode chunk activations. */
+enum pp_status pp_figure_held(struct pp_arena *arena, const struct pp_result *result,
+                              struct pp_plot_held *held, struct pp_error *err);
+
+/* ---- sim/figure_heat.c ---- */
+/* The hottest links of every class over the time of the trace. */
+enum pp_status pp_figure_heat(struct pp_arena *arena, const struct pp_result *result,
+                              struct pp_plot_heat *heat, struct pp_error *err);
+
+#endif

@@ -1,0 +1,37 @@
+set terminal pdfcairo size 7in,4.2in font 'sans,10' fontscale 0.75
+set output 'drawn.pdf'
+set termoption noenhanced
+set encoding utf8
+set style line 1 lc rgb '#1b3a6b' lw 1.8 dt 1 pt 7 ps 0.8
+set style line 2 lc rgb '#e07b1f' lw 1.8 dt 1 pt 5 ps 0.8
+set style line 3 lc rgb '#12908a' lw 1.8 dt 1 pt 9 ps 0.8
+set style line 4 lc rgb '#a81e3b' lw 1.8 dt 1 pt 11 ps 0.8
+set style line 5 lc rgb '#6fa8dc' lw 1.8 dt 1 pt 13 ps 0.8
+set style line 6 lc rgb '#6a3d9a' lw 1.8 dt 1 pt 6 ps 0.8
+set style line 7 lc rgb '#8c8c1a' lw 1.8 dt 1 pt 4 ps 0.8
+set style line 8 lc rgb '#555555' lw 1.8 dt 1 pt 8 ps 0.8
+set border 3 lw 1 lc rgb '#404040'
+set tics nomirror scale 0.6 textcolor rgb '#202020'
+set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1
+set key noautotitle
+set title '1f1b: peak memory of each pipeline rank'
+set xtics scale 0 ('0' 0, '1' 1, '2' 2, '3' 3)
+set xrange [-0.6:3.6]
+set xlabel 'pipeline rank'
+set ylabel 'memory per device (GiB)'
+set yrange [0:84.4263]
+set key outside Left reverse samplen 1.5 right top vertical invert
+$memory << EOD
+0 0 0.708697 1.41739 5.66957 7.30899 7.31803 11.318 NaN
+1 0 0.586433 1.17287 4.69147 5.92102 5.93157 9.93157 NaN
+2 0 0.586433 1.17287 4.69147 5.51117 5.52172 9.52172 NaN
+3 0 0.70626 1.41252 5.65008 6.18127 6.1873 10.1873 NaN
+EOD
+plot $memory using 1:3:($1-0.4):($1+0.4):2:3 with boxxyerror fs solid 1 border lc rgb '#303030' fc rgb '#14263f' lw 0.4 title 'parameters', \
+ $memory using 1:4:($1-0.4):($1+0.4):3:4 with boxxyerror fs solid 1 border lc rgb '#303030' fc rgb '#2f5f95' lw 0.4 title 'gradients', \
+ $memory using 1:5:($1-0.4):($1+0.4):4:5 with boxxyerror fs solid 1 border lc rgb '#303030' fc rgb '#4a8f87' lw 0.4 title 'optimizer', \
+ $memory using 1:6:($1-0.4):($1+0.4):5:6 with boxxyerror fs solid 1 border lc rgb '#303030' fc rgb '#f2b350' lw 0.4 title 'activations', \
+ $memory using 1:7:($1-0.4):($1+0.4):6:7 with boxxyerror fs solid 1 border lc rgb '#303030' fc rgb '#f9e08f' lw 0.4 title 'buffers', \
+ $memory using 1:8:($1-0.4):($1+0.4):7:8 with boxxyerror fs solid 1 border lc rgb '#303030' fc rgb '#f4f4f4' lw 0.4 title 'other', \
+ 79.6475 with lines lw 1.8 dt (6,3) lc rgb '#a81e3b' title 'device 79.6 GiB', \
+ NaN notitle

@@ -1,0 +1,31 @@
+/* A run of the simulator from the words of its command line, for tests of what is made from it. */
+#ifndef PP_TESTS_SIM_RUN_H
+#define PP_TESTS_SIM_RUN_H
+
+#include "sim/cli.h"
+#include "sim/commands.h"
+#include "sim/resolve.h"
+
+#include <string.h>
+
+static inline enum pp_status sim_run(struct pp_arena *arena, const char *line,
+                                     struct pp_result *result, struct pp_error *err)
+{
+    enum { WORDS = 64 };
+    char *text = pp_arena_printf(arena, "pipesim %s", line), *words[WORDS];
+    int count = 0, subject_count;
+    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
+    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    struct pp_config *config = PP_NEW(arena, struct pp_config);
+    struct pp_subject *subjects;
+
+    for (char *word = strtok(text, " "); word && count < WORDS; word = strtok(NULL, " "))
+        words[count++] = word;
+    PP_TRY(pp_options_parse(arena, &pp_sim_cli, count, words, parsed, err));
+    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
+    PP_TRY(pp_subjects_open(arena, request, &subjects, &subject_count, err));
+    PP_TRY(pp_resolve(arena, request, &subjects[0], config, err));
+    return pp_simulate(arena, config, PP_FULL, result, err);
+}
+
+#endif
