@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { TERMINAL_ROWS = 24 };
 /* A column of a paper, as in two-column styles of IEEE and ACM. */
 static const double COLUMN_IN = 3.3, COLUMN_PT = 8, PAGE_PT = 10;
 
@@ -51,10 +52,7 @@ static void terminal_tex(const struct pp_figure *f)
 
 static void terminal_dumb(const struct pp_figure *f)
 {
-    enum { ROWS = 24 };
-
-    fprintf(f->script, "set terminal dumb %d,%d noenhanced mono\n", f->target->terminal.width - 1,
-            ROWS);
+    fprintf(f->script, "set terminal dumb %d,%d noenhanced mono\n", f->columns, f->rows);
 }
 
 /* What gnuplot is told to write, beside the script or in a folder of its own. */
@@ -143,6 +141,8 @@ void pp_figure_open(struct pp_arena *arena, const struct pp_plot_target *target,
                      : target->is_paper    ? column_in
                                            : wish->height_in,
         .font_pt = target->is_paper ? COLUMN_PT : PAGE_PT,
+        .columns = target->terminal.width - 1,
+        .rows = wish->rows > 0 ? wish->rows : TERMINAL_ROWS,
     };
     figure->script = open_memstream(&figure->text, &figure->length);
     assert(figure->script);

@@ -42,6 +42,7 @@ struct pp_figure {
     const struct pp_plot_target *target;
     double width_in, height_in; /* of the whole picture */
     double font_pt;
+    int columns, rows; /* of characters in the terminal */
     FILE *script;
     char *text; /* of the script, valid once it is flushed */
     size_t length;
@@ -51,6 +52,7 @@ struct pp_figure {
 struct pp_figure_wish {
     double width_in, height_in; /* on a screen or a page */
     double paper_height_in;     /* in a column; 0 = in proportion */
+    int rows;                   /* of characters in the terminal; 0 = 24 */
     const char *title;
 };
 /* Begins the script: terminal, output, styles, title. */
@@ -70,9 +72,11 @@ double pp_figure_character_in(const struct pp_figure *figure);
 
 /* ---- plots/style.c ---- */
 /* Line styles 1 .. PP_STYLES are defined in every script: "linestyle 3" has its colour, dash and
- * symbol; all differ in grey, too. More series begin again with other symbols. */
+ * symbol; all differ in grey, too. */
 enum { PP_STYLES = 8 };
 void pp_style_define(const struct pp_figure *figure);
+/* The styles behind them, up to `count`: the colours again, with other dashes and symbols. */
+void pp_style_define_more(const struct pp_figure *figure, int count);
 /* Colour of a kind of op, as 0xRRGGBB: kinds differ in lightness; `shade` in [0, 1] is where within
  * its range of lightness (neighbouring micro-batches differ). */
 unsigned pp_style_op_rgb(int kind, double shade);

@@ -6,29 +6,46 @@
 
 struct line_style {
     unsigned rgb;
-    const char *dash; /* in a paper; on a screen all lines are solid */
-    int symbol;       /* gnuplot's point type */
+    const char *dash; /* in a paper; on a screen the first lines are solid */
 };
 static const struct line_style LINES[PP_STYLES] = {
-    {0x1b3a6b, "1", 7},          {0xe07b1f, "(8,3)", 5},          {0x12908a, "(2,2)", 9},
-    {0xa81e3b, "(8,3,2,3)", 11}, {0x6fa8dc, "(14,4)", 13},        {0x6a3d9a, "(4,3)", 6},
-    {0x8c8c1a, "(2,4)", 4},      {0x555555, "(12,3,2,3,2,3)", 8},
+    {0x1b3a6b, "1"},      {0xe07b1f, "(8,3)"}, {0x12908a, "(2,2)"}, {0xa81e3b, "(8,3,2,3)"},
+    {0x6fa8dc, "(14,4)"}, {0x6a3d9a, "(4,3)"}, {0x8c8c1a, "(2,4)"}, {0x555555, "(12,3,2,3,2,3)"},
 };
+/* gnuplot's point types: filled and open circles, squares, triangles, diamonds, pentagons; crosses.
+ * Their number and that of the colours have no common factor, so that pairs differ for long. */
+static const int SYMBOLS[] = {7, 5, 9, 11, 13, 6, 4, 8, 15, 10, 12, 1, 3};
+enum { SYMBOLS_COUNT = sizeof(SYMBOLS) / sizeof(*SYMBOLS) };
+
+static void define_line(const struct pp_figure *f, int i)
+{
+    static const char *const ROUNDS[] = {"1", "(6,3)", "(2,2)"}; /* on a screen */
+    const int round = i / PP_STYLES;
+    const struct line_style *line = &LINES[i % PP_STYLES];
+    const char *dash =
+        f->target->is_paper ? LINES[(i + 3 * round) % PP_STYLES].dash : ROUNDS[round % 3];
+
+    fprintf(f->script, "set style line %d lc rgb '#%06x' lw %g dt %s pt %d ps %g\n", i + 1,
+            line->rgb, f->target->is_paper ? 1.2 : 1.8, dash, SYMBOLS[i % SYMBOLS_COUNT],
+            f->target->is_paper ? 0.5 : 0.8);
+}
 
 void pp_style_define(const struct pp_figure *f)
 {
-    const bool is_paper = f->target->is_paper;
-
     for (int i = 0; i < PP_STYLES; i++)
-        fprintf(f->script, "set style line %d lc rgb '#%06x' lw %g dt %s pt %d ps %g\n", i + 1,
-                LINES[i].rgb, is_paper ? 1.2 : 1.8, is_paper ? LINES[i].dash : "1", LINES[i].symbol,
-                is_paper ? 0.5 : 0.8);
+        define_line(f, i);
     fprintf(f->script,
             "set border 3 lw %g lc rgb '#404040'\n"
             "set tics nomirror scale 0.6 textcolor rgb '#202020'\n"
             "set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1\n"
             "set key noautotitle\n",
-            is_paper ? 0.7 : 1.0);
+            f->target->is_paper ? 0.7 : 1.0);
+}
+
+void pp_style_define_more(const struct pp_figure *f, int count)
+{
+    for (int i = PP_STYLES; i < count; i++)
+        define_line(f, i);
 }
 
 /* Range of a kind: dark and light end, so that the letters on it can be read. */
