@@ -11,14 +11,29 @@
 #include "traces/trace.h"
 
 /* ---- plots/curves*.c: any column over any other ---- */
+struct pp_chart;
+/* A picture that people ask for by name: columns that the command line need not say. */
+struct pp_curve_kind {
+    const char *name;
+    const char *x, *y; /* "peak_mem_bytes|peak_activations": the first that has values; NULL: what
+                        * the table suggests */
+    bool is_scatter;   /* any number of points for each x, in the order of the rows */
+    bool is_joined;    /* points of a series are joined all the same */
+    bool is_labelled;  /* names stand at the points */
+    const char *(*adapt)(struct pp_chart *chart); /* after looking at the rows: y; may be NULL */
+};
+extern const struct pp_curve_kind pp_curve_kinds[]; /* the plain one first; name NULL at the end */
+
 struct pp_curves {
-    const char *x, *y;        /* columns; NULL: what the table suggests */
-    const char *by;           /* columns that make the series, "schedule" or "schedule,pp"; NULL:
-                               * what the table suggests; "" = one series */
-    const char *const *where; /* "pp=8": only these rows */
+    const struct pp_curve_kind *kind; /* NULL: the plain one */
+    const char *x, *y;                /* columns; NULL: as the kind says */
+    const char *by;                   /* columns that make the series, "schedule,pp"; NULL: what the
+                                       * table suggests; "" = one series */
+    const char *const *where;         /* "pp=8" or "pp=4,8": only these rows */
     int where_count;
-    bool has_log_x, has_log_y; /* x is logarithmic by itself where its values double */
-    bool is_scatter;           /* points only, any number of them per x */
+    bool has_log_x, has_log_y; /* they are logarithmic by themselves where values double or span
+                                * decades */
+    FILE *notes; /* what was chosen and what is left out, a line each; NULL: nowhere */
 };
 enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *table,
                               const struct pp_curves *curves, const struct pp_plot_target *target,

@@ -1,0 +1,36 @@
+/* Any column of a table over any other, a curve for each series. */
+#include "plots/curves_parts.h"
+
+static void derive(struct pp_arena *arena, struct pp_table *table)
+{
+    static const struct {
+        const char *name, *above, *below;
+    } RATIOS[] = {{"gbs_per_gpu", "gbs", "gpus"}};
+
+    for (size_t i = 0; i < sizeof(RATIOS) / sizeof(*RATIOS); i++) {
+        const int above = pp_table_find(table, RATIOS[i].above),
+                  below = pp_table_find(table, RATIOS[i].below);
+        if (above >= 0 && below >= 0 && pp_table_find(table, RATIOS[i].name) < 0)
+            pp_table_add_ratio(arena, table, RATIOS[i].name, above, below);
+    }
+}
+
+enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *table,
+                              const struct pp_curves *curves, const struct pp_plot_target *target,
+                              struct pp_error *err)
+{
+    struct pp_chart chart = {
+        .arena = arena,
+        .table = *table,
+        .curves = curves,
+        .kind = curves->kind ? curves->kind : &pp_curve_kinds[0],
+        .target = target,
+        .notes = curves->notes,
+    };
+
+    derive(arena, &chart.table);
+    PP_TRY(pp_chart_select(&chart, err));
+    PP_TRY(pp_chart_choose(&chart, err));
+    PP_TRY(pp_chart_group(&chart, err));
+    return pp_chart_draw(&chart, err);
+}

@@ -1,0 +1,120 @@
+/* plots/curves_parts.h — what the parts of pp_plot_curves() share: rows, columns, series, axes. */
+#ifndef PP_PLOTS_CURVES_PARTS_H
+#define PP_PLOTS_CURVES_PARTS_H
+
+#include "plots/plot.h"
+
+enum { PP_BY_MAX = 8 };
+
+struct pp_curve_point {
+    double x, y;   /* in the units of the table; x of a category is its index */
+    double closed; /* closed form of y; NAN where there is none */
+    bool is_unfit;
+    int row;
+};
+struct pp_curve {
+    const char *name; /* "" where there is one series */
+    struct pp_curve_point *points;
+    int count, capacity;
+    int style; /* number of the series in the table: keeps its colour where the order changes */
+};
+
+struct pp_curve_axis {
+    const char *label;   /* with the unit */
+    const char *subject; /* without, for the title */
+    double scale;        /* what is drawn is the value times this */
+    double lo, hi;       /* of what is drawn */
+    double log_base;     /* 0 = linear */
+    const char *tics;    /* "('2' 2, '4' 4)"; NULL = gnuplot's own */
+};
+
+struct pp_chart {
+    struct pp_arena *arena;
+    struct pp_table table; /* derived columns included */
+    const struct pp_curves *curves;
+    const struct pp_curve_kind *kind;
+    const struct pp_plot_target *target;
+    FILE *notes;
+    const char *heading;  /* in front of the title; NULL = none */
+    bool has_ideal;       /* y in proportion to x, from the best series at its smallest x */
+    int *rows, row_count; /* those that are drawn */
+    int x, y, by[PP_BY_MAX], by_count;
+    bool has_closed, has_unfit;
+    bool is_categorical; /* x is text */
+    const char **categories;
+    int category_count;
+    struct pp_curve *series; /* in the order of the legend */
+    int series_count;
+    struct pp_curve_axis x_axis, y_axis;
+};
+
+/* ---- curves_rows.c ---- */
+/* The rows that --where and the status leave; says on `notes` what is left out. */
+enum pp_status pp_chart_select(struct pp_chart *chart, struct pp_error *err);
+/* Leave out rows without a value of x or y. */
+enum pp_status pp_chart_need_values(struct pp_chart *chart, struct pp_error *err);
+bool pp_chart_is_numeric(const struct pp_chart *chart, int column);
+bool pp_chart_varies(const struct pp_chart *chart, int column);
+/* "4, 8, 16, ...": the different texts of a column in the rows given. */
+const char *pp_chart_values_text(const struct pp_chart *chart, int column, const int *rows,
+                                 int count);
+static inline const char *pp_chart_cell(const struct pp_chart *chart, int row, int column)
+{
+    return chart->table.cells[row][column];
+}
+
+/* ---- curves_choose.c ---- */
+/* x, y and by: as asked for, or what the table suggests, and then a note says so. */
+enum pp_status pp_chart_choose(struct pp_chart *chart, struct pp_error *err);
+/* Is the column something that was put in, not a result? */
+bool pp_chart_is_input(const struct pp_chart *chart, int column);
+/* Rows in the order of series and x; those that are equal in both lie beside each other. */
+void pp_chart_sort(const struct pp_chart *chart, int *rows, int count);
+bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b);
+
+/* ---- curves_series.c ---- */
+/* PP_EINVAL for several rows of one series with the same x, unless points may lie anywhere. */
+enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err);
+
+/* ---- curves_axis.c ---- */
+/* Labels, units, limits and tics, for a field of points that is `length_in` wide. PP_EINVAL for
+ * what a logarithm cannot show. */
+enum pp_status pp_chart_axes(struct pp_chart *chart, double length_in, double character_in,
+                             struct pp_error *err);
+/* y of the line of perfect scaling at x; NAN where there is none. */
+double pp_chart_ideal(const struct pp_chart *chart, double x);
+
+/* ---- curves_tics.c ---- */
+/* Tics at `values` (ascending, as drawn), as many as have room. */
+const char *pp_tics_at(struct pp_arena *arena, const struct pp_curve_axis *axis,
+                       const double *values, int count, double length_in, double character_in);
+/* Limits on the tics of a logarithmic axis whose lo and hi are those of the data; with units at the
+ * tics where they are seconds. */
+void pp_tics_decades(struct pp_arena *arena, struct pp_curve_axis *axis, bool is_seconds);
+/* Limits of a linear axis on round numbers. */
+void pp_tics_round(struct pp_curve_axis *axis);
+
+/* ---- curves_names.c: columns for people ---- */
+enum pp_column_unit {
+    PP_COLUMN_PLAIN,
+    PP_COLUMN_FRAC,
+    PP_COLUMN_SECONDS,
+    PP_COLUMN_BYTES,
+    PP_COLUMN_FLOPS,
+    PP_COLUMN_RATE,
+};
+struct pp_column_name {
+    const char *text;   /* "step time" */
+    const char *detail; /* behind it, in parentheses, where the unit does not say it; or NULL */
+    enum pp_column_unit unit;
+};
+struct pp_column_name pp_column_name(struct pp_arena *arena, const char *column);
+/* Value of a column in the name of a series: "1f1b", "pp 8". */
+const char *pp_column_value(struct pp_arena *arena, const char *column, const char *value);
+/* "gpt3-175b, h100, 64 GPUs, pp 8": the inputs that are the same everywhere. */
+const char *pp_chart_constants(const struct pp_chart *chart);
+
+/* ---- curves_draw.c ---- */
+enum pp_status pp_chart_draw(struct pp_chart *chart, struct pp_error *err);
+
+#endif
