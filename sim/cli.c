@@ -3,6 +3,7 @@
 #include "core/model_options.h"
 #include "core/op.h"
 #include "schedules/select_options.h"
+#include "sim/plot_kinds.h"
 
 enum {
     REPORT = 1 << PP_CMD_RUN, /* one run that prints its report */
@@ -11,6 +12,7 @@ enum {
     PROGRAM = 1 << PP_CMD_PROGRAM,
     VERIFY = 1 << PP_CMD_VERIFY,
     COMPARE = 1 << PP_CMD_COMPARE,
+    PLOT = 1 << PP_CMD_PLOT,
     SHAPE = RUN | PROGRAM,
     LISTS = 1 << PP_CMD_SCHEDULES | 1 << PP_CMD_MODELS | 1 << PP_CMD_CLUSTERS | 1 << PP_CMD_PRESETS,
     BIG = PP_OPTION_BIG,
@@ -43,6 +45,8 @@ static const struct pp_command commands[] = {
                           "run every combination of lists and ranges of options: one row each",
                       .max_operands = -1,
                       .takes_lists = true},
+    [PP_CMD_PLOT] = {"plot", "pipesim plot FILE... [--kind KIND] [options] [-o FILE]",
+                     "draw a sweep, traces or a report, to a file or in the terminal", 1, -1},
     [PP_CMD_HELP] = {"help", "pipesim help [COMMAND]", "help on one command", 0, 1},
 };
 
@@ -56,9 +60,12 @@ static const struct pp_command commands[] = {
 #define G_ENGINE   "Engine and costs"
 #define G_COMPARE  "Comparison"
 #define G_SWEEP    "Sweep"
+#define G_PLOT     "Plot"
 #define G_OUTPUT   PP_GROUP_OUTPUT
 
 /* clang-format off */
+#define CHOICE(name, summary, sources, function)  "|" name
+#define SUMMARY(name, summary, sources, function) " " name ": " summary "."
 static const struct pp_option options[] = {
     {.name = "schedule", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .group = G_SCHEDULE, .commands = SHAPE,
      .aliases = PP_SCHEDULE_ALIASES,
@@ -163,6 +170,21 @@ static const struct pp_option options[] = {
     {.name = "merge", .type = PP_OPTION_FLAG, .group = G_SWEEP, .commands = SWEEP,
      .help = "Put the files of parts, given as operands, together in the order of points."},
 
+    {.name = "kind", .type = PP_OPTION_CHOICE, .choices = &(PP_PLOT_KINDS(CHOICE))[1], .argument = "KIND", .default_text = "by the files", .group = G_PLOT, .commands = PLOT,
+     .help = "What to draw." PP_PLOT_KINDS(SUMMARY)},
+    {.name = "x", .type = PP_OPTION_STRING, .argument = "COLUMN", .group = G_PLOT, .commands = PLOT,
+     .help = "Along the x axis; default: the input with most values. Any column of the sweep, or gbs_per_gpu."},
+    {.name = "y", .type = PP_OPTION_STRING, .argument = "COLUMN", .group = G_PLOT, .commands = PLOT, .help = "Up the y axis; default: bubble_frac."},
+    {.name = "by", .type = PP_OPTION_STRING, .argument = "COLUMN,...", .group = G_PLOT, .commands = PLOT,
+     .help = "Columns that tell the curves apart, or none; default: the schedule and what else varies."},
+    {.name = "where", .type = PP_OPTION_STRING, .argument = "COLUMN=VALUE", .is_repeatable = true, .group = G_PLOT, .commands = PLOT,
+     .help = "Only rows with that value, or one of several: pp=4,8."},
+    {.name = "log-x", .type = PP_OPTION_FLAG, .group = G_PLOT, .commands = PLOT, .help = "A logarithmic x axis; by itself where values double."},
+    {.name = "log-y", .type = PP_OPTION_FLAG, .group = G_PLOT, .commands = PLOT, .help = "A logarithmic y axis; by itself where values span three decades."},
+    {.name = "title", .type = PP_OPTION_STRING, .argument = "TEXT", .group = G_PLOT, .commands = PLOT, .help = "Over the picture; default: what is drawn; none in a paper."},
+    {.name = "paper", .type = PP_OPTION_FLAG, .group = G_PLOT, .commands = PLOT, .help = "For a column of a paper: 3.3 inches wide, 8 pt, dashes beside colours."},
+    {.name = "size", .type = PP_OPTION_STRING, .argument = "WxH", .group = G_PLOT, .commands = PLOT, .help = "Of the picture in inches, 6x4, or 15x10cm."},
+
     {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT | COMPARE, .help = "One JSON object on stdout."},
     {.name = "gantt", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Draw the step in the terminal."},
     {.name = "explain", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Say where each number comes from."},
@@ -171,6 +193,7 @@ static const struct pp_option options[] = {
     {.name = "no-alternatives", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Leave out the other schedules."},
     {.name = "compute", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = PROGRAM, .help = "Compute ops only: the form that PyTorch loads."},
     {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PROGRAM | SWEEP, .help = "Write to a file instead of stdout (also -o)."},
+    {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PLOT, .help = "A picture .png, .pdf, .svg or .tex, or a script .gp for gnuplot (also -o); none: in the terminal."},
     {.name = "markdown", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = 1 << PP_CMD_SCHEDULES, .help = "The page docs/schedules.md, with pictures."},
     {.name = "xml", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = 1 << PP_CMD_CLUSTERS, .help = "The cluster as a SimGrid platform, for --gpus N devices."},
     {.name = "color", .type = PP_OPTION_CHOICE, .choices = "auto|always|never", .argument = "WHEN", .default_text = "auto", .group = G_OUTPUT, .commands = REPORT | LISTS,
@@ -186,6 +209,7 @@ static const struct pp_example examples[] = {
     {"pipesim sweep --preset megatron-sc21-145b --gbs 768:6144:x2 --recompute none --recompute full --engine dag", "a published run at other batch sizes, with and without recomputation"},
     {"pipesim sweep --schedule all --pp 4:16:x2 --micro-batches 16,32 --unit F=1,B=2 --part 2/4 -o part-2.csv", "one of four parts; under srun, mpirun or torchrun each process takes its own"},
     {"pipesim sweep --merge part-*.csv -o sweep.csv", "put the parts together"},
+    {"pipesim plot sweep.csv", "draw a sweep in the terminal; -o fig.pdf --paper for a paper"},
     {"pipesim compare predicted.csv measured.json.gz --tolerance 5%", "how wrong is a prediction, and where? Two files of --trace"},
 };
 /* clang-format on */

@@ -3,7 +3,7 @@ $ pipesim
 ! pipesim: predict step time, bubbles, memory and MFU of pipeline-parallel training
 ! usage: pipesim [run] --schedule NAME|FILE.csv --gpus N [options]
 ! commands: run schedules models clusters presets program verify compare sweep
-!           help
+!           plot help
 !
 ! Examples:
 !   # a report with no input file: model, cluster and layout are chosen for you
@@ -27,7 +27,7 @@ $ pipesim
 ! pipesim: error: nothing to do; try: pipesim --schedule chimera --gpus 2048
 = 2
 $ pipesim frobnicate
-! pipesim: error: unknown command "frobnicate"; commands are run, schedules, models, clusters, presets, program, verify, compare, sweep, help
+! pipesim: error: unknown command "frobnicate"; commands are run, schedules, models, clusters, presets, program, verify, compare, sweep, plot, help
 = 2
 $ pipesim shedules
 ! pipesim: error: unknown command "shedules"; did you mean "pipesim schedules"?
