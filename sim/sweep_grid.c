@@ -1,4 +1,5 @@
 /* Lists of values into points, and a point into a command line. */
+#include "core/units.h"
 #include "sim/commands.h"
 #include "sim/sweep_check.h"
 #include "sim/sweep_list.h"
@@ -62,11 +63,13 @@ static enum pp_status open_axis(struct pp_arena *arena, const struct pp_option_v
 static enum pp_status too_many_points(const struct pp_grid *grid, struct pp_error *err)
 {
     const char *separator = ": ";
+    char text[PP_UNITS_TEXT_BYTES];
 
     pp_error_set(err, PP_EINVAL, "the sweep has more than 2,147,483,648 points");
     for (int i = 0; i < grid->axis_count; i++)
         if (grid->axes[i].count > 1) {
-            pp_error_append(err, "%s%d of --%s", separator, grid->axes[i].count,
+            pp_error_append(err, "%s%s of --%s", separator,
+                            pp_units_print_count(grid->axes[i].count, text),
                             pp_sim_cli.options[grid->axes[i].option].name);
             separator = " * ";
         }

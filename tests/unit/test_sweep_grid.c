@@ -364,7 +364,8 @@ Test(sweep_grid, what_no_point_can_read_is_refused)
         {"--schedule 1f1b --params 1B:1T:x1.0000001", "the range has "},
         {"--schedule 1f1b --seed 1:1048576:+1,0", "more than 1048576 values"},
         {"--schedule 1f1b --seed 1:1000000:+1 --micro-batches 1:1000000:+1",
-         "the sweep has more than 2,147,483,648 points: 1000000 of --micro-batches * 1000000 of "
+         "the sweep has more than 2,147,483,648 points: 1,000,000 of --micro-batches * 1,000,000 "
+         "of "
          "--seed"},
         {"--schedule 1f1b --pp 8,4,08", "--pp: 8 is there twice"},
         {"--schedule 1f1b --pp 8 --np 8", "--pp: 8 is there twice"},
