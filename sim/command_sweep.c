@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct sweep {
     struct pp_grid grid;
@@ -166,6 +167,8 @@ static void tick(void *context)
 {
     struct sweep *s = context;
 
+    if (!s->path && isatty(STDOUT_FILENO)) /* the rows on the terminal are progress enough */
+        return;
     pp_progress_count(&s->progress, s->resumed + s->done, s->resumed + s->count, "points");
 }
 
