@@ -93,8 +93,9 @@ enum pp_status pp_sweep_file_close(struct pp_sweep_file *file, struct pp_error *
 
 /* ---- sim/sweep_merge.c ---- */
 /* The rows of several files with the same header in one, in the order of points; a row that is in
- * several of them once. Says on `notes` which points are missing. PP_EINVAL for files that do not
- * belong together and for contradicting rows (file:line of both). */
+ * several of them once, and one that failed only while there is no other. Says on `notes` which
+ * points are missing. Different sweeps are joined in the order given and numbered anew, with a
+ * note. PP_EINVAL for other columns and for contradicting rows (file:line of both). */
 enum pp_status pp_sweep_merge(struct pp_arena *arena, const char *const *paths, int count,
                               const char *output, FILE *out, FILE *notes, struct pp_error *err);
 

@@ -12,22 +12,6 @@
 
 /* ---- counts ------------------------------------------------------------------------------- */
 
-static bool is_text(struct pp_sweep_text field, const char *text)
-{
-    return pp_sweep_text_is_same(field, (struct pp_sweep_text){text, strlen(text)});
-}
-
-static int find_column(struct pp_sweep_text header, const char *name)
-{
-    for (int i = 0;; i++) {
-        const struct pp_sweep_text field = pp_sweep_field(header, i);
-        if (!field.data)
-            return -1;
-        if (is_text(field, name))
-            return i;
-    }
-}
-
 /* Without its quotes, cut to what there is room for. */
 static void copy_field(struct pp_sweep_text field, char *text, size_t size)
 {
@@ -47,8 +31,8 @@ void pp_sweep_file_count(struct pp_sweep_file *file, int64_t point, struct pp_sw
     struct pp_sweep_counts *counts = &file->counts;
 
     counts->rows++;
-    counts->unfit += is_text(pp_sweep_field(row, file->fits_column), "false");
-    if (is_text(pp_sweep_field(row, file->status_column), "ok"))
+    counts->unfit += pp_sweep_text_is(pp_sweep_field(row, file->fits_column), "false");
+    if (pp_sweep_text_is(pp_sweep_field(row, file->status_column), "ok"))
         return;
     if (counts->refused++ > 0 && point > file->reason_point)
         return;
@@ -204,9 +188,9 @@ static void read_header(struct pp_sweep_file *file)
     fclose(out);
     file->header = (struct pp_sweep_text){pp_arena_printf(file->arena, "%s\n", text), length};
     free(text);
-    file->status_column = find_column(file->header, "status");
-    file->reason_column = find_column(file->header, "reason");
-    file->fits_column = find_column(file->header, "fits");
+    file->status_column = pp_sweep_column(file->header, "status");
+    file->reason_column = pp_sweep_column(file->header, "reason");
+    file->fits_column = pp_sweep_column(file->header, "fits");
 }
 
 /* Whatever has not been closed. */

@@ -16,6 +16,7 @@ struct merge {
     const struct pp_sweep_lines *files;
     int file_count;
     struct pp_sweep_text header;
+    int status_column; /* -1: there is none */
     struct entry *entries;
     int64_t count;
     FILE *notes;
@@ -91,6 +92,7 @@ static enum pp_status check_headers(struct merge *m, struct pp_error *err)
         return pp_error_set(err, PP_EINVAL, "nothing to merge: %s%s empty", m->files[0].name,
                             m->file_count > 1 ? " and the others are" : " is");
     m->header = first->header;
+    m->status_column = pp_sweep_column(m->header, "status");
     return PP_OK;
 }
 
@@ -149,7 +151,22 @@ static bool is_same_key(const struct entry *a, const struct entry *b)
     return strcmp(a->row->key, b->row->key) == 0;
 }
 
-/* Of neighbours that are the same, the first stays. */
+/* The program ended while it was at this point; another time it may not. */
+static bool has_failed(const struct merge *m, const struct entry *entry)
+{
+    return m->status_column >= 0 &&
+           pp_sweep_text_is(pp_sweep_field(entry->row->row, m->status_column), "failed");
+}
+
+static enum pp_status refuse_rows(const struct merge *m, const struct entry *a,
+                                  const struct entry *b, struct pp_error *err)
+{
+    return pp_error_set(err, PP_EINVAL,
+                        "%s:%d and %s:%d contradict each other: one point, and not the same values",
+                        m->files[a->file].name, a->row->line, m->files[b->file].name, b->row->line);
+}
+
+/* Of neighbours that are the same, the first stays that has not failed. */
 static enum pp_status drop_copies(struct merge *m,
                                   bool (*is_same)(const struct entry *, const struct entry *),
                                   struct pp_error *err)
@@ -157,16 +174,15 @@ static enum pp_status drop_copies(struct merge *m,
     int64_t kept = 0;
 
     for (int64_t i = 0; i < m->count; i++) {
-        const struct entry *b = &m->entries[i], *a = kept ? &m->entries[kept - 1] : NULL;
+        const struct entry *b = &m->entries[i];
+        struct entry *a = kept ? &m->entries[kept - 1] : NULL;
 
         if (!a || !is_same(a, b))
             m->entries[kept++] = *b;
-        else if (!pp_sweep_text_is_same(a->row->values, b->row->values))
-            return pp_error_set(err, PP_EINVAL,
-                                "%s:%d and %s:%d contradict each other: one point, and not the "
-                                "same values",
-                                m->files[a->file].name, a->row->line, m->files[b->file].name,
-                                b->row->line);
+        else if (has_failed(m, a))
+            *a = *b;
+        else if (!has_failed(m, b) && !pp_sweep_text_is_same(a->row->values, b->row->values))
+            return refuse_rows(m, a, b, err);
     }
     m->count = kept;
     return PP_OK;

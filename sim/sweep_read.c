@@ -74,18 +74,28 @@ struct pp_sweep_text pp_sweep_field(struct pp_sweep_text row, int index)
     }
 }
 
-static bool is_text(struct pp_sweep_text field, const char *text)
+bool pp_sweep_text_is(struct pp_sweep_text field, const char *text)
 {
-    return field.length == strlen(text) && memcmp(field.data, text, field.length) == 0;
+    return pp_sweep_text_is_same(field, (struct pp_sweep_text){text, strlen(text)});
+}
+
+int pp_sweep_column(struct pp_sweep_text header, const char *name)
+{
+    for (int i = 0;; i++) {
+        const struct pp_sweep_text field = pp_sweep_field(header, i);
+
+        if (!field.data || pp_sweep_text_is(field, name))
+            return field.data ? i : -1;
+    }
 }
 
 static enum pp_status check_header(const char *name, struct pp_sweep_text header, int *columns,
                                    struct pp_error *err)
 {
     *columns = count_fields(header);
-    if (*columns < 3 || !is_text(pp_sweep_field(header, 0), "point") ||
-        !is_text(pp_sweep_field(header, *columns - 2), "points") ||
-        !is_text(pp_sweep_field(header, *columns - 1), "key"))
+    if (*columns < 3 || !pp_sweep_text_is(pp_sweep_field(header, 0), "point") ||
+        !pp_sweep_text_is(pp_sweep_field(header, *columns - 2), "points") ||
+        !pp_sweep_text_is(pp_sweep_field(header, *columns - 1), "key"))
         return pp_error_set(err, PP_EINVAL,
                             "%s:1: not the result of a sweep: its columns begin with point and end "
                             "with points,key",

@@ -41,5 +41,8 @@ enum pp_status pp_sweep_read(struct pp_arena *arena, const char *name, const cha
 /* Field `index` of a row or header as it is in the file, quotes included; empty data when there is
  * no such field. */
 struct pp_sweep_text pp_sweep_field(struct pp_sweep_text row, int index);
+bool pp_sweep_text_is(struct pp_sweep_text field, const char *text);
+/* Index of the column of that name, or -1. */
+int pp_sweep_column(struct pp_sweep_text header, const char *name);
 
 #endif

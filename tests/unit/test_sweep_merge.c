@@ -108,6 +108,25 @@ Test(sweep_merge, contradiction)
                                      paths[0], paths[1]));
 }
 
+#define STATUS(status, reason, value) "0,1f1b," value "," status "," reason ",1," K(0) "\n"
+
+Test(sweep_merge, failed_gives_way)
+{
+    static const char *const header = "point,schedule,iteration_s,status,reason,points,key\n";
+    static const char *const rows[] = {STATUS("failed", "signal 9", ""), STATUS("ok", "", "0.5"),
+                                       STATUS("failed", "signal 11", "")};
+    static const int orders[][3] = {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}};
+
+    for (int i = 0; i < 3; i++) {
+        const char *texts[3];
+        for (int j = 0; j < 3; j++)
+            texts[j] = pp_arena_printf(arena, "%s%s", header, rows[orders[i][j]]);
+        const struct merged m = merge(texts, 3);
+        cr_assert_eq(m.status, PP_OK, "%s", m.message);
+        cr_expect_str_eq(m.text, pp_arena_printf(arena, "%s%s", header, rows[1]));
+    }
+}
+
 Test(sweep_merge, other_columns)
 {
     const struct merged m =
