@@ -48,13 +48,17 @@ void pp_style_define_more(const struct pp_figure *f, int count)
         define_line(f, i);
 }
 
-/* Range of a kind: dark and light end, so that the letters on it can be read. */
+/* Range of a kind. In grey, no two ranges of F, B, I, W, R, U touch: luminance in percent. */
 struct op_style {
     unsigned dark, light;
 };
 static const struct op_style OPS[] = {
-    [PP_F] = {0xa9cdec, 0xc9e0f5}, [PP_B] = {0xd98136, 0xe9a163},  [PP_I] = {0x3f8f86, 0x63aca3},
-    [PP_W] = {0xb5c766, 0xcbd98c}, [PP_R] = {0xd8d0c4, 0xe8e2d8},  [PP_U] = {0x4a4a55, 0x66666f},
+    [PP_R] = {0xf3ead9, 0xfaf4e8}, /* 92 - 96 */
+    [PP_F] = {0xa8cbea, 0xcfe3f6}, /* 78 - 88 */
+    [PP_W] = {0xa0ab45, 0xb7c25e}, /* 63 - 72 */
+    [PP_I] = {0x347f76, 0x4b948a}, /* 43 - 52 */
+    [PP_B] = {0x8f3f0e, 0xab5420}, /* 30 - 39 */
+    [PP_U] = {0x26262e, 0x3a3a44}, /* 15 - 23 */
     [PP_Q] = {0x8a7bb0, 0xa598c4}, [PP_DQ] = {0x8a7bb0, 0xa598c4},
 };
 

@@ -194,7 +194,7 @@ static void visit_all(const struct maker *m, struct ways *ways, bool is_counting
     for (int i = 0; i < t->count; i++) {
         const struct pp_timeline_box *box = &t->boxes[i];
         const struct pp_timeline_op *ops[] = {&box->op, &box->second};
-        for (int k = 0; k <= box->is_fused && box->step == 0; k++)
+        for (int k = 0; k <= box->is_fused; k++)
             for (int id = ops[k]->mb;
                  id >= 0 && ops[k]->split == 0 && id < ops[k]->mb + ops[k]->granules; id++) {
                 const int64_t at = ways->begin[id + 1]++;

@@ -1,0 +1,288 @@
+/* Boxes of single ops, their numbers, and the messages between them. */
+#include "plots/timeline_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A digit of the usual sans fonts is that much of the font's size wide. */
+static const double DIGIT_EM = 0.64, LEAST_PAPER_PT = 4, LEAST_PAGE_PT = 4.75;
+/* Frames of boxes that are narrower would be all there is to see. */
+static const double FRAMED_IN = 0.05;
+
+int pp_timeline_row(const struct pp_timeline_panel *panel, int rank)
+{
+    const int row = (rank - panel->first_rank) / panel->every;
+
+    return rank < panel->first_rank || (rank - panel->first_rank) % panel->every != 0 ||
+                   row >= panel->rows
+               ? -1
+               : row;
+}
+
+int pp_timeline_class(const struct pp_timeline *timeline, const struct pp_timeline_op *op)
+{
+    return op->pipe * timeline->chunks + op->chunk;
+}
+
+int pp_timeline_classes(const struct pp_timeline *timeline)
+{
+    return timeline->pipes * timeline->chunks;
+}
+
+double pp_timeline_foot(int class, int classes)
+{
+    return class == 0 ? 0 : classes == 2 ? 0.15 : 0.09 + 0.17 * (class - 1) / (classes - 2);
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* A short one names neither splits nor the last of several micro-batches. */
+static void number_of(const struct pp_timeline *t, const struct pp_timeline_op *op, bool is_short,
+                      char *text, size_t bytes)
+{
+    if (op->mb < 0)
+        snprintf(text, bytes, "%s", pp_op_kinds[op->kind].text);
+    else if (is_short)
+        snprintf(text, bytes, "%d", op->mb);
+    else if (t->splits > 1)
+        snprintf(text, bytes, "%d.%d", op->mb, op->split);
+    else if (op->granules > 1)
+        snprintf(text, bytes, "%d-%d", op->mb, op->mb + op->granules - 1);
+    else
+        snprintf(text, bytes, "%d", op->mb);
+}
+
+static double text_in(const char *text, double pt)
+{
+    double em = 0;
+
+    for (; *text; text++)
+        em += *text == '.' ? DIGIT_EM / 2 : DIGIT_EM;
+    return em * pt / 72;
+}
+
+static int compare_doubles(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* The size at which each number of a micro-batch just fits its box. */
+static double *fitting_sizes(const struct pp_timeline_page *page, bool is_short, int *count)
+{
+    int capacity = 0;
+    double *sizes = NULL;
+
+    *count = 0;
+    for (int p = 0; p < page->count; p++) {
+        const struct pp_timeline_panel *panel = &page->panels[p];
+        const struct pp_timeline *t = &panel->timeline;
+        for (int i = 0; i < t->count && !panel->is_binned; i++) {
+            const struct pp_timeline_box *box = &t->boxes[i];
+            char text[32];
+            if (box->op.mb < 0 || pp_timeline_row(panel, box->rank) < 0)
+                continue;
+            number_of(t, &box->op, is_short, text, sizeof(text));
+            const double share =
+                box->is_fused ? fmin((double)box->forward_frac, 1 - (double)box->forward_frac) : 1;
+            *PP_PUSH(page->arena, sizes, *count, capacity) =
+                share * (box->end_s - box->start_s) / page->unit_s * pp_timeline_in_per_unit(page) /
+                text_in(text, 1);
+        }
+    }
+    return sizes;
+}
+
+static double number_pt(const struct pp_timeline_page *page, bool is_short)
+{
+    enum { MOST = 10 }; /* of so many boxes, one may stay without a number */
+    const bool is_paper = page->figure->target->is_paper;
+    const double least_pt = is_paper ? LEAST_PAPER_PT : LEAST_PAGE_PT;
+    int count;
+    double *sizes = fitting_sizes(page, is_short, &count);
+
+    if (count == 0)
+        return 0;
+    qsort(sizes, (size_t)count, sizeof(*sizes), compare_doubles);
+    const double pt = fmin(fmin(0.9 * page->figure->font_pt, 0.72 * page->height_in * 72),
+                           0.95 * sizes[count / MOST]);
+    return pt >= least_pt ? floor(4 * pt) / 4 : 0;
+}
+
+void pp_timeline_choose_numbers(struct pp_timeline_page *page)
+{
+    page->has_short_numbers = false;
+    page->number_pt = number_pt(page, false);
+    if (page->number_pt > 0)
+        return;
+    page->has_short_numbers = true;
+    page->number_pt = number_pt(page, true);
+}
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+static bool is_dark(unsigned rgb)
+{
+    return 0.2126 * (rgb >> 16 & 0xff) + 0.7152 * (rgb >> 8 & 0xff) + 0.0722 * (rgb & 0xff) < 140;
+}
+
+/* Chunks go from dark to light, neighbouring micro-batches a little to and fro. */
+static unsigned color_of(const struct pp_timeline *t, const struct pp_timeline_op *op)
+{
+    const int classes = pp_timeline_classes(t), class = pp_timeline_class(t, op);
+    const double base = classes > 1 ? 0.65 * class / (classes - 1) : 0;
+    const bool is_odd = op->mb >= 0 && op->mb / (op->granules > 0 ? op->granules : 1) % 2 == 1;
+
+    return pp_style_op_rgb(op->kind, base + (is_odd ? classes > 1 ? 0.35 : 1 : 0));
+}
+
+/* One line of data: an op from `start` to `end`, cut to what is shown. */
+static void print_op(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
+                     const struct pp_timeline_op *op, int row, double start, double end)
+{
+    const struct pp_timeline *t = &panel->timeline;
+    const double x0 = fmax(start, 0), x1 = fmin(end, page->span);
+    const unsigned rgb = color_of(t, op);
+    char text[32];
+
+    if (x1 < x0 || start > page->span || end < 0)
+        return;
+    number_of(t, op, page->has_short_numbers, text, sizeof(text));
+    if (page->number_pt == 0 ||
+        text_in(text, page->number_pt) > 0.97 * (x1 - x0) * pp_timeline_in_per_unit(page))
+        text[0] = '\0';
+    fprintf(page->figure->script, "%d %.7g %.7g 0x%06x %.3g \"%s\" 0x%06x\n", row, x0, x1, rgb,
+            pp_timeline_foot(pp_timeline_class(t, op), pp_timeline_classes(t)), text,
+            is_dark(rgb) ? 0xffffff : 0x000000);
+}
+
+static void print_box(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
+                      const struct pp_timeline_box *box, int row)
+{
+    const double start = pp_timeline_x(page, panel, box->start_s),
+                 end = pp_timeline_x(page, panel, box->end_s);
+
+    if (!box->is_fused) {
+        print_op(page, panel, &box->op, row, start, end);
+        return;
+    }
+    const double middle = start + (end - start) * (double)box->forward_frac;
+    print_op(page, panel, &box->op, row, start, middle);
+    print_op(page, panel, &box->second, row, middle, end);
+}
+
+static bool has_fused(const struct pp_timeline *t)
+{
+    for (int i = 0; i < t->count; i++)
+        if (t->boxes[i].is_fused)
+            return true;
+    return false;
+}
+
+static void print_pairs(const struct pp_timeline_page *page, int index)
+{
+    const struct pp_timeline_panel *panel = &page->panels[index];
+    const struct pp_timeline *t = &panel->timeline;
+    FILE *script = page->figure->script;
+
+    fprintf(script, "# pairs that overlap: row start end\n$pairs%d << EOD\n", index);
+    for (int i = 0; i < t->count; i++) {
+        const struct pp_timeline_box *box = &t->boxes[i];
+        const int row = pp_timeline_row(panel, box->rank);
+        const double start = fmax(pp_timeline_x(page, panel, box->start_s), 0),
+                     end = fmin(pp_timeline_x(page, panel, box->end_s), page->span);
+        if (box->is_fused && row >= 0 && start < end)
+            fprintf(script, "%d %.7g %.7g\n", row, start, end);
+    }
+    fputs("EOD\n", script);
+}
+
+/* From the op that made it to the one that uses it: from row to row, between the boxes. */
+static void print_messages(const struct pp_timeline_page *page, int index)
+{
+    const struct pp_timeline_panel *panel = &page->panels[index];
+    const double half = page->height_in / page->pitch_in / 2;
+    FILE *script = page->figure->script;
+
+    fprintf(script, "# messages: made, its row, used, its row\n$messages%d << EOD\n", index);
+    for (int i = 0; i < panel->message_count; i++) {
+        const struct pp_timeline_message *m = &panel->messages[i];
+        const int from = pp_timeline_row(panel, m->from), to = pp_timeline_row(panel, m->to);
+        const double made = pp_timeline_x(page, panel, isnan(m->made_s) ? m->start_s : m->made_s),
+                     used = pp_timeline_x(page, panel, isnan(m->used_s) ? m->end_s : m->used_s);
+        if (from < 0 || to < 0 || from == to || made < 0 || used > page->span)
+            continue;
+        const double side = from < to ? half : -half;
+        fprintf(script, "%.7g %.4g %.7g %.4g\n", made, from + side, used, to - side);
+    }
+    fputs("EOD\n", script);
+}
+
+void pp_timeline_print_boxes(const struct pp_timeline_page *page, int index)
+{
+    const struct pp_timeline_panel *panel = &page->panels[index];
+    const struct pp_timeline *t = &panel->timeline;
+    FILE *script = page->figure->script;
+
+    fprintf(script,
+            "# ops: row start end colour foot(share of the height) text colour-of-text\n"
+            "$ops%d << EOD\n",
+            index);
+    for (int i = 0; i < t->count; i++) {
+        const int row = pp_timeline_row(panel, t->boxes[i].rank);
+        if (row >= 0)
+            print_box(page, panel, &t->boxes[i], row);
+    }
+    fputs("EOD\n", script);
+    if (has_fused(t))
+        print_pairs(page, index);
+    if (panel->message_count > 0)
+        print_messages(page, index);
+}
+
+static double usual_width_in(const struct pp_timeline_page *page,
+                             const struct pp_timeline_panel *panel)
+{
+    const struct pp_timeline *t = &panel->timeline;
+    double sum_s = 0;
+
+    for (int i = 0; i < t->count; i++)
+        sum_s += t->boxes[i].end_s - t->boxes[i].start_s;
+    return t->count > 0 ? sum_s / t->count / page->unit_s * pp_timeline_in_per_unit(page) : 0;
+}
+
+void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index)
+{
+    const struct pp_timeline_panel *panel = &page->panels[index];
+    const struct pp_timeline *t = &panel->timeline;
+    FILE *script = page->figure->script;
+    const double half = page->height_in / page->pitch_in / 2;
+    const bool is_framed = usual_width_in(page, panel) >= FRAMED_IN;
+
+    fprintf(script, "plot $ops%d using (($2+$3)/2):1:2:3:($1-%.3g):($1+%.3g):4 with boxxyerror ",
+            index, half, half);
+    fprintf(script, "fillstyle solid %s fillcolor rgb variable",
+            is_framed ? "border lc rgb '#303030' lw 0.3" : "noborder");
+    if (pp_timeline_classes(t) > 1)
+        fprintf(script,
+                ", \\\n  $ops%d using ($5 > 0 ? ($2+$3)/2 : NaN):1:2:3:($1+%.3g-%.3g*$5):($1+%.3g) "
+                "with boxxyerror fillstyle solid noborder fillcolor rgb '#202020'",
+                index, half, 2 * half, half);
+    if (has_fused(t))
+        fprintf(script,
+                ", \\\n  $pairs%d using (($2+$3)/2):1:2:3:($1-%.3g):($1+%.3g) with boxxyerror "
+                "fillstyle empty border lc rgb '#000000' lc rgb '#000000' lw 1.2",
+                index, half, half);
+    if (panel->message_count > 0)
+        fprintf(script,
+                ", \\\n  $messages%d using 1:2:($3-$1):($4-$2) with vectors filled head "
+                "size screen 0.006,18 lc rgb '#707070' lw 0.4",
+                index);
+    if (page->number_pt > 0)
+        fprintf(script,
+                ", \\\n  $ops%d using (($2+$3)/2):1:6:7 with labels center font ',%g' "
+                "textcolor rgb variable",
+                index, page->number_pt);
+    fputc('\n', script);
+}

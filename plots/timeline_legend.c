@@ -1,0 +1,170 @@
+/* What colours and marks mean, in lines at the foot of the page; only what occurs. */
+#include "plots/timeline_parts.h"
+
+#include <math.h>
+
+static const char *const KINDS[PP_OP_KINDS] = {
+    [PP_F] = "F forward",         [PP_B] = "B backward",  [PP_I] = "I input gradient",
+    [PP_W] = "W weight gradient", [PP_R] = "R recompute", [PP_U] = "U optimizer",
+    [PP_Q] = "Q quantise",        [PP_DQ] = "DQ restore"};
+static const unsigned NEUTRAL = 0xe4e4e4;
+enum { MOST_CLASSES = 4 };
+
+struct legend {
+    const struct pp_timeline_page *page;
+    double x_in, line_in; /* of the next entry */
+    int line, objects;
+    bool is_drawn;
+};
+
+static double line_height_in(const struct pp_timeline_page *page)
+{
+    return 1.5 * page->figure->font_pt / 72;
+}
+
+/* From the left, in the next line where it does not fit. */
+static double place(struct legend *l, double width_in)
+{
+    const struct pp_timeline_page *page = l->page;
+
+    if (l->x_in > page->left_in && l->x_in + width_in > page->width_in) {
+        l->line++;
+        l->x_in = page->left_in;
+    }
+    const double at_in = l->x_in;
+    l->x_in += width_in + 1.4 * page->figure->font_pt / 72;
+    return at_in;
+}
+
+static void rectangle(struct legend *l, double x_in, double y_in, double width_in, double height_in,
+                      const char *style)
+{
+    const struct pp_figure *f = l->page->figure;
+
+    fprintf(f->script, "set object %d rectangle from screen %.4f,%.4f to screen %.4f,%.4f %s\n",
+            ++l->objects, x_in / f->width_in, y_in / f->height_in, (x_in + width_in) / f->width_in,
+            (y_in + height_in) / f->height_in, style);
+}
+
+struct entry {
+    unsigned rgb;
+    double foot;
+    bool has_patch, is_pair;
+};
+
+static void add(struct legend *l, struct entry entry, const char *text)
+{
+    const struct pp_timeline_page *page = l->page;
+    const struct pp_figure *f = page->figure;
+    const double em = f->font_pt / 72, patch_in = entry.has_patch ? 1.3 * em : 0;
+    double text_in = 0;
+
+    for (const char *c = text; *c; c++)
+        text_in += pp_figure_character_in(f);
+    const double x_in = place(l, patch_in + (entry.has_patch ? 0.4 * em : 0) + text_in);
+    if (!l->is_drawn)
+        return;
+    const double y_in = page->legend_in - (l->line + 1) * line_height_in(page) + 0.35 * em;
+    if (entry.has_patch) {
+        rectangle(l, x_in, y_in, patch_in, em,
+                  pp_arena_printf(
+                      page->arena, "fillcolor rgb '#%06x' fillstyle solid border lc rgb '%s' lw %g",
+                      entry.rgb, entry.is_pair ? "#000000" : "#303030", entry.is_pair ? 1.2 : 0.3));
+        if (entry.foot > 0)
+            rectangle(l, x_in, y_in, patch_in, entry.foot * em,
+                      "fillcolor rgb '#202020' fillstyle solid noborder");
+    }
+    fprintf(f->script, "set label %s at screen %.4f,%.4f left\n", pp_figure_quote(f, text),
+            (x_in + patch_in + (entry.has_patch ? 0.4 * em : 0)) / f->width_in,
+            (y_in + em / 2) / f->height_in);
+}
+
+/* ---- what occurs ----------------------------------------------------------------------------- */
+
+struct occurs {
+    bool kind[PP_OP_KINDS], is_fused, is_binned, is_boxed;
+    const struct pp_timeline *most; /* the one with most pipelines and chunks */
+    int every;
+};
+
+static struct occurs find(const struct pp_timeline_page *page)
+{
+    struct occurs occurs = {.most = &page->panels[0].timeline, .every = 1};
+
+    for (int p = 0; p < page->count; p++) {
+        const struct pp_timeline_panel *panel = &page->panels[p];
+        const struct pp_timeline *t = &panel->timeline;
+        for (int i = 0; i < t->count; i++) {
+            const struct pp_timeline_box *box = &t->boxes[i];
+            occurs.kind[box->op.kind] |= box->end_s > box->start_s;
+            if (box->is_fused)
+                occurs.is_fused = occurs.kind[box->second.kind] = true;
+        }
+        occurs.is_binned |= panel->is_binned;
+        occurs.is_boxed |= !panel->is_binned;
+        occurs.every = panel->every > occurs.every ? panel->every : occurs.every;
+        if (pp_timeline_classes(t) > pp_timeline_classes(occurs.most))
+            occurs.most = t;
+    }
+    return occurs;
+}
+
+static const char *class_name(const struct pp_timeline_page *page, const struct pp_timeline *t,
+                              int class)
+{
+    const int pipe = class / t->chunks, chunk = class % t->chunks;
+    const int32_t *way = &t->rank_of[(size_t)pipe * (size_t)t->stages];
+
+    if (t->pipes == 1)
+        return pp_arena_printf(page->arena, "chunk %d of a rank", chunk + 1);
+    if (t->chunks == 1)
+        return pp_arena_printf(page->arena, "pipeline P%d to P%d", way[0], way[t->stages - 1]);
+    return pp_arena_printf(page->arena, "pipeline P%d to P%d, chunk %d", way[0], way[t->stages - 1],
+                           chunk + 1);
+}
+
+/* Of many, the first and the last. */
+static void add_classes(struct legend *l, const struct pp_timeline *t)
+{
+    const int classes = pp_timeline_classes(t);
+
+    for (int c = 0; c < classes && classes > 1; c++)
+        if (classes <= MOST_CLASSES || c == 0 || c == classes - 1)
+            add(l,
+                (struct entry){
+                    .rgb = NEUTRAL, .foot = pp_timeline_foot(c, classes), .has_patch = true},
+                class_name(l->page, t, c));
+}
+
+static void add_notes(struct legend *l, const struct occurs *occurs)
+{
+    static const struct entry TEXT = {.has_patch = false};
+    const struct pp_timeline *t = occurs->most;
+
+    if (occurs->is_binned)
+        add(l, TEXT, "height of a colour: share of the time");
+    if (occurs->every > 1)
+        add(l, TEXT, pp_arena_printf(l->page->arena, "every %dth rank", occurs->every));
+    if (t->trace->replicas > 1)
+        add(l, TEXT,
+            pp_arena_printf(l->page->arena, "replica %d of %d", t->replica, t->trace->replicas));
+}
+
+double pp_timeline_legend(const struct pp_timeline_page *page)
+{
+    struct legend l = {
+        .page = page, .x_in = page->left_in, .is_drawn = page->figure->script != NULL};
+    const struct occurs occurs = find(page);
+
+    for (int kind = 0; kind < PP_OP_KINDS; kind++)
+        if (occurs.kind[kind] && KINDS[kind])
+            add(&l, (struct entry){.rgb = pp_style_op_rgb(kind, 0.5), .has_patch = true},
+                KINDS[kind]);
+    if (occurs.is_fused && occurs.is_boxed)
+        add(&l, (struct entry){.rgb = 0xffffff, .has_patch = true, .is_pair = true},
+            "F and B overlap");
+    if (occurs.is_boxed)
+        add_classes(&l, occurs.most);
+    add_notes(&l, &occurs);
+    return (l.line + 1.1) * line_height_in(page);
+}

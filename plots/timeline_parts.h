@@ -1,0 +1,83 @@
+/* plots/timeline_parts.h — what the files of the timeline figure share: a page of panels, one above
+ * the other, on one axis of time. Private to plots/timeline*.c. Lengths on the page are inches. */
+#ifndef PP_PLOTS_TIMELINE_PARTS_H
+#define PP_PLOTS_TIMELINE_PARTS_H
+
+#include "plots/plot.h"
+#include "plots/timeline.h"
+
+/* One timeline. */
+struct pp_timeline_panel {
+    struct pp_timeline timeline;
+    const char *heading;   /* above it; NULL = none */
+    double from_s, to_s;   /* shown, in the time of the trace; the axis begins at 0 with from_s */
+    int first_rank, every; /* every how many-th rank is a row */
+    int rows;
+    bool is_binned; /* ops are too narrow to be seen one by one */
+    struct pp_timeline_message *messages;
+    int message_count;      /* 0: no arrows */
+    double top_in, foot_in; /* of the rows, from the foot of the page */
+};
+
+struct pp_timeline_page {
+    struct pp_arena *arena;
+    struct pp_figure *figure;
+    struct pp_timeline_panel *panels;
+    int count;
+    const char *unit;           /* of the axis: "ms" */
+    double unit_s;              /* seconds in one of it */
+    double span;                /* of the axis, in that unit */
+    double left_in, right_in;   /* of the rows, from the left of the page */
+    double pitch_in, height_in; /* of a row, and of the box in it */
+    bool has_short_numbers;     /* without splits and ranges */
+    double number_pt;           /* of the micro-batch numbers; 0 = none */
+    double legend_in;           /* height of the legend, at the foot of the page */
+    double width_in, font_pt;   /* of the page, before the figure is opened */
+};
+
+/* Time as it is drawn. */
+static inline double pp_timeline_x(const struct pp_timeline_page *page,
+                                   const struct pp_timeline_panel *panel, double seconds)
+{
+    return (seconds - panel->from_s) / page->unit_s;
+}
+static inline double pp_timeline_in_per_unit(const struct pp_timeline_page *page)
+{
+    return (page->right_in - page->left_in) / page->span;
+}
+/* Row of a rank, or -1. */
+int pp_timeline_row(const struct pp_timeline_panel *panel, int rank);
+/* Which of the pipelines and chunks of a rank an op belongs to, and how many there are. */
+int pp_timeline_class(const struct pp_timeline *timeline, const struct pp_timeline_op *op);
+int pp_timeline_classes(const struct pp_timeline *timeline);
+/* Share of a box's height that marks its class. */
+double pp_timeline_foot(int class, int classes);
+
+/* ---- plots/timeline_page.c ---- */
+/* The panels' timelines are made; the rest of them is laid out here. */
+enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel *panels, int count,
+                                const struct pp_plot_timeline *options, const char *title,
+                                const struct pp_plot_target *target, struct pp_error *err);
+/* The model, and which part of it is shown. */
+enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_trace *trace,
+                                const struct pp_plot_timeline *options,
+                                struct pp_timeline_panel *panel, struct pp_error *err);
+
+/* ---- plots/timeline_boxes.c: every op a box ---- */
+/* Size of the numbers that fits most boxes, 0 where that is too small to read. */
+void pp_timeline_choose_numbers(struct pp_timeline_page *page);
+/* Data blocks of panel `index`, and the plot elements that draw them. */
+void pp_timeline_print_boxes(const struct pp_timeline_page *page, int index);
+void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index);
+
+/* ---- plots/timeline_bins.c: shares of kinds, where ops are narrower than a dot ---- */
+bool pp_timeline_is_dense(const struct pp_timeline_page *page,
+                          const struct pp_timeline_panel *panel);
+void pp_timeline_print_bins(const struct pp_timeline_page *page, int index);
+void pp_timeline_plot_bins(const struct pp_timeline_page *page, int index);
+
+/* ---- plots/timeline_legend.c ---- */
+/* Height that the legend takes on a page of that width; drawn where `figure` is open. */
+double pp_timeline_legend(const struct pp_timeline_page *page);
+
+#endif
