@@ -34,6 +34,19 @@ static size_t longest(const char *const *labels, int count)
     return longest;
 }
 
+const char *pp_axis_tic(const struct pp_figure *f, const char *text)
+{
+    const char *quoted = pp_figure_quote(f, text);
+    char *tic = pp_arena_alloc(f->arena, 2 * strlen(quoted) + 1), *to = tic;
+
+    for (; *quoted; quoted++) {
+        if (*quoted == '%')
+            *to++ = '%';
+        *to++ = *quoted;
+    }
+    return tic;
+}
+
 void pp_axis_labels(const struct pp_figure *f, const char *const *labels, int count,
                     const char *axis)
 {
@@ -48,10 +61,22 @@ void pp_axis_labels(const struct pp_figure *f, const char *const *labels, int co
 
     fprintf(f->script, "set xtics scale 0%s (", is_turned ? " rotate by 35 right" : "");
     for (int i = 0; i < count; i += every)
-        fprintf(f->script, "%s%s %d", i ? ", " : "", pp_figure_quote(f, labels[i]), i);
+        fprintf(f->script, "%s%s %d", i ? ", " : "", pp_axis_tic(f, labels[i]), i);
     fprintf(f->script, ")\nset xrange [-0.6:%g]\n", count - 0.4);
     if (axis && *axis)
         fprintf(f->script, "set xlabel %s\n", pp_figure_quote(f, axis));
+}
+
+double pp_axis_step(double span, int count)
+{
+    static const double ROUND[] = {1, 2, 5};
+    const double least = span / count;
+    const double ten = pow(10, floor(log10(least)));
+
+    for (size_t i = 0; i < sizeof(ROUND) / sizeof(*ROUND); i++)
+        if (ROUND[i] * ten >= least * (1 - 1e-9))
+            return ROUND[i] * ten;
+    return 10 * ten;
 }
 
 int pp_axis_columns(const struct pp_plot_target *target)

@@ -11,6 +11,8 @@ struct pp_axis_time {
 };
 struct pp_axis_time pp_axis_time(double end_s, const char *unit);
 
+/* A label of a tic, quotes included: there gnuplot takes '%' for a format. */
+const char *pp_axis_tic(const struct pp_figure *figure, const char *text);
 /* Labels of the places 0 .. count-1 on x: every so many where they would touch, turned where names
  * are long. With `axis` as the name of the axis. */
 void pp_axis_labels(const struct pp_figure *figure, const char *const *labels, int count,
@@ -18,6 +20,9 @@ void pp_axis_labels(const struct pp_figure *figure, const char *const *labels, i
 /* The step at which labels of `width_in` inches fit into `room_in` for `count` of them:
  * 1, 2, 4, 5, 8, 10, 16, 20, ... */
 int pp_axis_every(int count, double width_in, double room_in);
+
+/* A round distance of tics: about `count` of them in `span`. */
+double pp_axis_step(double span, int count);
 
 /* Columns of the terminal to draw in, in [60, 200]. */
 int pp_axis_columns(const struct pp_plot_target *target);

@@ -116,7 +116,8 @@ enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace 
         values[rank] = curve.held;
     }
     *held = (struct pp_plot_held){
-        .title = pp_arena_printf(arena, "%s: activations held over time by pipeline rank", trace->program),
+        .title = pp_arena_printf(arena, "%s: activations held over time by pipeline rank",
+                                 trace->program),
         .quantity = "activations held",
         .ranks = trace->ranks,
         .counts = counts,

@@ -1,5 +1,7 @@
 #include "sim/figure.h"
 
+#include "sim/figure_events.h"
+
 #include <math.h>
 
 /* The curve of one rank as it grows. */
@@ -26,38 +28,37 @@ static double leave_s(const struct pp_trace_event *e)
     return pp_op_is_posted(e->kind) ? arrival_s(e) : e->end_s;
 }
 
-/* Both ops of a fused pair share an event: they take at its start and give at its end. */
-static bool shares_event(const struct pp_program *p, int i)
+/* What the instructions of an event do: both of a fused pair take at its start and give back at its
+ * end. */
+static double add_event(struct curve *c, const struct pp_memory_changes *changes, int i,
+                        double held, double from_s, double until_s)
 {
-    return pp_op_is_compute(p->kind[i]) && p->aux[i] == PP_FUSED_FIRST;
+    if (changes->taken_bytes[i] != 0)
+        add_point(c, from_s, held += changes->taken_bytes[i]);
+    if (changes->given_bytes[i] != 0)
+        add_point(c, until_s, held -= changes->given_bytes[i]);
+    return held;
 }
 
-/* Walk the list of one rank beside its events, once for each step of the trace. */
 static struct curve curve_of(struct pp_arena *arena, const struct pp_result *r,
-                             const struct pp_memory_changes *changes, int rank,
-                             const struct pp_trace_event *events, int count)
+                             const struct pp_memory_changes *changes,
+                             const struct pp_figure_events *events, int rank, int first, int end)
 {
     const struct pp_program *p = r->program;
-    const size_t room = 4 * (size_t)count + 2;
+    const size_t room = 4 * (size_t)(end - first) + 2;
     struct curve c = {PP_ARRAY(arena, double, room), PP_ARRAY(arena, double, room), 0};
     double held = changes->base_bytes[rank];
-    int i = p->begin[rank];
 
     add_point(&c, 0, held);
-    for (int k = 0; k < count; k++) {
-        const struct pp_trace_event *event = &events[k];
-        for (bool has_more = true; has_more; i++) {
-            has_more = shares_event(p, i);
-            if (changes->taken_bytes[i] != 0)
-                add_point(&c, arrival_s(event), held += changes->taken_bytes[i]);
-            if (changes->given_bytes[i] != 0)
-                add_point(&c, has_more ? arrival_s(event) : leave_s(event),
-                          held -= changes->given_bytes[i]);
-        }
-        if (i == p->begin[rank + 1]) { /* the next step begins as this one did */
-            i = p->begin[rank];
+    for (int k = first; k < end; k++) {
+        const struct pp_trace_event *e = &r->trace->events[k];
+        const int i = events->instruction[k];
+        const bool is_pair = pp_figure_is_pair(p, i);
+        if (i == p->begin[rank]) /* every step begins alike */
             held = changes->base_bytes[rank];
-        }
+        held = add_event(&c, changes, i, held, arrival_s(e), is_pair ? arrival_s(e) : leave_s(e));
+        if (is_pair)
+            held = add_event(&c, changes, i + 1, held, arrival_s(e), leave_s(e));
     }
     return c;
 }
@@ -75,16 +76,15 @@ static void show_bytes(struct pp_arena *arena, const struct pp_result *r, struct
 {
     const struct pp_trace *trace = r->trace;
     const struct pp_memory_changes changes = pp_memory_changes(arena, r->program, r->costs);
+    const struct pp_figure_events events = pp_figure_events(arena, r->program, trace);
     int *counts = PP_ARRAY(arena, int, trace->ranks);
     const double **time_s = PP_ARRAY(arena, const double *, trace->ranks),
                  **bytes = PP_ARRAY(arena, const double *, trace->ranks);
 
     for (int rank = 0, first = 0, next = 0; rank < trace->ranks; rank++, first = next) {
-        while (next < trace->count && trace->events[next].replica == 0 &&
-               trace->events[next].rank == rank)
+        while (next < events.count && trace->events[next].rank == rank)
             next++;
-        const struct curve c =
-            curve_of(arena, r, &changes, rank, &trace->events[first], next - first);
+        const struct curve c = curve_of(arena, r, &changes, &events, rank, first, next);
         counts[rank] = c.count;
         time_s[rank] = c.time_s;
         bytes[rank] = c.held;

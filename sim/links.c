@@ -1,183 +1,10 @@
-#include "sim/links.h"
+#include "sim/links_parts.h"
 
 #include "sim/steps.h"
-#include "sim/streams.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct traffic {
-    struct pp_arena *arena;
-    const struct pp_link_inputs *in;
-    struct pp_link_set links;
-    int32_t *route;
-    int room;
-    double *bytes; /* [link], room for `room` of them */
-};
-
-/* ---- bytes ----------------------------------------------------------------------------------- */
-
-static void send(struct traffic *t, int source, int dest, double bytes)
-{
-    const int count = pp_fabric_route(t->in->network->fabric, source, dest, t->route).count;
-
-    for (int h = 0; h < count; h++) {
-        const int link = pp_link_set_at(&t->links, t->route[h]);
-        if (t->links.capacity > t->room) {
-            t->bytes = pp_arena_grow(t->arena, t->bytes, sizeof(double) * (size_t)t->room,
-                                     sizeof(double) * (size_t)t->links.capacity);
-            t->room = t->links.capacity;
-        }
-        t->bytes[link] += bytes;
-    }
-}
-
-static void send_messages(struct traffic *t)
-{
-    const struct pp_network *n = t->in->network;
-    const int lanes = n->layout.tp * n->layout.cp;
-    int count;
-    const struct pp_rank_pair *pairs =
-        pp_rank_pairs(t->arena, t->in->program, t->in->costs, &count);
-
-    for (int i = 0; i < count; i++)
-        for (int r = 0; r < n->layout.dp; r++)
-            for (int lane = 0; lane < lanes; lane++)
-                send(t, pp_network_device(n, pairs[i].source, r, lane),
-                     pp_network_device(n, pairs[i].dest, r, lane), pairs[i].message_bytes);
-}
-
-/* Every device of a ring passes `bytes` on to the next; `stride` devices apart in the list. */
-static void send_ring(struct traffic *t, const int32_t *device, int count, int stride, double bytes)
-{
-    const struct pp_network *n = t->in->network;
-
-    for (int i = 0; count > 1 && i < count; i++)
-        for (int tp = 0; tp < n->layout.tp; tp++) {
-            const int lane = tp * n->map.stride[PP_AXIS_TP];
-            send(t, device[i * stride] + lane, device[(i + 1) % count * stride] + lane, bytes);
-        }
-}
-
-static double share(int members) /* of the payload that a device passes on, all but its own */
-{
-    return (double)(members - 1) / members;
-}
-
-/* Members in each node when all nodes hold equally many, else 1. `device` is sorted. */
-static int members_per_node(const int32_t *device, int count, int gpus_per_node)
-{
-    int first = 0;
-
-    for (int i = 0, run = 0; i < count; i++) {
-        run++;
-        if (i + 1 < count && device[i + 1] / gpus_per_node == device[i] / gpus_per_node)
-            continue;
-        first = first ? first : run;
-        if (run != first)
-            return 1;
-        run = 0;
-    }
-    return first ? first : 1;
-}
-
-/* A reduce-scatter or an all-gather of `bytes`, or several: inside each node, then across. */
-static void send_two_levels(struct traffic *t, const int32_t *device, int count, double bytes)
-{
-    const int per_node = t->in->is_flat ? 1 : members_per_node(device, count, t->in->gpus_per_node);
-    const int nodes = count / per_node;
-
-    for (int k = 0; k < nodes; k++)
-        send_ring(t, device + (size_t)k * (size_t)per_node, per_node, 1, bytes * share(per_node));
-    for (int j = 0; j < per_node; j++)
-        send_ring(t, device + j, nodes, per_node, bytes / per_node * share(nodes));
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Devices of a group with tp coordinate 0, in all replicas, sorted. */
-static int32_t *devices_of(struct traffic *t, const struct pp_group *group, int *count)
-{
-    const struct pp_network *n = t->in->network;
-    const int each = n->layout.dp * n->layout.cp;
-    int32_t *device = PP_ARRAY(t->arena, int32_t, (size_t)group->count * (size_t)each + 1);
-
-    *count = 0;
-    for (int m = 0; m < group->count; m++)
-        for (int r = 0; r < n->layout.dp; r++)
-            for (int cp = 0; cp < n->layout.cp; cp++)
-                device[(*count)++] =
-                    pp_map_device(&n->map, 0, cp, r, t->in->program->members[group->first + m]);
-    qsort(device, (size_t)*count, sizeof(*device), by_number);
-    return device;
-}
-
-/* Payload of the sums of every group times the rounds they make: an all-reduce goes around twice.
- */
-static double *summed_bytes(struct traffic *t)
-{
-    const struct pp_program *p = t->in->program;
-    double *bytes = PP_ARRAY(t->arena, double, p->group_count + 1);
-    bool *is_counted = PP_ARRAY(t->arena, bool, p->collective_count + 1);
-
-    for (int i = 0; i < pp_program_size(p); i++) {
-        if (!pp_op_is_collective(p->kind[i]) || p->kind[i] == PP_A2A || is_counted[p->arg[i]])
-            continue;
-        const struct pp_op op = pp_program_op(p, i);
-        is_counted[op.arg] = true;
-        bytes[p->collectives[op.arg].group] +=
-            (op.kind == PP_AR ? 2 : 1) * pp_costs_op(t->in->costs, &op, NULL).bytes;
-    }
-    return bytes;
-}
-
-/* A tied embedding is summed over the ranks that hold it, in every replica for itself. */
-static void send_tied(struct traffic *t, const struct pp_group *group, double bytes)
-{
-    const struct pp_network *n = t->in->network;
-    int32_t *device = PP_ARRAY(t->arena, int32_t, group->count);
-
-    for (int r = 0; r < n->layout.dp; r++)
-        for (int cp = 0; cp < n->layout.cp; cp++) {
-            for (int m = 0; m < group->count; m++)
-                device[m] =
-                    pp_map_device(&n->map, 0, cp, r, t->in->program->members[group->first + m]);
-            send_ring(t, device, group->count, 1, bytes * share(group->count));
-        }
-}
-
-static void send_sums(struct traffic *t)
-{
-    const struct pp_program *p = t->in->program;
-    const double *bytes = summed_bytes(t);
-
-    for (int g = 0; g < p->group_count; g++) {
-        const struct pp_group *group = &p->groups[g];
-        const struct pp_ring *ring =
-            t->in->has_flows && t->in->costs->rings && group->kind == PP_GROUP_STAGE
-                ? &t->in->costs->rings[group->stage]
-                : NULL;
-        int count;
-        if (bytes[g] <= 0)
-            continue;
-        if (group->kind == PP_GROUP_TIED) {
-            send_tied(t, group, bytes[g]);
-            continue;
-        }
-        if (ring && ring->positions > 1) {
-            send_ring(t, ring->device, ring->positions, 1, bytes[g] * share(ring->positions));
-            continue;
-        }
-        const int32_t *device = devices_of(t, group, &count);
-        send_two_levels(t, device, count, bytes[g]);
-    }
-}
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
@@ -238,7 +65,9 @@ static struct pp_link_class *class_of(struct classes *c, const char *name)
 }
 
 #define TIE_FRAC 1e-9
-static void sort_into_classes(const struct traffic *t, struct classes *c)
+/* The class of every used link goes into `links`, where that is asked for. */
+static void sort_into_classes(const struct pp_traffic *t, struct classes *c,
+                              struct pp_used_link *links, int *count)
 {
     const struct pp_link_inputs *in = t->in;
     char text[PP_LINK_NAME_BYTES];
@@ -248,7 +77,8 @@ static void sort_into_classes(const struct traffic *t, struct classes *c)
             continue;
         const char *name = pp_fabric_link_name(in->network->fabric, t->links.link[i], text);
         const double bytes = t->bytes[i] / in->steps;
-        const double frac = bytes / (t->links.value[i].bytes_per_s * in->iteration_s);
+        const double bytes_per_s = t->links.value[i].bytes_per_s;
+        const double frac = bytes / (bytes_per_s * in->iteration_s);
         struct pp_link_class *class = class_of(c, name);
         class->count++;
         class->bytes += bytes;
@@ -256,6 +86,11 @@ static void sort_into_classes(const struct traffic *t, struct classes *c)
         if (frac > class->max_frac * (1 + TIE_FRAC)) /* of equals the first */
             snprintf(class->hottest, sizeof(class->hottest), "%s", name);
         class->max_frac = frac > class->max_frac ? frac : class->max_frac;
+        if (links)
+            links[(*count)++] = (struct pp_used_link){.link = t->links.link[i],
+                                                      .class = (int)(class - c->list),
+                                                      .bytes_per_s = bytes_per_s,
+                                                      .frac = frac};
     }
 }
 
@@ -267,40 +102,90 @@ static int by_use(const void *a, const void *b)
                                       : strcmp(x->name, y->name);
 }
 
-struct pp_link_loads pp_link_loads(struct pp_arena *arena, const struct pp_link_inputs *in)
+static struct pp_link_loads finish(struct classes *classes)
 {
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct traffic t = {.arena = scratch, .in = in};
-    struct classes classes = {.arena = arena};
-
-    t.links = pp_link_set_make(scratch, in->network->fabric, 2 * in->network->layout.gpus);
-    t.route = PP_ARRAY(scratch, int32_t, pp_fabric_route_max(in->network->fabric) + 1);
-    send_messages(&t);
-    send_sums(&t);
-    sort_into_classes(&t, &classes);
-    for (int i = 0; i < classes.count; i++) {
-        struct pp_link_class *class = &classes.list[i];
+    for (int i = 0; i < classes->count; i++) {
+        struct pp_link_class *class = &classes->list[i];
         class->mean_frac = fmin(class->mean_frac / class->count, class->max_frac); /* rounding */
         if (class->count == 1)
             memcpy(class->name, class->hottest, sizeof(class->name));
     }
-    if (classes.count)
-        qsort(classes.list, (size_t)classes.count, sizeof(*classes.list), by_use);
-    return (struct pp_link_loads){.count = classes.count, .classes = classes.list};
+    if (classes->count)
+        qsort(classes->list, (size_t)classes->count, sizeof(*classes->list), by_use);
+    return (struct pp_link_loads){.count = classes->count, .classes = classes->list};
+}
+
+struct pp_link_loads pp_link_loads(struct pp_arena *arena, const struct pp_link_inputs *in)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct pp_traffic t = pp_traffic_make(scratch, in);
+    struct classes classes = {.arena = arena};
+
+    pp_traffic_all(&t);
+    sort_into_classes(&t, &classes, NULL, NULL);
+    return finish(&classes);
+}
+
+/* ---- single links ---------------------------------------------------------------------------- */
+
+/* Of equal ones in the order of the fabric, up to rounding. */
+static int by_class(const void *a, const void *b)
+{
+    const struct pp_used_link *x = a, *y = b;
+
+    if (x->class != y->class)
+        return x->class - y->class;
+    if (fabs(x->frac - y->frac) > TIE_FRAC * fmax(x->frac, y->frac))
+        return x->frac > y->frac ? -1 : 1;
+    return (x->link > y->link) - (x->link < y->link);
+}
+
+struct pp_used_link *pp_used_links(struct pp_arena *arena, const struct pp_link_inputs *in,
+                                   struct pp_link_loads *loads, int *count)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct pp_traffic t = pp_traffic_make(scratch, in);
+    struct classes classes = {.arena = arena};
+
+    pp_traffic_all(&t);
+    struct pp_used_link *links = PP_ARRAY(arena, struct pp_used_link, t.links.count + 1);
+    *count = 0;
+    sort_into_classes(&t, &classes, links, count);
+    struct pp_link_class *before =
+        pp_arena_grow(scratch, classes.list, sizeof(*before) * (size_t)classes.count,
+                      sizeof(*before) * ((size_t)classes.count + 1));
+    *loads = finish(&classes);
+    int *place = PP_ARRAY(scratch, int, classes.count + 1); /* sorted place of each class */
+    for (int i = 0; i < classes.count; i++)
+        for (int k = 0; k < classes.count; k++)
+            if (!strcmp(before[i].hottest, loads->classes[k].hottest))
+                place[i] = k;
+    for (int i = 0; i < *count; i++)
+        links[i].class = place[links[i].class];
+    if (*count)
+        qsort(links, (size_t)*count, sizeof(*links), by_class);
+    return links;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+struct pp_link_inputs pp_link_inputs_of(const struct pp_result *r)
+{
+    const struct pp_config *c = &r->config;
+
+    return (struct pp_link_inputs){.program = r->program,
+                                   .costs = r->costs,
+                                   .network = c->engine_options.network,
+                                   .gpus_per_node = c->cluster.gpus_per_node,
+                                   .has_flows = c->engine_options.plan.ring_flows,
+                                   .is_flat = c->algorithm == PP_ALGORITHM_RING,
+                                   .steps = pp_steps_in_list(c) ? c->engine_options.plan.steps : 1,
+                                   .iteration_s = r->metrics.iteration_s};
 }
 
 struct pp_link_loads pp_links_of(struct pp_arena *arena, const struct pp_result *r)
 {
-    const struct pp_config *c = &r->config;
-    const struct pp_link_inputs in = {.program = r->program,
-                                      .costs = r->costs,
-                                      .network = c->engine_options.network,
-                                      .gpus_per_node = c->cluster.gpus_per_node,
-                                      .has_flows = c->engine_options.plan.ring_flows,
-                                      .is_flat = c->algorithm == PP_ALGORITHM_RING,
-                                      .steps =
-                                          pp_steps_in_list(c) ? c->engine_options.plan.steps : 1,
-                                      .iteration_s = r->metrics.iteration_s};
+    const struct pp_link_inputs in = pp_link_inputs_of(r);
 
     return in.network ? pp_link_loads(arena, &in) : (struct pp_link_loads){0};
 }
