@@ -54,6 +54,7 @@ struct pp_trials {
 };
 
 struct pp_platform;
+struct pp_prepared;
 struct pp_input;
 
 struct pp_config {
@@ -99,6 +100,7 @@ struct pp_config {
     int input_count;
     const char **notes; /* flags without effect in the layout that the tool chose */
     int note_count, note_capacity;
+    struct pp_prepared *prepared; /* of exactly this configuration, sim/prepare.h; or NULL */
 };
 
 /* Devices that hold the same parameters and sum their gradients: ring attention shares the tokens

@@ -61,6 +61,7 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *reque
 
 /* ---- sim/simulate.c ---- */
 enum pp_depth {
+    PP_MEMORY,  /* memory only */
     PP_QUICK,   /* makespan and memory only */
     PP_METRICS, /* all figures, the same as those of PP_FULL to the bit; `trace` may be NULL, and
                  * the program of a built-in schedule is neither verified nor given slots. What

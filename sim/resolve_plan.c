@@ -8,7 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_CANDIDATES = 512 };
+enum {
+    MAX_CANDIDATES = 512,
+    KEPT_SIZE = 1 << 18, /* instructions of a program that is kept for the run, should it be best */
+};
 
 struct candidate {
     struct pp_config config;
@@ -174,7 +177,8 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
         struct pp_result result_i;
         config_i.zero = reliefs[i].zero;
         config_i.recompute = reliefs[i].recompute;
-        PP_TRY(pp_simulate(arena, &config_i, PP_QUICK, &result_i, err));
+        config_i.prepared = NULL;
+        PP_TRY(pp_simulate(arena, &config_i, PP_MEMORY, &result_i, err));
         const double peak_bytes = result_i.memory[result_i.peak_rank].peak_bytes;
         if (!result_i.fits && peak_bytes >= least_bytes)
             continue;
@@ -184,7 +188,7 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
             break;
     }
     *config = result->config;
-    return PP_OK;
+    return pp_simulate(arena, config, PP_QUICK, result, err);
 }
 
 /* Better: fits before not, then faster by more than rounding, then less memory when nothing fits.
@@ -212,6 +216,9 @@ static void try_candidate(struct search *s, struct candidate *c)
             s->best_peak_bytes = peak_bytes;
             s->best_fits = result.fits;
             s->has_best = true;
+            if (pp_program_size(result.program) <= KEPT_SIZE)
+                return; /* with what the run itself begins with */
+            s->best.prepared = NULL;
         }
     } else {
         refuse(s, c, &err);

@@ -1,127 +1,15 @@
-/* One configuration: program, costs, engine, numbers. */
+/* One configuration: what it begins with, engine, numbers. */
 #include "sim/resolve.h"
 
 #include "core/units.h"
-#include "schedules/eager.h"
 #include "schedules/verify.h"
-#include "sim/buckets.h"
 #include "sim/fold.h"
+#include "sim/prepare.h"
 #include "sim/steps.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static enum pp_status check_fabric(const struct pp_config *config, struct pp_error *err)
-{
-    return config->fabric ? pp_fabric_check(config->fabric, err) : PP_OK;
-}
-
-enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config *config,
-                                 const uint16_t *rank_of, struct pp_cost_inputs *inputs,
-                                 struct pp_costs **costs, struct pp_error *err)
-{
-    const struct pp_shape *shape = &config->shape;
-
-    if (config->is_unit) {
-        *costs = pp_costs_unit(arena, &config->unit, shape->ranks, pp_shape_stages(shape),
-                               shape->splits, shape->granules);
-        return PP_OK;
-    }
-    *inputs = (struct pp_cost_inputs){.model = &config->model,
-                                      .cluster = &config->cluster,
-                                      .layout = config->layout,
-                                      .stages = pp_shape_stages(shape),
-                                      .pipelines = shape->pipelines,
-                                      .splits = shape->splits,
-                                      .granules = shape->granules,
-                                      .rank_of = rank_of,
-                                      .blocks_per_stage = config->blocks_per_stage,
-                                      .head = config->head,
-                                      .recompute = config->recompute,
-                                      .first_stage_ratio = config->first_stage_ratio,
-                                      .zero = config->zero,
-                                      .intra_factor = config->intra_factor,
-                                      .inter_factor = config->inter_factor,
-                                      .fabric = config->fabric,
-                                      .map = pp_map_make(config->map, &config->layout),
-                                      .algorithm = config->algorithm};
-    PP_TRY(pp_costs_analytic(arena, inputs, costs, err));
-    if (config->engine_options.plan.ring_flows)
-        pp_costs_rings(arena, inputs, *costs);
-    return check_fabric(config, err);
-}
-
-/* Costs first: a schedule that searches needs them. */
-static enum pp_status compute_program(struct pp_arena *arena, struct pp_result *result,
-                                      const struct pp_program **program, struct pp_error *err)
-{
-    const struct pp_config *c = &result->config;
-    const uint16_t *rank_of = c->file_program
-                                  ? c->file_program->rank_of
-                                  : pp_placement_make(arena, c->schedule->placement, c->shape.ranks,
-                                                      c->shape.chunks, c->shape.pipelines);
-    struct pp_program *made;
-    struct pp_shape shape;
-
-    PP_TRY(pp_simulate_costs(arena, c, rank_of, &result->cost_inputs, &result->costs, err));
-    *program = c->file_program;
-    if (c->file_program)
-        return PP_OK;
-    PP_TRY(pp_steps_shape(c, &shape, err));
-    PP_TRY(pp_schedule_program(arena, c->schedule, &shape, result->costs, &made, err));
-    *program = made;
-    return PP_OK;
-}
-
-/* NULL: nothing is recomputed before a backward. */
-static const double *recompute_fracs(struct pp_arena *arena, const struct pp_result *result)
-{
-    return !result->config.is_unit && result->config.recompute != PP_RECOMPUTE_NONE
-               ? pp_recompute_fracs(arena, &result->cost_inputs)
-               : NULL;
-}
-
-static enum pp_status order_program(struct pp_arena *arena, const struct pp_result *result,
-                                    const struct pp_program **program, struct pp_error *err)
-{
-    const struct pp_eager_options options = {.limit = result->config.eager_limit,
-                                             .recompute_frac = recompute_fracs(arena, result)};
-    struct pp_program *eager;
-
-    if (!result->config.is_eager)
-        return PP_OK;
-    PP_TRY(pp_eager_program(arena, *program, result->costs, &options, &eager, err));
-    *program = eager;
-    return PP_OK;
-}
-
-/* A forward-only program keeps neither gradients nor optimizer state. */
-static void drop_training_state(const struct pp_program *program, struct pp_costs *costs)
-{
-    for (int s = 0; program->mode == PP_MODE_INFER && costs->memory && s < costs->stages; s++)
-        costs->memory[s].grads_bytes = costs->memory[s].optimizer_bytes = 0;
-}
-
-static enum pp_status lower_program(struct pp_arena *arena, const struct pp_config *config,
-                                    const struct pp_program *compute, bool is_bare,
-                                    struct pp_result *result, struct pp_error *err)
-{
-    struct pp_lower_options options = config->lower;
-
-    options.no_slots = is_bare;
-    if (!config->is_unit) {
-        const bool is_training = compute->mode == PP_MODE_TRAIN;
-        options.has_sync = is_training && pp_config_copies(config) > 1;
-        options.has_optimizer = is_training;
-        options.zero = config->zero;
-        options.has_tied = is_training && result->costs->tied != NULL;
-        options.recompute_frac = recompute_fracs(arena, result);
-    }
-    pp_lower_schedule(config->schedule, config->shape.micro_batches, &options);
-    pp_buckets_lower(arena, config, result->costs, &options);
-    return pp_lower(arena, compute, &options, &result->program, err);
-}
 
 /* --slow: RANK=FACTOR or RANK.REPLICA=FACTOR. */
 static enum pp_status slow_factors(struct pp_arena *arena, const struct pp_config *config,
@@ -205,26 +93,16 @@ static enum pp_status rates(struct pp_result *result, struct pp_error *err)
     return PP_OK;
 }
 
-static void peak_of(struct pp_result *result)
-{
-    for (int r = 1; r < result->program->ranks; r++)
-        if (result->memory[r].peak_bytes > result->memory[result->peak_rank].peak_bytes)
-            result->peak_rank = r;
-    if (!result->config.is_unit)
-        result->fits = result->memory[result->peak_rank].peak_bytes <=
-                       result->config.cluster.device.memory_bytes;
-}
-
 static enum pp_status quick_time(struct pp_arena *arena, struct pp_result *result,
                                  struct pp_error *err)
 {
     const bool is_in_list = pp_steps_in_list(&result->config);
     struct pp_plan_options options = pp_steps_plan(&result->config);
-    struct pp_plan *plan;
+    const struct pp_plan *plan;
 
     if (!options.is_barrier_free) /* all steps are alike */
         options.steps = 1;
-    PP_TRY(pp_plan_create(arena, result->program, result->costs, &options, &plan, err));
+    PP_TRY(pp_prepared_plan(arena, result->config.prepared, &options, &plan, err));
     const struct pp_times *times =
         pp_plan_run(arena, plan, 1, NULL, is_in_list ? PP_TIMES_ALL : PP_TIMES_MAKESPAN);
     result->metrics.iteration_s =
@@ -268,13 +146,13 @@ static enum pp_status run_engine(struct pp_arena *arena, struct pp_result *resul
 
     if (has_trace) {
         PP_TRY(c->engine->run(arena, result->program, result->costs, run, &result->trace, err));
-        PP_TRY(check_fabric(c, err));
+        PP_TRY(pp_prepare_check(c, err));
         if (is_in_list)
             pp_steps_mark(arena, c, result->program, result->trace);
         return pp_metrics_compute(arena, result->trace, &result->metrics, err);
     }
     PP_TRY(c->engine->times(arena, result->program, result->costs, run, &times, err));
-    PP_TRY(check_fabric(c, err));
+    PP_TRY(pp_prepare_check(c, err));
     const int *step_of =
         is_in_list ? pp_steps_of(arena, result->program, c->shape.micro_batches) : NULL;
     return pp_metrics_from_times(arena, result->program, result->costs, times, step_of,
@@ -296,6 +174,7 @@ static enum pp_status full_time(struct pp_arena *arena, struct pp_result *result
     struct pp_engine_options run = *options;
     run.plan = pp_steps_plan(c);
     run.stats = &result->network_stats;
+    run.prepared = pp_prepared_known_plan(c->prepared, result->program, &run.plan);
     return run_engine(arena, result, &run, has_trace, err);
 }
 
@@ -303,28 +182,17 @@ static enum pp_status full_time(struct pp_arena *arena, struct pp_result *result
  * schedule, are enough. */
 static bool is_bare(const struct pp_config *config, enum pp_depth depth)
 {
-    return depth == PP_QUICK || (depth == PP_METRICS && config->engine->times &&
+    return depth <= PP_QUICK || (depth == PP_METRICS && config->engine->times &&
                                  !config->file_program && !config->is_eager);
 }
 
 static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *config,
                                enum pp_depth depth, struct pp_result *result, struct pp_error *err)
 {
-    const bool has_proof = !is_bare(config, depth);
-    const struct pp_verify_options verify = {0};
-    const struct pp_program *compute;
-
     *result = (struct pp_result){.config = *config};
-    PP_TRY(compute_program(arena, result, &compute, err));
-    PP_TRY(order_program(arena, result, &compute, err));
-    drop_training_state(compute, result->costs);
-    if (config->file_program && has_proof) /* in the user's own cells */
-        PP_TRY(pp_verify(compute, &verify, err));
-    PP_TRY(lower_program(arena, &result->config, compute, !has_proof, result, err));
-    result->memory = pp_memory_peaks(arena, result->program, result->costs);
-    peak_of(result);
-    if (has_proof)
-        PP_TRY(pp_verify(result->program, &verify, err));
+    PP_TRY(pp_prepare(arena, is_bare(config, depth), result, err));
+    if (depth == PP_MEMORY)
+        return PP_OK;
     if (depth == PP_QUICK)
         PP_TRY(quick_time(arena, result, err));
     else
@@ -341,6 +209,6 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
         return simulate(arena, config, depth, result, err);
     if (simulate(arena, config, depth, result, &unproven) == PP_OK)
         return PP_OK;
-    return simulate(arena, config, PP_FULL, result,
-                    err); /* says what is wrong as a full run does */
+    /* A full run says what is wrong. */
+    return simulate(arena, config, PP_FULL, result, err);
 }
