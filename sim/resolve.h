@@ -33,6 +33,15 @@ enum pp_status pp_resolve_unit(const struct pp_request *request, struct pp_confi
  * return `config` is complete and its choices are marked. */
 enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *request,
                                struct pp_config *config, struct pp_error *err);
+/* Parameters, gradients and optimizer of the fullest rank. */
+double pp_resolve_state_bytes(const struct pp_config *config, const struct pp_costs *costs,
+                              const uint16_t *rank_of);
+/* Costs of compute and state, without messages, with the placement they are of. */
+enum pp_status pp_resolve_bare_costs(struct pp_arena *arena, const struct pp_config *config,
+                                     const uint16_t **rank_of, struct pp_costs **costs,
+                                     struct pp_error *err);
+/* Whatever state is chosen, it alone is more than a device has. */
+bool pp_resolve_cannot_fit(struct pp_arena *arena, const struct pp_config *config);
 /* Choose the ZeRO stage and the recomputation where the user left them open: the mildest that fits,
  * else the one that needs least memory. `result` is that of the choice, at PP_QUICK depth, and
  * lives in the arena. */

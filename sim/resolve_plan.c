@@ -17,6 +17,7 @@ struct candidate {
     struct pp_config config;
     double bound_s_per_sample; /* no program of this layout can be faster */
     double state_bytes;        /* parameters, gradients, optimizer of the fullest rank */
+    bool cannot_fit;           /* nor with any state that may be chosen */
 };
 
 struct search {
@@ -50,10 +51,10 @@ static void bounds(struct candidate *c, const struct pp_costs *costs, const uint
 {
     const struct pp_shape *shape = &c->config.shape;
     const int stages = pp_shape_stages(shape);
-    double worst_s = 0, worst_bytes = 0;
+    double worst_s = 0;
 
     for (int r = 0; r < shape->ranks; r++) {
-        double busy_s = 0, bytes = 0;
+        double busy_s = 0;
         for (int p = 0; p < shape->pipelines; p++)
             for (int s = 0; s < stages; s++) {
                 if (rank_of[p * stages + s] != r)
@@ -61,14 +62,11 @@ static void bounds(struct candidate *c, const struct pp_costs *costs, const uint
                 const double share = (double)shape->micro_batches / shape->pipelines;
                 busy_s += share * pp_units_s(costs->op[PP_F][s * costs->splits].ps +
                                              costs->op[PP_B][s * costs->splits].ps);
-                bytes += costs->memory[s].params_bytes + costs->memory[s].grads_bytes +
-                         costs->memory[s].optimizer_bytes;
             }
         worst_s = busy_s > worst_s ? busy_s : worst_s;
-        worst_bytes = bytes > worst_bytes ? bytes : worst_bytes;
     }
     c->bound_s_per_sample = worst_s / (double)c->config.layout.gbs;
-    c->state_bytes = worst_bytes;
+    c->state_bytes = pp_resolve_state_bytes(&c->config, costs, rank_of);
 }
 
 static void consider(struct search *s, const struct pp_config *base,
@@ -76,7 +74,6 @@ static void consider(struct search *s, const struct pp_config *base,
 {
     struct candidate c = {.config = *base};
     struct pp_error err;
-    struct pp_cost_inputs inputs;
     struct pp_costs *costs;
 
     if (s->count == MAX_CANDIDATES)
@@ -85,18 +82,13 @@ static void consider(struct search *s, const struct pp_config *base,
         refuse(s, &c, &err);
         return;
     }
-    const struct pp_shape *shape = &c.config.shape;
-    const uint16_t *rank_of =
-        base->file_program ? base->file_program->rank_of
-                           : pp_placement_make(s->arena, base->schedule->placement, shape->ranks,
-                                               shape->chunks, shape->pipelines);
-    struct pp_config bare = c.config; /* the bounds need no messages */
-    bare.fabric = NULL;
-    if (pp_simulate_costs(s->arena, &bare, rank_of, &inputs, &costs, &err) != PP_OK) {
+    const uint16_t *rank_of;
+    if (pp_resolve_bare_costs(s->arena, &c.config, &rank_of, &costs, &err) != PP_OK) {
         refuse(s, &c, &err);
         return;
     }
     bounds(&c, costs, rank_of);
+    c.cannot_fit = pp_resolve_cannot_fit(s->arena, &c.config);
     *PP_PUSH(s->arena, s->list, s->count, s->capacity) = c;
 }
 
@@ -142,55 +134,6 @@ static int by_bound(const void *a, const void *b)
     return x->config.layout.pp - y->config.layout.pp;
 }
 
-/* What may still be chosen when a layout does not fit: first shard the optimizer, then recompute.
- */
-struct relief {
-    int zero;
-    enum pp_recompute recompute;
-};
-static int reliefs_of(const struct pp_config *config, struct relief out[4])
-{
-    const bool may_shard = config->chosen & PP_CHOSE_ZERO && pp_config_copies(config) > 1;
-    const bool may_recompute = config->chosen & PP_CHOSE_RECOMPUTE;
-    const int zero = may_shard ? 1 : config->zero;
-    int count = 0;
-
-    out[count++] = (struct relief){config->zero, config->recompute};
-    if (may_shard)
-        out[count++] = (struct relief){zero, config->recompute};
-    if (may_recompute && config->cluster.device.is_attention_unfused) /* else it frees nothing */
-        out[count++] = (struct relief){zero, PP_RECOMPUTE_SELECTIVE};
-    if (may_recompute)
-        out[count++] = (struct relief){zero, PP_RECOMPUTE_FULL};
-    return count;
-}
-
-enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
-                                struct pp_result *result, struct pp_error *err)
-{
-    struct relief reliefs[4];
-    const int count = reliefs_of(config, reliefs);
-    double least_bytes = INFINITY;
-
-    for (int i = 0; i < count; i++) {
-        struct pp_config config_i = *config;
-        struct pp_result result_i;
-        config_i.zero = reliefs[i].zero;
-        config_i.recompute = reliefs[i].recompute;
-        config_i.prepared = NULL;
-        PP_TRY(pp_simulate(arena, &config_i, PP_MEMORY, &result_i, err));
-        const double peak_bytes = result_i.memory[result_i.peak_rank].peak_bytes;
-        if (!result_i.fits && peak_bytes >= least_bytes)
-            continue;
-        least_bytes = peak_bytes;
-        *result = result_i;
-        if (result_i.fits)
-            break;
-    }
-    *config = result->config;
-    return pp_simulate(arena, config, PP_QUICK, result, err);
-}
-
 /* Better: fits before not, then faster by more than rounding, then less memory when nothing fits.
  */
 static bool is_better(const struct search *s, bool fits, double s_per_sample, double peak_bytes)
@@ -201,17 +144,18 @@ static bool is_better(const struct search *s, bool fits, double s_per_sample, do
                 : peak_bytes < s->best_peak_bytes;
 }
 
-static void try_candidate(struct search *s, struct candidate *c)
+static void try_candidate(struct search *s, const struct candidate *c)
 {
     const struct pp_arena_mark mark = pp_arena_mark(s->arena);
+    struct pp_config config = c->config;
     struct pp_result result;
     struct pp_error err;
 
-    if (pp_resolve_choice(s->arena, &c->config, &result, &err) == PP_OK) {
-        const double s_per_sample = result.metrics.iteration_s / (double)c->config.layout.gbs;
+    if (pp_resolve_choice(s->arena, &config, &result, &err) == PP_OK) {
+        const double s_per_sample = result.metrics.iteration_s / (double)config.layout.gbs;
         const double peak_bytes = result.memory[result.peak_rank].peak_bytes;
         if (is_better(s, result.fits, s_per_sample, peak_bytes)) {
-            s->best = c->config;
+            s->best = config;
             s->best_s_per_sample = s_per_sample;
             s->best_peak_bytes = peak_bytes;
             s->best_fits = result.fits;
@@ -243,22 +187,42 @@ static enum pp_status no_layout(const struct search *s, const struct pp_config *
     return err->status;
 }
 
-static enum pp_status pick(struct search *s, struct pp_config *config, struct pp_error *err)
+/* Returns how many were left out because they cannot fit. */
+static int try_all(struct search *s, bool has_hopeless)
 {
-    if (s->count > 0)
-        qsort(s->list, (size_t)s->count, sizeof(*s->list), by_bound);
+    int left_out = 0;
+
     for (int i = 0; i < s->count; i++) {
-        struct candidate *c = &s->list[i];
+        const struct candidate *c = &s->list[i];
         if (s->best_fits && c->bound_s_per_sample >= s->best_s_per_sample)
             break;
         /* Even sharded away entirely, parameters and gradients stay: skip what cannot fit. */
         if (s->best_fits && c->state_bytes * 4 / 16 > c->config.cluster.device.memory_bytes)
             continue;
-        try_candidate(s, c);
+        if (c->cannot_fit && !has_hopeless)
+            left_out++;
+        else
+            try_candidate(s, c);
     }
-    if (!s->has_best) {
+    return left_out;
+}
+
+static enum pp_status pick(struct search *s, struct pp_config *config, struct pp_error *err)
+{
+    const struct pp_error refusal = s->first_refusal;
+    const struct pp_layout refused = s->refused;
+
+    if (s->count > 0)
+        qsort(s->list, (size_t)s->count, sizeof(*s->list), by_bound);
+    if (try_all(s, false) > 0 &&
+        !s->best_fits) { /* of what does not fit, the one that needs least */
+        s->has_best = false;
+        s->first_refusal = refusal;
+        s->refused = refused;
+        try_all(s, true);
+    }
+    if (!s->has_best)
         return no_layout(s, config, err);
-    }
     *config = s->best;
     return PP_OK;
 }
