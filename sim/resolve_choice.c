@@ -78,6 +78,7 @@ enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *confi
     const struct pp_trial *best = NULL;
     struct pp_error first = {0};
 
+    config->prepared = NULL; /* of whatever the configuration was made from */
     if (!variant)
         return settle(arena, config, result, err);
     trials.option = variant->option;

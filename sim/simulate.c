@@ -190,6 +190,8 @@ static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *c
                                enum pp_depth depth, struct pp_result *result, struct pp_error *err)
 {
     *result = (struct pp_result){.config = *config};
+    if (!is_bare(config, depth))
+        result->config.prepared = NULL;
     PP_TRY(pp_prepare(arena, is_bare(config, depth), result, err));
     if (depth == PP_MEMORY)
         return PP_OK;
