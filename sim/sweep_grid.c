@@ -206,7 +206,8 @@ const char *pp_grid_text(struct pp_arena *arena, const struct pp_grid *grid, int
             text = pp_arena_printf(arena, "%s%s--%s", text, *text ? " " : "", option->name);
             if (option->type == PP_OPTION_FLAG)
                 break;
-            text = pp_arena_printf(arena, "%s %s", text, quoted(arena, value->all[k]));
+            const char *separator = *value->all[k] == '-' ? "=" : " "; /* else it is an option */
+            text = pp_arena_printf(arena, "%s%s%s", text, separator, quoted(arena, value->all[k]));
         }
     }
     return text;
