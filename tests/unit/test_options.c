@@ -110,6 +110,12 @@ Test(options, every_spelling_of_an_option_is_the_same)
     cr_assert_eq(get("json")->integer, 1);
     cr_assert_eq(parse("-o=b"), PP_OK);
     cr_assert_str_eq(get("output")->text, "b");
+    cr_assert_eq(parse("-o4 --pp 2"), PP_OK, "%s", err.message);
+    cr_assert_str_eq(get("output")->text, "4");
+    cr_assert_str_eq(get("output")->typed, "-o");
+    cr_assert_eq(get("pp")->integer, 2);
+    cr_assert_eq(parse("-ox"), PP_EINVAL);
+    cr_assert_eq(parse("-x4"), PP_EINVAL);
 }
 
 Test(options, values_are_typed)
