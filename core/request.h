@@ -12,11 +12,13 @@ struct pp_preset {
 
 enum pp_origin { PP_FROM_NOTHING, PP_FROM_PRESET, PP_FROM_FLAG };
 
+struct pp_platforms;
 struct pp_request {
     const struct pp_cli *cli;
     const struct pp_parsed *flags;
     struct pp_parsed preset; /* values NULL without --preset */
     const struct pp_preset *preset_row;
+    struct pp_platforms *platforms; /* that stay open for other requests; NULL = none do */
 };
 
 /* Look up --preset among `presets` (ended by a name of NULL) and parse its arguments. PP_EINVAL

@@ -22,6 +22,21 @@ struct pp_platform;
 enum pp_status pp_platform_open(struct pp_arena *arena, const char *path,
                                 struct pp_platform **platform, struct pp_cluster *cluster,
                                 struct pp_error *err);
+/* Platforms that stay open from run to run, in a process that has many. */
+struct pp_platforms {
+    struct pp_arena *arena; /* theirs */
+    struct pp_open_platform {
+        const char *path;
+        struct pp_platform *platform;
+        struct pp_cluster cluster;
+    } * list;
+    int count, capacity;
+};
+/* The same as pp_platform_open(), but a file that `platforms` has is not read again; NULL opens it
+ * in `arena`. */
+enum pp_status pp_platform_reuse(struct pp_arena *arena, struct pp_platforms *platforms,
+                                 const char *path, struct pp_platform **platform,
+                                 struct pp_cluster *cluster, struct pp_error *err);
 /* The fabric of the file, of all its hosts; its routes are asked for while `platform` is open. */
 struct pp_fabric *pp_platform_fabric(struct pp_arena *arena, struct pp_platform *platform);
 /* End the child; it ends with the arena anyway. */

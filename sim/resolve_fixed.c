@@ -199,7 +199,8 @@ static enum pp_status resolve_cluster(struct pp_arena *arena, const struct pp_re
     if (!cluster)
         config->chosen |= PP_CHOSE_CLUSTER;
     else if (pp_platform_is_file(cluster))
-        return pp_platform_open(arena, cluster, &config->platform, &config->cluster, err);
+        return pp_platform_reuse(arena, request->platforms, cluster, &config->platform,
+                                 &config->cluster, err);
     cluster = cluster ? cluster : "h100";
     return pp_platform_hint(cluster, pp_cluster_load(arena, cluster, &config->cluster, err), err);
 }

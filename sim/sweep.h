@@ -25,9 +25,10 @@ struct pp_grid {
     struct pp_grid_axis *axes;      /* in the order of the option table; the last varies fastest */
     int axis_count;
     int64_t points;
-    bool is_listed;              /* several schedules: each drops the options that it lacks */
-    struct pp_subject *subjects; /* of each value of --schedule, opened once; NULL without */
-    struct pp_request *presets;  /* of each value of --preset, flags left out; NULL without */
+    bool is_listed;                 /* several schedules: each drops the options that it lacks */
+    struct pp_subject *subjects;    /* of each value of --schedule, opened once; NULL without */
+    struct pp_request *presets;     /* of each value of --preset, flags left out; NULL without */
+    struct pp_platforms *platforms; /* of points that have run in this process */
 };
 /* Lists: numbers as "a,b,c", "lo:hi:xK" (times K) or "lo:hi:+K" (plus K), both ends included;
  * --schedule and choices as "a,b" ("all": every schedule); everything else by giving the option

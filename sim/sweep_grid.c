@@ -1,6 +1,7 @@
 /* Lists of values into points, and a point into a command line. */
 #include "core/units.h"
 #include "sim/commands.h"
+#include "sim/platform_file.h"
 #include "sim/sweep_check.h"
 #include "sim/sweep_list.h"
 
@@ -107,7 +108,8 @@ enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *pars
 {
     int capacity = 0;
 
-    *grid = (struct pp_grid){.parsed = parsed};
+    *grid = (struct pp_grid){.parsed = parsed, .platforms = PP_NEW(arena, struct pp_platforms)};
+    grid->platforms->arena = arena;
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
         if (parsed->values[i].count == 0 || !is_of_point(&pp_sim_cli.options[i]))
             continue;
@@ -174,6 +176,7 @@ enum pp_status pp_grid_request(struct pp_arena *arena, const struct pp_grid *gri
     *request = presets ? grid->presets[pp_grid_index(grid, point, (int)(presets - grid->axes))]
                        : (struct pp_request){.cli = &pp_sim_cli};
     request->flags = flags;
+    request->platforms = grid->platforms;
     return subject_of(arena, grid, point, request, subject, err);
 }
 

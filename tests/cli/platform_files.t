@@ -85,3 +85,10 @@ $ pipesim clusters tests/fuzz/corpus/platform/radical_huge.xml
 = 2
 $ pipesim --schedule gpipe --model gpt2 --pp 4 --gbs 12 --cluster tests/fuzz/corpus/platform/floyd_router.xml --json | grep '"fabric"'
 >     "fabric": "file",
+# A sweep opens a file once for many points; each is what a run says.
+$ o='--schedule 1f1b --model llama3-8b --cluster docs/platform.xml --pp 2 --tp 1 --gpus 4 --gbs 8 --mbs 1'; for bw in 1 0.5; do pipesim $o --link-bw "*=$bw" --json | grep -E '^  "iteration_s"'; done; pipesim sweep $o --link-bw '*=1' --link-bw '*=0.5' -j 1 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } { print $at["link_bw"], $at["iteration_s"] }'
+>   "iteration_s": 6.7860625875120002,
+>   "iteration_s": 6.8200812328440001,
+> link_bw iteration_s
+> *=1 6.7860625875120002
+> *=0.5 6.8200812328440001
