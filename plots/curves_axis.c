@@ -76,14 +76,16 @@ static bool is_doubling(struct values values)
     return true;
 }
 
-static bool are_whole(struct values values, double scale)
+/* Are they short enough to stand at the axis one by one? */
+static bool are_short(struct values values, double scale)
 {
-    for (int i = 0; i < values.count; i++) {
-        const double value = scale * values.data[i];
-        if (fabs(value - round(value)) > 1e-9 || fabs(value) > 1e7)
+    enum { SHORT = 7 };
+    char text[32];
+
+    for (int i = 0; i < values.count && values.count <= TICS_AT_DATA; i++)
+        if (snprintf(text, sizeof(text), "%.10g", scale * values.data[i]) > SHORT)
             return false;
-    }
-    return true;
+    return values.count <= TICS_AT_DATA;
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */
@@ -194,14 +196,14 @@ static void limit(struct pp_curve_axis *axis, struct values values)
 }
 
 /* From zero, unless all values lie close together far from it. */
-static void limit_linear_y(struct pp_curve_axis *axis, bool is_frac)
+static void limit_linear_y(struct pp_curve_axis *axis, bool is_frac, bool is_from_zero)
 {
     const double FAR = 0.6;
     const bool is_flat = !(axis->hi > axis->lo), is_all = axis->hi <= 100.000001;
 
     if (is_flat && axis->lo > 0)
         axis->hi *= 1.25;
-    if (axis->lo >= 0 && (is_flat || axis->lo < FAR * axis->hi))
+    if (axis->lo >= 0 && (is_flat || is_from_zero || axis->lo < FAR * axis->hi))
         axis->lo = 0;
     if (!(axis->hi > axis->lo))
         axis->hi = axis->lo + (is_frac ? 10 : 1);
@@ -210,17 +212,30 @@ static void limit_linear_y(struct pp_curve_axis *axis, bool is_frac)
         axis->hi = 100;
 }
 
-static void make_categories(struct pp_chart *chart, struct pp_curve_axis *axis)
+/* Names that are too long stand turned, or (characters cannot be) on several lines. */
+static void make_categories(struct pp_chart *chart, double length_in, double character_in)
 {
+    enum { LINES_MAX = 4 };
+    static const char BREAKS[] = "\n\n\n\n";
+    const bool in_terminal = chart->target->format == PP_PLOT_TERMINAL;
+    const struct pp_figure figure = {.arena = chart->arena, .target = chart->target};
     const char *list = "";
-    struct pp_figure figure = {.arena = chart->arena, .target = chart->target};
+    double longest = 0;
 
     for (int i = 0; i < chart->category_count; i++)
+        longest = fmax(longest, (double)strlen(chart->categories[i]));
+    const double needed = chart->category_count * (longest + 1) * character_in / length_in;
+    const int lines = in_terminal ? (int)fmin(LINES_MAX, ceil(needed)) : 1;
+    for (int i = 0; i < chart->category_count; i++) {
+        const char *name =
+            pp_arena_printf(chart->arena, "%.*s%s", i % lines, BREAKS, chart->categories[i]);
         list = pp_arena_printf(chart->arena, "%s%s%s %d", list, i ? ", " : "",
-                               pp_figure_quote(&figure, chart->categories[i]), i);
-    axis->lo = -0.5;
-    axis->hi = chart->category_count - 0.5;
-    axis->tics = pp_arena_printf(chart->arena, "(%s)", list);
+                               pp_figure_quote(&figure, name), i);
+    }
+    chart->x_axis.lo = -0.5;
+    chart->x_axis.hi = chart->category_count - 0.5;
+    chart->x_axis.tics = pp_arena_printf(
+        chart->arena, "%s(%s)", needed > 1 && !in_terminal ? "rotate by 35 right " : "", list);
 }
 
 static enum pp_status make_x(struct pp_chart *chart, double length_in, double character_in,
@@ -233,14 +248,14 @@ static enum pp_status make_x(struct pp_chart *chart, double length_in, double ch
     label_axis(chart, chart->x, values.data[values.count - 1], false, axis);
     if (chart->is_categorical) {
         axis->scale = 1;
-        make_categories(chart, axis);
+        make_categories(chart, length_in, character_in);
         return PP_OK;
     }
     if (chart->curves->has_log_x)
         PP_TRY(check_positive(chart, "--log-x", chart->x, err));
     axis->log_base = !is_log ? 0 : is_doubling(values) ? 2 : 10;
     limit(axis, values);
-    const bool is_at_data = are_whole(values, axis->scale) && values.count <= TICS_AT_DATA;
+    const bool is_at_data = are_short(values, axis->scale);
     if (is_log && !is_at_data) {
         pp_tics_decades(chart->arena, axis, false);
         return PP_OK;
@@ -275,7 +290,7 @@ static enum pp_status make_y(struct pp_chart *chart, struct pp_error *err)
         axis->log_base = 10;
         pp_tics_decades(chart->arena, axis, has_units_at);
     } else {
-        limit_linear_y(axis, unit == PP_COLUMN_FRAC);
+        limit_linear_y(axis, unit == PP_COLUMN_FRAC, chart->is_from_zero);
     }
     return PP_OK;
 }

@@ -112,14 +112,14 @@ static enum pp_status choose_y(struct pp_chart *chart, struct pp_error *err)
         PP_TRY(find(chart, "-y", chart->curves->y, preset, &chart->y, err));
         return check_numeric(chart, chart->y, err);
     }
-    chart->y = pp_table_find(table, "bubble_frac");
-    if (chart->y >= 0 && pp_chart_is_numeric(chart, chart->y))
-        return PP_OK;
+    for (int i = 0; i < 2; i++) {
+        chart->y = pp_table_find(table, i ? "iteration_s" : "bubble_frac");
+        if (chart->y >= 0 && pp_chart_is_numeric(chart, chart->y))
+            return PP_OK;
+    }
     chart->y = -1;
-    for (int c = 0; c < table->column_count; c++) /* the last that varies, else the last */
-        if (pp_chart_is_numeric(chart, c) &&
-            (chart->y < 0 || pp_chart_varies(chart, c) || !pp_chart_varies(chart, chart->y)))
-            chart->y = c;
+    for (int c = 0; c < table->column_count; c++) /* results stand last */
+        chart->y = pp_chart_is_numeric(chart, c) ? c : chart->y;
     if (chart->y < 0)
         return pp_error_set(err, PP_EINVAL, "%s has no column of numbers to draw", table->name);
     return PP_OK;

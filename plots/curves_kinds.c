@@ -39,6 +39,7 @@ static const char *scaling(struct pp_chart *chart)
                              pp_table_number(&chart->table, chart->rows[0], gpus, &is_number);
         chart->heading =
             pp_arena_printf(chart->arena, "weak scaling, %.4g sequences per GPU", share);
+        chart->is_from_zero = true;
         return "mfu";
     }
     if (is_constant(chart, gbs, -1)) {

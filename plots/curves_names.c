@@ -20,6 +20,7 @@ static const struct row ROWS[] = {
     {"model", {"model", NULL, PP_COLUMN_PLAIN}, "", "%s"},
     {"cluster", {"cluster", NULL, PP_COLUMN_PLAIN}, "", "%s"},
     {"unit", {"costs", NULL, PP_COLUMN_PLAIN}, "", "%s"},
+    {"name", {"name", NULL, PP_COLUMN_PLAIN}, "", NULL},
     {"preset", {"preset", NULL, PP_COLUMN_PLAIN}, "", NULL},
     {"gpus", {"GPUs", NULL, PP_COLUMN_PLAIN}, "GPUs", "%s GPUs"},
     {"tp", {"tensor-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, NULL},
@@ -132,21 +133,23 @@ static bool is_drawn(const struct pp_chart *chart, int column)
     return is_found;
 }
 
-const char *pp_chart_constants(const struct pp_chart *chart)
+const char *pp_chart_constants(const struct pp_chart *chart, int columns)
 {
+    const bool is_abstract = pp_table_find(&chart->table, "unit") >= 0;
     const char *text = "";
 
     for (int i = 0; i < ROWS_COUNT; i++) {
         const int column = pp_table_find(&chart->table, ROWS[i].column);
         if (!ROWS[i].in_title || column < 0 || is_drawn(chart, column) ||
-            pp_chart_varies(chart, column))
+            pp_chart_varies(chart, column) || (is_abstract && !strcmp(ROWS[i].column, "gpus")))
             continue;
         const char *value = pp_chart_cell(chart, chart->rows[0], column);
         const char *hole = strstr(ROWS[i].in_title, "%s");
-        if (*value)
-            text =
-                pp_arena_printf(chart->arena, "%s%s%.*s%s%s", text, *text ? ", " : "",
-                                (int)(hole - ROWS[i].in_title), ROWS[i].in_title, value, hole + 2);
+        const char *longer =
+            pp_arena_printf(chart->arena, "%s%s%.*s%s%s", text, *text ? ", " : "",
+                            (int)(hole - ROWS[i].in_title), ROWS[i].in_title, value, hole + 2);
+        if (*value && (int)strlen(longer) <= columns)
+            text = longer;
     }
     return text;
 }

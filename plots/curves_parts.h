@@ -17,6 +17,8 @@ struct pp_curve {
     struct pp_curve_point *points;
     int count, capacity;
     int style; /* number of the series in the table: keeps its colour where the order changes */
+    const char **same; /* names of further series with the very same points */
+    int same_count, same_capacity;
 };
 
 struct pp_curve_axis {
@@ -37,6 +39,7 @@ struct pp_chart {
     FILE *notes;
     const char *heading;  /* in front of the title; NULL = none */
     bool has_ideal;       /* y in proportion to x, from the best series at its smallest x */
+    bool is_from_zero;    /* y begins at zero whatever the values */
     int *rows, row_count; /* those that are drawn */
     int x, y, by[PP_BY_MAX], by_count;
     bool has_closed, has_unfit;
@@ -76,6 +79,10 @@ bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b);
 /* PP_EINVAL for several rows of one series with the same x, unless points may lie anywhere. */
 enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err);
 
+/* ---- curves_same.c ---- */
+/* Series with the same points become one with several names: each would hide the one before. */
+void pp_chart_join_same(struct pp_chart *chart);
+
 /* ---- curves_axis.c ---- */
 /* Labels, units, limits and tics, for a field of points that is `length_in` wide. PP_EINVAL for
  * what a logarithm cannot show. */
@@ -111,10 +118,36 @@ struct pp_column_name {
 struct pp_column_name pp_column_name(struct pp_arena *arena, const char *column);
 /* Value of a column in the name of a series: "1f1b", "pp 8". */
 const char *pp_column_value(struct pp_arena *arena, const char *column, const char *value);
-/* "gpt3-175b, h100, 64 GPUs, pp 8": the inputs that are the same everywhere. */
-const char *pp_chart_constants(const struct pp_chart *chart);
+/* "gpt3-175b, h100, 64 GPUs, pp 8": the inputs that are the same everywhere, as many as fit. */
+const char *pp_chart_constants(const struct pp_chart *chart, int columns);
+
+/* ---- curves_labels.c ---- */
+/* Names at points where they cover nothing; a series without such a place has none. The field is
+ * that within the axes. */
+void pp_chart_label_points(const struct pp_figure *figure, const struct pp_chart *chart,
+                           double width_in, double height_in);
+
+/* ---- curves_frame.c: what stands around the curves ---- */
+struct pp_legend {
+    int entries;
+    int longest; /* characters of the longest */
+    int columns; /* in a paper, where it stands above */
+};
+struct pp_legend pp_chart_legend(const struct pp_chart *chart);
+/* How big the picture likes to be; its title. */
+struct pp_figure_wish pp_chart_wish(const struct pp_chart *chart, struct pp_legend *legend);
+/* Inches within the axes; in the terminal characters. */
+double pp_chart_field(const struct pp_figure *figure, const struct pp_legend *legend);
+void pp_chart_write_frame(const struct pp_figure *figure, const struct pp_chart *chart,
+                          const struct pp_legend *legend);
+extern const char pp_legend_closed[], pp_legend_ideal[];
+const char *pp_legend_unfit(const struct pp_chart *chart);
 
 /* ---- curves_draw.c ---- */
 enum pp_status pp_chart_draw(struct pp_chart *chart, struct pp_error *err);
+static inline bool pp_chart_in_terminal(const struct pp_chart *chart)
+{
+    return chart->target->format == PP_PLOT_TERMINAL;
+}
 
 #endif

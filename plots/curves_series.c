@@ -92,7 +92,9 @@ static void add_point(struct pp_chart *chart, struct pp_curve *curve, int row)
 {
     const struct pp_table *table = &chart->table;
     const bool is_bubble = !strcmp(table->columns[chart->y], "bubble_frac");
-    const int closed = is_bubble ? pp_table_find(table, "closed_form_bubble_frac") : -1,
+    const int closed = is_bubble && !chart->kind->is_scatter
+                           ? pp_table_find(table, "closed_form_bubble_frac")
+                           : -1,
               fits = pp_table_find(table, "fits");
     struct pp_curve_point *point =
         PP_PUSH(chart->arena, curve->points, curve->count, curve->capacity);
@@ -120,7 +122,7 @@ static bool is_same_series(const struct pp_chart *chart, int a, int b)
 }
 
 /* Columns in which all series agree are left out, unless nothing would remain. */
-static const char *series_name(const struct pp_chart *chart, int row)
+static const char *full_name(const struct pp_chart *chart, int row)
 {
     const char *name = "";
 
@@ -136,6 +138,18 @@ static const char *series_name(const struct pp_chart *chart, int row)
         return pp_column_value(chart->arena, chart->table.columns[chart->by[0]],
                                pp_chart_cell(chart, row, chart->by[0]));
     return name;
+}
+
+/* Cut to what a legend has room for. */
+static const char *series_name(const struct pp_chart *chart, int row)
+{
+    enum { LONGEST = 44, OTHER_COLUMNS = 14 };
+    const bool in_terminal = pp_chart_in_terminal(chart);
+    const int room = in_terminal ? chart->target->terminal.width / 2 - OTHER_COLUMNS : LONGEST;
+    const char *name = full_name(chart, row);
+
+    return (int)strlen(name) <= room ? name
+                                     : pp_arena_printf(chart->arena, "%.*s...", room - 3, name);
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -193,13 +207,15 @@ enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err)
     }
     const size_t count = (size_t)chart->series_count;
     qsort(chart->series, count, sizeof(*chart->series), compare_appearance);
-    for (int i = 0; i < chart->series_count; i++) {
-        struct pp_curve *curve = &chart->series[i];
-        curve->style = i;
-        qsort(curve->points, (size_t)curve->count, sizeof(*curve->points),
-              chart->kind->is_scatter ? compare_rows : compare_x);
-    }
+    for (int i = 0; i < chart->series_count; i++)
+        qsort(chart->series[i].points, (size_t)chart->series[i].count,
+              sizeof(struct pp_curve_point), chart->kind->is_scatter ? compare_rows : compare_x);
+    if (!chart->kind->is_scatter)
+        pp_chart_join_same(chart);
+    for (int i = 0; i < chart->series_count; i++)
+        chart->series[i].style = i;
     if (!chart->kind->is_scatter && !chart->is_categorical)
-        qsort(chart->series, count, sizeof(*chart->series), compare_right_ends);
+        qsort(chart->series, (size_t)chart->series_count, sizeof(*chart->series),
+              compare_right_ends);
     return PP_OK;
 }

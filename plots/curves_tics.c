@@ -30,7 +30,7 @@ const char *pp_tics_at(struct pp_arena *arena, const struct pp_curve_axis *axis,
 
         if (at - half < free_from)
             continue;
-        free_from = at + half + character_in;
+        free_from = at + half + 1.5 * character_in;
         list = tic(arena, label, values[i], list);
     }
     return pp_arena_printf(arena, "(%s)", list);
@@ -47,7 +47,7 @@ static const char *seconds_label(struct pp_arena *arena, double value)
 
     while (unit < 3 && value < 0.999 * UNITS[unit].size)
         unit++;
-    return pp_arena_printf(arena, "%.3g %s", value / UNITS[unit].size, UNITS[unit].name);
+    return pp_arena_printf(arena, "%.10g %s", value / UNITS[unit].size, UNITS[unit].name);
 }
 
 void pp_tics_decades(struct pp_arena *arena, struct pp_curve_axis *axis, bool is_seconds)

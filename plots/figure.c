@@ -179,13 +179,14 @@ static const char *tex_escape(char c)
 
 const char *pp_figure_quote(const struct pp_figure *figure, const char *text)
 {
+    static const char LINE_FEED[] = "'.\"\\n\".'"; /* outside of the single quotes */
     const bool is_tex = figure->target->format == PP_PLOT_TEX;
     char *quoted = pp_arena_alloc(figure->arena, 20 * strlen(text) + 3), *to = quoted;
 
     *to++ = '\'';
     for (; *text; text++) {
         const char c = (unsigned char)*text < ' ' ? ' ' : *text;
-        const char *escape = is_tex ? tex_escape(c) : NULL;
+        const char *escape = *text == '\n' ? LINE_FEED : is_tex ? tex_escape(c) : NULL;
         if (escape) {
             to = stpcpy(to, escape);
             continue;

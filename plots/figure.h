@@ -65,7 +65,7 @@ enum pp_status pp_figure_close(struct pp_figure *figure, struct pp_error *err);
 void pp_figure_discard(struct pp_figure *figure);
 
 /* A string for the script, quotes included: escaped for gnuplot and, where text is set by LaTeX,
- * for it. Control characters become spaces. In the arena. */
+ * for it. A line feed is one; other control characters become spaces. In the arena. */
 const char *pp_figure_quote(const struct pp_figure *figure, const char *text);
 /* Inches of one typeset character, on average: to see whether a label fits. */
 double pp_figure_character_in(const struct pp_figure *figure);

@@ -27,7 +27,7 @@ static void define_line(const struct pp_figure *f, int i)
 
     fprintf(f->script, "set style line %d lc rgb '#%06x' lw %g dt %s pt %d ps %g\n", i + 1,
             line->rgb, f->target->is_paper ? 1.2 : 1.8, dash, SYMBOLS[i % SYMBOLS_COUNT],
-            f->target->is_paper ? 0.5 : 0.8);
+            f->target->is_paper ? 0.75 : 0.95);
 }
 
 void pp_style_define(const struct pp_figure *f)

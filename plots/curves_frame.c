@@ -1,0 +1,169 @@
+/* Title, axes, legend, and the size that they need. */
+#include "plots/curves_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+const char pp_legend_closed[] = "closed form", pp_legend_ideal[] = "ideal: in proportion";
+
+/* ---- legend ---------------------------------------------------------------------------------- */
+
+/* In a paper short enough for two columns. */
+const char *pp_legend_unfit(const struct pp_chart *chart)
+{
+    return chart->target->is_paper ? "does not fit" : "does not fit in memory";
+}
+
+static void add_entry(struct pp_legend *legend, const char *text)
+{
+    const int length = (int)strlen(text);
+
+    legend->entries++;
+    legend->longest = length > legend->longest ? length : legend->longest;
+}
+
+struct pp_legend pp_chart_legend(const struct pp_chart *chart)
+{
+    struct pp_legend legend = {0};
+
+    for (int s = 0; s < chart->series_count; s++) {
+        const struct pp_curve *curve = &chart->series[s];
+        if (*curve->name)
+            add_entry(&legend, curve->name);
+        for (int i = 0; i < curve->same_count; i++)
+            add_entry(&legend, pp_arena_printf(chart->arena, "= %s", curve->same[i]));
+    }
+    if (chart->has_closed)
+        add_entry(&legend, pp_legend_closed);
+    if (chart->has_unfit)
+        add_entry(&legend, pp_legend_unfit(chart));
+    if (chart->has_ideal)
+        add_entry(&legend, pp_legend_ideal);
+    return legend;
+}
+
+static const double SAMPLE_IN = 0.5, PAPER_SAMPLE_IN = 0.36, PAPER_IN = 3.3;
+
+static double legend_width(const struct pp_legend *legend, double character_in)
+{
+    return legend->entries ? SAMPLE_IN + character_in * legend->longest : 0;
+}
+
+static void write_key(const struct pp_figure *f, const struct pp_legend *legend)
+{
+    if (legend->entries == 0)
+        fputs("unset key\n", f->script);
+    else if (f->target->format == PP_PLOT_TERMINAL)
+        fputs("set key noautotitle outside right top Left reverse samplen 0\n", f->script);
+    else if (f->target->is_paper)
+        fprintf(f->script, "set key above horizontal maxcols %d Left reverse samplen 2\n",
+                legend->columns);
+    else
+        fputs("set key outside right top vertical Left reverse samplen 2.5 spacing 1.2\n",
+              f->script);
+}
+
+/* ---- size and title -------------------------------------------------------------------------- */
+
+/* What joined points differ by: "lines join micro-batches 8 to 256". */
+static const char *along(const struct pp_chart *chart)
+{
+    const struct pp_curve *curve = &chart->series[0];
+    int *rows = PP_ARRAY(chart->arena, int, curve->count);
+    struct pp_chart one = *chart;
+
+    for (int i = 0; i < curve->count; i++)
+        rows[i] = curve->points[i].row;
+    one.rows = rows;
+    one.row_count = curve->count;
+    for (int c = 0; c < chart->table.column_count; c++)
+        if (c != chart->x && pp_chart_is_input(chart, c) && pp_chart_varies(&one, c))
+            return pp_arena_printf(chart->arena, "lines join %s %s to %s",
+                                   pp_column_name(chart->arena, chart->table.columns[c]).text,
+                                   pp_chart_cell(chart, rows[0], c),
+                                   pp_chart_cell(chart, rows[curve->count - 1], c));
+    return NULL;
+}
+
+static const char *title(const struct pp_chart *chart, int columns)
+{
+    const char *what =
+        pp_arena_printf(chart->arena, "%s over %s", chart->y_axis.subject, chart->x_axis.subject);
+    const char *joined = chart->kind->is_joined ? along(chart) : NULL;
+
+    if (chart->heading)
+        what = pp_arena_printf(chart->arena, "%s over %s, %s", chart->y_axis.subject,
+                               chart->x_axis.subject, chart->heading);
+    if (joined && (int)(strlen(what) + strlen(joined)) + 2 <= columns)
+        what = pp_arena_printf(chart->arena, "%s; %s", what, joined);
+    const char *constants = pp_chart_constants(chart, columns);
+    /* In the terminal the third line is that of the y axis. */
+    return pp_arena_printf(chart->arena, "%s%s%s%s", what, *constants ? "\n" : "", constants,
+                           pp_chart_in_terminal(chart) ? "\n " : "");
+}
+
+struct pp_figure_wish pp_chart_wish(const struct pp_chart *chart, struct pp_legend *legend)
+{
+    const double field_in = 5.2, height_in = 4, line_in = 0.205, paper_line_in = 0.135,
+                 character_in = 0.08, paper_character_in = 0.062;
+    const double entry_in = PAPER_SAMPLE_IN + paper_character_in * legend->longest;
+    enum { ROWS = 24, OTHER_ROWS = 8 };
+
+    legend->columns = (int)fmax(1, floor((PAPER_IN - 0.1) / entry_in));
+    const int lines = (legend->entries + legend->columns - 1) / legend->columns;
+    return (struct pp_figure_wish){
+        .title = title(chart, (int)(field_in / character_in)),
+        .width_in = field_in + legend_width(legend, character_in),
+        .height_in = fmax(height_in, 1.3 + line_in * legend->entries),
+        .paper_height_in = 2.1 + paper_line_in * lines,
+        .rows = (int)fmax(ROWS, legend->entries + OTHER_ROWS),
+    };
+}
+
+double pp_chart_field(const struct pp_figure *figure, const struct pp_legend *legend)
+{
+    enum { SIDES = 12 };
+    const double SIDES_IN = 0.9, PAPER_SIDES_IN = 0.6;
+
+    if (figure->target->format == PP_PLOT_TERMINAL)
+        return figure->columns - legend->longest - SIDES;
+    if (figure->target->is_paper)
+        return figure->width_in - PAPER_SIDES_IN;
+    return figure->width_in - SIDES_IN - legend_width(legend, pp_figure_character_in(figure));
+}
+
+/* ---- axes ------------------------------------------------------------------------------------ */
+
+static void write_axis(const struct pp_figure *f, const struct pp_curve_axis *axis, char name)
+{
+    fprintf(f->script, "set %clabel %s\n", name, pp_figure_quote(f, axis->label));
+    if (axis->log_base > 0)
+        fprintf(f->script, "set logscale %c %g\n", name, axis->log_base);
+    fprintf(f->script, "set %crange [%.10g:%.10g]\n", name, axis->lo, axis->hi);
+    if (axis->tics)
+        fprintf(f->script, "set %ctics %s\n", name, axis->tics);
+}
+
+/* Characters cannot stand upright: the name of the y axis lies on top of it. */
+static void write_terminal(const struct pp_figure *f, const struct pp_chart *chart)
+{
+    fprintf(f->script,
+            "unset ylabel\n"
+            "set label %s at character 1, graph 1 offset 0,1.2\n"
+            "set border 3\n"
+            "set tics nomirror out scale 0\n"
+            "set tmargin 4\n",
+            pp_figure_quote(f, chart->y_axis.label));
+    if (chart->is_categorical) /* the tics may take several lines; the title says it */
+        fputs("unset xlabel\nset bmargin 5\n", f->script);
+}
+
+void pp_chart_write_frame(const struct pp_figure *f, const struct pp_chart *chart,
+                          const struct pp_legend *legend)
+{
+    write_axis(f, &chart->x_axis, 'x');
+    write_axis(f, &chart->y_axis, 'y');
+    if (pp_chart_in_terminal(chart))
+        write_terminal(f, chart);
+    write_key(f, legend);
+}
