@@ -24,14 +24,13 @@ static void write_series(const struct pp_figure *f, const struct pp_chart *chart
             *curve->name ? curve->name : chart->table.name);
     for (int i = 0; i < curve->same_count; i++)
         fprintf(f->script, " = %s", curve->same[i]);
-    fprintf(f->script, "\n# %s %s%s%s%s\n", columns[chart->x], columns[chart->y],
-            chart->has_closed || chart->has_unfit ? " closed_form" : "",
-            chart->has_unfit ? " does_not_fit" : "", chart->has_ideal ? " ideal" : "");
+    fprintf(f->script, "\n# %s %s%s%s\n", columns[chart->x], columns[chart->y],
+            chart->has_closed ? " closed_form" : "", chart->has_unfit ? " does_not_fit" : "");
     for (int i = 0; i < curve->count; i++) {
         const struct pp_curve_point *point = &curve->points[i];
         fprintf(f->script, "%.10g", point->x);
         write_number(f->script, point->y);
-        if (chart->has_closed || chart->has_unfit)
+        if (chart->has_closed)
             write_number(f->script, point->closed);
         if (chart->has_unfit)
             fprintf(f->script, " %d", point->is_unfit);
@@ -42,18 +41,18 @@ static void write_series(const struct pp_figure *f, const struct pp_chart *chart
     fputs("EOD\n", f->script);
 }
 
-/* "$1" or "($1*1000)" */
-static const char *scaled(const struct pp_chart *chart, const char *value, double scale)
+/* "2", or "($2*100)" */
+static const char *scaled(const struct pp_chart *chart, int column, double scale)
 {
-    return fabs(scale - 1) < 1e-15 ? pp_arena_printf(chart->arena, "(%s)", value)
-                                   : pp_arena_printf(chart->arena, "(%s*%.12g)", value, scale);
+    return fabs(scale - 1) < 1e-15 ? pp_arena_printf(chart->arena, "%d", column)
+                                   : pp_arena_printf(chart->arena, "($%d*%.12g)", column, scale);
 }
 
 static void begin_element(const struct pp_figure *f, const struct pp_chart *chart, int s,
                           const char *y, int *count)
 {
     fprintf(f->script, "%s $series%d using %s:%s", (*count)++ ? ", \\\n    " : "plot", s + 1,
-            scaled(chart, "$1", chart->x_axis.scale), scaled(chart, y, chart->y_axis.scale));
+            scaled(chart, 1, chart->x_axis.scale), y);
 }
 
 static char letter(int style)
@@ -66,7 +65,7 @@ static char letter(int style)
 static void draw_closed(const struct pp_figure *f, const struct pp_chart *chart, int *count)
 {
     for (int s = 0; s < chart->series_count && chart->has_closed; s++) {
-        begin_element(f, chart, s, "$3", count);
+        begin_element(f, chart, s, scaled(chart, 3, chart->y_axis.scale), count);
         fputs(pp_chart_in_terminal(chart) ? " with lines lt 0" : " with linespoints linestyle 101",
               f->script);
     }
@@ -79,13 +78,15 @@ static void draw_series(const struct pp_figure *f, const struct pp_chart *chart,
     const bool is_joined =
         !chart->is_categorical && (!chart->kind->is_scatter || chart->kind->is_joined);
 
+    const char *y = scaled(chart, 2, chart->y_axis.scale);
+
     for (int s = 0; s < chart->series_count; s++) {
         const struct pp_curve *curve = &chart->series[s];
-        begin_element(f, chart, s, "$2", count);
+        begin_element(f, chart, s, y, count);
         if (pp_chart_in_terminal(chart)) {
             if (is_joined && !chart->has_closed) {
                 fputs(" with lines lt 0", f->script);
-                begin_element(f, chart, s, "$2", count);
+                begin_element(f, chart, s, y, count);
             }
             fprintf(f->script, " with points pt '%c'", letter(curve->style));
         } else {
@@ -102,17 +103,28 @@ static void draw_series(const struct pp_figure *f, const struct pp_chart *chart,
     }
 }
 
+static bool has_unfit(const struct pp_curve *curve)
+{
+    for (int i = 0; i < curve->count; i++)
+        if (curve->points[i].is_unfit)
+            return true;
+    return false;
+}
+
 static void draw_unfit(const struct pp_figure *f, const struct pp_chart *chart, int *count)
 {
     const char *style =
         pp_chart_in_terminal(chart) ? "with points pt '!'" : "with points linestyle 102";
+    const char *y = pp_arena_printf(f->arena, "($%d == 1 ? $2*%.12g : NaN)",
+                                    chart->has_closed ? 4 : 3, chart->y_axis.scale);
 
     if (!chart->has_unfit)
         return;
-    for (int s = 0; s < chart->series_count; s++) {
-        begin_element(f, chart, s, "($4 == 1 ? $2 : NaN)", count);
-        fprintf(f->script, " %s", style);
-    }
+    for (int s = 0; s < chart->series_count; s++)
+        if (has_unfit(&chart->series[s])) {
+            begin_element(f, chart, s, y, count);
+            fprintf(f->script, " %s", style);
+        }
     fprintf(f->script, ", \\\n     keyentry %s title %s", style,
             pp_figure_quote(f, pp_legend_unfit(chart)));
 }
