@@ -41,7 +41,7 @@ static bool settle(pid_t parent, int log)
     setrlimit(RLIMIT_CORE, &no_core);
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent && nothing >= 0 &&
            dup2(nothing, STDIN_FILENO) >= 0 && dup2(nothing, STDOUT_FILENO) >= 0 &&
-           dup2(log, STDERR_FILENO) >= 0;
+           dup2(log >= 0 ? log : nothing, STDERR_FILENO) >= 0;
 }
 
 static bool send_all(int fd, struct iovec *parts, int count)
@@ -105,7 +105,7 @@ static _Noreturn void worker_main(const struct pp_pool *pool, struct pp_worker_b
 
 /* ---- the parent -------------------------------------------------------------------------- */
 
-/* A file in memory that cannot grow, whatever is written. */
+/* A file in memory that cannot grow, whatever is written; -1 where a limit forbids it. */
 static int open_log(void)
 {
     const int log = memfd_create("worker-log", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -128,7 +128,7 @@ bool pp_worker_start(struct pp_worker *worker, const struct pp_pool *pool,
     worker->length = 0;
     worker->pid = -1;
     worker->log = open_log();
-    if (worker->log >= 0 && pipe2(ends, O_CLOEXEC) == 0) {
+    if (pipe2(ends, O_CLOEXEC) == 0) {
         worker->results = ends[0];
         atomic_store(&board->slots[index].item, -1);
         fflush(NULL); /* else what is buffered could be written by both */

@@ -66,6 +66,7 @@ int main(int argc, char **argv)
 
     setlocale(LC_CTYPE, "");
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_IGN); /* writing fails instead */
     if (signal(SIGINT, interrupted) == SIG_IGN) /* started in the background */
         signal(SIGINT, SIG_IGN);
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

@@ -546,3 +546,13 @@ Test(pool, no_worker_at_all)
     cr_assert_str_eq(err.message, "cannot start a worker: Too many open files");
     cr_assert(job.count == 0);
 }
+
+Test(pool, a_small_limit_of_files_loses_messages_only)
+{
+    const struct rlimit small = {1000, 1000};
+
+    signal(SIGXFSZ, SIG_IGN);
+    cr_assert(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    check_crashes(complain, "ended with exit code 1");
+    cr_assert_str_eq(job.death, "ended with exit code 1");
+}
