@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -100,11 +101,25 @@ static enum pp_status rewrite(struct pp_sweep_file *file, struct pp_error *err)
     return pp_output_commit(&output, err);
 }
 
+/* An interrupt waits until it is done: the temporary file would be left behind. */
+static enum pp_status rewrite_undisturbed(struct pp_sweep_file *file, struct pp_error *err)
+{
+    sigset_t held, before;
+
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    sigaddset(&held, SIGTERM);
+    sigprocmask(SIG_BLOCK, &held, &before);
+    const enum pp_status status = rewrite(file, err);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
 enum pp_status pp_sweep_put_in_order(struct pp_sweep_file *file, struct pp_error *err)
 {
     if (file->row_count > 0)
         qsort(file->rows, (size_t)file->row_count, sizeof(*file->rows), compare_places);
-    if (rewrite(file, err) == PP_OK)
+    if (rewrite_undisturbed(file, err) == PP_OK)
         return PP_OK;
     return pp_error_append(err, "\n  its rows are there, but not in the order of points");
 }
