@@ -4,7 +4,7 @@
 set -um # every sweep in a process group of its own, where Ctrl-C is not ignored
 program=$(realpath "$1")
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+trap '[ "$BASHPID" = $$ ] && rm -rf "$folder"' EXIT # not when a child is ended before it runs
 cd "$folder" || exit 1
 sweep=("$program" sweep --schedule gpipe,1f1b,zbv,chimera --gpus 64 --pp 4,8
     --micro-batches 8:64:+8 --part all -j 2)
