@@ -51,8 +51,7 @@ const char *pp_grid_text(struct pp_arena *arena, const struct pp_grid *grid, int
 /* 16 hexadecimal digits: equal for equal points of any sweep of this version, however they were
  * typed. The bytes of files are part of it. */
 enum { PP_SWEEP_KEY_BYTES = 17 };
-const char *pp_grid_key(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
-                        char key[PP_SWEEP_KEY_BYTES]);
+const char *pp_grid_key(const struct pp_grid *grid, int64_t point, char key[PP_SWEEP_KEY_BYTES]);
 
 /* ---- sim/sweep_row.c ---- */
 /* First `point`, then inputs, figures, and at the end status,reason,points,key. No newline. */

@@ -234,13 +234,11 @@ static uint64_t add_text(uint64_t hash, const char *text)
     return pp_sweep_hash(hash, text, strlen(text) + 1);
 }
 
-const char *pp_grid_key(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
-                        char key[PP_SWEEP_KEY_BYTES])
+const char *pp_grid_key(const struct pp_grid *grid, int64_t point, char key[PP_SWEEP_KEY_BYTES])
 {
     uint64_t hash = add_text(PP_SWEEP_HASH, PP_VERSION);
     bool is_dropped = false;
 
-    (void)arena;
     if (!pp_grid_axis(grid, "engine")) /* depends on what is built in */
         hash = add_text(hash, pp_engine_default(pp_grid_axis(grid, "unit") != NULL)->name);
     for (int i = 0; i < grid->axis_count; i++) {

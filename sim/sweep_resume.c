@@ -30,11 +30,8 @@ static uint64_t key_of_text(const char *key)
 static uint64_t key_of_point(const struct keys *keys, int64_t point)
 {
     char key[PP_SWEEP_KEY_BYTES];
-    const struct pp_arena_mark mark = pp_arena_mark(keys->arena);
-    const uint64_t value = key_of_text(pp_grid_key(keys->arena, keys->grid, point, key));
 
-    pp_arena_release(keys->arena, mark);
-    return value;
+    return key_of_text(pp_grid_key(keys->grid, point, key));
 }
 
 static struct slot *find_slot(const struct keys *keys, uint64_t key)

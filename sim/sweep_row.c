@@ -281,7 +281,7 @@ void pp_sweep_row(const struct pp_grid *grid, int64_t point, const struct pp_res
     else
         put_reason(err, out);
     put_integer(grid->points, out);
-    put_text(pp_grid_key(NULL, grid, point, key), out);
+    put_text(pp_grid_key(grid, point, key), out);
     fputc('\n', out);
 }
 

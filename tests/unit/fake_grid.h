@@ -28,10 +28,8 @@ const char *pp_grid_text(struct pp_arena *arena, const struct pp_grid *grid, int
     return pp_arena_printf(arena, "--value %" PRId64, fake_value(point));
 }
 
-const char *pp_grid_key(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
-                        char key[PP_SWEEP_KEY_BYTES])
+const char *pp_grid_key(const struct pp_grid *grid, int64_t point, char key[PP_SWEEP_KEY_BYTES])
 {
-    (void)arena;
     (void)grid;
     snprintf(key, PP_SWEEP_KEY_BYTES, "%016" PRIx64,
              (uint64_t)(fake_value(point) + 1) * 0x9e3779b97f4a7c15u);

@@ -55,7 +55,7 @@ static const char *row_of(int64_t point, int64_t points, bool is_failed)
     const int64_t value = fake_value(point);
     const struct pp_grid grid = grid_of(points);
 
-    pp_grid_key(arena, &grid, point, key);
+    pp_grid_key(&grid, point, key);
     if (is_failed)
         snprintf(row, sizeof(row), "%d,%d,,,failed,ended by signal 9,%d,%s\n", (int)point,
                  (int)value, (int)points, key);

@@ -253,7 +253,7 @@ static const char *key_at(struct pp_arena *arena, const char *line, int64_t poin
     const struct pp_grid grid = sc_grid(arena, line);
     char key[PP_SWEEP_KEY_BYTES];
 
-    pp_grid_key(arena, &grid, point, key);
+    pp_grid_key(&grid, point, key);
     cr_assert_eq(strlen(key), PP_SWEEP_KEY_BYTES - 1);
     cr_assert_eq(strspn(key, "0123456789abcdef"), PP_SWEEP_KEY_BYTES - 1);
     return pp_arena_strdup(arena, key);
@@ -304,7 +304,7 @@ Test(sweep_grid, keys_of_a_sweep_differ)
 
     cr_assert_gt(grid.points, 10000);
     for (int64_t i = 0; i < grid.points; i++)
-        pp_grid_key(arena, &grid, i, keys[i]);
+        pp_grid_key(&grid, i, keys[i]);
     qsort(keys, (size_t)grid.points, sizeof(*keys), by_text);
     for (int64_t i = 1; i < grid.points; i++)
         cr_assert_str_neq(keys[i - 1], keys[i]);

@@ -214,7 +214,7 @@ static int compare(const char *line)
         cr_expect_str_eq(field(&table, row, "point"), want);
         snprintf(want, sizeof(want), "%d", (int)grid.points);
         cr_expect_str_eq(field(&table, row, "points"), want);
-        cr_expect_str_eq(field(&table, row, "key"), pp_grid_key(arena, &grid, row, key));
+        cr_expect_str_eq(field(&table, row, "key"), pp_grid_key(&grid, row, key));
         if (json) {
             compare_row(arena, &grid, &table, row, json);
             json_decref(json);
