@@ -11,6 +11,10 @@ struct pp_arena;
 struct pp_arena *pp_arena_create(void);
 void pp_arena_destroy(struct pp_arena *arena); /* accepts NULL */
 
+/* Memory of arenas that are destroyed stays with the process, for those to come. For a program that
+ * makes them by the thousand: asking the kernel again for the same takes a fifth of its time. */
+void pp_arena_keep_memory(void);
+
 void *pp_arena_alloc(struct pp_arena *arena, size_t bytes);
 /* As pp_arena_alloc, but the contents are not cleared: for big arrays that are written whole. */
 void *pp_arena_alloc_raw(struct pp_arena *arena, size_t bytes);

@@ -201,6 +201,7 @@ static enum pp_status run_points(struct sweep *s, int jobs, struct pp_error *err
     const double started_s = now_s();
 
     tick(s);
+    pp_arena_keep_memory(); /* every point takes what the one before has given back */
     const enum pp_status status = s->count > 0 ? pp_pool_run(&pool, err) : PP_OK;
     s->seconds = now_s() - started_s;
     pp_progress_clear(&s->progress);
