@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CHUNK_BYTES = 1 << 16, TICK_MS = 200, CORES_MAX = 1 << 16, IDLE_DEATHS_MAX = 20 };
+enum { CHUNK_BYTES = 1 << 16, TICK_MS = 200, CORES_MAX = 1 << 16, IDLE_DEATHS_MAX = 100 };
 
 int pp_pool_cores(void)
 {

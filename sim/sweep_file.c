@@ -108,7 +108,9 @@ static enum pp_status append(struct pp_sweep_file *file, const char *text, size_
             file->is_broken = true;
             if (done > 0 && ftruncate(file->fd, file->size) != 0)
                 pp_error_append(err, "; its last row is torn");
-            return PP_EFAIL;
+            return pp_error_append(
+                err, "\n  the same command goes on with the %" PRId64 " rows that are there",
+                file->row_count);
         }
         done += (size_t)wrote;
     }
