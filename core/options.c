@@ -332,6 +332,13 @@ const struct pp_option_value *pp_options_get(const struct pp_cli *cli,
 {
     int found = -1;
 
+    for (int i = 0; i < cli->option_count; i++) { /* nearly always: by its first name */
+        const struct pp_option *option = &cli->options[i];
+
+        if (option->name[0] == name[0] && !strcmp(option->name, name) &&
+            pp_option_is_in(option, parsed->command))
+            return &parsed->values[i];
+    }
     for (int i = 0; i < cli->option_count; i++) {
         const struct pp_option *option = &cli->options[i];
 

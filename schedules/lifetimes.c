@@ -22,31 +22,11 @@ struct pp_lifetimes pp_lifetimes_create(struct pp_arena *arena, int stages, int 
     return lives;
 }
 
-static uint64_t number_of(const struct pp_lifetimes *lives, int stage, int granule, int split)
+struct pp_cell_life *pp_lifetimes_sparse(const struct pp_lifetimes *lives, uint64_t number)
 {
-    return (uint64_t)stage * lives->row + (uint64_t)granule * (uint64_t)lives->splits +
-           (uint64_t)split;
-}
-
-static struct pp_cell_life *cell_at(const struct pp_lifetimes *lives, int stage, int granule,
-                                    int split)
-{
-    if (stage < 0 || stage >= lives->stages || granule < 0 || granule >= lives->granules ||
-        split < 0 || split >= lives->splits)
-        return NULL;
-    const uint64_t number = number_of(lives, stage, granule, split);
-    if (lives->is_dense)
-        return &lives->cells[number];
     const int32_t *index = pp_map64_find(&lives->map, number);
+
     return index ? &lives->cells[*index] : NULL;
-}
-
-struct pp_cell_life pp_lifetimes_cell(const struct pp_lifetimes *lives, int stage, int granule,
-                                      int split)
-{
-    const struct pp_cell_life *cell = cell_at(lives, stage, granule, split);
-
-    return cell ? *cell : (struct pp_cell_life){0};
 }
 
 static void note_compute(struct pp_cell_life *cell, int kind, int32_t at)
@@ -63,15 +43,16 @@ static void note_compute(struct pp_cell_life *cell, int kind, int32_t at)
 
 void pp_lifetimes_note(struct pp_lifetimes *lives, const struct pp_op *op, int position)
 {
-    const bool is_compute = pp_op_is_compute(op->kind) && pp_op_kinds[op->kind].has_mb;
-    const bool is_wait = op->kind == PP_WAIT && pp_op_is_send(op->aux);
+    const bool is_compute = op->kind != PP_WAIT;
 
-    for (int g = op->mb; (is_compute || is_wait) && g < op->mb + op->granules; g++) {
-        struct pp_cell_life *cell = cell_at(lives, op->stage, g, op->split);
+    if (!pp_lifetimes_notes(op->kind, op->aux))
+        return;
+    for (int g = op->mb; g < op->mb + op->granules; g++) {
+        struct pp_cell_life *cell = pp_lifetimes_at(lives, op->stage, g, op->split);
 
         if (!cell && is_compute && !lives->is_dense && op->stage < lives->stages &&
             op->split < lives->splits && g < lives->granules) {
-            const uint64_t number = number_of(lives, op->stage, g, op->split);
+            const uint64_t number = pp_lifetimes_number(lives, op->stage, g, op->split);
             cell = &lives->cells[*pp_map64_at(&lives->map, number, lives->count)];
             lives->count++;
         }

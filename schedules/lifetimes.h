@@ -10,6 +10,9 @@
 #include "core/op.h"
 #include "schedules/map64.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* What is known of a cell, 1 + position, 0 = never. */
 struct pp_cell_life {
     int32_t forward;   /* F */
@@ -33,10 +36,40 @@ struct pp_lifetimes {
 struct pp_lifetimes pp_lifetimes_create(struct pp_arena *arena, int stages, int granules,
                                         int splits, int64_t covered);
 void pp_lifetimes_note(struct pp_lifetimes *lives, const struct pp_op *op, int position);
+/* Whether anything is noted of such an instruction. */
+static inline bool pp_lifetimes_notes(int kind, int aux)
+{
+    return kind == PP_WAIT ? pp_op_is_send(aux)
+                           : pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb;
+}
 
+/* Of a table that is not dense. */
+struct pp_cell_life *pp_lifetimes_sparse(const struct pp_lifetimes *lives, uint64_t number);
+
+static inline uint64_t pp_lifetimes_number(const struct pp_lifetimes *lives, int stage, int granule,
+                                           int split)
+{
+    return (uint64_t)stage * lives->row + (uint64_t)granule * (uint64_t)lives->splits +
+           (uint64_t)split;
+}
+/* NULL outside of the table, or when no instruction named it. */
+static inline struct pp_cell_life *pp_lifetimes_at(const struct pp_lifetimes *lives, int stage,
+                                                   int granule, int split)
+{
+    if (stage < 0 || stage >= lives->stages || granule < 0 || granule >= lives->granules ||
+        split < 0 || split >= lives->splits)
+        return NULL;
+    const uint64_t number = pp_lifetimes_number(lives, stage, granule, split);
+    return lives->is_dense ? &lives->cells[number] : pp_lifetimes_sparse(lives, number);
+}
 /* The cell, all 0 when no instruction named it. */
-struct pp_cell_life pp_lifetimes_cell(const struct pp_lifetimes *lives, int stage, int granule,
-                                      int split);
+static inline struct pp_cell_life pp_lifetimes_cell(const struct pp_lifetimes *lives, int stage,
+                                                    int granule, int split)
+{
+    const struct pp_cell_life *cell = pp_lifetimes_at(lives, stage, granule, split);
+
+    return cell ? *cell : (struct pp_cell_life){0};
+}
 
 /* F, R: the last B or W of what it saved, -1 when some granule of it is never freed. */
 int pp_lifetimes_freed(const struct pp_lifetimes *lives, const struct pp_op *op);

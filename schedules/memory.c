@@ -170,7 +170,10 @@ static struct walk walk_make(struct pp_arena *scratch, const struct pp_program *
 
         longest = count > longest ? count : longest;
         for (int at = 0; at < count; at++) {
-            const struct pp_op op = pp_program_op(p, p->begin[rank] + at);
+            const int i = p->begin[rank] + at;
+            if (!pp_lifetimes_notes(p->kind[i], p->aux[i]))
+                continue;
+            const struct pp_op op = pp_program_op(p, i);
             pp_lifetimes_note(&w.lives, &op, at);
         }
     }
@@ -184,10 +187,12 @@ static void find_changes(struct walk *w, int rank)
     w->count = w->p->begin[rank + 1] - w->begin;
     memset(w->changes, 0, sizeof(struct change) * ((size_t)w->count + 1));
     for (int at = 0; at < w->count; at++) {
-        const struct pp_op op = pp_program_op(w->p, w->begin + at);
+        const int kind = w->p->kind[w->begin + at];
 
-        if (change_of[op.kind])
-            change_of[op.kind](w, &op, at);
+        if (!change_of[kind])
+            continue;
+        const struct pp_op op = pp_program_op(w->p, w->begin + at);
+        change_of[kind](w, &op, at);
     }
 }
 
