@@ -8,6 +8,7 @@ struct cells {
     struct pp_op (*ops)[2]; /* [event] */
     int *op_count;          /* [event] 0 where the event holds nothing */
     int granules, splits;
+    double from_s; /* what is shown begins here */
     bool is_infer; /* nothing runs backwards: a forward gives back at once */
 };
 
@@ -63,11 +64,28 @@ static void add_point(struct curve *curve, double time_s, double held)
     curve->held[curve->count++] = held;
 }
 
+/* When the last step begins, where it is one of several that do not run into each other; else 0. */
+static double last_step_s(const struct pp_trace *t)
+{
+    enum { FEW = 3 };
+    double begin_s = INFINITY, before_s = 0;
+
+    for (int i = 0; i < t->count; i++) {
+        const struct pp_trace_event *e = &t->events[i];
+        if (e->step == t->steps - 1)
+            begin_s =
+                fmin(begin_s, fmin(e->start_s, isnan(e->posted_s) ? e->start_s : e->posted_s));
+        else
+            before_s = fmax(before_s, e->end_s);
+    }
+    return t->steps > FEW && begin_s >= before_s && isfinite(begin_s) ? before_s : 0;
+}
+
 static enum pp_status walk_rank(const struct cells *c, int first, int end, struct curve *curve,
                                 struct pp_error *err)
 {
     const double whole = (double)c->granules * c->splits;
-    int64_t held = 0;
+    int64_t held = 0; /* from the first step on, whether that is shown or not */
 
     add_point(curve, 0, 0);
     for (int i = first; i < end; i++) {
@@ -78,15 +96,16 @@ static enum pp_status walk_rank(const struct cells *c, int first, int end, struc
             held += taken(&c->ops[i][k]);
             gives += given(c, &c->ops[i][k]);
         }
-        if (held != before)
-            add_point(curve, e->start_s, (double)held / whole);
+        const bool is_shown = e->start_s >= c->from_s;
+        if (held != before && is_shown)
+            add_point(curve, e->start_s - c->from_s, (double)held / whole);
         held -= gives;
         if (held < 0)
             return pp_error_set(err, PP_EINVAL,
                                 "%s: rank %d gives back at %s what no forward before it took",
                                 c->trace->program, e->rank, e->cell);
-        if (gives)
-            add_point(curve, e->end_s, (double)held / whole);
+        if (gives && is_shown)
+            add_point(curve, e->end_s - c->from_s, (double)held / whole);
     }
     return PP_OK;
 }
@@ -102,8 +121,9 @@ enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace 
 
     PP_TRY(read_cells(arena, &c, err));
     c.granules = granules > 0 ? granules : c.granules;
+    c.from_s = last_step_s(trace);
     for (int i = 0; i < trace->count; i++)
-        end_s = fmax(end_s, trace->events[i].end_s);
+        end_s = fmax(end_s, trace->events[i].end_s - c.from_s);
     for (int rank = 0, first = 0, next = 0; rank < trace->ranks; rank++, first = next) {
         while (next < trace->count && trace->events[next].replica == 0 &&
                trace->events[next].rank == rank)
@@ -115,9 +135,10 @@ enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace 
         time_s[rank] = curve.time_s;
         values[rank] = curve.held;
     }
+    const char *which = c.from_s > 0 ? pp_arena_printf(arena, ", step %d", trace->steps) : "";
     *held = (struct pp_plot_held){
-        .title = pp_arena_printf(arena, "%s: activations held over time by pipeline rank",
-                                 trace->program),
+        .title = pp_arena_printf(arena, "%s%s: activations held over time by pipeline rank",
+                                 trace->program, which),
         .quantity = "activations held",
         .ranks = trace->ranks,
         .counts = counts,

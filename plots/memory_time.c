@@ -284,12 +284,15 @@ static void print_line(const struct chart *c, int row, FILE *out)
     else
         fprintf(out, "%*s", MARGIN, "");
     fputc('|', out);
-    for (int i = 0; i < c->columns; i++)
-        fputc(c->peak[i].most >= level  ? '#'
-              : c->all[i].most >= level ? ':'
-              : is_capacity             ? '-'
-                                        : ' ',
-              out);
+    for (int i = 0, blanks = 0; i < c->columns; i++) {
+        const char letter = c->peak[i].most >= level  ? '#'
+                            : c->all[i].most >= level ? ':'
+                            : is_capacity             ? '-'
+                                                      : ' ';
+        if (letter != ' ')
+            fprintf(out, "%*s%c", blanks, "", letter);
+        blanks = letter == ' ' ? blanks + 1 : 0;
+    }
     fputc('\n', out);
 }
 

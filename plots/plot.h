@@ -55,11 +55,12 @@ enum pp_status pp_plot_memory(struct pp_arena *arena, const struct pp_plot_memor
                               const struct pp_plot_target *target, struct pp_error *err);
 /* The title of a run's picture, or (`schedule` NULL) of one with several runs. */
 const char *pp_plot_memory_title(struct pp_arena *arena, const char *schedule, bool is_unit);
-/* From a sweep: a bar for each row that was run, at its fullest rank. `by` names the columns that
- * label the bars, "schedule,pp"; NULL: the inputs that differ. PP_EINVAL where a column is missing
- * or holds no bytes. */
+/* ---- plots/memory_table.c ---- */
+/* From a sweep: a bar for each row that `options->where` leaves, at its fullest rank, labelled by
+ * the columns `options->by`; NULL: the inputs that tell rows apart. PP_EINVAL where a column is
+ * missing or holds no number. */
 enum pp_status pp_plot_memory_table(struct pp_arena *arena, const struct pp_table *table,
-                                    const char *by, struct pp_plot_memory *memory,
+                                    const struct pp_curves *options, struct pp_plot_memory *memory,
                                     struct pp_error *err);
 
 /* ---- plots/memory_time.c: what a rank holds over the time of a step ---- */
@@ -76,7 +77,8 @@ struct pp_plot_held {
 enum pp_status pp_plot_held(struct pp_arena *arena, const struct pp_plot_held *held,
                             const struct pp_plot_target *target, struct pp_error *err);
 /* ---- plots/held.c ---- */
-/* Chunk activations that each rank of replica 0 holds, from the start of F to the end of B or W.
+/* Chunk activations that each rank of replica 0 holds, from the start of F to the end of B or W; of
+ * many steps that do not run into each other those of the last one.
  * `granules` of a micro-batch; 0: as many as the forwards of the trace cover. PP_EINVAL when a rank
  * frees more than it holds. */
 enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace *trace,

@@ -17,6 +17,7 @@ struct matcher {
     int first_predicted, first_measured; /* slices compared */
     struct pp_tally *kinds, *waits;
     int step, replica; /* being matched, as in the measured trace */
+    int pair_capacity;
 };
 
 /* ---- one pair -------------------------------------------------------------------------------- */
@@ -91,6 +92,18 @@ static struct pp_compare_event describe(const struct matcher *m, const struct pp
                                      .error_s = p && q ? error_s(p, q) : (double)NAN};
 }
 
+static void keep_pair(struct matcher *m, const struct pp_trace_event *p,
+                      const struct pp_trace_event *q)
+{
+    struct pp_comparison *c = m->result;
+
+    *PP_PUSH(m->arena, c->pairs, c->pair_count, m->pair_capacity) =
+        (struct pp_compare_pair){.kind = q->kind,
+                                 .is_fused = q->is_fused,
+                                 .predicted_s = duration_s(p),
+                                 .measured_s = duration_s(q)};
+}
+
 static void add_pair(struct matcher *m, const struct pp_trace_event *p,
                      const struct pp_trace_event *q)
 {
@@ -103,6 +116,8 @@ static void add_pair(struct matcher *m, const struct pp_trace_event *p,
     if (!pp_op_is_send(q->kind)) {
         const struct pp_compare_event event = describe(m, p, q);
         add_worst(m, &event);
+        if (m->options->keeps_pairs)
+            keep_pair(m, p, q);
     }
 }
 

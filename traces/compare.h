@@ -23,6 +23,7 @@ struct pp_compare_options {
     int skip_steps;        /* leave out the first measured steps */
     int worst;             /* how many of the worst events */
     bool allows_different; /* programs need not be the same: compare what both have */
+    bool keeps_pairs;      /* in `pairs` */
 };
 
 /* One of the two traces: its median step, which is a step or the mean of the middle two, so that
@@ -45,6 +46,13 @@ struct pp_compare_row {
     double predicted_mean_s, measured_mean_s, measured_p50_s, measured_p95_s;
     double error_frac; /* of the means */
     double share_frac; /* of all |predicted - measured|; a message counts half at either end */
+};
+
+/* The durations of one event of both traces. */
+struct pp_compare_pair {
+    uint8_t kind;
+    bool is_fused;
+    double predicted_s, measured_s;
 };
 
 /* One event of both traces. `predicted` is NULL for an extra one, `measured` for a missing one. */
@@ -79,6 +87,8 @@ struct pp_comparison {
     int wait_count;
     struct pp_compare_event *worst; /* largest |error_s| first; of a message its receiving end */
     int worst_count;
+    struct pp_compare_pair *pairs; /* [pair_count] when kept; of a message its receiving end */
+    int pair_count;
     int64_t matched;                       /* pairs; waits and other control ops are not compared */
     struct pp_compare_list missing, extra; /* only predicted, only measured */
 };

@@ -30,7 +30,7 @@ static inline void drawn_open(struct drawn *d, bool is_script)
     d->target.out = is_script ? NULL : open_memstream(&d->text, &d->length);
 }
 
-/* The text of a script without its first line, which names the version. */
+/* The text of a script without its beginning, which is alike in all: version, terminal, styles. */
 static inline const char *drawn_text(struct pp_arena *arena, struct drawn *d)
 {
     char *text;
@@ -46,7 +46,9 @@ static inline const char *drawn_text(struct pp_arena *arena, struct drawn *d)
     cr_assert_eq(pp_file_read(arena, d->path, &text, &length, NULL), PP_OK);
     unlink(d->path);
     rmdir(d->folder);
-    return strchr(text, '\n') + 1;
+    const char *end = strstr(text, "set key noautotitle\n");
+    cr_assert_not_null(end);
+    return strchr(end, '\n') + 1;
 }
 
 static inline void drawn_is(struct pp_arena *arena, const char *text, const char *name)

@@ -376,3 +376,64 @@ Test(plot_memory, bad_reports_are_refused_with_file_and_key)
                   CASES[i].text, err.message);
     }
 }
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+#define COLUMNS                                                                                    \
+    "schedule,pp,iteration_s,params_bytes,grads_bytes,optimizer_bytes,activations_bytes,buffers_"  \
+    "bytes,"                                                                                       \
+    "other_bytes,peak_activations,device_mem_bytes,fits,status\n"
+
+static enum pp_status from_table(struct pp_arena *arena, const char *text, const char *by,
+                                 struct pp_plot_memory *memory, struct pp_error *err)
+{
+    const struct pp_curves options = {.by = by};
+    struct pp_table table;
+
+    PP_TRY(pp_table_parse(arena, "s.csv", text, strlen(text), &table, err));
+    return pp_plot_memory_table(arena, &table, &options, memory, err);
+}
+
+Test(plot_memory, a_sweep_has_a_bar_for_each_row)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    static const char TEXT[] = COLUMNS "a,4,1,1,2,3,4,5,6,2,20,false,ok\n"
+                                       "a,8,1,1,2,3,4,5,4,2,20,true,ok\n"
+                                       "b,8,,,,,,,,,,,refused\n"
+                                       "b,4,1,1,2,3,4,5,3,2,20,true,ok\n";
+    struct pp_plot_memory memory;
+    struct pp_error err = {0};
+
+    cr_assert_eq(from_table(arena, TEXT, NULL, &memory, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(memory.bars, 3);
+    cr_assert_str_eq(memory.axis, "schedule, pp");
+    cr_assert_str_eq(memory.labels[1], "a 8");
+    cr_assert_str_eq(memory.labels[2], "b 4");
+    cr_assert_eq(memory.part_bytes[2][5], 3);
+    cr_assert_eq(memory.capacity_bytes, 20);
+    cr_assert(memory.is_over[0] && !memory.is_over[1]);
+    cr_assert_eq(from_table(arena, TEXT, "pp", &memory, &err), PP_OK);
+    cr_assert_str_eq(memory.labels[2], "4");
+}
+
+Test(plot_memory, bad_sweeps_are_refused)
+{
+    static const struct {
+        const char *text, *by, *want;
+    } CASES[] = {
+        {"schedule,pp\na,1\n", NULL, "s.csv has no column params_bytes"},
+        {COLUMNS "a,4,1,x,2,3,4,5,6,2,20,true,ok\n", NULL, "s.csv:2: params_bytes 'x' is not"},
+        {COLUMNS "a,4,1,-1,2,3,4,5,6,2,20,true,ok\n", NULL, "s.csv:2: params_bytes '-1' is not"},
+        {COLUMNS "a,4,1,1,2,3,4,5,6,2,20,true,ok\na,8,1,,,,,,,2,,,ok\n", NULL,
+         "s.csv:3: some rows have bytes"},
+        {COLUMNS "a,4,1,1,2,3,4,5,6,2,20,true,ok\n", "scheduel", "--by: s.csv has no column"},
+    };
+
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_plot_memory memory;
+        struct pp_error err = {0};
+        cr_assert_eq(from_table(arena, CASES[i].text, CASES[i].by, &memory, &err), PP_EINVAL);
+        cr_assert(strstr(err.message, CASES[i].want), "%s", err.message);
+    }
+}
