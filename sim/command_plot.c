@@ -4,7 +4,7 @@
 #include "sim/commands.h"
 
 #include "core/file.h"
-#include "plots/plot.h"
+#include "plots/report_read.h"
 #include "sim/plot_kinds.h"
 
 #include <assert.h>
@@ -127,19 +127,21 @@ struct plot_kind {
     enum pp_status (*draw)(struct job *job, struct pp_error *err);
 };
 
-static enum pp_status draw_curves(struct job *job, struct pp_error *err)
+static enum pp_status read_table(const struct job *job, struct pp_table *table,
+                                 struct pp_error *err)
 {
     const struct source *source = &job->sources[0];
+
+    return pp_table_parse(job->arena, source->name, source->bytes.data, source->bytes.length, table,
+                          err);
+}
+
+static struct pp_curves curves_of(const struct job *job)
+{
     const struct pp_option_value *where = get(job->parsed, "where");
     const char *by = text_of(job, "by");
-    const struct pp_curve_kind *kind = pp_curve_kinds;
-    struct pp_table table;
 
-    while (kind->name && strcmp(kind->name, job->kind->name) != 0)
-        kind++;
-    assert(kind->name);
-    const struct pp_curves curves = {
-        .kind = kind,
+    return (struct pp_curves){
         .x = text_of(job, "x"),
         .y = text_of(job, "y"),
         .by = by && !strcmp(by, "none") ? "" : by,
@@ -149,9 +151,103 @@ static enum pp_status draw_curves(struct job *job, struct pp_error *err)
         .has_log_y = get(job->parsed, "log-y")->count > 0,
         .notes = stderr,
     };
-    PP_TRY(pp_table_parse(job->arena, source->name, source->bytes.data, source->bytes.length,
-                          &table, err));
+}
+
+static enum pp_status draw_curves(struct job *job, struct pp_error *err)
+{
+    struct pp_curves curves = curves_of(job);
+    struct pp_table table;
+
+    for (curves.kind = pp_curve_kinds; strcmp(curves.kind->name, job->kind->name) != 0;) {
+        curves.kind++;
+        assert(curves.kind->name);
+    }
+    PP_TRY(read_table(job, &table, err));
     return pp_plot_curves(job->arena, &table, &curves, &job->target, err);
+}
+
+/* Options that choose columns and rows, given for a picture that has none. */
+static enum pp_status refuse_columns(const struct job *job, bool has_rows, struct pp_error *err)
+{
+    static const char *const OPTIONS[] = {"x", "y", "log-x", "log-y", "by", "where"};
+    const int count = (int)(sizeof(OPTIONS) / sizeof(*OPTIONS)) - (has_rows ? 2 : 0);
+
+    for (int i = 0; i < count; i++)
+        if (get(job->parsed, OPTIONS[i])->count)
+            return pp_error_set(err, PP_EINVAL, "--%s has no effect on --kind %s of %s", OPTIONS[i],
+                                job->kind->name, type_name(job->sources[0].type));
+    return PP_OK;
+}
+
+static enum pp_status read_report(const struct job *job, struct pp_report *report,
+                                  struct pp_error *err)
+{
+    const struct source *source = &job->sources[0];
+
+    return pp_report_parse(job->arena, source->name, source->bytes.data, source->bytes.length,
+                           report, err);
+}
+
+static enum pp_status draw_memory(struct job *job, struct pp_error *err)
+{
+    const bool is_table = job->sources[0].type == PP_FROM_TABLE;
+    const struct pp_curves options = curves_of(job);
+    struct pp_plot_memory memory;
+    struct pp_report report;
+    struct pp_table table;
+
+    PP_TRY(refuse_columns(job, is_table, err));
+    if (is_table) {
+        PP_TRY(read_table(job, &table, err));
+        PP_TRY(pp_plot_memory_table(job->arena, &table, &options, &memory, err));
+    } else {
+        PP_TRY(read_report(job, &report, err));
+        PP_TRY(pp_report_memory(job->arena, &report, &memory, err));
+    }
+    return pp_plot_memory(job->arena, &memory, &job->target, err);
+}
+
+static enum pp_status draw_links(struct job *job, struct pp_error *err)
+{
+    struct pp_plot_links links;
+    struct pp_report report;
+
+    PP_TRY(refuse_columns(job, false, err));
+    PP_TRY(read_report(job, &report, err));
+    PP_TRY(pp_report_links(job->arena, &report, &links, err));
+    return pp_plot_links(job->arena, &links, &job->target, err);
+}
+
+static enum pp_status read_trace(const struct job *job, int index, struct pp_trace **trace,
+                                 struct pp_error *err)
+{
+    const struct source *source = &job->sources[index];
+    const struct pp_bytes *bytes = &source->bytes;
+    const bool is_json = bytes->data[strspn(bytes->data, " \t\r\n")] == '{';
+
+    return (is_json ? pp_trace_parse_chrome : pp_trace_parse_csv)(
+        job->arena, source->name, bytes->data, bytes->length, trace, err);
+}
+
+static enum pp_status draw_held(struct job *job, struct pp_error *err)
+{
+    struct pp_plot_held held;
+    struct pp_trace *trace;
+
+    PP_TRY(refuse_columns(job, false, err));
+    PP_TRY(read_trace(job, 0, &trace, err));
+    PP_TRY(pp_plot_held_trace(job->arena, trace, 0, &held, err));
+    return pp_plot_held(job->arena, &held, &job->target, err);
+}
+
+static enum pp_status draw_error(struct job *job, struct pp_error *err)
+{
+    struct pp_trace *predicted, *measured;
+
+    PP_TRY(refuse_columns(job, false, err));
+    PP_TRY(read_trace(job, 0, &predicted, err));
+    PP_TRY(read_trace(job, 1, &measured, err));
+    return pp_plot_error(job->arena, predicted, measured, &job->target, err);
 }
 
 #define ROW(name, summary, sources, function) {name, sources, draw_##function},
