@@ -166,6 +166,8 @@ enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_result
     }
     result->costs = p->costs;
     result->cost_inputs = p->cost_inputs;
+    result->cost_inputs.model = &result->config.model; /* those of the first may be gone */
+    result->cost_inputs.cluster = &result->config.cluster;
     result->program = p->program;
     result->memory = p->memory;
     result->peak_rank = p->peak_rank;
