@@ -113,10 +113,21 @@ struct pp_plot_timeline {
     bool has_arrows;           /* messages; left out where they would only be a grey area */
     int first_rank, last_rank; /* of those shown; -1 = all */
     double from_s, to_s;       /* NAN = all */
+    int granules;              /* ids that a micro-batch counts for; 0 = not known */
 };
 enum pp_status pp_plot_timeline(struct pp_arena *arena, const struct pp_trace *trace,
                                 const struct pp_plot_timeline *options,
                                 const struct pp_plot_target *target, struct pp_error *err);
+/* Several, one above the other on the same axis of time, each with a heading. */
+struct pp_plot_timeline_panel {
+    const struct pp_trace *trace;
+    const char *heading;
+};
+enum { PP_PLOT_TIMELINE_PANELS = 6 }; /* at most */
+enum pp_status pp_plot_timeline_panels(struct pp_arena *arena,
+                                       const struct pp_plot_timeline_panel *panels, int count,
+                                       const struct pp_plot_timeline *options,
+                                       const struct pp_plot_target *target, struct pp_error *err);
 /* The median steps of both, one above the other on the same axis of time. */
 enum pp_status pp_plot_timelines(struct pp_arena *arena, const struct pp_trace *predicted,
                                  const struct pp_trace *measured,

@@ -1,20 +1,49 @@
-/* The timeline of one trace. */
+/* The timeline of one trace, and several above each other. */
 #include "plots/gantt.h"
 #include "plots/timeline_parts.h"
 
-#include <string.h>
+static enum pp_status print_characters(const struct pp_plot_timeline_panel *panels, int count,
+                                       const struct pp_plot_timeline *options,
+                                       const struct pp_plot_target *target, struct pp_error *err)
+{
+    const struct pp_gantt_options gantt = {.is_unit = options->time_unit != NULL,
+                                           .granules = options->granules};
+
+    for (int i = 0; i < count; i++) {
+        if (panels[i].heading)
+            fprintf(target->out, "%s%s\n", i > 0 ? "\n" : "", panels[i].heading);
+        PP_TRY(pp_gantt_print(panels[i].trace, &gantt, target->terminal, target->out, err));
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_plot_timeline_panels(struct pp_arena *arena,
+                                       const struct pp_plot_timeline_panel *panels, int count,
+                                       const struct pp_plot_timeline *options,
+                                       const struct pp_plot_target *target, struct pp_error *err)
+{
+    struct pp_timeline_panel drawn[PP_PLOT_TIMELINE_PANELS];
+
+    if (count < 1 || count > PP_PLOT_TIMELINE_PANELS)
+        return pp_error_set(err, PP_EINVAL, "%d timelines: one picture shows 1 to %d", count,
+                            PP_PLOT_TIMELINE_PANELS);
+    if (target->format == PP_PLOT_TERMINAL)
+        return print_characters(panels, count, options, target, err);
+    for (int i = 0; i < count; i++) {
+        PP_TRY(pp_timeline_open(arena, panels[i].trace, options, &drawn[i], err));
+        drawn[i].heading = panels[i].heading;
+    }
+    return pp_timeline_draw(arena, drawn, count, options, options->title, target, err);
+}
 
 enum pp_status pp_plot_timeline(struct pp_arena *arena, const struct pp_trace *trace,
                                 const struct pp_plot_timeline *options,
                                 const struct pp_plot_target *target, struct pp_error *err)
 {
-    const char *title = options->title ? options->title : trace->program;
-    struct pp_timeline_panel panel;
+    const struct pp_plot_timeline_panel panel = {trace, NULL};
+    struct pp_plot_timeline with_title = *options;
 
-    if (target->format == PP_PLOT_TERMINAL) {
-        const struct pp_gantt_options gantt = {.is_unit = options->time_unit != NULL};
-        return pp_gantt_print(trace, &gantt, target->terminal, target->out, err);
-    }
-    PP_TRY(pp_timeline_open(arena, trace, options, &panel, err));
-    return pp_timeline_draw(arena, &panel, 1, options, title, target, err);
+    if (!with_title.title)
+        with_title.title = trace->program;
+    return pp_plot_timeline_panels(arena, &panel, 1, &with_title, target, err);
 }

@@ -23,6 +23,8 @@ struct pp_stepped {
 /* PP_EINVAL when a step lacks a rank or times are beyond what picoseconds can hold. */
 enum pp_status pp_step_slices(struct pp_arena *arena, const struct pp_trace *trace,
                               struct pp_stepped *stepped, struct pp_error *err);
+/* Slices `first` and later, the shortest first. */
+int *pp_steps_by_time(struct pp_arena *arena, const struct pp_stepped *stepped, int first);
 /* The median step of slices `first` and later. */
 enum pp_status pp_compare_side(struct pp_arena *arena, const struct pp_stepped *stepped, int first,
                                struct pp_compare_side *side, struct pp_error *err);

@@ -6,20 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct timed {
-    int64_t ps;
-    int slice;
-};
-
-static int by_time(const void *left, const void *right)
-{
-    const struct timed *a = left, *b = right;
-
-    if (a->ps != b->ps)
-        return a->ps < b->ps ? -1 : 1;
-    return a->slice - b->slice;
-}
-
 static enum pp_status refuse(const struct pp_trace *trace, struct pp_error *err)
 {
     if (err != NULL)
@@ -120,17 +106,12 @@ static enum pp_status add_median(struct pp_arena *arena, const struct pp_stepped
                                  int first, struct pp_compare_side *side, struct pp_error *err)
 {
     const int count = stepped->count - first;
-    struct timed *times = PP_ARRAY(arena, struct timed, count);
+    const int *order = pp_steps_by_time(arena, stepped, first);
 
-    for (int i = 0; i < count; i++) {
-        const struct pp_step_slice *slice = &stepped->slices[first + i];
-        times[i] = (struct timed){slice->end_ps - slice->begin_ps, first + i};
-    }
-    qsort(times, (size_t)count, sizeof(*times), by_time);
     if (count % 2 == 1)
-        return add_slice(arena, stepped, times[count / 2].slice, 1, side, err);
-    PP_TRY(add_slice(arena, stepped, times[count / 2 - 1].slice, 0.5, side, err));
-    return add_slice(arena, stepped, times[count / 2].slice, 0.5, side, err);
+        return add_slice(arena, stepped, order[count / 2], 1, side, err);
+    PP_TRY(add_slice(arena, stepped, order[count / 2 - 1], 0.5, side, err));
+    return add_slice(arena, stepped, order[count / 2], 0.5, side, err);
 }
 
 enum pp_status pp_compare_side(struct pp_arena *arena, const struct pp_stepped *stepped, int first,
