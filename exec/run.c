@@ -111,16 +111,29 @@ static enum pp_status judge(const struct pp_exec_run *run, struct pp_error *err)
         pp_exec_check_bound(run));
 }
 
-static void report(const struct pp_request *request, const struct pp_exec_run *run,
-                   enum pp_status verdict, FILE *out)
+/* The report, or what is asked for instead. */
+static enum pp_status report(struct pp_arena *arena, const struct pp_request *request,
+                             const struct pp_exec_run *run, enum pp_status verdict, FILE *out,
+                             struct pp_error *err)
 {
+    const struct pp_terminal terminal =
+        pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
+
     if (pp_request_has(request, "quiet"))
-        return;
+        return PP_OK;
+    if (pp_request_has(request, "gantt"))
+        return pp_exec_gantt_print(arena, run, terminal, out, err);
     if (!pp_request_has(request, "json"))
-        pp_exec_report_print(
-            run, pp_terminal_detect(pp_request_text(request, "color", "auto"), out), out);
+        pp_exec_report_print(run, terminal, out);
     else if (verdict == PP_OK)
         pp_exec_report_json(run, out);
+    return PP_OK;
+}
+
+static void warn(FILE *out, const char *what, const struct pp_error *error)
+{
+    fflush(out);
+    fprintf(stderr, "pipeexec: warning: no %s: %s\n", what, error->message);
 }
 
 enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_request *request,
@@ -128,24 +141,33 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_reque
 {
     const double started_s = now_s();
     struct pp_exec_run *run = PP_NEW(arena, struct pp_exec_run);
-    struct pp_error unwritten;
+    struct pp_plot_target target;
+    struct pp_error unwritten, undrawn;
 
     PP_TRY(pp_exec_traces_check(arena, request, err));
+    PP_TRY(pp_exec_plot_open(arena, request, out, &target, err));
     PP_TRY(pp_exec_resolve(arena, request, &run->config, err));
     PP_TRY(open_plans(arena, request, run, err));
     PP_TRY(train(arena, request, run, err));
     /* a full disk does not take the training back: the report comes all the same */
     const enum pp_status traces = pp_exec_traces_write(arena, request, run, &unwritten);
     run->wall_s = now_s() - started_s;
-    const enum pp_status verdict = judge(run, err);
-    report(request, run, verdict, out);
-    if (traces == PP_OK)
-        return verdict;
-    if (verdict == PP_OK && pp_exec_traces_are_asked(request)) {
+    enum pp_status status = judge(run, err);
+    enum pp_status picture = report(arena, request, run, status, out, &undrawn);
+    if (picture == PP_OK)
+        picture = pp_exec_plot_draw(arena, run, &target, &undrawn);
+    if (status == PP_OK && traces != PP_OK && pp_exec_traces_are_asked(request)) {
         *err = unwritten;
-        return traces;
+        status = traces;
+    } else if (traces != PP_OK) {
+        warn(out, "traces", &unwritten);
     }
-    fflush(out);
-    fprintf(stderr, "pipeexec: warning: no traces: %s\n", unwritten.message);
-    return verdict;
+    if (picture == PP_OK)
+        return status;
+    if (status != PP_OK) {
+        warn(out, "picture", &undrawn);
+        return status;
+    }
+    *err = undrawn;
+    return picture;
 }

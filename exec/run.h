@@ -3,6 +3,7 @@
 #define PP_EXEC_RUN_H
 
 #include "exec/config.h"
+#include "plots/figure.h"
 
 #include <stdio.h>
 
@@ -24,5 +25,18 @@ bool pp_exec_traces_are_asked(const struct pp_request *request);
  * leaves neither a file nor a folder. */
 enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_request *request,
                                     struct pp_exec_run *run, struct pp_error *err);
+
+/* ---- exec/run_plot.c ---- */
+/* Where --plot goes, checked before anything is trained; target->out is NULL without it. PP_EINVAL
+ * for names that are no picture and for two results on stdout, PP_EFAIL for what cannot be written.
+ */
+enum pp_status pp_exec_plot_open(struct pp_arena *arena, const struct pp_request *request,
+                                 FILE *out, struct pp_plot_target *target, struct pp_error *err);
+/* The predicted step over the measured one. */
+enum pp_status pp_exec_plot_draw(struct pp_arena *arena, const struct pp_exec_run *run,
+                                 const struct pp_plot_target *target, struct pp_error *err);
+/* The measured step in characters. */
+enum pp_status pp_exec_gantt_print(struct pp_arena *arena, const struct pp_exec_run *run,
+                                   struct pp_terminal terminal, FILE *out, struct pp_error *err);
 
 #endif

@@ -66,7 +66,7 @@ static enum pp_status choose(struct pp_arena *arena, const struct pp_request *re
     run->trace = pp_request_text(request, OPTIONS[0], NULL);
     run->predicted_trace = pp_request_text(request, OPTIONS[1], NULL);
     if (pp_exec_traces_are_asked(request) || pp_request_has(request, "json") ||
-        pp_request_has(request, "quiet"))
+        pp_request_has(request, "gantt") || pp_request_has(request, "quiet"))
         return PP_OK;
     PP_TRY(make_folder(arena, folder, err));
     run->trace = pp_arena_printf(arena, "%s/measured.csv", *folder);

@@ -83,13 +83,13 @@ static void add(struct legend *l, struct entry entry, const char *text)
 
 struct occurs {
     bool kind[PP_OP_KINDS], is_fused, is_binned, is_boxed;
-    const struct pp_timeline *most; /* the one with most pipelines and chunks */
+    const struct pp_timeline *two_way, *chunked; /* those with most pipelines and most chunks */
     int every;
 };
 
 static struct occurs find(const struct pp_timeline_page *page)
 {
-    struct occurs occurs = {.most = &page->panels[0].timeline, .every = 1};
+    struct occurs occurs = {.every = 1};
 
     for (int p = 0; p < page->count; p++) {
         const struct pp_timeline_panel *panel = &page->panels[p];
@@ -103,8 +103,10 @@ static struct occurs find(const struct pp_timeline_page *page)
         occurs.is_binned |= panel->is_binned;
         occurs.is_boxed |= !panel->is_binned;
         occurs.every = panel->every > occurs.every ? panel->every : occurs.every;
-        if (pp_timeline_classes(t) > pp_timeline_classes(occurs.most))
-            occurs.most = t;
+        const struct pp_timeline **most = t->pipes > 1 ? &occurs.two_way : &occurs.chunked;
+        if (!panel->is_binned &&
+            pp_timeline_classes(t) > (*most ? pp_timeline_classes(*most) : 1))
+            *most = t;
     }
     return occurs;
 }
@@ -126,9 +128,9 @@ static const char *class_name(const struct pp_timeline_page *page, const struct 
 /* Of many, the first and the last. */
 static void add_classes(struct legend *l, const struct pp_timeline *t)
 {
-    const int classes = pp_timeline_classes(t);
+    const int classes = t ? pp_timeline_classes(t) : 0;
 
-    for (int c = 0; c < classes && classes > 1; c++)
+    for (int c = 0; c < classes; c++)
         if (classes <= MOST_CLASSES || c == 0 || c == classes - 1)
             add(l,
                 (struct entry){
@@ -139,7 +141,7 @@ static void add_classes(struct legend *l, const struct pp_timeline *t)
 static void add_notes(struct legend *l, const struct occurs *occurs)
 {
     static const struct entry TEXT = {.has_patch = false};
-    const struct pp_timeline *t = occurs->most;
+    const struct pp_timeline *t = &l->page->panels[0].timeline;
 
     if (occurs->is_binned)
         add(l, TEXT, "height of a colour: share of the time");
@@ -163,8 +165,8 @@ double pp_timeline_legend(const struct pp_timeline_page *page)
     if (occurs.is_fused && occurs.is_boxed)
         add(&l, (struct entry){.rgb = 0xffffff, .has_patch = true, .is_pair = true},
             "F and B overlap");
-    if (occurs.is_boxed)
-        add_classes(&l, occurs.most);
+    add_classes(&l, occurs.two_way);
+    add_classes(&l, occurs.chunked);
     add_notes(&l, &occurs);
     return (l.line + 1.1) * line_height_in(page);
 }

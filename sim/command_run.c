@@ -1,6 +1,7 @@
 /* pipesim run: one schedule in depth, or several side by side. */
 #include "plots/gantt.h"
 #include "sim/commands.h"
+#include "sim/figures.h"
 #include "sim/report.h"
 #include "sim/resolve.h"
 
@@ -179,8 +180,8 @@ static enum pp_status compare(struct pp_arena *arena, const struct pp_request *r
 }
 
 static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *request,
-                              const struct pp_subject *subject, double started_s, FILE *out,
-                              struct pp_error *err)
+                              const struct pp_subject *subject, const struct pp_figures *figures,
+                              double started_s, FILE *out, struct pp_error *err)
 {
     const struct pp_parsed *parsed = request->flags;
     const struct pp_terminal terminal =
@@ -207,12 +208,14 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
         PP_TRY(compare(arena, request, &result, &alone, &others, err));
         pp_report_print(&result, &others, terminal, out);
     }
+    PP_TRY(pp_figures_draw(arena, figures, &result, 1, err));
     return has(parsed, "require-fit") ? check_fit(&result, err) : PP_OK;
 }
 
 /* The first subject that resolves gives the layout; the others run at the same. */
 static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *request,
-                               struct pp_subject *subjects, int count, double started_s, FILE *out,
+                               struct pp_subject *subjects, int count,
+                               const struct pp_figures *figures, double started_s, FILE *out,
                                struct pp_error *err)
 {
     struct pp_result *results = PP_ARRAY(arena, struct pp_result, count);
@@ -239,6 +242,7 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
         pp_report_json_table(results, count, out);
     else
         pp_report_table(results, count, out);
+    PP_TRY(pp_figures_draw(arena, figures, results, count, err));
     for (int i = 0; has(request->flags, "require-fit") && i < count; i++)
         if (results[i].status == PP_OK)
             PP_TRY(check_fit(&results[i], err));
@@ -250,13 +254,15 @@ enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *pa
 {
     const double started_s = now_s();
     struct pp_request request;
+    struct pp_figures figures;
     struct pp_subject *subjects;
     int count;
 
     PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, &request, err));
     PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
     PP_TRY(check_output(parsed, count, err));
+    PP_TRY(pp_figures_open(arena, &request, count, out, &figures, err));
     if (count == 1)
-        return run_one(arena, &request, &subjects[0], started_s, out, err);
-    return run_many(arena, &request, subjects, count, started_s, out, err);
+        return run_one(arena, &request, &subjects[0], &figures, started_s, out, err);
+    return run_many(arena, &request, subjects, count, &figures, started_s, out, err);
 }

@@ -1,0 +1,76 @@
+/* What a run looks like: its median step in characters, or as a picture below the predicted one. */
+#include "exec/run.h"
+
+#include "core/output.h"
+#include "plots/gantt.h"
+#include "plots/plot.h"
+#include "traces/step.h"
+
+#include <math.h>
+
+static enum pp_status refuse_both(const char *option, struct pp_error *err)
+{
+    return pp_error_set(err, PP_EINVAL, "--json and %s both write to stdout; give one of them",
+                        option);
+}
+
+enum pp_status pp_exec_plot_open(struct pp_arena *arena, const struct pp_request *request,
+                                 FILE *out, struct pp_plot_target *target, struct pp_error *err)
+{
+    const bool has_json = pp_request_has(request, "json");
+
+    *target = (struct pp_plot_target){.out = NULL};
+    if (has_json && pp_request_has(request, "gantt"))
+        return refuse_both("--gantt", err);
+    if (!pp_request_has(request, "plot"))
+        return !pp_request_has(request, "paper")
+                   ? PP_OK
+                   : pp_error_set(err, PP_EINVAL,
+                                  "--paper is about a picture: --plot FILE draws one");
+    if (pp_plot_target_parse(pp_request_text(request, "plot", NULL), target, err) != PP_OK)
+        return pp_error_prefix(err, "--plot ");
+    if (has_json && target->format == PP_PLOT_TERMINAL)
+        return refuse_both("--plot without a file", err);
+    if (target->path && pp_output_check(arena, target->path, err) != PP_OK)
+        return pp_error_prefix(err, "--plot: ");
+    target->is_paper = pp_request_has(request, "paper");
+    target->terminal = pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
+    target->out = out;
+    return PP_OK;
+}
+
+enum pp_status pp_exec_plot_draw(struct pp_arena *arena, const struct pp_exec_run *run,
+                                 const struct pp_plot_target *target, struct pp_error *err)
+{
+    const struct pp_trace *predicted = run->result.prediction.trace, *measured = run->result.trace;
+    const struct pp_plot_timeline options = {.title = run->plan.program->name,
+                                             .has_arrows = true,
+                                             .first_rank = -1,
+                                             .last_rank = -1,
+                                             .from_s = NAN,
+                                             .to_s = NAN,
+                                             .granules = run->plan.program->granules};
+    struct pp_step step;
+
+    if (!target->out)
+        return PP_OK;
+    if (target->format == PP_PLOT_TERMINAL)
+        fputc('\n', target->out);
+    if (predicted)
+        return pp_plot_timelines(arena, predicted, measured, &options, target, err);
+    PP_TRY(pp_step_median(arena, measured, 0, &step, err));
+    return pp_plot_timeline(arena, &step.trace, &options, target, err);
+}
+
+enum pp_status pp_exec_gantt_print(struct pp_arena *arena, const struct pp_exec_run *run,
+                                   struct pp_terminal terminal, FILE *out, struct pp_error *err)
+{
+    const struct pp_gantt_options options = {.granules = run->plan.program->granules};
+    struct pp_step step;
+
+    PP_TRY(pp_step_median(arena, run->result.trace, 0, &step, err));
+    PP_TRY(pp_gantt_print(&step.trace, &options, terminal, out, err));
+    fprintf(out, "the %s of %d measured step%s\n", step.is_overlapping ? "last" : "median",
+            step.steps, step.steps == 1 ? "" : "s");
+    return PP_OK;
+}

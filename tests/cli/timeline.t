@@ -1,0 +1,156 @@
+# Who computes what when, as a script of gnuplot with its data: the whole of a small one.
+$ cd $TMPDIR; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --plot a.gp --paper >report; sed -n '/^# ops/,$p' a.gp
+> # ops: row start end colour foot(share of the height) text colour-of-text
+> $ops0 << EOD
+> 0 0 1 0xa8cbea 0 "0" 0x000000
+> 0 1 2 0xcfe3f6 0 "1" 0x000000
+> 0 4 6 0x8f3f0e 0 "0" 0xffffff
+> 0 7 9 0xab5420 0 "1" 0xffffff
+> 1 1 2 0xa8cbea 0 "0" 0x000000
+> 1 2 4 0x8f3f0e 0 "0" 0xffffff
+> 1 4 5 0xcfe3f6 0 "1" 0x000000
+> 1 5 7 0xab5420 0 "1" 0xffffff
+> EOD
+> # messages: made, its row, used, its row
+> $messages0 << EOD
+> 4 0.6 4 0.4
+> 7 0.6 7 0.4
+> 1 0.4 1 0.6
+> 2 0.4 4 0.6
+> EOD
+> unset title
+> unset grid
+> set border 1
+> set tics nomirror
+> set lmargin at screen 0.0742
+> set rmargin at screen 0.9570
+> set xrange [0:9]
+> set xtics 0,2 out
+> set object 1 rectangle from screen 0.0742,0.0565 to screen 0.1180,0.1695 fillcolor rgb '#bcd7f0' fillstyle solid border lc rgb '#303030' lw 0.3
+> set label 'F forward' at screen 0.1314,0.1130 left
+> set object 2 rectangle from screen 0.3543,0.0565 to screen 0.3981,0.1695 fillcolor rgb '#9d4a17' fillstyle solid border lc rgb '#303030' lw 0.3
+> set label 'B backward' at screen 0.4116,0.1130 left
+> set tmargin at screen 0.9367
+> set bmargin at screen 0.5503
+> set yrange [1.5:-0.5]
+> set ytics scale 0 offset 0.6,0 ("P0" 0, "P1" 1)
+> set format x '%g'
+> set xlabel 'time (units)' offset 0,0.5
+> unset arrow
+> plot $ops0 using (($2+$3)/2):1:2:3:($1-0.4):($1+0.4):4 with boxxyerror fillstyle solid border lc rgb '#303030' lw 0.3 fillcolor rgb variable, \
+>   $messages0 using 1:2:($3-$1):($4-$2) with vectors filled head size screen 0.006,18 lc rgb '#707070' lw 0.4, \
+>   $ops0 using (($2+$3)/2):1:6:7 with labels center font ',7' textcolor rgb variable
+> unset label
+> unset object
+$ cd $TMPDIR; head -1 report
+> pipesim 0.1.0  1f1b, 2 ranks, 2 micro-batches
+# Two pipelines: their boxes differ by a foot; the legend says whose.
+$ cd $TMPDIR; pipesim --schedule chimera --pp 2 --micro-batches 2 --unit F=1,B=2 --plot a.gp >report; grep -A9 '^.ops0' a.gp; grep pipeline a.gp
+> $ops0 << EOD
+> 0 0 1 0xa8cbea 0 "0" 0x000000
+> 0 1 2 0xcfe3f6 0.15 "1" 0x000000
+> 0 2 4 0xab5420 0.15 "1" 0xffffff
+> 0 4 6 0x8f3f0e 0 "0" 0xffffff
+> 1 0 1 0xcfe3f6 0.15 "1" 0x000000
+> 1 1 2 0xa8cbea 0 "0" 0x000000
+> 1 2 4 0x8f3f0e 0 "0" 0xffffff
+> 1 4 6 0xab5420 0.15 "1" 0xffffff
+> EOD
+> set label 'pipeline P0 to P1' at screen 0.4191,0.0897 left
+> set label 'pipeline P1 to P0' at screen 0.6763,0.0897 left
+# Overlapped pairs, splits, chunks, recomputation, several steps.
+$ cd $TMPDIR; pipesim --schedule dualpipe --pp 2 --micro-batches 4 --unit F=1,I=1,W=1 --plot a.gp >report; grep -A4 '^.pairs0' a.gp; grep -c overlap a.gp
+> $pairs0 << EOD
+> 0 5 8
+> 1 5 8
+> EOD
+> # messages: made, its row, used, its row
+> 2
+$ cd $TMPDIR; pipesim --schedule seq1f1b --splits 2 --pp 2 --micro-batches 2 --unit F=1,B=2 --plot a.gp >report; grep -A4 '^.ops0' a.gp
+> $ops0 << EOD
+> 0 0 0.5 0xa8cbea 0 "0.0" 0x000000
+> 0 0.5 1 0xa8cbea 0 "0.1" 0x000000
+> 0 1 1.5 0xcfe3f6 0 "1.0" 0x000000
+> 0 2.5 3.5 0x8f3f0e 0 "0.1" 0xffffff
+$ cd $TMPDIR; pipesim --schedule interleaved --pp 2 --micro-batches 2 --unit F=1,B=2 --plot a.gp >report; grep 'chunk' a.gp
+> set label 'chunk 1 of a rank' at screen 0.4191,0.0897 left
+> set label 'chunk 2 of a rank' at screen 0.6763,0.0897 left
+$ cd $TMPDIR; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 3 --step-barrier off --plot a.gp >report; grep 'nohead' a.gp
+> set arrow from 9, graph 0 to 9, graph 1 nohead front lc rgb '#000000' lw 0.6
+> set arrow from 18, graph 0 to 18, graph 1 nohead front lc rgb '#000000' lw 0.6
+> set arrow from 27, graph 0 to 27, graph 1 nohead front lc rgb '#000000' lw 0.6
+# Several schedules above each other, on one axis.
+$ cd $TMPDIR; pipesim --schedule 1f1b,chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --plot a.gp >report; grep -E 'bubble|xrange|multiplot|nohead' a.gp
+> set xrange [0:21]
+> set multiplot
+> set arrow from 21, graph 0 to 21, graph 1 nohead front lc rgb '#000000' lw 0.8
+> set arrow from 16, graph 0 to 16, graph 1 nohead front lc rgb '#808080' lw 0.8 dt 3
+> set label '1f1b: 21 units, bubble 42.9 %' at screen 0.0437,0.9474 left
+> set arrow from 21, graph 0 to 21, graph 1 nohead front lc rgb '#808080' lw 0.8 dt 3
+> set arrow from 16, graph 0 to 16, graph 1 nohead front lc rgb '#000000' lw 0.8
+> set label 'chimera: 16 units, bubble 25.0 %' at screen 0.0437,0.5389 left
+> unset multiplot
+$ pipesim --schedule 1f1b,chimera --pp 2 --micro-batches 2 --unit F=1,B=2 --plot none
+> pipesim 0.1.0  2 schedules, 2 ranks, 2 micro-batches, F 1 B 2 C 0 a chunk
+>
+>    #  schedule          VP          step     bubble  span form  peak activ.
+>    1  chimera            1       6 units     0.00 %     0.00 %            2
+>    2  1f1b               1       9 units    33.33 %    33.33 %            2
+>
+> 1f1b: 9 units, bubble 33.3 %
+> P0 |F0 F1  .  . B0 b0  . B1 b1|
+> P1 | . F0 B0 b0 F1 B1 b1  .  .|
+> one column = 1 unit, 9 columns in all
+> F forward, B backward, small letter: goes on, . idle
+>
+> chimera: 6 units, bubble 0.0 %
+> P0 |F0 F1 B1 b1 B0 b0|
+> P1 |F1 F0 B0 b0 B1 b1|
+> one column = 1 unit, 6 columns in all
+> F forward, B backward, small letter: goes on, . idle
+> pipeline 0, P0 to P1: micro-batches 0
+> pipeline 1, P1 to P0: micro-batches 1
+$ cd $TMPDIR; pipesim --schedule all --pp 4 --micro-batches 4 --unit F=1,B=2 --plot a.gp
+! pipesim: error: --plot-kind timeline shows up to 6 schedules, --schedule lists 21; --plot-kind memory shows any number
+= 2
+$ cd $TMPDIR; pipesim --schedule 1f1b,chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --plot a.gp --plot-kind links
+! pipesim: error: --plot-kind links shows 1 schedule, --schedule lists 2
+= 2
+# What is no picture is refused before anything is simulated.
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --plot a.jpg
+! pipesim: error: --plot a.jpg: a picture ends in .png, .pdf, .svg or .tex, a script of gnuplot in .gp; without a file it is drawn in the terminal
+= 2
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --plot /nowhere/a.pdf
+! pipesim: error: --plot: cannot write '/nowhere/a.pdf': No such file or directory
+= 1
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --plot-kind memory
+! pipesim: error: --plot-kind is about a picture: --plot FILE draws one
+= 2
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --json --plot none
+! pipesim: error: --json and --plot without a file both write to stdout; give a file
+= 2
+# Ops that are narrower than a dot become shares: the script stays small.
+$ cd $TMPDIR; pipesim --schedule 1f1b --pp 64 --micro-batches 512 --unit F=1,B=2 --plot a.gp >report; grep -c 'with boxxyerror' a.gp; test $(wc -c <a.gp) -lt 1000000 && echo small
+> 1
+> small
+# pipeexec: the measured step, below the predicted one.
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 6 --np 2 --micro-batches 2 --gantt | tail -1
+> the median of 3 measured steps
+$ cd $TMPDIR; pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 6 --np 2 --micro-batches 2 --quiet --plot a.gp; grep -oE 'predicted [0-9.]+|measured [0-9.]+|multiplot' a.gp | sed 's/[0-9.]\+/T/'; grep -c '^[01] ' a.gp
+> multiplot
+> predicted T
+> measured T
+> multiplot
+> 20
+$ pipeexec --steps 1000000 --plot a.txt
+! pipeexec: error: --plot a.txt: a picture ends in .png, .pdf, .svg or .tex, a script of gnuplot in .gp; without a file it is drawn in the terminal
+= 2
+$ pipeexec --steps 1000000 --plot /nowhere/a.pdf
+! pipeexec: error: --plot: cannot write '/nowhere/a.pdf': No such file or directory
+= 1
+$ pipeexec --steps 1000000 --json --gantt
+! pipeexec: error: --json and --gantt both write to stdout; give one of them
+= 2
+$ pipeexec --steps 1000000 --paper
+! pipeexec: error: --paper is about a picture: --plot FILE draws one
+= 2
