@@ -27,6 +27,7 @@ struct pp_plan_options {
     bool is_barrier_free; /* off: a step starts when the one before has ended on all ranks of all
                            * replicas. On: each rank goes on by itself; clocks, streams, channels
                            * and buffers carry over */
+    bool always_packs;    /* for tests: values share slots however few they are */
 };
 
 struct pp_plan;

@@ -454,7 +454,10 @@ enum pp_status pp_plan_order(struct pp_arena *arena, const struct pp_graph *g, s
                       .missing = PP_ARRAY(g->arena, int32_t, g->count),
                       .sequence = PP_ARRAY(g->arena, int32_t, g->count),
                       .meets = PP_ARRAY(g->arena, int32_t, g->count)};
-    struct emit e = {.g = g, .o = &o, .plan = plan, .is_packed = g->count >= PACKED_FROM};
+    struct emit e = {.g = g,
+                     .o = &o,
+                     .plan = plan,
+                     .is_packed = g->options->always_packs || g->count >= PACKED_FROM};
 
     count_readers(&o);
     list_readers(g->arena, &o);

@@ -154,6 +154,7 @@ static struct pp_plan_options random_options(struct rng *rng)
 
     if (options.is_buffered)
         options.buffered = rng_int(rng, 0, 9);
+    options.always_packs = true; /* small as they are */
     return options;
 }
 
