@@ -5,7 +5,10 @@ static void derive(struct pp_arena *arena, struct pp_table *table)
 {
     static const struct {
         const char *name, *above, *below;
-    } RATIOS[] = {{"gbs_per_gpu", "gbs", "gpus"}};
+    } RATIOS[] = {
+        {"gbs_per_gpu", "gbs", "gpus"},
+        {"peak_micro_batches", "peak_activations", "vp"},
+    };
 
     for (size_t i = 0; i < sizeof(RATIOS) / sizeof(*RATIOS); i++) {
         const int above = pp_table_find(table, RATIOS[i].above),
@@ -32,5 +35,6 @@ enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *tab
     PP_TRY(pp_chart_select(&chart, err));
     PP_TRY(pp_chart_choose(&chart, err));
     PP_TRY(pp_chart_group(&chart, err));
+    PP_TRY(pp_chart_read_marks(&chart, err));
     return pp_chart_draw(&chart, err);
 }

@@ -35,7 +35,8 @@ static void sort_once(struct values *values)
 
 static struct values collect(const struct pp_chart *chart, bool is_x)
 {
-    struct values values = {PP_ARRAY(chart->arena, double, 3 * chart->row_count), 0};
+    struct values values = {
+        PP_ARRAY(chart->arena, double, 3 * chart->row_count + chart->mark_count), 0};
 
     for (int s = 0; s < chart->series_count; s++)
         for (int i = 0; i < chart->series[s].count; i++) {
@@ -47,6 +48,8 @@ static struct values collect(const struct pp_chart *chart, bool is_x)
             if (!is_x && !isnan(ideal))
                 values.data[values.count++] = ideal;
         }
+    for (int i = 0; i < chart->mark_count && !is_x; i++)
+        values.data[values.count++] = chart->marks[i].y;
     sort_once(&values);
     return values;
 }
@@ -255,6 +258,11 @@ static enum pp_status make_x(struct pp_chart *chart, double length_in, double ch
         PP_TRY(check_positive(chart, "--log-x", chart->x, err));
     axis->log_base = !is_log ? 0 : is_doubling(values) ? 2 : 10;
     limit(axis, values);
+    for (int i = 0; i < chart->mark_count; i++) {
+        const double at = axis->scale * chart->marks[i].x;
+        axis->lo = is_log && at <= 0 ? axis->lo : fmin(axis->lo, at);
+        axis->hi = fmax(axis->hi, at);
+    }
     const bool is_at_data = are_short(values, axis->scale);
     if (is_log && !is_at_data) {
         pp_tics_decades(chart->arena, axis, false);

@@ -23,7 +23,7 @@ static void write_series(const struct pp_figure *f, const struct pp_chart *chart
     fprintf(f->script, "\n$series%d << EOD\n# %s", s + 1,
             *curve->name ? curve->name : chart->table.name);
     for (int i = 0; i < curve->same_count; i++)
-        fprintf(f->script, " = %s", curve->same[i]);
+        fprintf(f->script, " = %s", curve->same[i].name);
     fprintf(f->script, "\n# %s %s%s%s\n", columns[chart->x], columns[chart->y],
             chart->has_closed ? " closed_form" : "", chart->has_unfit ? " does_not_fit" : "");
     for (int i = 0; i < curve->count; i++) {
@@ -99,7 +99,7 @@ static void draw_series(const struct pp_figure *f, const struct pp_chart *chart,
             fprintf(f->script, " title %s", pp_figure_quote(f, curve->name));
         for (int i = 0; i < curve->same_count; i++) /* without a sample */
             fprintf(f->script, ", \\\n     keyentry with lines lt nodraw title %s",
-                    pp_figure_quote(f, pp_arena_printf(f->arena, "= %s", curve->same[i])));
+                    pp_figure_quote(f, pp_arena_printf(f->arena, "= %s", curve->same[i].name)));
     }
 }
 
@@ -137,6 +137,7 @@ static void write_plot(const struct pp_figure *f, const struct pp_chart *chart)
     draw_closed(f, chart, &count);
     draw_series(f, chart, &count);
     draw_unfit(f, chart, &count);
+    pp_chart_draw_marks(f, chart);
     if (chart->has_closed)
         fprintf(f->script, ", \\\n     keyentry with lines %s title %s",
                 pp_chart_in_terminal(chart) ? "lt 0" : "linestyle 101",
@@ -187,10 +188,11 @@ enum pp_status pp_chart_draw(struct pp_chart *chart, struct pp_error *err)
     pp_chart_write_frame(&figure, chart, &legend);
     if (!in_terminal)
         write_styles(&figure, chart);
-    if (!in_terminal && chart->kind->is_labelled)
+    if (!in_terminal && (chart->kind->is_labelled || chart->mark_count > 0))
         pp_chart_label_points(&figure, chart, field_in, figure.height_in - 1.2);
     for (int s = 0; s < chart->series_count; s++)
         write_series(&figure, chart, s);
+    pp_chart_write_marks(&figure, chart);
     write_plot(&figure, chart);
     return pp_figure_close(&figure, err);
 }

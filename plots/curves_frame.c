@@ -31,7 +31,7 @@ struct pp_legend pp_chart_legend(const struct pp_chart *chart)
         if (*curve->name)
             add_entry(&legend, curve->name);
         for (int i = 0; i < curve->same_count; i++)
-            add_entry(&legend, pp_arena_printf(chart->arena, "= %s", curve->same[i]));
+            add_entry(&legend, pp_arena_printf(chart->arena, "= %s", curve->same[i].name));
     }
     if (chart->has_closed)
         add_entry(&legend, pp_legend_closed);
@@ -39,6 +39,8 @@ struct pp_legend pp_chart_legend(const struct pp_chart *chart)
         add_entry(&legend, pp_legend_unfit(chart));
     if (chart->has_ideal)
         add_entry(&legend, pp_legend_ideal);
+    if (chart->mark_count > 0)
+        add_entry(&legend, pp_legend_marks(chart));
     return legend;
 }
 

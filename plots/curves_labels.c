@@ -50,32 +50,32 @@ static bool is_free(const struct field *field, const struct box *box)
     return true;
 }
 
-static struct box around(const struct field *field, const struct pp_curve_point *point,
+static struct box around(const struct field *field, double at_x, double at_y,
                          const struct side *side, double length)
 {
     const double width_in = length * field->character_in, height_in = 0.9 * field->line_in;
-    const double x = place(&field->chart->x_axis, point->x, field->width_in) +
+    const double x = place(&field->chart->x_axis, at_x, field->width_in) +
                      side->x * field->character_in + side->left * width_in,
-                 y = place(&field->chart->y_axis, point->y, field->height_in) +
+                 y = place(&field->chart->y_axis, at_y, field->height_in) +
                      side->y * field->line_in + side->bottom * height_in;
 
     return (struct box){x, x + width_in, y, y + height_in};
 }
 
-static bool try_point(struct field *field, const char *name, const struct pp_curve_point *point)
+static bool try_place(struct field *field, const char *name, double x, double y)
 {
     const struct pp_chart *chart = field->chart;
 
     for (int i = 0; i < SIDES_COUNT; i++) {
         const struct side *side = &SIDES[i];
-        const struct box box = around(field, point, side, (double)strlen(name));
+        const struct box box = around(field, x, y, side, (double)strlen(name));
         if (!is_free(field, &box))
             continue;
         field->taken[field->count++] = box;
         fprintf(field->figure->script,
                 "set label %s at %.10g,%.10g %s offset character %g,%g textcolor rgb '#404040'\n",
-                pp_figure_quote(field->figure, name), point->x * chart->x_axis.scale,
-                point->y * chart->y_axis.scale, side->justify, side->x, side->y);
+                pp_figure_quote(field->figure, name), x * chart->x_axis.scale,
+                y * chart->y_axis.scale, side->justify, side->x, side->y);
         return true;
     }
     return false;
@@ -106,6 +106,22 @@ static void take_series(struct field *field, const struct pp_curve *curve)
     }
 }
 
+static void take_mark(struct field *field, const struct pp_curve_mark *mark)
+{
+    const double half_in = 0.5 * field->line_in;
+
+    field->taken[field->count++] =
+        dot(place(&field->chart->x_axis, mark->x, field->width_in),
+            place(&field->chart->y_axis, mark->y, field->height_in), half_in);
+}
+
+static void name_series(struct field *field, const struct pp_curve *curve)
+{
+    for (int i = curve->count - 1; i >= 0; i--)
+        if (try_place(field, curve->name, curve->points[i].x, curve->points[i].y))
+            return;
+}
+
 void pp_chart_label_points(const struct pp_figure *figure, const struct pp_chart *chart,
                            double width_in, double height_in)
 {
@@ -116,13 +132,17 @@ void pp_chart_label_points(const struct pp_figure *figure, const struct pp_chart
         .height_in = height_in,
         .character_in = pp_figure_character_in(figure),
         .line_in = 1.3 * figure->font_pt / 72,
-        .taken = PP_ARRAY(chart->arena, struct box, DOTS * chart->row_count + chart->series_count),
+        .taken = PP_ARRAY(chart->arena, struct box,
+                          DOTS * chart->row_count + chart->series_count + 2 * chart->mark_count),
     };
 
     for (int s = 0; s < chart->series_count; s++)
         take_series(&field, &chart->series[s]);
-    for (int s = 0; s < chart->series_count; s++)
-        for (int i = chart->series[s].count - 1; i >= 0; i--)
-            if (try_point(&field, chart->series[s].name, &chart->series[s].points[i]))
-                break;
+    for (int i = 0; i < chart->mark_count; i++)
+        take_mark(&field, &chart->marks[i]);
+    for (int s = 0; s < chart->series_count && chart->kind->is_labelled; s++)
+        name_series(&field, &chart->series[s]);
+    for (int i = 0; i < chart->mark_count; i++)
+        if (*chart->marks[i].label)
+            try_place(&field, chart->marks[i].label, chart->marks[i].x, chart->marks[i].y);
 }

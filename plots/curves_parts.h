@@ -17,8 +17,18 @@ struct pp_curve {
     struct pp_curve_point *points;
     int count, capacity;
     int style; /* number of the series in the table: keeps its colour where the order changes */
-    const char **same; /* names of further series with the very same points */
+    struct pp_curve_same *same; /* further series with the very same points */
     int same_count, same_capacity;
+};
+struct pp_curve_same {
+    const char *name;
+    int row; /* one of its rows */
+};
+
+struct pp_curve_mark {
+    double x, y; /* in the units of the table */
+    int style;   /* that of the series it belongs to; -1 = to none */
+    const char *label;
 };
 
 struct pp_curve_axis {
@@ -48,6 +58,8 @@ struct pp_chart {
     int category_count;
     struct pp_curve *series; /* in the order of the legend */
     int series_count;
+    struct pp_curve_mark *marks; /* of --points */
+    int mark_count;
     struct pp_curve_axis x_axis, y_axis;
 };
 
@@ -82,6 +94,13 @@ enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err);
 /* ---- curves_same.c ---- */
 /* Series with the same points become one with several names: each would hide the one before. */
 void pp_chart_join_same(struct pp_chart *chart);
+
+/* ---- curves_marks.c: published or measured values beside the curves ---- */
+/* Reads them from the table of points; PP_EINVAL for columns and values that do not fit. */
+enum pp_status pp_chart_read_marks(struct pp_chart *chart, struct pp_error *err);
+void pp_chart_write_marks(const struct pp_figure *figure, const struct pp_chart *chart);
+void pp_chart_draw_marks(const struct pp_figure *figure, const struct pp_chart *chart);
+const char *pp_legend_marks(const struct pp_chart *chart);
 
 /* ---- curves_axis.c ---- */
 /* Labels, units, limits and tics, for a field of points that is `length_in` wide. PP_EINVAL for
@@ -122,8 +141,8 @@ const char *pp_column_value(struct pp_arena *arena, const char *column, const ch
 const char *pp_chart_constants(const struct pp_chart *chart, int columns);
 
 /* ---- curves_labels.c ---- */
-/* Names at points where they cover nothing; a series without such a place has none. The field is
- * that within the axes. */
+/* Names of series, where the kind of picture has them, and of marks, at points where they cover
+ * nothing; what finds no such place has none. The field is that within the axes. */
 void pp_chart_label_points(const struct pp_figure *figure, const struct pp_chart *chart,
                            double width_in, double height_in);
 

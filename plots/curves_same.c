@@ -35,7 +35,7 @@ void pp_chart_join_same(struct pp_chart *chart)
         struct pp_curve *first = &chart->series[k];
         if (k < kept)
             *PP_PUSH(chart->arena, first->same, first->same_count, first->same_capacity) =
-                chart->series[s].name;
+                (struct pp_curve_same){chart->series[s].name, chart->series[s].points[0].row};
         else
             chart->series[kept++] = chart->series[s];
     }

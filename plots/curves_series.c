@@ -121,14 +121,29 @@ static bool is_same_series(const struct pp_chart *chart, int a, int b)
     return true;
 }
 
-/* Columns in which all series agree are left out, unless nothing would remain. */
+/* Do series that agree in the columns before this one differ in it? */
+static bool tells_apart(const struct pp_chart *chart, int row, int k)
+{
+    for (int i = 0; i < chart->row_count; i++) {
+        int same = 0;
+        while (same < k && !strcmp(pp_chart_cell(chart, chart->rows[i], chart->by[same]),
+                                   pp_chart_cell(chart, row, chart->by[same])))
+            same++;
+        if (same == k && strcmp(pp_chart_cell(chart, chart->rows[i], chart->by[k]),
+                                pp_chart_cell(chart, row, chart->by[k])) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* Columns that tell nothing apart are left out, unless nothing would remain. */
 static const char *full_name(const struct pp_chart *chart, int row)
 {
     const char *name = "";
 
     for (int k = 0; k < chart->by_count; k++) {
         const int column = chart->by[k];
-        if (chart->by_count > 1 && !pp_chart_varies(chart, column))
+        if (chart->by_count > 1 && !tells_apart(chart, row, k))
             continue;
         name = pp_arena_printf(chart->arena, "%s%s%s", name, *name ? ", " : "",
                                pp_column_value(chart->arena, chart->table.columns[column],

@@ -31,6 +31,9 @@ struct pp_curves {
                                        * table suggests; "" = one series */
     const char *const *where;         /* "pp=8" or "pp=4,8": only these rows */
     int where_count;
+    const struct pp_table *points; /* published or measured values: columns x and y of the picture,
+                                    * those of `by` say to which series one belongs, `label` stands
+                                    * beside it; NULL: none */
     bool has_log_x, has_log_y; /* they are logarithmic by themselves where values double or span
                                 * decades */
     FILE *notes; /* what was chosen and what is left out, a line each; NULL: nowhere */

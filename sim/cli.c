@@ -179,6 +179,8 @@ static const struct pp_option options[] = {
      .help = "Columns that tell the curves apart, or none; default: the schedule and what else varies."},
     {.name = "where", .type = PP_OPTION_STRING, .argument = "COLUMN=VALUE", .is_repeatable = true, .group = G_PLOT, .commands = PLOT,
      .help = "Only rows with that value, or one of several: pp=4,8."},
+    {.name = "points", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_PLOT, .commands = PLOT,
+     .help = "Published or measured values beside the curves: a CSV file with the columns of both axes, those of --by where a point belongs to a curve, and label for a name beside it."},
     {.name = "log-x", .type = PP_OPTION_FLAG, .group = G_PLOT, .commands = PLOT, .help = "A logarithmic x axis; by itself where values double."},
     {.name = "log-y", .type = PP_OPTION_FLAG, .group = G_PLOT, .commands = PLOT, .help = "A logarithmic y axis; by itself where values span three decades."},
     {.name = "title", .type = PP_OPTION_STRING, .argument = "TEXT", .group = G_PLOT, .commands = PLOT | REPORT, .help = "Over the picture; default: what is drawn; none in a paper."},

@@ -156,20 +156,25 @@ static struct pp_curves curves_of(const struct job *job)
 static enum pp_status draw_curves(struct job *job, struct pp_error *err)
 {
     struct pp_curves curves = curves_of(job);
-    struct pp_table table;
+    const char *points = text_of(job, "points");
+    struct pp_table table, marks;
 
     for (curves.kind = pp_curve_kinds; strcmp(curves.kind->name, job->kind->name) != 0;) {
         curves.kind++;
         assert(curves.kind->name);
     }
     PP_TRY(read_table(job, &table, err));
+    if (points) {
+        PP_TRY(pp_table_read(job->arena, points, &marks, err));
+        curves.points = &marks;
+    }
     return pp_plot_curves(job->arena, &table, &curves, &job->target, err);
 }
 
 /* Options that choose columns and rows, given for a picture that has none. */
 static enum pp_status refuse_columns(const struct job *job, bool has_rows, struct pp_error *err)
 {
-    static const char *const OPTIONS[] = {"x", "y", "log-x", "log-y", "by", "where"};
+    static const char *const OPTIONS[] = {"x", "y", "log-x", "log-y", "points", "by", "where"};
     const int count = (int)(sizeof(OPTIONS) / sizeof(*OPTIONS)) - (has_rows ? 2 : 0);
 
     for (int i = 0; i < count; i++)
