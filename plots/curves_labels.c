@@ -108,7 +108,7 @@ static void take_series(struct field *field, const struct pp_curve *curve)
 
 static void take_mark(struct field *field, const struct pp_curve_mark *mark)
 {
-    const double half_in = 0.5 * field->line_in;
+    const double half_in = 0.3 * field->line_in;
 
     field->taken[field->count++] =
         dot(place(&field->chart->x_axis, mark->x, field->width_in),

@@ -1,0 +1,60 @@
+# Published or measured points beside curves.
+$ cd $TMPDIR && pipesim sweep --schedule gpipe,1f1b,chimera --pipelines 2 --pp 4,8,16 --micro-batches 16 --unit F=1,B=1 -o s.csv 2>/dev/null; printf 'schedule,pp,bubble_frac,label\n1f1b,8,0.31,"at 8, 1f1b"\nchimera,32,0.5,\nnone of them,16,0.7,other\n,,0.5,\n' > seen.csv; pipesim plot s.csv -x pp --points seen.csv -o s.gp 2>/dev/null; grep -A7 '^.marks' s.gp; grep -E '^set label|marks using|published|seen|xrange' s.gp; pipesim plot s.csv -x pp --points seen.csv --by none --kind scatter -o s.gp 2>/dev/null; grep -A4 '^.marks' s.gp
+> $marks << EOD
+> # seen.csv
+> # pp bubble_frac series
+> 8 0.31 1 # at 8, 1f1b
+> 32 0.5 2
+> 16 0.7 0 # other
+> EOD
+>
+> set xrange [3.680750602:34.7755156]
+> set label 'at 8, 1f1b' at 8,31 right offset character -0.7,0.7 textcolor rgb '#404040'
+> set label 'other' at 16,70 left offset character 1,0 textcolor rgb '#404040'
+> # seen.csv
+>      $marks using ($1*1):($3 == 0 ? $2*100 : NaN) with points pt 6 ps 1.9 lw 1.8 lc rgb '#202020', \
+>      $marks using ($1*1):($3 == 1 ? $2*100 : NaN) with points linestyle 1 pt 6 ps 1.9 lw 1.8, \
+>      $marks using ($1*1):($3 == 2 ? $2*100 : NaN) with points linestyle 2 pt 6 ps 1.9 lw 1.8, \
+>      keyentry with points pt 6 ps 1.9 lw 1.8 lc rgb '#202020' title 'seen', \
+> $marks << EOD
+> # seen.csv
+> # pp bubble_frac series
+> 8 0.31 0 # at 8, 1f1b
+> 32 0.5 0
+# A column tells only those series apart that would be the same without it.
+$ cd $TMPDIR && pipesim sweep --schedule gpipe,chimera --pipelines 2 --pp 8,16 --micro-batches 16 --unit F=1,B=1 -o a.csv 2>/dev/null; pipesim sweep --schedule chimera --pipelines 4 --pp 8,16 --micro-batches 16 --unit F=1,B=1 -o b.csv 2>/dev/null; pipesim sweep --merge a.csv b.csv -o c.csv 2>/dev/null; pipesim plot c.csv -x pp --by schedule,pipelines -o c.gp 2>/dev/null; grep -A1 EOD c.gp | grep '#'
+> # gpipe
+> # chimera, pipelines 2
+> # chimera, pipelines 4
+# Chunks of several sizes: memory in micro-batches of a rank.
+$ cd $TMPDIR && pipesim sweep --schedule 1f1b,zbv --pp 4 --micro-batches 8 --unit F=1,I=1,W=1 -o z.csv 2>/dev/null; pipesim plot z.csv --kind tradeoff -o z.gp 2>/dev/null; grep -A3 '^.series' z.gp; grep xlabel z.gp
+> $series1 << EOD
+> # 1f1b
+> # peak_micro_batches bubble_frac
+> 4 0.2727272727
+> --
+> $series2 << EOD
+> # zbv
+> # peak_micro_batches bubble_frac
+> 4 0.05882352941
+> set xlabel 'activations held at the peak (micro-batches of a rank)'
+# What cannot be.
+$ cd $TMPDIR && pipesim plot s.csv -x pp --points none.csv
+! pipesim: error: cannot open none.csv: No such file or directory
+= 1
+$ cd $TMPDIR && printf 'schedule,pp\n1f1b,8\n' > no-y.csv; pipesim plot s.csv -x pp --points no-y.csv
+! note: bubble_frac over pp by schedule (other columns: -x, -y, --by)
+! pipesim: error: --points: no-y.csv has no column "bubble_frac"
+!   columns: schedule pp
+= 2
+$ cd $TMPDIR && printf 'pp,bubble_frac\n8,a half\n' > text.csv; pipesim plot s.csv -x pp --points text.csv
+! note: bubble_frac over pp by schedule (other columns: -x, -y, --by)
+! pipesim: error: text.csv:2: bubble_frac is "a half", not a number
+= 2
+$ cd $TMPDIR && pipesim plot s.csv -x schedule --where pp=8 --points seen.csv
+! note: bubble_frac over schedule (other columns: -x, -y, --by)
+! pipesim: error: --points: schedule is not a number, and points need a place on its axis
+= 2
+$ cd $TMPDIR && printf 'pp,bubble_frac\n' > empty.csv; pipesim plot s.csv -x pp --points empty.csv -o e.gp 2>/dev/null; grep -c marks e.gp
+> 0
+= 1
