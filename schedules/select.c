@@ -222,3 +222,19 @@ enum pp_status pp_select_shape(const struct pp_request *request, const struct pp
     selection->chosen = open_options(request, schedule);
     return PP_OK;
 }
+
+bool pp_select_drops(const struct pp_subject *subject, const char *option)
+{
+    const struct pp_schedule *schedule = subject->schedule;
+
+    if (!schedule || !subject->is_listed)
+        return false;
+    for (int i = 0; i < SHAPE_OPTION_COUNT; i++)
+        if (!strcmp(option, SHAPE_OPTIONS[i].name))
+            return !(schedule->options & SHAPE_OPTIONS[i].bit);
+    if (!strcmp(option, "bfs-backward"))
+        return !(schedule->options & PP_OPT_BACKWARD);
+    if (!strcmp(option, "concat"))
+        return !(schedule->options & PP_OPT_CONCAT);
+    return !strcmp(option, "order") && schedule->is_continuous;
+}

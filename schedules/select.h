@@ -35,4 +35,7 @@ struct pp_selection {
 enum pp_status pp_select_shape(const struct pp_request *request, const struct pp_subject *subject,
                                struct pp_selection *selection, struct pp_error *err);
 
+/* Whether a schedule of a list does not look at this option, whatever its value. */
+bool pp_select_drops(const struct pp_subject *subject, const char *option);
+
 #endif

@@ -26,11 +26,14 @@ struct pp_grid {
     int axis_count;
     int64_t points;
     bool is_listed;                 /* several schedules: each drops the options that it lacks */
+    bool *drops;                    /* [schedule * axis_count + axis] it does; NULL: none does */
+    int64_t *first;                 /* [schedule + 1]: its first point; NULL like drops */
     struct pp_subject *subjects;    /* of each value of --schedule, opened once; NULL without */
     struct pp_request *presets;     /* of each value of --preset, flags left out; NULL without */
     struct pp_platforms *platforms; /* of points that have run in this process */
 };
-/* Lists: numbers as "a,b,c", "lo:hi:xK" (times K) or "lo:hi:+K" (plus K), both ends included;
+/* The product of all lists; but a schedule that lacks a listed option has one point for all of its
+ * values. Lists: numbers as "a,b,c", "lo:hi:xK" (times K) or "lo:hi:+K" (plus K), both ends included;
  * --schedule and choices as "a,b" ("all": every schedule); everything else by giving the option
  * again. A value of several words ("3=0.8 5=0.5") gives a repeatable option several times.
  * PP_EINVAL for what no point could read, with the option; a value that is there twice; more than
@@ -44,7 +47,7 @@ enum pp_status pp_grid_point(struct pp_arena *arena, const struct pp_grid *grid,
 enum pp_status pp_grid_request(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
                                struct pp_request *request, struct pp_subject *subject,
                                struct pp_error *err);
-/* Index of a point's value on each axis. */
+/* Index of a point's value on an axis; -1 where its schedule lacks the option. */
 int pp_grid_index(const struct pp_grid *grid, int64_t point, int axis);
 /* The same as text ("--schedule zbv --pp 8"), as a shell takes it: says in messages which point. */
 const char *pp_grid_text(struct pp_arena *arena, const struct pp_grid *grid, int64_t point);

@@ -5,6 +5,7 @@
 #include "sim/sweep_check.h"
 #include "sim/sweep_list.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -88,6 +89,30 @@ static enum pp_status count_points(struct pp_grid *grid, struct pp_error *err)
     return PP_OK;
 }
 
+/* A schedule that lacks an option would give the same row for each of its values. --schedule leads
+ * the table of options, so the points of a schedule follow one another. */
+static void leave_out_repetitions(struct pp_arena *arena, struct pp_grid *grid)
+{
+    const struct pp_grid_axis *schedules = pp_grid_axis(grid, "schedule");
+
+    if (!schedules || schedules->count == 1)
+        return;
+    assert(schedules == grid->axes);
+    grid->drops = PP_ARRAY(arena, bool, (size_t)schedules->count *(size_t)grid->axis_count);
+    grid->first = PP_ARRAY(arena, int64_t, schedules->count + 1);
+    for (int s = 0; s < schedules->count; s++) {
+        int64_t points = 1;
+        for (int i = 1; i < grid->axis_count; i++) {
+            bool *drops = &grid->drops[s * grid->axis_count + i];
+            *drops =
+                pp_select_drops(&grid->subjects[s], pp_sim_cli.options[grid->axes[i].option].name);
+            points *= *drops ? 1 : grid->axes[i].count;
+        }
+        grid->first[s + 1] = grid->first[s] + points;
+    }
+    grid->points = grid->first[schedules->count];
+}
+
 /* The message of a run that names no schedule. */
 static enum pp_status check_has_schedule(struct pp_arena *arena, const struct pp_grid *grid,
                                          struct pp_error *err)
@@ -119,15 +144,37 @@ enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *pars
     }
     PP_TRY(check_has_schedule(arena, grid, err));
     PP_TRY(count_points(grid, err));
-    return pp_sweep_check(arena, grid, err);
+    PP_TRY(pp_sweep_check(arena, grid, err));
+    leave_out_repetitions(arena, grid);
+    return PP_OK;
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
+static int schedule_of(const struct pp_grid *grid, int64_t point)
+{
+    int schedule = 0;
+
+    while (point >= grid->first[schedule + 1])
+        schedule++;
+    return schedule;
+}
+
 int pp_grid_index(const struct pp_grid *grid, int64_t point, int axis)
 {
+    const bool *drops = NULL;
+
+    if (grid->first) {
+        const int schedule = schedule_of(grid, point);
+        if (axis == 0)
+            return schedule;
+        point -= grid->first[schedule];
+        drops = &grid->drops[schedule * grid->axis_count];
+        if (drops[axis])
+            return -1;
+    }
     for (int i = grid->axis_count - 1; i > axis; i--)
-        point /= grid->axes[i].count;
+        point /= drops && drops[i] ? 1 : grid->axes[i].count;
     return (int)(point % grid->axes[axis].count);
 }
 
@@ -142,8 +189,11 @@ enum pp_status pp_grid_point(struct pp_arena *arena, const struct pp_grid *grid,
         .has_command = true,
         .values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count + 1),
         .operands = PP_ARRAY(arena, const char *, 1)};
-    for (int i = 0; i < grid->axis_count; i++)
-        parsed->values[grid->axes[i].option] = grid->axes[i].read[pp_grid_index(grid, point, i)];
+    for (int i = 0; i < grid->axis_count; i++) {
+        const int value = pp_grid_index(grid, point, i);
+        if (value >= 0)
+            parsed->values[grid->axes[i].option] = grid->axes[i].read[value];
+    }
     return PP_OK;
 }
 
@@ -204,8 +254,9 @@ const char *pp_grid_text(struct pp_arena *arena, const struct pp_grid *grid, int
     for (int i = 0; i < grid->axis_count; i++) {
         const struct pp_grid_axis *axis = &grid->axes[i];
         const struct pp_option *option = &pp_sim_cli.options[axis->option];
-        const struct pp_option_value *value = &axis->read[pp_grid_index(grid, point, i)];
-        for (int k = 0; k < value->count; k++) {
+        const int index = pp_grid_index(grid, point, i);
+        const struct pp_option_value *value = &axis->read[index < 0 ? 0 : index];
+        for (int k = 0; index >= 0 && k < value->count; k++) {
             text = pp_arena_printf(arena, "%s%s--%s", text, *text ? " " : "", option->name);
             if (option->type == PP_OPTION_FLAG)
                 break;
@@ -244,8 +295,11 @@ const char *pp_grid_key(const struct pp_grid *grid, int64_t point, char key[PP_S
     for (int i = 0; i < grid->axis_count; i++) {
         const struct pp_grid_axis *axis = &grid->axes[i];
         const char *name = pp_sim_cli.options[axis->option].name;
+        const int value = pp_grid_index(grid, point, i);
+        if (value < 0)
+            continue;
         is_dropped = is_dropped || is_dropped_in_lists(name);
-        hash = add_text(add_text(hash, name), axis->keys[pp_grid_index(grid, point, i)]);
+        hash = add_text(add_text(hash, name), axis->keys[value]);
     }
     if (grid->is_listed && is_dropped)
         hash = add_text(hash, "listed");

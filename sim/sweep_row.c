@@ -130,7 +130,9 @@ static void put_option(const struct pp_grid_axis *axis, int value, FILE *out)
 {
     const struct pp_option *option = &pp_sim_cli.options[axis->option];
 
-    if (option->type == PP_OPTION_FLAG)
+    if (value < 0) /* the schedule lacks it */
+        put_empty(1, out);
+    else if (option->type == PP_OPTION_FLAG)
         put_text("true", out);
     else if (option->type == PP_OPTION_COUNT || option->type == PP_OPTION_FRAC)
         put_number(axis->read[value].number, out);

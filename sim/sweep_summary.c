@@ -23,7 +23,7 @@ static void print_rows(const struct pp_sweep_summary *s, FILE *out)
     if (c->resumed > 0)
         count(", ", c->resumed, " from before", out);
     if (c->refused > 0) {
-        count(", ", c->refused, " refused", out);
+        count(", ", c->refused, " without figures", out);
         fprintf(out, " (%s%s)", c->refused > 1 ? "first: " : "", c->first_reason);
     }
     if (c->unfit > 0)

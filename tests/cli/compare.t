@@ -460,7 +460,7 @@ $ pipesim compare a b --tolerance big
 ! pipesim: error: --tolerance: "big" is not a fraction such as 5% or 0.05
 = 2
 $ pipesim compare a b --gpus 4
-! pipesim: error: --gpus is not an option of "pipesim compare" but of "run", "clusters"
+! pipesim: error: --gpus is not an option of "pipesim compare" but of "run", "clusters", "sweep"
 ! try: pipesim compare --help
 = 2
 $ pipesim compare --help

@@ -96,17 +96,17 @@ $ pipesim program --schedule zbv --pp 2 --micro-batches 4 --compute -o $TMPDIR/p
 > 1f1b,4,4,21,,4
 # A file on stderr and nothing on stdout; the same command again has nothing to do, a longer one goes on.
 $ pipesim sweep --schedule 1f1b,chimera --pp 4 --micro-batches 8,9 --unit F=1,B=2 -o $TMPDIR/s.csv 2>&1 | sed "s|$TMPDIR/||; s|[0-9.,]* points/s|# points/s|"
-> pipesim: 4 points in s.csv, 1 refused (--micro-batches 9: chimera fills pipelines of 2 each; nearest: 8 or 10), # points/s
+> pipesim: 4 points in s.csv, 1 without figures (--micro-batches 9: chimera fills pipelines of 2 each; nearest: 8 or 10), # points/s
 >   next  pipesim plot s.csv
 $ pipesim sweep --schedule 1f1b,chimera --pp 4 --micro-batches 8,9 --unit F=1,B=2 -o $TMPDIR/s.csv 2>&1 | sed "s|$TMPDIR/||; s|[0-9.,]* points/s|# points/s|"
-> pipesim: 4 points in s.csv, 4 from before, 1 refused (--micro-batches 9: chimera fills pipelines of 2 each; nearest: 8 or 10)
+> pipesim: 4 points in s.csv, 4 from before, 1 without figures (--micro-batches 9: chimera fills pipelines of 2 each; nearest: 8 or 10)
 >   next  pipesim plot s.csv
 $ pipesim sweep --schedule 1f1b,chimera --pp 4,8 --micro-batches 8,9 --unit F=1,B=2 -o $TMPDIR/s.csv 2>&1 | sed "s|$TMPDIR/||; s|[0-9.,]* points/s|# points/s|"
-> pipesim: 8 points in s.csv, 4 from before, 2 refused (first: --micro-batches 9: chimera fills pipelines of 2 each; nearest: 8 or 10), # points/s
+> pipesim: 8 points in s.csv, 4 from before, 2 without figures (first: --micro-batches 9: chimera fills pipelines of 2 each; nearest: 8 or 10), # points/s
 >   next  pipesim plot s.csv
 $ pipesim sweep --schedule 1f1b,chimera --pp 4,8 --micro-batches 8,9 --unit F=1,B=2 -j 3 | cmp - $TMPDIR/s.csv
 $ pipesim sweep --schedule 1f1b,chimera --pp 4,8 --micro-batches 8,9 --unit F=1,B=2 -o $TMPDIR/s.csv --fresh 2>&1 | sed "s|$TMPDIR/||; s|[0-9.,]* points/s|# points/s|"
-> pipesim: 8 points in s.csv, 2 refused (first: --micro-batches 9: chimera fills pipelines of 2 each; nearest: 8 or 10), # points/s
+> pipesim: 8 points in s.csv, 2 without figures (first: --micro-batches 9: chimera fills pipelines of 2 each; nearest: 8 or 10), # points/s
 >   next  pipesim plot s.csv
 $ pipesim sweep --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=3 --zero 0 -o $TMPDIR/s.csv 2>&1 | sed "s|$TMPDIR/||"
 > pipesim: error: s.csv:1: the result of another sweep: column 17 is "unit", here "zero"

@@ -182,6 +182,35 @@ Test(sweep_grid, the_last_option_of_the_table_varies_fastest)
         cr_expect_str_eq(pp_grid_text(arena, &grid, i), texts[i]);
 }
 
+Test(sweep_grid, a_schedule_without_an_option_has_one_point_for_all_its_values)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_grid grid =
+        sc_grid(arena, "--schedule zb-auto,1f1b,bfs --vp 2,4 --max-activations 8:16:+4 --pp 4,8");
+    static const char *const texts[] = {
+        "--schedule zb-auto --max-activations 8 --pp 4",
+        "--schedule zb-auto --max-activations 8 --pp 8",
+        "--schedule zb-auto --max-activations 12 --pp 4",
+        "--schedule zb-auto --max-activations 12 --pp 8",
+        "--schedule zb-auto --max-activations 16 --pp 4",
+        "--schedule zb-auto --max-activations 16 --pp 8",
+        "--schedule 1f1b --pp 4",
+        "--schedule 1f1b --pp 8",
+        "--schedule bfs --pp 4 --vp 2",
+        "--schedule bfs --pp 4 --vp 4",
+        "--schedule bfs --pp 8 --vp 2",
+        "--schedule bfs --pp 8 --vp 4",
+    };
+    const int count = sizeof(texts) / sizeof(*texts);
+
+    cr_assert_eq(grid.points, count);
+    for (int i = 0; i < count; i++)
+        cr_expect_eq(strcmp(pp_grid_text(arena, &grid, i), texts[i]), 0, "%s, not %s",
+                     pp_grid_text(arena, &grid, i), texts[i]);
+    /* alone it would be refused, and is not left out */
+    cr_assert_eq(sc_grid(arena, "--schedule 1f1b --max-activations 8,12 --pp 4").points, 2);
+}
+
 Test(sweep_grid, all_is_every_schedule_and_options_of_some_are_dropped_by_the_others)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
