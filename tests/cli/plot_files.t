@@ -57,7 +57,7 @@ $ pipesim plot $TMPDIR/r.json | head -4
 > pipeline rank                                                     GiB
 >             0 GOOOA--                                           | 11.3
 $ pipesim plot --kind memory -x pp $TMPDIR/r.json
-! pipesim: error: --x has no effect on --kind memory of a report
+! pipesim: error: -x has no effect on --kind memory of a report
 = 2
 $ pipesim plot --kind memory --by schedule $TMPDIR/r.json
 ! pipesim: error: --by has no effect on --kind memory of a report
