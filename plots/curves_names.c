@@ -9,70 +9,69 @@
 struct row {
     const char *column;
     struct pp_column_name name;
-    const char *in_series; /* "pp" of "pp 8"; "" where the value speaks for itself; NULL = by the
-                            * column's name */
-    const char *in_title;  /* "%s GPUs"; NULL = left out of titles */
+    const char *value; /* one of them: "%s GPUs"; NULL = behind the column's name */
+    bool is_in_title;
 };
 #define OF_STEP "of the step"
 static const struct row ROWS[] = {
-    {"schedule", {"schedule", NULL, PP_COLUMN_PLAIN}, "", "%s"},
-    {"engine", {"engine", NULL, PP_COLUMN_PLAIN}, "", NULL},
-    {"model", {"model", NULL, PP_COLUMN_PLAIN}, "", "%s"},
-    {"cluster", {"cluster", NULL, PP_COLUMN_PLAIN}, "", "%s"},
-    {"unit", {"costs", NULL, PP_COLUMN_PLAIN}, "", "%s"},
-    {"name", {"name", NULL, PP_COLUMN_PLAIN}, "", NULL},
-    {"preset", {"preset", NULL, PP_COLUMN_PLAIN}, "", NULL},
-    {"gpus", {"GPUs", NULL, PP_COLUMN_PLAIN}, "GPUs", "%s GPUs"},
-    {"tp", {"tensor-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, NULL},
-    {"pp", {"pipeline ranks", NULL, PP_COLUMN_PLAIN}, NULL, "pp %s"},
-    {"dp", {"data-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, NULL},
-    {"cp", {"context-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, NULL},
-    {"ep", {"expert-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, NULL},
-    {"vp", {"chunks per rank", NULL, PP_COLUMN_PLAIN}, NULL, NULL},
-    {"micro_batches",
-     {"micro-batches", NULL, PP_COLUMN_PLAIN},
-     "micro-batches",
-     "%s micro-batches"},
-    {"mbs", {"sequences per micro-batch", NULL, PP_COLUMN_PLAIN}, NULL, NULL},
-    {"gbs", {"sequences per step", NULL, PP_COLUMN_PLAIN}, NULL, NULL},
-    {"gbs_per_gpu", {"sequences per GPU and step", NULL, PP_COLUMN_PLAIN}, NULL, NULL},
-    {"seq", {"tokens per sequence", NULL, PP_COLUMN_PLAIN}, NULL, NULL},
-    {"iteration_s", {"step time", NULL, PP_COLUMN_SECONDS}, NULL, NULL},
-    {"bubble_frac", {"bubble", OF_STEP, PP_COLUMN_FRAC}, NULL, NULL},
-    {"closed_form_bubble_frac", {"bubble by the closed form", OF_STEP, PP_COLUMN_FRAC}, NULL, NULL},
-    {"span_bubble_frac", {"bubble, span form", "of the span", PP_COLUMN_FRAC}, NULL, NULL},
-    {"mfu", {"MFU", NULL, PP_COLUMN_FRAC}, NULL, NULL},
-    {"hfu", {"HFU", NULL, PP_COLUMN_FRAC}, NULL, NULL},
-    {"model_flops_per_s_per_gpu", {"model flops per GPU", NULL, PP_COLUMN_FLOPS}, NULL, NULL},
-    {"tokens_per_s", {"tokens/s", NULL, PP_COLUMN_RATE}, NULL, NULL},
-    {"tokens_per_s_per_gpu", {"tokens/s per GPU", NULL, PP_COLUMN_RATE}, NULL, NULL},
-    {"peak_mem_bytes", {"peak memory", NULL, PP_COLUMN_BYTES}, NULL, NULL},
+    {"schedule", {"schedule", NULL, PP_COLUMN_PLAIN}, "%s", true},
+    {"engine", {"engine", NULL, PP_COLUMN_PLAIN}, "%s", false},
+    {"model", {"model", NULL, PP_COLUMN_PLAIN}, "%s", true},
+    {"cluster", {"cluster", NULL, PP_COLUMN_PLAIN}, "%s", true},
+    {"unit", {"costs", NULL, PP_COLUMN_PLAIN}, "%s", true},
+    {"name", {"name", NULL, PP_COLUMN_PLAIN}, "%s", false},
+    {"preset", {"preset", NULL, PP_COLUMN_PLAIN}, "%s", false},
+    {"gpus", {"GPUs", NULL, PP_COLUMN_PLAIN}, "%s GPUs", true},
+    {"tp", {"tensor-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"pp", {"pipeline ranks", NULL, PP_COLUMN_PLAIN}, "pp %s", true},
+    {"dp", {"data-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"cp", {"context-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"ep", {"expert-parallel degree", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"vp", {"chunks per rank", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"micro_batches", {"micro-batches", NULL, PP_COLUMN_PLAIN}, "%s micro-batches", true},
+    {"mbs", {"sequences per micro-batch", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"gbs", {"sequences per step", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"gbs_per_gpu", {"sequences per GPU and step", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"seq", {"tokens per sequence", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"iteration_s", {"step time", NULL, PP_COLUMN_SECONDS}, NULL, false},
+    {"bubble_frac", {"bubble", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"closed_form_bubble_frac",
+     {"bubble by the closed form", OF_STEP, PP_COLUMN_FRAC},
+     NULL,
+     false},
+    {"span_bubble_frac", {"bubble, span form", "of the span", PP_COLUMN_FRAC}, NULL, false},
+    {"mfu", {"MFU", NULL, PP_COLUMN_FRAC}, NULL, false},
+    {"hfu", {"HFU", NULL, PP_COLUMN_FRAC}, NULL, false},
+    {"model_flops_per_s_per_gpu", {"model flops per GPU", NULL, PP_COLUMN_FLOPS}, NULL, false},
+    {"tokens_per_s", {"tokens/s", NULL, PP_COLUMN_RATE}, NULL, false},
+    {"tokens_per_s_per_gpu", {"tokens/s per GPU", NULL, PP_COLUMN_RATE}, NULL, false},
+    {"peak_mem_bytes", {"peak memory", NULL, PP_COLUMN_BYTES}, NULL, false},
     {"peak_activations",
      {"activations held at the peak", "micro-batches of a chunk", PP_COLUMN_PLAIN},
      NULL,
-     NULL},
+     false},
     {"peak_micro_batches",
      {"activations held at the peak", "micro-batches of a rank", PP_COLUMN_PLAIN},
      NULL,
-     NULL},
-    {"exposed_comm_frac", {"exposed communication", OF_STEP, PP_COLUMN_FRAC}, NULL, NULL},
-    {"forward", {"forward", OF_STEP, PP_COLUMN_FRAC}, NULL, NULL},
-    {"backward", {"backward", OF_STEP, PP_COLUMN_FRAC}, NULL, NULL},
-    {"recompute", {"recomputation", OF_STEP, PP_COLUMN_FRAC}, NULL, NULL},
-    {"tp_comm", {"tensor-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL, NULL},
-    {"cp_comm", {"context-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL, NULL},
-    {"ep_comm", {"expert-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL, NULL},
-    {"p2p", {"waiting for messages", OF_STEP, PP_COLUMN_FRAC}, NULL, NULL},
-    {"dp_sync", {"gradient synchronization", OF_STEP, PP_COLUMN_FRAC}, NULL, NULL},
-    {"optimizer", {"optimizer", OF_STEP, PP_COLUMN_FRAC}, NULL, NULL},
-    {"moves", {"moves", OF_STEP, PP_COLUMN_FRAC}, NULL, NULL},
-    {"bubble", {"bubble", OF_STEP, PP_COLUMN_FRAC}, NULL, NULL},
-    {"params_bytes", {"memory of parameters", NULL, PP_COLUMN_BYTES}, NULL, NULL},
-    {"grads_bytes", {"memory of gradients", NULL, PP_COLUMN_BYTES}, NULL, NULL},
-    {"optimizer_bytes", {"memory of the optimizer", NULL, PP_COLUMN_BYTES}, NULL, NULL},
-    {"activations_bytes", {"memory of activations", NULL, PP_COLUMN_BYTES}, NULL, NULL},
-    {"buffers_bytes", {"memory of buffers", NULL, PP_COLUMN_BYTES}, NULL, NULL},
-    {"other_bytes", {"other memory", NULL, PP_COLUMN_BYTES}, NULL, NULL},
+     false},
+    {"exposed_comm_frac", {"exposed communication", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"forward", {"forward", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"backward", {"backward", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"recompute", {"recomputation", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"tp_comm", {"tensor-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"cp_comm", {"context-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"ep_comm", {"expert-parallel communication", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"p2p", {"waiting for messages", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"dp_sync", {"gradient synchronization", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"optimizer", {"optimizer", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"moves", {"moves", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"bubble", {"bubble", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
+    {"params_bytes", {"memory of parameters", NULL, PP_COLUMN_BYTES}, NULL, false},
+    {"grads_bytes", {"memory of gradients", NULL, PP_COLUMN_BYTES}, NULL, false},
+    {"optimizer_bytes", {"memory of the optimizer", NULL, PP_COLUMN_BYTES}, NULL, false},
+    {"activations_bytes", {"memory of activations", NULL, PP_COLUMN_BYTES}, NULL, false},
+    {"buffers_bytes", {"memory of buffers", NULL, PP_COLUMN_BYTES}, NULL, false},
+    {"other_bytes", {"other memory", NULL, PP_COLUMN_BYTES}, NULL, false},
 };
 enum { ROWS_COUNT = sizeof(ROWS) / sizeof(*ROWS) };
 
@@ -119,13 +118,20 @@ struct pp_column_name pp_column_name(struct pp_arena *arena, const char *column)
     return (struct pp_column_name){spaced(arena, column, 0), NULL, PP_COLUMN_PLAIN};
 }
 
+static const char *fill(struct pp_arena *arena, const char *format, const char *value)
+{
+    const char *hole = strstr(format, "%s");
+
+    return pp_arena_printf(arena, "%.*s%s%s", (int)(hole - format), format, value, hole + 2);
+}
+
 const char *pp_column_value(struct pp_arena *arena, const char *column, const char *value)
 {
     const struct row *row = find(column);
-    const char *before = row && row->in_series ? row->in_series : spaced(arena, column, 0);
     const char *shown = *value ? value : "none";
 
-    return *before ? pp_arena_printf(arena, "%s %s", before, shown) : shown;
+    return row && row->value ? fill(arena, row->value, shown)
+                             : pp_arena_printf(arena, "%s %s", spaced(arena, column, 0), shown);
 }
 
 static bool is_drawn(const struct pp_chart *chart, int column)
@@ -144,14 +150,12 @@ const char *pp_chart_constants(const struct pp_chart *chart, int columns)
 
     for (int i = 0; i < ROWS_COUNT; i++) {
         const int column = pp_table_find(&chart->table, ROWS[i].column);
-        if (!ROWS[i].in_title || column < 0 || is_drawn(chart, column) ||
+        if (!ROWS[i].is_in_title || column < 0 || is_drawn(chart, column) ||
             pp_chart_varies(chart, column) || (is_abstract && !strcmp(ROWS[i].column, "gpus")))
             continue;
         const char *value = pp_chart_cell(chart, chart->rows[0], column);
-        const char *hole = strstr(ROWS[i].in_title, "%s");
-        const char *longer =
-            pp_arena_printf(chart->arena, "%s%s%.*s%s%s", text, *text ? ", " : "",
-                            (int)(hole - ROWS[i].in_title), ROWS[i].in_title, value, hole + 2);
+        const char *longer = pp_arena_printf(chart->arena, "%s%s%s", text, *text ? ", " : "",
+                                             fill(chart->arena, ROWS[i].value, value));
         if (*value && (int)strlen(longer) <= columns)
             text = longer;
     }

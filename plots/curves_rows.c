@@ -166,15 +166,15 @@ static enum pp_status keep_ok(struct pp_chart *chart, struct pp_error *err)
     if (left_out == 0)
         return PP_OK;
     const char *why =
-        pp_arena_printf(chart->arena, "%s:%d is %s%s%.160s", table->name, table->lines[first],
+        pp_arena_printf(chart->arena, "%s:%d %s%s%.160s", table->name, table->lines[first],
                         pp_chart_cell(chart, first, status), reason < 0 ? "" : ": ",
                         reason < 0 ? "" : pp_chart_cell(chart, first, reason));
     if (kept == 0)
-        return pp_error_set(err, PP_EINVAL, "nothing to draw: none of the %d rows of %s is ok; %s",
-                            left_out, table->name, why);
+        return pp_error_set(err, PP_EINVAL, "nothing to draw: no row of %s is ok, the first: %s",
+                            table->name, why);
     if (chart->notes)
-        fprintf(chart->notes, "note: %d of %d rows are not ok and left out; %s\n", left_out,
-                left_out + kept, why);
+        fprintf(chart->notes, "note: left out %d of %d rows%s: %s\n", left_out, left_out + kept,
+                left_out > 1 ? ", the first" : "", why);
     return PP_OK;
 }
 
@@ -220,8 +220,8 @@ enum pp_status pp_chart_need_values(struct pp_chart *chart, struct pp_error *err
             return pp_error_set(err, PP_EINVAL, "nothing to draw: %s is empty in all rows of %s",
                                 name, chart->table.name);
         if (kept < before && chart->notes)
-            fprintf(chart->notes, "note: %d of %d rows have no %s and are left out\n",
-                    before - kept, before, name);
+            fprintf(chart->notes, "note: left out %d of %d rows without %s\n", before - kept,
+                    before, name);
     }
     return PP_OK;
 }

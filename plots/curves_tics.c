@@ -56,7 +56,7 @@ void pp_tics_decades(struct pp_arena *arena, struct pp_curve_axis *axis, bool is
     static const double EACH[] = {1}, SOME[] = {1, 2, 5};
     const double span = log10(axis->hi / axis->lo);
     const double *mantissas = span <= FEW ? SOME : EACH;
-    const int count = span <= FEW ? 3 : 1, stride = 1 + (int)(span / MANY);
+    const int count = span <= FEW ? 3 : 1, stride = 1 + (int)((span - 1e-9) / MANY);
     const double low = axis->lo * (1 + 1e-9), high = axis->hi * (1 - 1e-9);
     const int first = (int)floor(log10(axis->lo)) - stride;
     double lo = 0, hi = 0;

@@ -130,14 +130,28 @@ static enum pp_status finish(pid_t pid, const struct ends *ends, struct pp_error
     return PP_EFAIL;
 }
 
+/* Pictures of characters, without the form feed before them and the blanks around them. */
 static void copy(FILE *from, FILE *to)
 {
-    char bytes[4096];
-    size_t count;
+    char *line = NULL;
+    size_t room = 0;
+    int empty = -1; /* lines, put off until something follows; -1: at the begin */
 
     rewind(from);
-    while ((count = fread(bytes, 1, sizeof(bytes), from)) > 0)
-        fwrite(bytes, 1, count, to);
+    for (ssize_t length; (length = getline(&line, &room, from)) >= 0;) {
+        const char *text = line + (*line == '\f');
+        while (length > 0 && strchr(" \n", line[length - 1]))
+            line[--length] = '\0';
+        if (!*text) {
+            empty += empty >= 0;
+            continue;
+        }
+        for (; empty > 0; empty--)
+            fputc('\n', to);
+        empty = 0;
+        fprintf(to, "%s\n", text);
+    }
+    free(line);
 }
 
 enum pp_status pp_gnuplot_run(const struct pp_gnuplot_run *run, struct pp_error *err)

@@ -160,7 +160,7 @@ static enum pp_status refuse_kind(const struct job *job, struct pp_error *err)
 {
     pp_error_set(err, PP_EINVAL, "--kind %s is drawn from %s, but %s %s %s", job->kind->name,
                  pp_plot_source_name(job->kind->sources), job->files.files[0].name,
-                 job->files.count > 1 ? "and the other file are" : "is",
+                 job->files.count > 1 ? "and the other are" : "is",
                  pp_plot_source_name(job->files.source));
     const char *before = "; from that: ";
     for (int i = 0; i < KINDS_COUNT; i++)
