@@ -190,7 +190,7 @@ $ cd tests/data/plots; pipesim plot sweep.csv --where schedule=dualpipe
 ! pipesim: error: nothing to draw: no row of sweep.csv is ok, the first: sweep.csv:10 refused: --micro-batches 4: dualpipe needs an even number, at least twice --pp 4; nearest: 8
 = 2
 $ cd tests/data/plots; pipesim plot sweep.csv --kind bubbles
-! pipesim: error: --kind: "bubbles" is not one of curves, scatter, bubble, scaling, throughput, tradeoff, timeline, memory-time, memory and links; did you mean "bubble"?
+! pipesim: error: --kind: "bubbles" is not one of curves, scatter, bubble, scaling, throughput, tradeoff, timeline, compare, error, memory, memory-time and links; did you mean "bubble"?
 = 2
 $ cd tests/data/plots; pipesim plot sweep.csv --kind throughput
 ! note: left out 1 of 9 rows: sweep.csv:10 refused: --micro-batches 4: dualpipe needs an even number, at least twice --pp 4; nearest: 8
@@ -198,7 +198,7 @@ $ cd tests/data/plots; pipesim plot sweep.csv --kind throughput
 !   columns: point schedule engine model cluster gpus tp pp dp micro_batches mbs gbs seq unit iteration_s bubble_frac mfu peak_mem_bytes fits peak_activations closed_form_bubble_frac status reason points key gbs_per_gpu
 = 2
 $ cd tests/data/plots; pipesim plot sweep.csv --kind timeline
-! pipesim: error: --kind timeline is drawn from a trace, but sweep.csv is a sweep; from that: curves, scatter, bubble, scaling, throughput, tradeoff
+! pipesim: error: --kind timeline is drawn from a trace, but sweep.csv is a sweep; from that: curves, scatter, bubble, scaling, throughput, tradeoff, memory
 = 2
 $ pipesim plot - --kind scaling <<<$'a,b\n1,2'
 ! pipesim: error: --kind scaling: <stdin> has no column "mfu"
@@ -255,8 +255,8 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cp tests/data/plots/*.csv $d; cd $d; pip
 ! pipesim: error: t.csv is a trace, but sweep.csv is a sweep: a picture has files of one sort
 ! pipesim: error: 2 files, each a sweep: a picture has one sweep, one report, one trace, or two traces (predicted, measured)
 !   parts of a sweep become one file by: pipesim sweep --merge
-! pipesim: error: --kind links is drawn from a report, but t.csv and the other are two traces
-! pipesim: error: -x chooses from a sweep; --kind timeline has no use for it
+! pipesim: error: --kind links is drawn from a report, but t.csv and the other are two traces; from that: compare, error
+! pipesim: error: -x has no effect on --kind timeline of a trace
 = 2
 $ cd tests/data/plots; pipesim plot sweep.csv -o fig.jpg
 ! pipesim: error: fig.jpg: a picture ends in .png, .pdf, .svg or .tex, a script of gnuplot in .gp; without a file it is drawn in the terminal
