@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_WAYS = 1 << 24 }; /* pipelines times stages: 64 MiB of ranks */
+/* MOST_WAYS: pipelines times stages, 64 MiB of ranks. */
+enum { MOST_PIPES = 4096, MOST_WAYS = 1 << 24 };
 
 struct maker {
     struct pp_arena *arena;
@@ -262,7 +263,7 @@ static enum pp_status find_pipes(struct maker *m, struct pp_error *err)
         int pipe = 0;
         while (pipe < t->pipes && !is_way_of(t, pipe, visits, count))
             pipe++;
-        if (pipe == UINT16_MAX || (int64_t)(pipe + 1) * t->stages > MOST_WAYS)
+        if (pipe == MOST_PIPES || (int64_t)(pipe + 1) * t->stages > MOST_WAYS)
             return pp_error_set(err, PP_EINVAL,
                                 "%s: micro-batches take more than %d different ways through the "
                                 "ranks",
@@ -284,8 +285,9 @@ static void number_chunks(struct maker *m)
     t->chunks = 1;
     t->chunk_of = PP_ARRAY(m->arena, uint16_t, (size_t)t->pipes * (size_t)t->stages + 1);
     for (int pipe = 0; pipe < t->pipes; pipe++) {
-        for (int r = 0; r < t->ranks; r++)
-            held[r] = 0;
+        for (int s = 0; s < t->stages; s++)
+            if (t->rank_of[(int64_t)pipe * t->stages + s] >= 0)
+                held[t->rank_of[(int64_t)pipe * t->stages + s]] = 0;
         for (int s = 0; s < t->stages; s++) {
             const int64_t at = (int64_t)pipe * t->stages + s;
             if (t->rank_of[at] < 0)

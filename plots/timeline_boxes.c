@@ -172,12 +172,30 @@ static void print_box(const struct pp_timeline_page *page, const struct pp_timel
     print_op(page, panel, &box->second, row, middle, end);
 }
 
+static double usual_width_in(const struct pp_timeline_page *page,
+                             const struct pp_timeline_panel *panel)
+{
+    const struct pp_timeline *t = &panel->timeline;
+    double sum_s = 0;
+
+    for (int i = 0; i < t->count; i++)
+        sum_s += t->boxes[i].end_s - t->boxes[i].start_s;
+    return t->count > 0 ? sum_s / t->count / page->unit_s * pp_timeline_in_per_unit(page) : 0;
+}
+
 static bool has_fused(const struct pp_timeline *t)
 {
     for (int i = 0; i < t->count; i++)
         if (t->boxes[i].is_fused)
             return true;
     return false;
+}
+
+bool pp_timeline_has_pairs(const struct pp_timeline_page *page,
+                           const struct pp_timeline_panel *panel)
+{
+    return !panel->is_binned && has_fused(&panel->timeline) &&
+           usual_width_in(page, panel) >= FRAMED_IN;
 }
 
 static void print_pairs(const struct pp_timeline_page *page, int index)
@@ -235,21 +253,25 @@ void pp_timeline_print_boxes(const struct pp_timeline_page *page, int index)
             print_box(page, panel, &t->boxes[i], row);
     }
     fputs("EOD\n", script);
-    if (has_fused(t))
+    if (pp_timeline_has_pairs(page, panel))
         print_pairs(page, index);
     if (panel->message_count > 0)
         print_messages(page, index);
 }
 
-static double usual_width_in(const struct pp_timeline_page *page,
-                             const struct pp_timeline_panel *panel)
+/* LaTeX takes sizes from the text alone. */
+static void plot_numbers(const struct pp_timeline_page *page, int index)
 {
-    const struct pp_timeline *t = &panel->timeline;
-    double sum_s = 0;
+    const bool is_tex = page->figure->target->format == PP_PLOT_TEX;
+    const char *text =
+        is_tex ? pp_arena_printf(page->arena, "('\\\\fontsize{%g}{%g}\\\\selectfont '.strcol(6))",
+                                 page->number_pt, page->number_pt)
+               : "6";
 
-    for (int i = 0; i < t->count; i++)
-        sum_s += t->boxes[i].end_s - t->boxes[i].start_s;
-    return t->count > 0 ? sum_s / t->count / page->unit_s * pp_timeline_in_per_unit(page) : 0;
+    fprintf(page->figure->script,
+            ", \\\n  $ops%d using (($2+$3)/2):1:%s:7 with labels center font ',%g' "
+            "textcolor rgb variable",
+            index, text, page->number_pt);
 }
 
 void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index)
@@ -269,7 +291,7 @@ void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index)
                 ", \\\n  $ops%d using ($5 > 0 ? ($2+$3)/2 : NaN):1:2:3:($1+%.3g-%.3g*$5):($1+%.3g) "
                 "with boxxyerror fillstyle solid noborder fillcolor rgb '#202020'",
                 index, half, 2 * half, half);
-    if (has_fused(t))
+    if (pp_timeline_has_pairs(page, panel))
         fprintf(script,
                 ", \\\n  $pairs%d using (($2+$3)/2):1:2:3:($1-%.3g):($1+%.3g) with boxxyerror "
                 "fillstyle empty border lc rgb '#000000' lc rgb '#000000' lw 1.2",
@@ -280,9 +302,6 @@ void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index)
                 "size screen 0.006,18 lc rgb '#707070' lw 0.4",
                 index);
     if (page->number_pt > 0)
-        fprintf(script,
-                ", \\\n  $ops%d using (($2+$3)/2):1:6:7 with labels center font ',%g' "
-                "textcolor rgb variable",
-                index, page->number_pt);
+        plot_numbers(page, index);
     fputc('\n', script);
 }

@@ -82,7 +82,7 @@ static void add(struct legend *l, struct entry entry, const char *text)
 /* ---- what occurs ----------------------------------------------------------------------------- */
 
 struct occurs {
-    bool kind[PP_OP_KINDS], is_fused, is_binned, is_boxed;
+    bool kind[PP_OP_KINDS], has_pairs, is_binned;
     const struct pp_timeline *two_way, *chunked; /* those with most pipelines and most chunks */
     int every;
 };
@@ -98,14 +98,13 @@ static struct occurs find(const struct pp_timeline_page *page)
             const struct pp_timeline_box *box = &t->boxes[i];
             occurs.kind[box->op.kind] |= box->end_s > box->start_s;
             if (box->is_fused)
-                occurs.is_fused = occurs.kind[box->second.kind] = true;
+                occurs.kind[box->second.kind] = true;
         }
         occurs.is_binned |= panel->is_binned;
-        occurs.is_boxed |= !panel->is_binned;
+        occurs.has_pairs |= pp_timeline_has_pairs(page, panel);
         occurs.every = panel->every > occurs.every ? panel->every : occurs.every;
         const struct pp_timeline **most = t->pipes > 1 ? &occurs.two_way : &occurs.chunked;
-        if (!panel->is_binned &&
-            pp_timeline_classes(t) > (*most ? pp_timeline_classes(*most) : 1))
+        if (!panel->is_binned && pp_timeline_classes(t) > (*most ? pp_timeline_classes(*most) : 1))
             *most = t;
     }
     return occurs;
@@ -146,7 +145,7 @@ static void add_notes(struct legend *l, const struct occurs *occurs)
     if (occurs->is_binned)
         add(l, TEXT, "height of a colour: share of the time");
     if (occurs->every > 1)
-        add(l, TEXT, pp_arena_printf(l->page->arena, "every %dth rank", occurs->every));
+        add(l, TEXT, pp_arena_printf(l->page->arena, "one rank of %d", occurs->every));
     if (t->trace->replicas > 1)
         add(l, TEXT,
             pp_arena_printf(l->page->arena, "replica %d of %d", t->replica, t->trace->replicas));
@@ -162,7 +161,7 @@ double pp_timeline_legend(const struct pp_timeline_page *page)
         if (occurs.kind[kind] && KINDS[kind])
             add(&l, (struct entry){.rgb = pp_style_op_rgb(kind, 0.5), .has_patch = true},
                 KINDS[kind]);
-    if (occurs.is_fused && occurs.is_boxed)
+    if (occurs.has_pairs)
         add(&l, (struct entry){.rgb = 0xffffff, .has_patch = true, .is_pair = true},
             "F and B overlap");
     add_classes(&l, occurs.two_way);

@@ -66,6 +66,9 @@ enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_trace *t
 /* ---- plots/timeline_boxes.c: every op a box ---- */
 /* Size of the numbers that fits most boxes, 0 where that is too small to read. */
 void pp_timeline_choose_numbers(struct pp_timeline_page *page);
+/* Are overlapped pairs framed? */
+bool pp_timeline_has_pairs(const struct pp_timeline_page *page,
+                           const struct pp_timeline_panel *panel);
 /* Data blocks of panel `index`, and the plot elements that draw them. */
 void pp_timeline_print_boxes(const struct pp_timeline_page *page, int index);
 void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index);
