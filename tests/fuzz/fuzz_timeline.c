@@ -1,0 +1,78 @@
+/* Any trace that can be read is drawn or refused with a reason: in characters, as a script, and as
+ * a prediction of itself. */
+#define _GNU_SOURCE /* open_memstream */
+#include "plots/gantt.h"
+#include "plots/plot.h"
+#include "plots/timeline.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct pp_plot_timeline ALL = {
+    .has_arrows = true, .first_rank = -1, .last_rank = -1, .from_s = NAN, .to_s = NAN};
+
+static void check_model(struct pp_arena *arena, const struct pp_trace *trace)
+{
+    struct pp_timeline t;
+    struct pp_error err = {0};
+    int messages;
+
+    if (pp_timeline_make(arena, trace, 0, &t, &err) != PP_OK) {
+        FUZZ_CHECK(err.status == PP_EINVAL && err.message[0]);
+        return;
+    }
+    FUZZ_CHECK(t.begin[t.ranks] == t.count);
+    for (int i = 0; i < t.count; i++)
+        FUZZ_CHECK(t.boxes[i].op.pipe < t.pipes && t.boxes[i].op.chunk < t.chunks &&
+                   t.boxes[i].step < t.step_count);
+    const struct pp_timeline_message *m = pp_timeline_messages(arena, &t, &messages);
+    for (int i = 0; i < messages; i++)
+        FUZZ_CHECK(m[i].from < t.ranks && m[i].to < t.ranks && m[i].end_s >= m[i].start_s);
+}
+
+static void check_characters(const struct pp_trace *trace)
+{
+    static const struct pp_gantt_options OPTIONS = {.is_unit = true};
+    struct pp_error err = {0};
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    const enum pp_status status =
+        pp_gantt_print(trace, &OPTIONS, (struct pp_terminal){.width = 80}, out, &err);
+
+    fclose(out);
+    FUZZ_CHECK(status == PP_OK ? bytes > 0 : status == PP_EINVAL && bytes == 0);
+    free(text);
+}
+
+static void check_script(struct pp_arena *arena, const struct pp_trace *trace, const char *path)
+{
+    const struct pp_plot_target target = {
+        .format = PP_PLOT_SCRIPT, .path = path, .is_paper = trace->count % 2};
+    struct pp_error err = {0};
+    enum pp_status status = pp_plot_timeline(arena, trace, &ALL, &target, &err);
+
+    FUZZ_CHECK(status == PP_OK || (status == PP_EINVAL && err.message[0]));
+    status = pp_plot_timelines(arena, trace, trace, &ALL, &target, &err);
+    FUZZ_CHECK(status == PP_OK || (status == PP_EINVAL && err.message[0]));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct pp_arena *arena = pp_arena_create();
+    struct pp_trace *trace;
+    struct pp_error err = {0};
+    const char *path = pp_arena_printf(arena, "/tmp/fuzz_timeline.%d.gp", (int)getpid());
+
+    if (pp_trace_parse_csv(arena, "f", (const char *)data, size, &trace, &err) == PP_OK) {
+        check_model(arena, trace);
+        check_characters(trace);
+        check_script(arena, trace, path);
+        unlink(path);
+    }
+    pp_arena_destroy(arena);
+    return 0;
+}
