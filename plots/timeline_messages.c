@@ -65,7 +65,8 @@ static struct boxes index_boxes(struct pp_arena *arena, const struct pp_timeline
                                          ops[k]->mb + g, ops[k]->split},
                                  .index = i};
     }
-    qsort(boxes.ends, (size_t)boxes.count, sizeof(*boxes.ends), compare_ends);
+    if (boxes.count > 0)
+        qsort(boxes.ends, (size_t)boxes.count, sizeof(*boxes.ends), compare_ends);
     return boxes;
 }
 
@@ -131,7 +132,8 @@ static struct end *collect(struct pp_arena *arena, const struct pp_timeline *t, 
         if (describe(t, i, step, &end))
             *PP_PUSH(arena, ends, *count, capacity) = end;
     }
-    qsort(ends, (size_t)*count, sizeof(*ends), compare_ends);
+    if (*count > 0)
+        qsort(ends, (size_t)*count, sizeof(*ends), compare_ends);
     return ends;
 }
 
