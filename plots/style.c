@@ -12,9 +12,10 @@ static const struct line_style LINES[PP_STYLES] = {
     {0x1b3a6b, "1"},      {0xe07b1f, "(8,3)"}, {0x12908a, "(2,2)"}, {0xa81e3b, "(8,3,2,3)"},
     {0x6fa8dc, "(14,4)"}, {0x6a3d9a, "(4,3)"}, {0x8c8c1a, "(2,4)"}, {0x555555, "(12,3,2,3,2,3)"},
 };
-/* gnuplot's point types: filled and open circles, squares, triangles, diamonds, pentagons; crosses.
- * Their number and that of the colours have no common factor, so that pairs differ for long. */
-static const int SYMBOLS[] = {7, 5, 9, 11, 13, 6, 4, 8, 15, 10, 12, 1, 3};
+/* gnuplot's point types: shapes that differ from each other in grey first, then their open or
+ * filled siblings. Their number and that of the colours have no common factor, so that pairs differ
+ * for long. */
+static const int SYMBOLS[] = {7, 5, 9, 11, 13, 3, 6, 1, 4, 8, 15, 10, 12};
 enum { SYMBOLS_COUNT = sizeof(SYMBOLS) / sizeof(*SYMBOLS) };
 
 static void define_line(const struct pp_figure *f, int i)
@@ -25,9 +26,12 @@ static void define_line(const struct pp_figure *f, int i)
     const char *dash =
         f->target->is_paper ? LINES[(i + 3 * round) % PP_STYLES].dash : ROUNDS[round % 3];
 
-    fprintf(f->script, "set style line %d lc rgb '#%06x' lw %g dt %s pt %d ps %g\n", i + 1,
-            line->rgb, f->target->is_paper ? 1.2 : 1.8, dash, SYMBOLS[i % SYMBOLS_COUNT],
-            f->target->is_paper ? 0.75 : 0.95);
+    const int symbol = SYMBOLS[i % SYMBOLS_COUNT];
+    const bool is_filled = symbol >= 5 && symbol % 2 == 1;
+    const double size = (f->target->is_paper ? 0.75 : 0.95) * (is_filled ? 1 : 1.4);
+
+    fprintf(f->script, "set style line %d lc rgb '#%06x' lw %g dt %s pt %d ps %.3g\n", i + 1,
+            line->rgb, f->target->is_paper ? 1.2 : 1.8, dash, symbol, size);
 }
 
 void pp_style_define(const struct pp_figure *f)
