@@ -25,7 +25,6 @@ static void define_line(const struct pp_figure *f, int i)
     const struct line_style *line = &LINES[i % PP_STYLES];
     const char *dash =
         f->target->is_paper ? LINES[(i + 3 * round) % PP_STYLES].dash : ROUNDS[round % 3];
-
     const int symbol = SYMBOLS[i % SYMBOLS_COUNT];
     const bool is_filled = symbol >= 5 && symbol % 2 == 1;
     const double size = (f->target->is_paper ? 0.75 : 0.95) * (is_filled ? 1 : 1.4);
