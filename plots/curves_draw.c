@@ -167,6 +167,17 @@ static void write_styles(const struct pp_figure *f, const struct pp_chart *chart
         fputs("set style line 103 lc rgb '#707070' lw 1.4 dt (4,3) # ideal\n", f->script);
 }
 
+/* Inches within the axes; in a paper the legend stands above them. */
+static double field_height(const struct pp_figure *f, const struct pp_legend *legend)
+{
+    const double SIDES_IN = 1.2, PAPER_SIDES_IN = 0.5, LINE_IN = 0.135;
+
+    if (!f->target->is_paper)
+        return f->height_in - SIDES_IN;
+    return f->height_in - PAPER_SIDES_IN -
+           LINE_IN * ((legend->entries + legend->columns - 1) / legend->columns);
+}
+
 enum pp_status pp_chart_draw(struct pp_chart *chart, struct pp_error *err)
 {
     struct pp_figure figure;
@@ -189,7 +200,7 @@ enum pp_status pp_chart_draw(struct pp_chart *chart, struct pp_error *err)
     if (!in_terminal)
         write_styles(&figure, chart);
     if (!in_terminal && (chart->kind->is_labelled || chart->mark_count > 0))
-        pp_chart_label_points(&figure, chart, field_in, figure.height_in - 1.2);
+        pp_chart_label_points(&figure, chart, field_in, field_height(&figure, &legend));
     for (int s = 0; s < chart->series_count; s++)
         write_series(&figure, chart, s);
     pp_chart_write_marks(&figure, chart);

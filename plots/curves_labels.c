@@ -7,6 +7,7 @@
 
 struct box {
     double left, right, bottom, top; /* inches within the axes */
+    bool is_line;                    /* part of one; names lie on these where all else is taken */
 };
 struct field {
     const struct pp_figure *figure;
@@ -20,10 +21,12 @@ struct side {
     double x, y;         /* of the anchor beside the point, in characters and lines */
     double left, bottom; /* of the box from there, as shares of its size */
 };
-static const struct side SIDES[] = {
-    {"left", 1, 0, 0, -0.5},         {"right", -1, 0, -1, -0.5},     {"center", 0, 0.8, -0.5, -0.5},
-    {"center", 0, -0.8, -0.5, -0.5}, {"left", 0.7, 0.7, 0, -0.5},    {"left", 0.7, -0.7, 0, -0.5},
-    {"right", -0.7, 0.7, -1, -0.5},  {"right", -0.7, -0.7, -1, -0.5}};
+static const struct side SIDES[] = {{"left", 1, 0, 0, -0.5},        {"right", -1, 0, -1, -0.5},
+                                    {"center", 0, 0.8, -0.5, -0.5}, {"center", 0, -0.8, -0.5, -0.5},
+                                    {"left", 0.7, 0.7, 0, -0.5},    {"left", 0.7, -0.7, 0, -0.5},
+                                    {"right", -0.7, 0.7, -1, -0.5}, {"right", -0.7, -0.7, -1, -0.5},
+                                    {"left", 0, 1, 0, -0.5},        {"left", 0, -1, 0, -0.5},
+                                    {"right", 0, 1, -1, -0.5},      {"right", 0, -1, -1, -0.5}};
 enum { SIDES_COUNT = sizeof(SIDES) / sizeof(*SIDES) };
 
 static double place(const struct pp_curve_axis *axis, double value, double length_in)
@@ -39,13 +42,13 @@ static bool overlaps(const struct box *a, const struct box *b)
     return a->left < b->right && b->left < a->right && a->bottom < b->top && b->bottom < a->top;
 }
 
-static bool is_free(const struct field *field, const struct box *box)
+static bool is_free(const struct field *field, const struct box *box, bool may_cover_lines)
 {
     if (box->left < 0 || box->bottom < 0 || box->right > field->width_in ||
         box->top > field->height_in)
         return false;
     for (int i = 0; i < field->count; i++)
-        if (overlaps(box, &field->taken[i]))
+        if (!(may_cover_lines && field->taken[i].is_line) && overlaps(box, &field->taken[i]))
             return false;
     return true;
 }
@@ -59,17 +62,18 @@ static struct box around(const struct field *field, double at_x, double at_y,
                  y = place(&field->chart->y_axis, at_y, field->height_in) +
                      side->y * field->line_in + side->bottom * height_in;
 
-    return (struct box){x, x + width_in, y, y + height_in};
+    return (struct box){x, x + width_in, y, y + height_in, false};
 }
 
-static bool try_place(struct field *field, const char *name, double x, double y)
+static bool try_place(struct field *field, const char *name, double x, double y,
+                      bool may_cover_lines)
 {
     const struct pp_chart *chart = field->chart;
 
     for (int i = 0; i < SIDES_COUNT; i++) {
         const struct side *side = &SIDES[i];
         const struct box box = around(field, x, y, side, (double)strlen(name));
-        if (!is_free(field, &box))
+        if (!is_free(field, &box, may_cover_lines))
             continue;
         field->taken[field->count++] = box;
         fprintf(field->figure->script,
@@ -81,9 +85,9 @@ static bool try_place(struct field *field, const char *name, double x, double y)
     return false;
 }
 
-static struct box dot(double x, double y, double half_in)
+static struct box dot(double x, double y, double half_in, bool is_line)
 {
-    return (struct box){x - half_in, x + half_in, y - half_in, y + half_in};
+    return (struct box){x - half_in, x + half_in, y - half_in, y + half_in, is_line};
 }
 
 enum { DOTS = 16 }; /* that stand for the line between two points */
@@ -97,10 +101,10 @@ static void take_series(struct field *field, const struct pp_curve *curve)
     for (int i = 0; i < curve->count; i++) {
         const double x = place(&chart->x_axis, curve->points[i].x, field->width_in),
                      y = place(&chart->y_axis, curve->points[i].y, field->height_in);
-        field->taken[field->count++] = dot(x, y, half_in);
+        field->taken[field->count++] = dot(x, y, half_in, false);
         for (int k = 1; k < DOTS && i > 0; k++)
             field->taken[field->count++] = dot(last_x + (x - last_x) * k / DOTS,
-                                               last_y + (y - last_y) * k / DOTS, half_in / 4);
+                                               last_y + (y - last_y) * k / DOTS, half_in / 4, true);
         last_x = x;
         last_y = y;
     }
@@ -112,13 +116,21 @@ static void take_mark(struct field *field, const struct pp_curve_mark *mark)
 
     field->taken[field->count++] =
         dot(place(&field->chart->x_axis, mark->x, field->width_in),
-            place(&field->chart->y_axis, mark->y, field->height_in), half_in);
+            place(&field->chart->y_axis, mark->y, field->height_in), half_in, false);
 }
 
 static void name_series(struct field *field, const struct pp_curve *curve)
 {
-    for (int i = curve->count - 1; i >= 0; i--)
-        if (try_place(field, curve->name, curve->points[i].x, curve->points[i].y))
+    for (int may_cover = 0; may_cover < 2; may_cover++)
+        for (int i = curve->count - 1; i >= 0; i--)
+            if (try_place(field, curve->name, curve->points[i].x, curve->points[i].y, may_cover))
+                return;
+}
+
+static void name_mark(struct field *field, const struct pp_curve_mark *mark)
+{
+    for (int may_cover = 0; may_cover < 2 && *mark->label; may_cover++)
+        if (try_place(field, mark->label, mark->x, mark->y, may_cover))
             return;
 }
 
@@ -143,6 +155,5 @@ void pp_chart_label_points(const struct pp_figure *figure, const struct pp_chart
     for (int s = 0; s < chart->series_count && chart->kind->is_labelled; s++)
         name_series(&field, &chart->series[s]);
     for (int i = 0; i < chart->mark_count; i++)
-        if (*chart->marks[i].label)
-            try_place(&field, chart->marks[i].label, chart->marks[i].x, chart->marks[i].y);
+        name_mark(&field, &chart->marks[i]);
 }

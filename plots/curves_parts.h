@@ -111,7 +111,8 @@ enum pp_status pp_chart_axes(struct pp_chart *chart, double length_in, double ch
 double pp_chart_ideal(const struct pp_chart *chart, double x);
 
 /* ---- curves_tics.c ---- */
-/* Tics at `values` (ascending, as drawn), as many as have room. */
+/* Tics at `values` (ascending, as drawn): as many as have room on a logarithmic axis, all of them on
+ * a linear one, or NULL. */
 const char *pp_tics_at(struct pp_arena *arena, const struct pp_curve_axis *axis,
                        const double *values, int count, double length_in, double character_in);
 /* Limits on the tics of a logarithmic axis whose lo and hi are those of the data; with units at the

@@ -28,6 +28,8 @@ const char *pp_tics_at(struct pp_arena *arena, const struct pp_curve_axis *axis,
         const double half = 0.5 * (double)strlen(label) * character_in;
         const double at = length_in * position(axis, values[i]);
 
+        if (at - half < free_from && !(axis->log_base > 0))
+            return NULL;
         if (at - half < free_from)
             continue;
         free_from = at + half + 1.5 * character_in;
