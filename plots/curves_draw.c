@@ -159,10 +159,10 @@ static void write_styles(const struct pp_figure *f, const struct pp_chart *chart
     if (chart->has_closed)
         fprintf(f->script,
                 "set style line 101 lc rgb '#c8c8c8' lw %g dt 1 pt 7 ps %g # closed form\n",
-                is_paper ? 2.5 : 4.5, is_paper ? 0.9 : 1.4);
+                is_paper ? 2.5 : 4.5, pp_figure_point(f, is_paper ? 1 : 1.3));
     if (chart->has_unfit)
         fprintf(f->script, "set style line 102 lc rgb '#000000' lw %g pt 2 ps %g # no fit\n",
-                is_paper ? 1 : 1.6, is_paper ? 1.3 : 1.6);
+                is_paper ? 1 : 1.4, pp_figure_point(f, is_paper ? 1 : 1.3));
     if (chart->has_ideal)
         fputs("set style line 103 lc rgb '#707070' lw 1.4 dt (4,3) # ideal\n", f->script);
 }

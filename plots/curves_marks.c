@@ -102,11 +102,14 @@ void pp_chart_write_marks(const struct pp_figure *f, const struct pp_chart *char
     fputs("EOD\n", f->script);
 }
 
-static const char *look(const struct pp_chart *chart)
+static const char *look(const struct pp_figure *f, const struct pp_chart *chart)
 {
-    return pp_chart_in_terminal(chart) ? "pt 'o'"
-           : chart->target->is_paper   ? "pt 6 ps 1.4 lw 1.2"
-                                       : "pt 6 ps 1.9 lw 1.8";
+    const bool is_paper = chart->target->is_paper;
+
+    return pp_chart_in_terminal(chart)
+               ? "pt 'o'"
+               : pp_arena_printf(f->arena, "pt 6 ps %g lw %g",
+                                 pp_figure_point(f, is_paper ? 1.1 : 1.5), is_paper ? 1.0 : 1.5);
 }
 
 static bool has_style(const struct pp_chart *chart, int style)
@@ -127,11 +130,11 @@ void pp_chart_draw_marks(const struct pp_figure *f, const struct pp_chart *chart
                 chart->x_axis.scale, style + 1, chart->y_axis.scale);
         if (style >= 0 && !pp_chart_in_terminal(chart))
             fprintf(f->script, "linestyle %d ", style + 1);
-        fprintf(f->script, "%s%s", look(chart),
+        fprintf(f->script, "%s%s", look(f, chart),
                 style < 0 && !pp_chart_in_terminal(chart) ? " lc rgb '#202020'" : "");
     }
     if (chart->mark_count > 0)
-        fprintf(f->script, ", \\\n     keyentry with points %s%s title %s", look(chart),
+        fprintf(f->script, ", \\\n     keyentry with points %s%s title %s", look(f, chart),
                 pp_chart_in_terminal(chart) ? "" : " lc rgb '#202020'",
                 pp_figure_quote(f, pp_legend_marks(chart)));
 }

@@ -159,7 +159,7 @@ static void write_plot(const struct scatter *s, const struct pp_figure *f)
                     SERIES[k]);
         else
             fprintf(f->script, " $series%d with points linestyle %d ps %g title '%s', \\\n", k,
-                    style + 1, is_paper ? 0.45 : 0.6, SERIES[k]);
+                    style + 1, pp_figure_point(f, is_paper ? 0.45 : 0.6), SERIES[k]);
         style++;
     }
     if (is_text)
@@ -168,7 +168,7 @@ static void write_plot(const struct scatter *s, const struct pp_figure *f)
         fprintf(f->script,
                 " $medians with points pt 6 ps %g lw 3.5 lc rgb 'white' notitle, \\\n"
                 " $medians with points pt 6 ps %g lw 1.6 lc rgb 'black' title 'medians'\n",
-                is_paper ? 1.1 : 1.6, is_paper ? 1.1 : 1.6);
+                pp_figure_point(f, is_paper ? 1.1 : 1.6), pp_figure_point(f, is_paper ? 1.1 : 1.6));
 }
 
 static const char *title_of(const struct scatter *s)

@@ -21,20 +21,29 @@ static const double COLUMN_IN = 3.3, COLUMN_PT = 8, PAGE_PT = 10;
 enum { PNG_DPI = 150, PNG_PAPER_DPI = 300, SVG_DPI = 96 };
 /* The cairo terminals draw fonts for 96 dots an inch: unscaled, 10 pt come out as 13.3 in a PDF. */
 static const double CAIRO_DPI = 96;
+/* A line of width 1 is 0.75 pt, a symbol of size 1 is 5 pt across, whatever the format. Measured,
+ * gnuplot's own are 0.5 and 6 pt in a PDF, 0.25 and 6 pt for LaTeX, 7.5 dots across in a PNG and
+ * 8.2 pt in an SVG, which has no option for it. */
+static const double PDF_LINE = 1.5, TEX_LINE = 3, PDF_POINT = 0.83, PNG_POINT_DPI = 108,
+                    SVG_POINT = 0.61;
 
 static void terminal_png(const struct pp_figure *f)
 {
     const double dpi = f->target->is_paper ? PNG_PAPER_DPI : PNG_DPI;
 
     fprintf(f->script,
-            "set terminal pngcairo size %.0f,%.0f font 'sans,%g' fontscale %.3g linewidth %.3g\n",
-            f->width_in * dpi, f->height_in * dpi, f->font_pt, dpi / CAIRO_DPI, dpi / CAIRO_DPI);
+            "set terminal pngcairo size %.0f,%.0f font 'sans,%g' fontscale %.3g linewidth %.3g "
+            "pointscale %.3g\n",
+            f->width_in * dpi, f->height_in * dpi, f->font_pt, dpi / CAIRO_DPI, dpi / CAIRO_DPI,
+            dpi / PNG_POINT_DPI);
 }
 
 static void terminal_pdf(const struct pp_figure *f)
 {
-    fprintf(f->script, "set terminal pdfcairo size %gin,%gin font 'sans,%g' fontscale %g\n",
-            f->width_in, f->height_in, f->font_pt, 72 / CAIRO_DPI);
+    fprintf(f->script,
+            "set terminal pdfcairo size %gin,%gin font 'sans,%g' fontscale %g linewidth %g "
+            "pointscale %g\n",
+            f->width_in, f->height_in, f->font_pt, 72 / CAIRO_DPI, PDF_LINE, PDF_POINT);
 }
 
 static void terminal_svg(const struct pp_figure *f)
@@ -46,8 +55,9 @@ static void terminal_svg(const struct pp_figure *f)
 
 static void terminal_tex(const struct pp_figure *f)
 {
-    fprintf(f->script, "set terminal cairolatex pdf size %gin,%gin font ',%g'\n", f->width_in,
-            f->height_in, f->font_pt);
+    fprintf(f->script,
+            "set terminal cairolatex pdf size %gin,%gin font ',%g' linewidth %g pointscale %g\n",
+            f->width_in, f->height_in, f->font_pt, TEX_LINE, PDF_POINT);
 }
 
 static void terminal_dumb(const struct pp_figure *f)
@@ -200,6 +210,11 @@ const char *pp_figure_quote(const struct pp_figure *figure, const char *text)
     *to++ = '\'';
     *to = '\0';
     return quoted;
+}
+
+double pp_figure_point(const struct pp_figure *figure, double size)
+{
+    return figure->target->format == PP_PLOT_SVG ? SVG_POINT * size : size;
 }
 
 double pp_figure_character_in(const struct pp_figure *figure)

@@ -67,6 +67,9 @@ void pp_figure_discard(struct pp_figure *figure);
 /* A string for the script, quotes included: escaped for gnuplot and, where text is set by LaTeX,
  * for it. A line feed is one; other control characters become spaces. In the arena. */
 const char *pp_figure_quote(const struct pp_figure *figure, const char *text);
+/* What to write behind "ps" for a symbol of that size: 1 is 5 pt across. A line of width 1 is
+ * 0.75 pt. */
+double pp_figure_point(const struct pp_figure *figure, double size);
 /* Inches of one typeset character, on average: to see whether a label fits. */
 double pp_figure_character_in(const struct pp_figure *figure);
 

@@ -134,7 +134,7 @@ static void write_plot(const struct bars *b, const struct pp_figure *f)
         fprintf(f->script,
                 " $memory using 1:%d with points pt 11 ps %g lc rgb '#a81e3b' title "
                 "'does not fit', \\\n",
-                b->parts + 3, f->target->is_paper ? 0.9 : 1.2);
+                b->parts + 3, pp_figure_point(f, f->target->is_paper ? 0.9 : 1.2));
     fputs(" NaN notitle\n", f->script);
 }
 

@@ -27,10 +27,10 @@ static void define_line(const struct pp_figure *f, int i)
         f->target->is_paper ? LINES[(i + 3 * round) % PP_STYLES].dash : ROUNDS[round % 3];
     const int symbol = SYMBOLS[i % SYMBOLS_COUNT];
     const bool is_filled = symbol >= 5 && symbol % 2 == 1;
-    const double size = (f->target->is_paper ? 0.75 : 0.95) * (is_filled ? 1 : 1.4);
+    const double size = (f->target->is_paper ? 0.65 : 0.85) * (is_filled ? 1 : 1.25);
 
     fprintf(f->script, "set style line %d lc rgb '#%06x' lw %g dt %s pt %d ps %.3g\n", i + 1,
-            line->rgb, f->target->is_paper ? 1.2 : 1.8, dash, symbol, size);
+            line->rgb, f->target->is_paper ? 1.2 : 1.8, dash, symbol, pp_figure_point(f, size));
 }
 
 void pp_style_define(const struct pp_figure *f)

@@ -1,18 +1,18 @@
 # A sweep as a script: blocks that people can edit, curves that are equal once, the closed form beneath.
 $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot sweep.csv -o $d/fig.gp; cat $d/fig.gp
 > # made by pipesim 0.1.0; to draw it again: gnuplot THIS-FILE (5.4 or later)
-> set terminal pdfcairo size 6.58in,4in font 'sans,10' fontscale 0.75
+> set terminal pdfcairo size 6.58in,4in font 'sans,10' fontscale 0.75 linewidth 1.5 pointscale 0.83
 > set output 'fig.pdf'
 > set termoption noenhanced
 > set encoding utf8
-> set style line 1 lc rgb '#1b3a6b' lw 1.8 dt 1 pt 7 ps 0.95
-> set style line 2 lc rgb '#e07b1f' lw 1.8 dt 1 pt 5 ps 0.95
-> set style line 3 lc rgb '#12908a' lw 1.8 dt 1 pt 9 ps 0.95
-> set style line 4 lc rgb '#a81e3b' lw 1.8 dt 1 pt 11 ps 0.95
-> set style line 5 lc rgb '#6fa8dc' lw 1.8 dt 1 pt 13 ps 0.95
-> set style line 6 lc rgb '#6a3d9a' lw 1.8 dt 1 pt 3 ps 1.33
-> set style line 7 lc rgb '#8c8c1a' lw 1.8 dt 1 pt 6 ps 1.33
-> set style line 8 lc rgb '#555555' lw 1.8 dt 1 pt 1 ps 1.33
+> set style line 1 lc rgb '#1b3a6b' lw 1.8 dt 1 pt 7 ps 0.85
+> set style line 2 lc rgb '#e07b1f' lw 1.8 dt 1 pt 5 ps 0.85
+> set style line 3 lc rgb '#12908a' lw 1.8 dt 1 pt 9 ps 0.85
+> set style line 4 lc rgb '#a81e3b' lw 1.8 dt 1 pt 11 ps 0.85
+> set style line 5 lc rgb '#6fa8dc' lw 1.8 dt 1 pt 13 ps 0.85
+> set style line 6 lc rgb '#6a3d9a' lw 1.8 dt 1 pt 3 ps 1.06
+> set style line 7 lc rgb '#8c8c1a' lw 1.8 dt 1 pt 6 ps 1.06
+> set style line 8 lc rgb '#555555' lw 1.8 dt 1 pt 1 ps 1.06
 > set border 3 lw 1 lc rgb '#404040'
 > set tics nomirror scale 0.6 textcolor rgb '#202020'
 > set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1
@@ -25,7 +25,7 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot sweep.
 > set ylabel 'bubble (% of the step)'
 > set yrange [0:50]
 > set key outside right top vertical Left reverse samplen 2.5 spacing 1.2
-> set style line 101 lc rgb '#c8c8c8' lw 4.5 dt 1 pt 7 ps 1.4 # closed form
+> set style line 101 lc rgb '#c8c8c8' lw 4.5 dt 1 pt 7 ps 1.3 # closed form
 >
 > $series1 << EOD
 > # chimera
@@ -62,7 +62,7 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scalin
 > set yrange [1000:10000]
 > set ytics ('1000' 1000, '2000' 2000, '5000' 5000, '10000' 10000)
 > set key outside right top vertical Left reverse samplen 2.5 spacing 1.2
-> set style line 102 lc rgb '#000000' lw 1.6 pt 2 ps 1.6 # no fit
+> set style line 102 lc rgb '#000000' lw 1.4 pt 2 ps 1.3 # no fit
 > set style line 103 lc rgb '#707070' lw 1.4 dt (4,3) # ideal
 >
 > $series1 << EOD
@@ -89,7 +89,7 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scalin
 ! note: tokens_per_s over gpus by schedule (other columns: -x, -y, --by)
 # In a paper: a column wide, no title, the legend above.
 $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scaling.csv --paper -y mfu -o $d/fig.gp; sed -n '2,4p;/^set xlabel/,/^\$series1/p' $d/fig.gp
-> set terminal pdfcairo size 3.3in,2.37in font 'sans,8' fontscale 0.75
+> set terminal pdfcairo size 3.3in,2.37in font 'sans,8' fontscale 0.75 linewidth 1.5 pointscale 0.83
 > set output 'fig.pdf'
 > set termoption noenhanced
 > set xlabel 'GPUs'
@@ -99,13 +99,13 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scalin
 > set ylabel 'MFU (%)'
 > set yrange [25:45]
 > set key above horizontal maxcols 2 Left reverse samplen 2
-> set style line 102 lc rgb '#000000' lw 1 pt 2 ps 1.3 # no fit
+> set style line 102 lc rgb '#000000' lw 1 pt 2 ps 1 # no fit
 >
 > $series1 << EOD
 ! note: mfu over gpus by schedule (other columns: -x, -y, --by)
 # Names at points, a size in centimetres, a title of one's own.
 $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scaling.csv --kind tradeoff --size 16x10cm --title "it's 5 %" -o $d/fig.gp; grep -E '^set (terminal|title|label|.range)' $d/fig.gp
-> set terminal pdfcairo size 6.29921in,3.93701in font 'sans,10' fontscale 0.75
+> set terminal pdfcairo size 6.29921in,3.93701in font 'sans,10' fontscale 0.75 linewidth 1.5 pointscale 0.83
 > set title 'it''s 5 %'
 > set xrange [27.2:102.8]
 > set yrange [0:50]

@@ -12,10 +12,10 @@ $ cd $TMPDIR && pipesim sweep --schedule gpipe,1f1b,chimera --pipelines 2 --pp 4
 > set label 'at 8, 1f1b' at 8,31 right offset character -0.7,0.7 textcolor rgb '#404040'
 > set label 'other' at 16,70 left offset character 1,0 textcolor rgb '#404040'
 > # seen.csv
->      $marks using ($1*1):($3 == 0 ? $2*100 : NaN) with points pt 6 ps 1.9 lw 1.8 lc rgb '#202020', \
->      $marks using ($1*1):($3 == 1 ? $2*100 : NaN) with points linestyle 1 pt 6 ps 1.9 lw 1.8, \
->      $marks using ($1*1):($3 == 2 ? $2*100 : NaN) with points linestyle 2 pt 6 ps 1.9 lw 1.8, \
->      keyentry with points pt 6 ps 1.9 lw 1.8 lc rgb '#202020' title 'seen', \
+>      $marks using ($1*1):($3 == 0 ? $2*100 : NaN) with points pt 6 ps 1.5 lw 1.5 lc rgb '#202020', \
+>      $marks using ($1*1):($3 == 1 ? $2*100 : NaN) with points linestyle 1 pt 6 ps 1.5 lw 1.5, \
+>      $marks using ($1*1):($3 == 2 ? $2*100 : NaN) with points linestyle 2 pt 6 ps 1.5 lw 1.5, \
+>      keyentry with points pt 6 ps 1.5 lw 1.5 lc rgb '#202020' title 'seen', \
 > $marks << EOD
 > # seen.csv
 > # pp bubble_frac series
