@@ -48,9 +48,9 @@ pipesim plot zero-bubble.csv --kind tradeoff -y span_bubble_frac --by schedule -
 '
 
 commands[chimera-timeline]='
-pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --trace chimera-timeline.csv
-pipesim plot chimera-timeline.csv -o chimera-timeline.png
-pipesim plot chimera-timeline.csv --paper -o chimera-timeline.gp
+pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --plot chimera-timeline.png
+pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --plot chimera-timeline.gp --paper \
+    --trace chimera-timeline.csv
 '
 
 commands[executed]='
