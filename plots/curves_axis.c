@@ -49,7 +49,8 @@ static struct values collect(const struct pp_chart *chart, bool is_x)
                 values.data[values.count++] = ideal;
         }
     for (int i = 0; i < chart->mark_count && !is_x; i++)
-        values.data[values.count++] = chart->marks[i].y;
+        if (chart->marks[i].y > 0 || !chart->curves->has_log_y)
+            values.data[values.count++] = chart->marks[i].y;
     sort_once(&values);
     return values;
 }

@@ -1,5 +1,5 @@
-/* A table is read or refused with its line; every kind of curves draws it or says why not. The first
- * byte chooses the kind and its logarithms. */
+/* A table is read or refused with its line; every kind of curves draws it or says why not. The
+ * first byte chooses the kind, its logarithms, and whether the table is that of the points, too. */
 #include "plots/plot.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -24,6 +24,7 @@ static void draw(struct pp_arena *arena, const struct pp_table *table, unsigned 
         .format = PP_PLOT_SCRIPT, .path = path, .is_paper = choice & 64};
     const struct pp_curves curves = {.kind = &pp_curve_kinds[choice % KINDS],
                                      .by = choice & 8 ? "schedule" : NULL,
+                                     .points = choice & 128 ? table : NULL,
                                      .has_log_x = choice & 16,
                                      .has_log_y = choice & 32};
     struct pp_error err = {0};
