@@ -96,7 +96,8 @@ static void extend(struct pp_timeline *t, struct pp_timeline_step *step,
         step->begin_s = fmin(step->begin_s, event->start_s);
         t->begin_s = fmin(t->begin_s, event->start_s);
     }
-    step->end_s = fmax(step->end_s, event->end_s);
+    if (event->kind != PP_WAIT) /* one for a SEND may stand in a later step */
+        step->end_s = fmax(step->end_s, event->end_s);
     t->end_s = fmax(t->end_s, event->end_s);
 }
 

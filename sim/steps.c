@@ -39,11 +39,6 @@ struct pp_plan_options pp_steps_plan(const struct pp_config *config)
     return plan;
 }
 
-static bool is_wait_for_send(const struct pp_program *p, int i)
-{
-    return p->kind[i] == PP_WAIT && pp_op_is_send(p->aux[i]);
-}
-
 static bool is_backward(int kind)
 {
     return kind == PP_B || kind == PP_W;
@@ -56,14 +51,13 @@ int *pp_steps_of(struct pp_arena *arena, const struct pp_program *program, int m
     int *step = PP_ARRAY(arena, int, pp_program_size(p) + 1);
 
     for (int r = 0; r < p->ranks; r++) {
-        int latest = 0, next = p->micro_batches / micro_batches - 1;
+        int latest = 0;
         for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
-            step[i] = p->mb[i] >= 0 ? p->mb[i] / granules : latest;
+            if (p->kind[i] == PP_WAIT && p->arg[i] >= 0)
+                step[i] = step[p->begin[r] + p->arg[i]];
+            else
+                step[i] = p->mb[i] >= 0 ? p->mb[i] / granules : latest;
             latest = is_backward(p->kind[i]) ? step[i] : latest;
-        }
-        for (int i = p->begin[r + 1] - 1; i >= p->begin[r]; i--) {
-            next = is_backward(p->kind[i]) ? step[i] : next;
-            step[i] = is_wait_for_send(p, i) ? next : step[i];
         }
     }
     return step;
@@ -96,7 +90,7 @@ double pp_steps_iteration_s(struct pp_arena *arena, const struct pp_config *conf
     for (int i = 0; i < pp_program_size(program); i++)
         for (int k = 0; k < times->replicas; k++) {
             const int64_t end_ps = times->end_ps[(size_t)i * (size_t)times->replicas + (size_t)k];
-            if (step[i] == 0 && end_ps > first_ps)
+            if (step[i] == 0 && program->kind[i] != PP_WAIT && end_ps > first_ps)
                 first_ps = end_ps;
         }
     return pp_units_s(times->makespan_ps - first_ps) / (steps - 1);

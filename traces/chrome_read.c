@@ -191,20 +191,20 @@ static double arrival_s(const struct pp_trace_event *event)
                                                                    : event->start_s;
 }
 
-/* Drawn events are sorted by track. A list runs in the order of time; what is posted when a wait
- * begins is posted before it. */
+/* Drawn events are sorted by track. A list runs in the order of time, where steps may take turns;
+ * what is posted when a wait begins is posted before it. */
 static int by_list(const void *left, const void *right)
 {
     const struct pp_trace_event *a = left, *b = right;
     const double a_s = arrival_s(a), b_s = arrival_s(b);
     const int a_posted = pp_op_is_posted(a->kind), b_posted = pp_op_is_posted(b->kind);
 
-    if (a->step != b->step)
-        return a->step < b->step ? -1 : 1;
     if (a_s != b_s)
         return a_s < b_s ? -1 : 1;
     if (a_posted != b_posted)
         return b_posted - a_posted;
+    if (a->step != b->step)
+        return a->step < b->step ? -1 : 1;
     if (a->end_s != b->end_s)
         return a->end_s < b->end_s ? -1 : 1;
     if (a->start_s != b->start_s)

@@ -51,42 +51,51 @@ static enum pp_status add_slice(struct pp_arena *arena, const struct pp_stepped 
     return PP_OK;
 }
 
-/* Append a list of one step to the events of all, `shift_s` later. */
-static void append_list(struct pp_trace *all, const struct pp_step_slice *slice, int list, int step,
-                        double shift_s)
+static int64_t begin_ps_of(const struct pp_stepped *stepped, int first)
 {
-    const int base = all->count - slice->begin[list];
+    int64_t begin_ps = INT64_MAX;
 
-    for (int k = slice->begin[list]; k < slice->begin[list + 1]; k++) {
-        struct pp_trace_event *event = &all->events[all->count++];
-        *event = slice->events[k];
-        event->step = step;
-        event->start_s += shift_s;
-        event->end_s += shift_s;
-        if (event->waits_for >= 0)
-            event->waits_for += base;
-    }
+    for (int i = first; i < stepped->count; i++)
+        if (stepped->slices[i].arrival_ps < begin_ps)
+            begin_ps = stepped->slices[i].arrival_ps;
+    return begin_ps;
 }
 
-/* The steps together, as one trace that begins with them; of its events, start and end count. */
+/* Where each event of steps `first` and later goes in a trace without the others, else -1. */
+static int *places_from(struct pp_arena *arena, const struct pp_stepped *stepped, int first,
+                        int *count)
+{
+    const struct pp_trace *trace = stepped->trace;
+    int *place = PP_ARRAY(arena, int, trace->count);
+
+    *count = 0;
+    for (int i = 0; i < trace->count; i++)
+        place[i] = trace->events[i].step < stepped->slices[first].number ? -1 : (*count)++;
+    return place;
+}
+
+/* Steps `first` and later as one trace that begins with them, in the order of the lists: in a list
+ * steps may take turns. Of the events, start and end count. */
 static struct pp_trace join(struct pp_arena *arena, const struct pp_stepped *stepped, int first)
 {
-    struct pp_trace all = *stepped->trace;
-    int64_t begin_ps = INT64_MAX, count = 0;
+    const struct pp_trace *trace = stepped->trace;
+    const int64_t begin_ps = begin_ps_of(stepped, first);
+    struct pp_trace all = *trace;
+    const int *place = places_from(arena, stepped, first, &all.count);
 
-    for (int i = first; i < stepped->count; i++) {
-        const struct pp_step_slice *slice = &stepped->slices[i];
-        count += slice->count;
-        begin_ps = slice->arrival_ps < begin_ps ? slice->arrival_ps : begin_ps;
-    }
     all.steps = stepped->count - first;
-    all.events = pp_arena_alloc_raw(arena, (size_t)count * sizeof(*all.events));
-    all.count = 0;
-    for (int list = 0; list < stepped->lists; list++)
-        for (int i = first; i < stepped->count; i++) {
-            const struct pp_step_slice *slice = &stepped->slices[i];
-            append_list(&all, slice, list, i - first, pp_units_s(slice->begin_ps - begin_ps));
-        }
+    all.events = pp_arena_alloc_raw(arena, (size_t)all.count * sizeof(*all.events));
+    for (int i = 0; i < trace->count; i++) {
+        if (place[i] < 0)
+            continue;
+        struct pp_trace_event *event = &all.events[place[i]];
+        *event = trace->events[i];
+        event->step = pp_step_index(stepped, event->step) - first;
+        event->start_s = pp_units_s(pp_units_ps(event->start_s) - begin_ps);
+        event->end_s = pp_units_s(pp_units_ps(event->end_s) - begin_ps);
+        if (event->waits_for >= 0)
+            event->waits_for = place[event->waits_for];
+    }
     return all;
 }
 

@@ -69,12 +69,22 @@ static enum pp_status find_numbers(struct cutter *c, struct pp_error *err)
     return PP_OK;
 }
 
+static int compare_number(const void *number, const void *slice)
+{
+    return compare_ints(number, &((const struct pp_step_slice *)slice)->number);
+}
+
+int pp_step_index(const struct pp_stepped *stepped, int number)
+{
+    const struct pp_step_slice *slice = bsearch(&number, stepped->slices, (size_t)stepped->count,
+                                                sizeof(*stepped->slices), compare_number);
+
+    return (int)(slice - stepped->slices);
+}
+
 static struct pp_step_slice *slice_of(const struct cutter *c, int step)
 {
-    const int *at =
-        bsearch(&step, c->numbers, (size_t)c->stepped->count, sizeof(*c->numbers), compare_ints);
-
-    return &c->stepped->slices[at - c->numbers];
+    return &c->stepped->slices[pp_step_index(c->stepped, step)];
 }
 
 /* When the rank comes to it; a transfer that is posted may start much later. */
@@ -95,7 +105,9 @@ static void measure_slices(struct cutter *c)
                       end_ps = pp_units_ps(event->end_s);
         c->place[i] = slice->count++;
         slice->arrival_ps = arrival_ps < slice->arrival_ps ? arrival_ps : slice->arrival_ps;
-        slice->end_ps = end_ps > slice->end_ps ? end_ps : slice->end_ps;
+        slice->last_ps = end_ps > slice->last_ps ? end_ps : slice->last_ps;
+        if (event->kind != PP_WAIT && end_ps > slice->end_ps)
+            slice->end_ps = end_ps;
     }
 }
 
@@ -106,7 +118,7 @@ static void find_begins(struct pp_stepped *stepped)
         slice->begin_ps = slice->arrival_ps;
         if (i == 0 || slice->number != slice[-1].number + 1)
             continue;
-        if (slice->arrival_ps < slice[-1].end_ps)
+        if (slice->arrival_ps < slice[-1].last_ps)
             stepped->is_overlapping = true;
         slice->begin_ps = slice[-1].end_ps;
     }

@@ -120,7 +120,7 @@ static struct pp_metrics_window find_window(const struct pp_trace *trace)
     for (int i = 0; i < trace->count; i++) {
         const struct pp_trace_event *event = &trace->events[i];
         window.end_s = pp_later_s(window.end_s, event->end_s);
-        if (trace->steps > 1 && event->step == 0)
+        if (trace->steps > 1 && event->step == 0 && event->kind != PP_WAIT)
             window.start_s = pp_later_s(window.start_s, event->end_s);
     }
     return window;

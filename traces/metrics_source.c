@@ -27,7 +27,7 @@ static struct pp_metrics_window find_window(const struct pp_trace_source *s)
     for (int step = 0; step < s->steps; step++)
         end_ps = s->latest_ps[step] > end_ps ? s->latest_ps[step] : end_ps;
     for (int i = 0; s->step_of && s->steps_in_list > 1 && i < size; i++)
-        for (int k = 0; s->step_of[i] == 0 && k < s->replicas; k++) {
+        for (int k = 0; s->step_of[i] == 0 && s->kind[i] != PP_WAIT && k < s->replicas; k++) {
             const int64_t ps = s->end_ps[(size_t)i * (size_t)s->replicas + (size_t)k];
             start_ps = ps > start_ps ? ps : start_ps;
         }

@@ -32,7 +32,9 @@ struct pp_trace {
     uint64_t program_hash;
     const char *engine; /* "dag", "simgrid", "cpu", ... */
     int ranks, replicas, steps;
-    struct pp_trace_event *events; /* by replica, rank, step, list order */
+    struct pp_trace_event *events; /* by replica, rank, order of the list; a list that holds several
+                                    * steps has them by turns. A WAIT has the step of what it waits
+                                    * for */
     int count;
 };
 
