@@ -37,6 +37,12 @@ struct pp_plot_target {
 enum pp_status pp_plot_target_parse(const char *path, struct pp_plot_target *target,
                                     struct pp_error *err);
 
+/* ---- plots/size.c ---- */
+/* "6x4", "6x4in", "15x10cm" into width and height; NULL leaves them. PP_EINVAL with what is
+ * expected. */
+enum pp_status pp_plot_size_parse(const char *text, struct pp_plot_target *target,
+                                  struct pp_error *err);
+
 struct pp_figure {
     struct pp_arena *arena;
     const struct pp_plot_target *target;

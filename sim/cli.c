@@ -185,7 +185,7 @@ static const struct pp_option options[] = {
     {.name = "log-y", .type = PP_OPTION_FLAG, .group = G_PLOT, .commands = PLOT, .help = "A logarithmic y axis; by itself where values span three decades."},
     {.name = "title", .type = PP_OPTION_STRING, .argument = "TEXT", .group = G_PLOT, .commands = PLOT | REPORT, .help = "Over the picture; default: what is drawn; none in a paper."},
     {.name = "paper", .type = PP_OPTION_FLAG, .group = G_PLOT, .commands = PLOT | REPORT, .help = "For a column of a paper: 3.3 inches wide, 8 pt, dashes beside colours."},
-    {.name = "size", .type = PP_OPTION_STRING, .argument = "WxH", .group = G_PLOT, .commands = PLOT, .help = "Of the picture in inches, 6x4, or 15x10cm."},
+    {.name = "size", .type = PP_OPTION_STRING, .argument = "WxH", .group = G_PLOT, .commands = PLOT | REPORT, .help = "Of the picture in inches, 6x4, or 15x10cm."},
 
     {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT | COMPARE, .help = "One JSON object on stdout."},
     {.name = "gantt", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Draw the step in the terminal."},

@@ -201,34 +201,8 @@ static enum pp_status choose_kind(struct job *job, struct pp_error *err)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* "6x4", "6x4in", "15x10cm" */
-static enum pp_status read_size(const char *text, struct pp_plot_target *target,
-                                struct pp_error *err)
-{
-    const double MIN_IN = 0.5, MAX_IN = 100, CM = 1 / 2.54;
-    char unit[4] = "";
-    double width, height;
-    int end = -1;
-
-    if ((sscanf(text, "%lfx%lf%n%3s", &width, &height, &end, unit) >= 2) && end > 0 &&
-        strlen(text) == (size_t)end + strlen(unit) &&
-        (!*unit || !strcmp(unit, "in") || !strcmp(unit, "cm"))) {
-        const double factor = !strcmp(unit, "cm") ? CM : 1;
-        target->width_in = width * factor;
-        target->height_in = height * factor;
-        if (target->width_in >= MIN_IN && target->width_in <= MAX_IN &&
-            target->height_in >= MIN_IN && target->height_in <= MAX_IN)
-            return PP_OK;
-    }
-    return pp_error_set(err, PP_EINVAL,
-                        "--size %s: WIDTHxHEIGHT is expected, such as 6x4 (inches) or 15x10cm, "
-                        "from %g to %g inches",
-                        text, MIN_IN, MAX_IN);
-}
-
 static enum pp_status read_target(struct job *job, FILE *out, struct pp_error *err)
 {
-    const char *size = text_of(job, "size");
     struct pp_plot_target *target = &job->target;
 
     PP_TRY(pp_plot_target_parse(text_of(job, "output"), target, err));
@@ -236,7 +210,7 @@ static enum pp_status read_target(struct job *job, FILE *out, struct pp_error *e
     target->title = text_of(job, "title");
     target->terminal = pp_terminal_detect("auto", out);
     target->out = out;
-    return size ? read_size(size, target, err) : PP_OK;
+    return pp_plot_size_parse(text_of(job, "size"), target, err);
 }
 
 enum pp_status pp_command_plot(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,

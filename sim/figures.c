@@ -95,7 +95,7 @@ static const struct pp_figure_kind KINDS[] = {
 
 static enum pp_status check_alone(const struct pp_request *request, struct pp_error *err)
 {
-    static const char *const OPTIONS[] = {"plot-kind", "paper", "title"};
+    static const char *const OPTIONS[] = {"plot-kind", "paper", "title", "size"};
 
     for (size_t i = 0; i < sizeof(OPTIONS) / sizeof(*OPTIONS); i++)
         if (pp_request_has(request, OPTIONS[i]))
@@ -127,6 +127,7 @@ static enum pp_status open_target(struct pp_arena *arena, const struct pp_reques
     target->title = pp_request_text(request, "title", NULL);
     target->terminal = pp_terminal_detect(pp_request_text(request, "color", "auto"), out);
     target->out = out;
+    PP_TRY(pp_plot_size_parse(pp_request_text(request, "size", NULL), target, err));
     if (target->format == PP_PLOT_TERMINAL && pp_request_has(request, "json"))
         return pp_error_set(err, PP_EINVAL,
                             "--json and --plot without a file both write to stdout; give a file");
