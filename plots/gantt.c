@@ -93,14 +93,11 @@ static int digits(int number)
     return snprintf(NULL, 0, "%d", number);
 }
 
-static bool measure(struct pp_gantt *g)
+static void measure(struct pp_gantt *g)
 {
     const struct pp_timeline *t = &g->timeline;
 
     g->total_ps = pp_gantt_ps(t->end_s);
-    if (g->total_ps == 0)
-        return false;
-    g->quantum_ps = choose_quantum(g);
     g->columns = column_at(g, g->total_ps);
     if (g->columns == 0)
         g->columns = 1;
@@ -108,7 +105,6 @@ static bool measure(struct pp_gantt *g)
     g->mb_digits = digits(t->ids > 0 ? t->ids - 1 : 0);
     g->split_digits = t->splits > 1 ? 1 + digits(t->splits - 1) : 0;
     g->cell_width = 1 + g->mb_digits + g->split_digits + (t->chunks > 1);
-    return true;
 }
 
 /* ---- the exact chart ------------------------------------------------------------------------- */
@@ -197,18 +193,30 @@ static void print_cell(const struct pp_gantt *g, struct cell cell)
     print_colored(g, op, text);
 }
 
+static int column_of_end(const struct pp_gantt *g, int step)
+{
+    return column_at(g, pp_gantt_ps(g->timeline.steps[step].end_s)) - 1;
+}
+
+static bool is_within(int column, int columns)
+{
+    return column >= 0 && column < columns;
+}
+
 /* Under the column in which a step ends: ^ */
 static void print_steps(const struct pp_gantt *g, int columns, int gap)
 {
-    if (g->timeline.step_count == 1)
+    bool has_ends = false;
+
+    for (int step = 0; step < g->timeline.step_count && g->timeline.step_count > 1; step++)
+        has_ends |= is_within(column_of_end(g, step), columns);
+    if (!has_ends)
         return;
     fprintf(g->out, "%*s", g->label_width, "");
     for (int step = 0, at = 0; step < g->timeline.step_count; step++) {
-        const int column = column_at(g, pp_gantt_ps(g->timeline.steps[step].end_s)) - 1;
+        const int column = column_of_end(g, step);
         const int place = column * (g->cell_width + gap) + g->cell_width - 1;
-        if (column >= columns)
-            break;
-        if (place < at)
+        if (!is_within(column, columns) || place < at)
             continue;
         fprintf(g->out, "%*s", place - at + 1, "^");
         at = place + 1;
@@ -220,7 +228,7 @@ static void print_rows(const struct pp_gantt *g, int columns, int gap)
 {
     struct cell *row = PP_ARRAY(g->arena, struct cell, columns);
 
-    for (int r = 0; r < g->timeline.ranks; r++) {
+    for (int r = g->first_rank; r < g->end_rank; r++) {
         paint(g, r, row, columns);
         pp_gantt_print_label(g, r);
         for (int c = 0; c < columns; c++) {
@@ -235,22 +243,25 @@ static void print_rows(const struct pp_gantt *g, int columns, int gap)
     print_steps(g, columns, gap);
 }
 
-/* Micro-batches none of whose forwards begins within the first `columns` columns. */
+/* Micro-batches of which forwards are there, but none begins within the first `columns` columns. */
 static int hidden_micro_batches(const struct pp_gantt *g, int columns)
 {
     const struct pp_timeline *t = &g->timeline;
+    bool *is_there = PP_ARRAY(g->arena, bool, t->ids + 1);
     bool *is_shown = PP_ARRAY(g->arena, bool, t->ids + 1);
     int hidden = 0;
 
     for (int i = 0; i < t->count; i++) {
         const struct pp_timeline_op *op = &t->boxes[i].op;
-        if (op->kind != PP_F || column_at(g, pp_gantt_ps(t->boxes[i].start_s)) >= columns)
+        if (op->kind != PP_F)
             continue;
-        for (int k = 0; k < op->granules; k++)
-            is_shown[op->mb + k] = true;
+        for (int k = 0; k < op->granules; k++) {
+            is_there[op->mb + k] = true;
+            is_shown[op->mb + k] |= column_at(g, pp_gantt_ps(t->boxes[i].start_s)) < columns;
+        }
     }
     for (int id = 0; id < t->ids; id += g->granules)
-        hidden += !is_shown[id];
+        hidden += is_there[id] && !is_shown[id];
     return hidden;
 }
 
@@ -300,9 +311,22 @@ static void print_chart(const struct pp_gantt *g)
         print_marker(g, columns);
         print_scale(g);
         pp_gantt_print_legend(g);
-        fputs(g->timeline.step_count > 1 ? "\nall steps\n" : "\nthe whole step\n", g->out);
+        fputs(g->is_part                   ? "\nall of that time\n"
+              : g->timeline.step_count > 1 ? "\nall steps\n"
+                                           : "\nthe whole step\n",
+              g->out);
     }
     pp_gantt_print_overview(g);
+}
+
+static void print_part(const struct pp_gantt *g)
+{
+    const int64_t from_ps = pp_gantt_ps(g->from_s);
+    char from[64], to[64];
+
+    if (g->is_part)
+        fprintf(g->out, "from %s to %s\n", pp_gantt_print_time(g, from_ps, from, sizeof(from)),
+                pp_gantt_print_time(g, from_ps + g->total_ps, to, sizeof(to)));
 }
 
 enum pp_status pp_gantt_print(const struct pp_trace *trace, const struct pp_gantt_options *options,
@@ -316,9 +340,16 @@ enum pp_status pp_gantt_print(const struct pp_trace *trace, const struct pp_gant
                          .granules = options->granules > 0 ? options->granules : 1};
 
     PP_TRY(pp_timeline_make(arena, trace, options->replica, &g.timeline, err));
-    if (measure(&g))
-        print_chart(&g);
-    else
+    PP_TRY(pp_gantt_choose_ranks(&g, options, err));
+    g.total_ps = pp_gantt_ps(g.timeline.end_s);
+    if (g.total_ps == 0) {
         fputs("nothing to draw: the step takes no time\n", out);
+        return PP_OK;
+    }
+    g.quantum_ps = choose_quantum(&g);
+    PP_TRY(pp_gantt_choose_time(&g, options, err));
+    measure(&g);
+    print_part(&g);
+    print_chart(&g);
     return PP_OK;
 }

@@ -63,14 +63,14 @@ static void print_row(const struct pp_gantt *g, int rank, struct bin *row, int b
 
 void pp_gantt_print_overview(const struct pp_gantt *g)
 {
-    const int room = g->terminal.width - g->label_width - 1, ranks = g->timeline.ranks;
+    const int room = g->terminal.width - g->label_width - 1, ranks = g->end_rank - g->first_rank;
     const int most = room < MIN_BINS ? MIN_BINS : room;
     const int bins = g->columns < most ? g->columns : most;
     const int every = (ranks + MAX_ROWS - 1) / MAX_ROWS;
     struct bin *row = PP_ARRAY(g->arena, struct bin, bins);
     char text[64];
 
-    for (int r = 0; r < ranks; r += every)
+    for (int r = g->first_rank; r < g->end_rank; r += every)
         print_row(g, r, row, bins);
     if (every > 1)
         fprintf(g->out, "... %d more ranks lie between those shown\n",

@@ -354,3 +354,13 @@ enum pp_status pp_timeline_make(struct pp_arena *arena, const struct pp_trace *t
     }
     return PP_OK;
 }
+
+enum pp_status pp_timeline_refuse_time(const struct pp_timeline *timeline, double from_s,
+                                       double to_s, const char *unit, struct pp_error *err)
+{
+    if (from_s >= timeline->end_s)
+        return pp_error_set(err, PP_EINVAL, "%s: nothing to draw from %g %s on: it ends at %g %s",
+                            timeline->trace->program, from_s, unit, timeline->end_s, unit);
+    return pp_error_set(err, PP_EINVAL, "%s: nothing to draw from %g %s to %g %s",
+                        timeline->trace->program, from_s, unit, to_s, unit);
+}

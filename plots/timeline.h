@@ -70,6 +70,10 @@ struct pp_timeline {
 enum pp_status pp_timeline_make(struct pp_arena *arena, const struct pp_trace *trace, int replica,
                                 struct pp_timeline *timeline, struct pp_error *err);
 
+/* PP_EINVAL: a part of the time is asked for in which there is nothing. */
+enum pp_status pp_timeline_refuse_time(const struct pp_timeline *timeline, double from_s,
+                                       double to_s, const char *unit, struct pp_error *err);
+
 /* ---- plots/timeline_messages.c ---- */
 /* Sends matched with their receives, by step, direction, stage and micro-batch. What was only sent
  * or only received is left out. */

@@ -12,7 +12,7 @@ static const struct size {
 } PAGE = {7, 10, 0.3, 5.5, 300}, COLUMN = {3.3, 8, 0.19, 3.6, 70};
 /* Thinner rows would not be seen: every k-th is drawn instead. */
 static const double LEAST_PITCH_IN = 0.02;
-enum { MOST_STEP_LINES = 100 };
+enum { MOST_STEP_LINES = 100, MOST_TICS = 100 };
 
 /* ---- what is shown --------------------------------------------------------------------------- */
 
@@ -45,9 +45,8 @@ static enum pp_status choose_time(struct pp_timeline_panel *panel,
     panel->from_s = !isnan(options->from_s) ? options->from_s : is_late ? t->begin_s : 0;
     panel->to_s = !isnan(options->to_s) ? fmin(options->to_s, t->end_s) : t->end_s;
     if (!(panel->to_s > panel->from_s))
-        return pp_error_set(err, PP_EINVAL,
-                            "%s: nothing to draw from %g s to %g s: it ends at %g s",
-                            t->trace->program, panel->from_s, options->to_s, t->end_s);
+        return pp_timeline_refuse_time(t, panel->from_s, panel->to_s,
+                                       options->time_unit ? options->time_unit : "s", err);
     return PP_OK;
 }
 
@@ -207,6 +206,29 @@ static void print_ranks(const struct pp_timeline_page *page, const struct pp_tim
     fputs(")\n", script);
 }
 
+/* Labels of a part of the time are those of the whole. */
+static void print_tics(const struct pp_timeline_page *page, bool has_labels)
+{
+    const double step = tic_step(page);
+    FILE *script = page->figure->script;
+    const char *before = "";
+
+    if (page->origin == 0)
+        return;
+    fputs("set xtics (", script);
+    for (int i = 0; i < MOST_TICS; i++) {
+        const double at = (ceil(page->origin / step - 1e-9) + i) * step;
+        if (at > page->origin + page->span)
+            break;
+        fprintf(script, "%s\"", before);
+        if (has_labels)
+            fprintf(script, "%.10g", at);
+        fprintf(script, "\" %.7g", at - page->origin);
+        before = ", ";
+    }
+    fputs(") out\n", script);
+}
+
 static void print_axes(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
                        bool is_last)
 {
@@ -216,6 +238,7 @@ static void print_axes(const struct pp_timeline_page *page, const struct pp_time
             panel->top_in / f->height_in, panel->foot_in / f->height_in);
     fprintf(f->script, "set yrange [%g:-0.5]\n", panel->rows - 0.5);
     print_ranks(page, panel);
+    print_tics(page, is_last);
     if (is_last)
         fprintf(f->script, "set format x '%%g'\nset xlabel %s offset 0,0.5\n",
                 pp_figure_quote(f, pp_arena_printf(page->arena, "time (%s)", page->unit)));
@@ -322,6 +345,7 @@ enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel
     const bool has_title = shown && *shown;
 
     choose_unit(&page, options->time_unit);
+    page.origin = isnan(options->from_s) ? 0 : options->from_s / page.unit_s;
     choose_sizes(&page, target, size);
     for (int p = 0; p < count; p++) {
         panels[p].is_binned = pp_timeline_is_dense(&page, &panels[p]);

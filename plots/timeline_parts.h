@@ -27,6 +27,7 @@ struct pp_timeline_page {
     const char *unit;           /* of the axis: "ms" */
     double unit_s;              /* seconds in one of it */
     double span;                /* of the axis, in that unit */
+    double origin;              /* what its begin is labelled, in that unit */
     double left_in, right_in;   /* of the rows, from the left of the page */
     double pitch_in, height_in; /* of a row, and of the box in it */
     bool has_short_numbers;     /* without splits and ranges */

@@ -2,10 +2,10 @@
 #include "sim/commands.h"
 
 #include "plots/plot.h"
+#include "sim/plot_part.h"
 #include "sim/plot_sources.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 struct plot_kind;
@@ -14,6 +14,7 @@ struct job {
     const struct pp_parsed *parsed;
     const struct plot_kind *kind;
     struct pp_plot_files files;
+    struct pp_plot_part part;
     struct pp_plot_target target;
 };
 struct plot_kind {
@@ -99,29 +100,30 @@ static enum pp_status draw_links(struct job *job, struct pp_error *err)
     return pp_plot_links(job->arena, &links, &job->target, err);
 }
 
+static enum pp_status read_trace(const struct job *job, struct pp_trace **trace,
+                                 struct pp_error *err)
+{
+    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[0], trace, err));
+    return pp_plot_part_trace(job->arena, &job->part, trace, err);
+}
+
 static enum pp_status draw_held(struct job *job, struct pp_error *err)
 {
     struct pp_plot_held held;
     struct pp_trace *trace;
 
-    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[0], &trace, err));
+    PP_TRY(read_trace(job, &trace, err));
     PP_TRY(pp_plot_held_trace(job->arena, trace, 0, &held, err));
+    held.time_unit = job->part.timeline.time_unit;
     return pp_plot_held(job->arena, &held, &job->target, err);
 }
-
-/* A trace does not say whether its times are seconds or the units of --unit. */
-static const struct pp_plot_timeline WHOLE = {.has_arrows = true,
-                                              .first_rank = -1,
-                                              .last_rank = -1,
-                                              .from_s = (double)NAN,
-                                              .to_s = (double)NAN};
 
 static enum pp_status draw_timeline(struct job *job, struct pp_error *err)
 {
     struct pp_trace *trace;
 
-    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[0], &trace, err));
-    return pp_plot_timeline(job->arena, trace, &WHOLE, &job->target, err);
+    PP_TRY(read_trace(job, &trace, err));
+    return pp_plot_timeline(job->arena, trace, &job->part.timeline, &job->target, err);
 }
 
 struct pair {
@@ -139,7 +141,8 @@ static enum pp_status draw_compare(struct job *job, struct pp_error *err)
     struct pair pair;
 
     PP_TRY(read_pair(job, &pair, err));
-    return pp_plot_timelines(job->arena, pair.predicted, pair.measured, &WHOLE, &job->target, err);
+    return pp_plot_timelines(job->arena, pair.predicted, pair.measured, &job->part.timeline,
+                             &job->target, err);
 }
 
 static enum pp_status draw_error(struct job *job, struct pp_error *err)
@@ -171,18 +174,37 @@ static enum pp_status refuse_kind(const struct job *job, struct pp_error *err)
     return PP_EINVAL;
 }
 
-/* Options that choose columns and rows, given for a picture that has none. */
-static enum pp_status check_columns(const struct job *job, struct pp_error *err)
-{
-    static const char *const OPTIONS[] = {"x", "y", "log-x", "log-y", "points", "by", "where"};
-    const bool has_rows = job->files.source == PP_FROM_TABLE;
-    const int count = (int)(sizeof(OPTIONS) / sizeof(*OPTIONS)) - (has_rows ? 2 : 0);
+/* Options that not every picture looks at: those that do, from a sweep or from traces. */
+typedef enum pp_status draw(struct job *, struct pp_error *);
+static const struct {
+    const char *option;
+    unsigned sources;
+    draw *kinds[3];
+} USES[] = {
+    {"x", PP_FROM_TABLE, {draw_curves}},
+    {"y", PP_FROM_TABLE, {draw_curves}},
+    {"log-x", PP_FROM_TABLE, {draw_curves}},
+    {"log-y", PP_FROM_TABLE, {draw_curves}},
+    {"points", PP_FROM_TABLE, {draw_curves}},
+    {"by", PP_FROM_TABLE, {draw_curves, draw_memory}},
+    {"where", PP_FROM_TABLE, {draw_curves, draw_memory}},
+    {"ranks", PP_FROM_TRACE | PP_FROM_TRACES, {draw_timeline, draw_compare}},
+    {"window", PP_FROM_TRACE | PP_FROM_TRACES, {draw_timeline, draw_compare}},
+    {"step", PP_FROM_TRACE, {draw_timeline, draw_held}},
+    {"time-unit", PP_FROM_TRACE | PP_FROM_TRACES, {draw_timeline, draw_held, draw_compare}},
+};
 
-    for (int i = 0; i < count && job->kind->draw != draw_curves; i++)
-        if (get(job->parsed, OPTIONS[i])->count)
-            return pp_error_set(err, PP_EINVAL, "%s has no effect on --kind %s of %s",
-                                get(job->parsed, OPTIONS[i])->typed, job->kind->name,
-                                pp_plot_source_name(job->files.source));
+static enum pp_status check_uses(const struct job *job, struct pp_error *err)
+{
+    for (size_t i = 0; i < sizeof(USES) / sizeof(*USES); i++) {
+        const struct pp_option_value *value = get(job->parsed, USES[i].option);
+        bool is_used = false;
+        for (size_t k = 0; k < sizeof(USES[i].kinds) / sizeof(*USES[i].kinds); k++)
+            is_used |= USES[i].kinds[k] == job->kind->draw;
+        if (value->count && !(is_used && USES[i].sources & job->files.source))
+            return pp_error_set(err, PP_EINVAL, "%s has no effect on --kind %s of %s", value->typed,
+                                job->kind->name, pp_plot_source_name(job->files.source));
+    }
     return PP_OK;
 }
 
@@ -196,7 +218,7 @@ static enum pp_status choose_kind(struct job *job, struct pp_error *err)
     assert(job->kind); /* every source has one: tests/unit/test_plot_kinds.c */
     if (!(job->kind->sources & job->files.source))
         return refuse_kind(job, err);
-    return check_columns(job, err);
+    return check_uses(job, err);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -221,5 +243,6 @@ enum pp_status pp_command_plot(struct pp_arena *arena, const struct pp_parsed *p
     PP_TRY(read_target(&job, out, err));
     PP_TRY(pp_plot_files_read(arena, parsed->operands, parsed->operand_count, &job.files, err));
     PP_TRY(choose_kind(&job, err));
+    PP_TRY(pp_plot_part_read(parsed, &job.part, err));
     return job.kind->draw(&job, err);
 }

@@ -36,18 +36,48 @@ int *pp_steps_by_time(struct pp_arena *arena, const struct pp_stepped *stepped, 
     return order;
 }
 
-/* Slices begin with the end of the step before; one that began earlier is moved. */
+static double first_compute_s(const struct pp_step_slice *slice)
+{
+    double first_s = INFINITY;
+
+    for (int i = 0; i < slice->count; i++)
+        if (slice->events[i].stream == PP_STREAM_COMPUTE)
+            first_s = fmin(first_s, slice->events[i].start_s);
+    return isfinite(first_s) ? first_s : pp_units_s(slice->arrival_ps - slice->begin_ps);
+}
+
+static double since(double begin_s, double time_s)
+{
+    return isnan(time_s) ? time_s : fmax(time_s - begin_s, 0);
+}
+
+/* Slices begin with the end of the step before. One that began earlier begins with its first op:
+ * what ranks post and wait for, they may have posted long before. */
 static void begin_at_zero(struct pp_step_slice *slice)
 {
-    const double before_s = pp_units_s(slice->begin_ps - slice->arrival_ps);
+    const double begin_s = first_compute_s(slice);
 
-    for (int i = 0; i < slice->count && before_s > 0; i++) {
+    for (int i = 0; i < slice->count && slice->arrival_ps < slice->begin_ps; i++) {
         struct pp_trace_event *event = &slice->events[i];
-        event->posted_s += before_s;
-        event->matched_s += before_s;
-        event->start_s += before_s;
-        event->end_s += before_s;
+        event->posted_s = since(begin_s, event->posted_s);
+        event->matched_s = since(begin_s, event->matched_s);
+        event->start_s = since(begin_s, event->start_s);
+        event->end_s = since(begin_s, event->end_s);
     }
+}
+
+static struct pp_step take(const struct pp_stepped *stepped, struct pp_step_slice *slice, int steps)
+{
+    struct pp_step step = {.trace = *stepped->trace,
+                           .number = slice->number,
+                           .steps = steps,
+                           .is_overlapping = stepped->is_overlapping};
+
+    begin_at_zero(slice);
+    step.trace.steps = 1;
+    step.trace.events = slice->events;
+    step.trace.count = slice->count;
+    return step;
 }
 
 enum pp_status pp_step_median(struct pp_arena *arena, const struct pp_trace *trace, int skip,
@@ -60,16 +90,24 @@ enum pp_status pp_step_median(struct pp_arena *arena, const struct pp_trace *tra
         return pp_error_set(err, PP_EINVAL, "%s has %d step%s: none lies behind the first %d",
                             trace->program, stepped.count, stepped.count == 1 ? "" : "s", skip);
     const int *order = pp_steps_by_time(arena, &stepped, skip);
-    struct pp_step_slice *slice =
-        &stepped.slices[stepped.is_overlapping ? stepped.count - 1
-                                               : order[(stepped.count - skip - 1) / 2]];
-    begin_at_zero(slice);
-    *step = (struct pp_step){.trace = *trace,
-                             .number = slice->number,
-                             .steps = stepped.count - skip,
-                             .is_overlapping = stepped.is_overlapping};
-    step->trace.steps = 1;
-    step->trace.events = slice->events;
-    step->trace.count = slice->count;
+    const int at =
+        stepped.is_overlapping ? stepped.count - 1 : order[(stepped.count - skip - 1) / 2];
+    *step = take(&stepped, &stepped.slices[at], stepped.count - skip);
     return PP_OK;
+}
+
+enum pp_status pp_step_at(struct pp_arena *arena, const struct pp_trace *trace, int number,
+                          struct pp_step *step, struct pp_error *err)
+{
+    struct pp_stepped stepped;
+
+    PP_TRY(pp_step_slices(arena, trace, &stepped, err));
+    for (int i = 0; i < stepped.count; i++)
+        if (stepped.slices[i].number == number) {
+            *step = take(&stepped, &stepped.slices[i], 1);
+            return PP_OK;
+        }
+    return pp_error_set(err, PP_EINVAL, "%s has no step %d: it has steps %d to %d", trace->program,
+                        number + 1, stepped.slices[0].number + 1,
+                        stepped.slices[stepped.count - 1].number + 1);
 }

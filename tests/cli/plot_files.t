@@ -77,3 +77,77 @@ $ pipesim sweep --schedule gpipe,1f1b --pp 4 --micro-batches 8,16 --unit F=1,B=2
 >                 1f1b 16 AAAAAAAAAA                                4.00
 >
 >   A activations
+# Parts of a trace: ranks, times, a step; in units or seconds.
+$ pipesim --schedule pipedream --pp 4 --micro-batches 4 --unit F=1,B=2 --steps 4 --step-barrier off --trace $TMPDIR/s.csv >/dev/null; pipesim plot $TMPDIR/s.csv --time-unit units --window 10:20 --ranks 1:2
+> from 10 units to 20 units
+> P1 |F3  B1  b1  F4  B2  b2  F5  B3  b3  F6 |
+> P2 |B1  F3  B2  b2  F4  B3  b3  F5  B4  b4 |
+> one column = 1 unit, 10 columns in all
+> F forward, B backward, small letter: goes on, . idle
+$ pipesim plot $TMPDIR/s.csv --time-unit units --step 2
+> P0 |F4  .  . F5  .  . F6  .  . F7 B4 b4  . B5 b5  . B6 b6  . B7 b7  .|
+> P1 | . F4  .  . F5  .  . F6 B4 b4 F7 B5 b5  . B6 b6  . B7 b7  .  .  .|
+> P2 | .  . F4  .  . F5 B4 b4 F6 B5 b5 F7 B6 b6  . B7 b7  .  .  .  .  .|
+> P3 | .  .  . F4 B4 b4 F5 B5 b5 F6 B6 b6 F7 B7 b7  .  .  .  .  .  .  .|
+> one column = 1 unit, 22 columns in all
+> F forward, B backward, small letter: goes on, . idle
+$ pipesim plot $TMPDIR/s.csv --window 10s: --ranks 3 | head -1
+> from 10.0 s to 57.0 s
+$ pipesim plot $TMPDIR/s.csv $TMPDIR/s.csv --window :6s --ranks :1 | head -4
+> predicted 12.0 s a step, bubble 12.5 %, error +0.0 %, step 4
+> from 0 s to 6.00 s
+> P0 |F12  .   .  F13  .   . |
+> P1 | .  F12  .   .  F13  . |
+$ pipesim plot $TMPDIR/s.csv --kind memory-time --step 2 --time-unit units | tail -4
+>       0 +----------------------------------------------------------------------
+>          0                                                             22 units
+>
+>   # rank 0, which holds most (4.00)  : the most of all 4 ranks
+$ cd $TMPDIR; pipesim plot s.csv --time-unit units --window 10:20 --ranks 2: -o s.gp; grep -E '^set (x|y)' s.gp; rm s.gp
+> set xrange [0:10]
+> set xtics 0,1 out
+> set yrange [1.5:-0.5]
+> set ytics scale 0 offset 0.6,0 ("P2" 0, "P3" 1)
+> set xtics ("10" 0, "11" 1, "12" 2, "13" 3, "14" 4, "15" 5, "16" 6, "17" 7, "18" 8, "19" 9, "20" 10) out
+> set xlabel 'time (units)' offset 0,0.5
+$ cd $TMPDIR; pipesim plot s.csv --step 5
+! pipesim: error: s.csv has no step 5: it has steps 1 to 4
+= 2
+$ cd $TMPDIR; pipesim plot s.csv --step 2 --ranks 2:4
+! pipesim: error: s.csv, step 2: ranks 2 to 4: it has 0 to 3
+= 2
+$ cd $TMPDIR; pipesim plot s.csv --step 2 --ranks 4 -o s.gp
+! pipesim: error: s.csv, step 2: ranks 4 to 4: it has 0 to 3
+= 2
+$ cd $TMPDIR; pipesim plot s.csv --ranks 2:1
+! pipesim: error: --ranks 2:1: the first and the last rank are expected, such as 0:7, 4: or 3
+= 2
+$ cd $TMPDIR; pipesim plot s.csv --ranks 1-2
+! pipesim: error: --ranks 1-2: the first and the last rank are expected, such as 0:7, 4: or 3
+= 2
+$ cd $TMPDIR; pipesim plot s.csv --window 100s:
+! pipesim: error: s.csv: nothing to draw from 100 s on: it ends at 57 s
+= 2
+$ cd $TMPDIR; pipesim plot s.csv --window 100: --time-unit units -o s.gp
+! pipesim: error: s.csv: nothing to draw from 100 units on: it ends at 57 units
+= 2
+$ cd $TMPDIR; pipesim plot s.csv --window 10:20
+! pipesim: error: --window 10:20: two times are expected, the later one behind the colon, such as 10ms:20ms, 1.5s: or :200us
+= 2
+$ cd $TMPDIR; pipesim plot s.csv --window 20s:10s
+! pipesim: error: --window 20s:10s: two times are expected, the later one behind the colon, such as 10ms:20ms, 1.5s: or :200us
+= 2
+$ cd $TMPDIR; pipesim plot s.csv --window 2s --time-unit units
+! pipesim: error: --window 2s: two times are expected, the later one behind the colon, such as 10:20 or 10:
+= 2
+$ cd $TMPDIR; pipesim plot s.csv --kind memory-time --ranks 1
+! pipesim: error: --ranks has no effect on --kind memory-time of a trace
+= 2
+$ cd $TMPDIR; pipesim plot s.csv s.csv --step 2
+! pipesim: error: --step has no effect on --kind compare of two traces
+= 2
+$ cd $TMPDIR; pipesim plot s.csv s.csv --kind error --time-unit units
+! pipesim: error: --time-unit has no effect on --kind error of two traces
+= 2
+$ pipesim plot $TMPDIR/unit.json --window 1s:2s 2>&1 | sed "s:$TMPDIR/::"
+> pipesim: error: --window has no effect on --kind memory of a report

@@ -5,6 +5,7 @@
 #include "plots/plot.h"
 #include "plots/timeline.h"
 #include "tests/fuzz/fuzz.h"
+#include "traces/step.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,30 +34,30 @@ static void check_model(struct pp_arena *arena, const struct pp_trace *trace)
         FUZZ_CHECK(m[i].from < t.ranks && m[i].to < t.ranks && m[i].end_s >= m[i].start_s);
 }
 
-static void check_characters(const struct pp_trace *trace)
+static void check_characters(const struct pp_trace *trace, struct pp_gantt_options options)
 {
-    static const struct pp_gantt_options OPTIONS = {.is_unit = true};
     struct pp_error err = {0};
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
     const enum pp_status status =
-        pp_gantt_print(trace, &OPTIONS, (struct pp_terminal){.width = 80}, out, &err);
+        pp_gantt_print(trace, &options, (struct pp_terminal){.width = 80}, out, &err);
 
     fclose(out);
     FUZZ_CHECK(status == PP_OK ? bytes > 0 : status == PP_EINVAL && bytes == 0);
     free(text);
 }
 
-static void check_script(struct pp_arena *arena, const struct pp_trace *trace, const char *path)
+static void check_script(struct pp_arena *arena, const struct pp_trace *trace,
+                         const struct pp_plot_timeline *options, const char *path)
 {
     const struct pp_plot_target target = {
         .format = PP_PLOT_SCRIPT, .path = path, .is_paper = trace->count % 2};
     struct pp_error err = {0};
-    enum pp_status status = pp_plot_timeline(arena, trace, &ALL, &target, &err);
+    enum pp_status status = pp_plot_timeline(arena, trace, options, &target, &err);
 
     FUZZ_CHECK(status == PP_OK || (status == PP_EINVAL && err.message[0]));
-    status = pp_plot_timelines(arena, trace, trace, &ALL, &target, &err);
+    status = pp_plot_timelines(arena, trace, trace, options, &target, &err);
     FUZZ_CHECK(status == PP_OK || (status == PP_EINVAL && err.message[0]));
 }
 
@@ -69,8 +70,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (pp_trace_parse_csv(arena, "f", (const char *)data, size, &trace, &err) == PP_OK) {
         check_model(arena, trace);
-        check_characters(trace);
-        check_script(arena, trace, path);
+        const double end_s = trace->events[trace->count - 1].end_s;
+        struct pp_plot_timeline part = ALL;
+        struct pp_step step;
+        part.first_rank = part.last_rank = trace->ranks / 2;
+        part.from_s = 0.25 * end_s;
+        part.to_s = 0.75 * end_s;
+        check_characters(trace, (struct pp_gantt_options){.is_unit = true});
+        check_characters(trace, (struct pp_gantt_options){.first_rank = part.first_rank,
+                                                          .ranks = 1,
+                                                          .from_s = part.from_s,
+                                                          .to_s = part.to_s});
+        check_script(arena, trace, &ALL, path);
+        check_script(arena, trace, &part, path);
+        if (pp_step_at(arena, trace, trace->steps - 1, &step, &err) == PP_OK)
+            check_script(arena, &step.trace, &ALL, path);
         unlink(path);
     }
     pp_arena_destroy(arena);

@@ -1,0 +1,19 @@
+/* sim/plot_part.h — which part of a trace is drawn, and what its times are. */
+#ifndef PP_SIM_PLOT_PART_H
+#define PP_SIM_PLOT_PART_H
+
+#include "core/options.h"
+#include "plots/plot.h"
+
+struct pp_plot_part {
+    struct pp_plot_timeline timeline;
+    int step; /* counted from 0; -1 = all */
+};
+/* From --ranks, --window, --step and --time-unit. PP_EINVAL with the flag and what is expected. */
+enum pp_status pp_plot_part_read(const struct pp_parsed *parsed, struct pp_plot_part *part,
+                                 struct pp_error *err);
+/* The trace, or the step of it that is asked for. */
+enum pp_status pp_plot_part_trace(struct pp_arena *arena, const struct pp_plot_part *part,
+                                  struct pp_trace **trace, struct pp_error *err);
+
+#endif
