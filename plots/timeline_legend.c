@@ -117,7 +117,7 @@ static const char *class_name(const struct pp_timeline_page *page, const struct 
     const int32_t *way = &t->rank_of[(size_t)pipe * (size_t)t->stages];
 
     if (t->pipes == 1)
-        return pp_arena_printf(page->arena, "chunk %d of a rank", chunk + 1);
+        return pp_arena_printf(page->arena, "chunk %d", chunk + 1);
     if (t->chunks == 1)
         return pp_arena_printf(page->arena, "pipeline P%d to P%d", way[0], way[t->stages - 1]);
     return pp_arena_printf(page->arena, "pipeline P%d to P%d, chunk %d", way[0], way[t->stages - 1],

@@ -343,10 +343,10 @@ set label 'W weight gradient' at screen 0.1314,0.0960 left
 set object 4 rectangle from screen 0.5106,0.0768 to screen 0.5543,0.1153 fillcolor rgb '#303039' fillstyle solid border lc rgb '#303030' lw 0.3
 set label 'U optimizer' at screen 0.5678,0.0960 left
 set object 5 rectangle from screen 0.0742,0.0192 to screen 0.1180,0.0576 fillcolor rgb '#e4e4e4' fillstyle solid border lc rgb '#303030' lw 0.3
-set label 'chunk 1 of a rank' at screen 0.1314,0.0384 left
-set object 6 rectangle from screen 0.5106,0.0192 to screen 0.5543,0.0576 fillcolor rgb '#e4e4e4' fillstyle solid border lc rgb '#303030' lw 0.3
-set object 7 rectangle from screen 0.5106,0.0192 to screen 0.5543,0.0250 fillcolor rgb '#202020' fillstyle solid noborder
-set label 'chunk 2 of a rank' at screen 0.5678,0.0384 left
+set label 'chunk 1' at screen 0.1314,0.0384 left
+set object 6 rectangle from screen 0.3153,0.0192 to screen 0.3591,0.0576 fillcolor rgb '#e4e4e4' fillstyle solid border lc rgb '#303030' lw 0.3
+set object 7 rectangle from screen 0.3153,0.0192 to screen 0.3591,0.0250 fillcolor rgb '#202020' fillstyle solid noborder
+set label 'chunk 2' at screen 0.3725,0.0384 left
 set tmargin at screen 0.9139
 set bmargin at screen 0.6512
 set yrange [3.5:-0.5]

@@ -73,8 +73,8 @@ $ cd $TMPDIR; pipesim --schedule seq1f1b --splits 2 --pp 2 --micro-batches 2 --u
 > 0 1 1.5 0xcfe3f6 0 "1.0" 0x000000
 > 0 2.5 3.5 0x8f3f0e 0 "0.1" 0xffffff
 $ cd $TMPDIR; pipesim --schedule interleaved --pp 2 --micro-batches 2 --unit F=1,B=2 --plot a.gp >report; grep 'chunk' a.gp
-> set label 'chunk 1 of a rank' at screen 0.4191,0.0897 left
-> set label 'chunk 2 of a rank' at screen 0.6763,0.0897 left
+> set label 'chunk 1' at screen 0.4191,0.0897 left
+> set label 'chunk 2' at screen 0.5612,0.0897 left
 $ cd $TMPDIR; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 3 --step-barrier off --plot a.gp >report; grep 'nohead' a.gp
 > set arrow from 9, graph 0 to 9, graph 1 nohead front lc rgb '#000000' lw 0.6
 > set arrow from 18, graph 0 to 18, graph 1 nohead front lc rgb '#000000' lw 0.6
