@@ -8,9 +8,11 @@ struct line_style {
     unsigned rgb;
     const char *dash; /* in a paper; on a screen the first lines are solid */
 };
+/* Neighbours are 16 or more apart in lightness (L*), all 5 or more: the lines of a picture, which
+ * are the first ones, stay apart in grey without dashes. */
 static const struct line_style LINES[PP_STYLES] = {
-    {0x1b3a6b, "1"},      {0xe07b1f, "(8,3)"}, {0x12908a, "(2,2)"}, {0xa81e3b, "(8,3,2,3)"},
-    {0x6fa8dc, "(14,4)"}, {0x6a3d9a, "(4,3)"}, {0x8c8c1a, "(2,4)"}, {0x555555, "(12,3,2,3,2,3)"},
+    {0x1b3a6b, "1"},      {0xe8862a, "(8,3)"}, {0x1c867f, "(2,2)"}, {0x9c1637, "(8,3,2,3)"},
+    {0x8fc6f2, "(14,4)"}, {0x7a4fb0, "(4,3)"}, {0x9b9424, "(2,4)"}, {0x111111, "(12,3,2,3,2,3)"},
 };
 /* gnuplot's point types: shapes that differ from each other in grey first, then their open or
  * filled siblings. Their number and that of the colours have no common factor, so that pairs differ

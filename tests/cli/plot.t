@@ -6,13 +6,13 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot sweep.
 > set termoption noenhanced
 > set encoding utf8
 > set style line 1 lc rgb '#1b3a6b' lw 1.8 dt 1 pt 7 ps 0.85
-> set style line 2 lc rgb '#e07b1f' lw 1.8 dt 1 pt 5 ps 0.85
-> set style line 3 lc rgb '#12908a' lw 1.8 dt 1 pt 9 ps 0.85
-> set style line 4 lc rgb '#a81e3b' lw 1.8 dt 1 pt 11 ps 0.85
-> set style line 5 lc rgb '#6fa8dc' lw 1.8 dt 1 pt 13 ps 0.85
-> set style line 6 lc rgb '#6a3d9a' lw 1.8 dt 1 pt 3 ps 1.06
-> set style line 7 lc rgb '#8c8c1a' lw 1.8 dt 1 pt 6 ps 1.06
-> set style line 8 lc rgb '#555555' lw 1.8 dt 1 pt 1 ps 1.06
+> set style line 2 lc rgb '#e8862a' lw 1.8 dt 1 pt 5 ps 0.85
+> set style line 3 lc rgb '#1c867f' lw 1.8 dt 1 pt 9 ps 0.85
+> set style line 4 lc rgb '#9c1637' lw 1.8 dt 1 pt 11 ps 0.85
+> set style line 5 lc rgb '#8fc6f2' lw 1.8 dt 1 pt 13 ps 0.85
+> set style line 6 lc rgb '#7a4fb0' lw 1.8 dt 1 pt 3 ps 1.06
+> set style line 7 lc rgb '#9b9424' lw 1.8 dt 1 pt 6 ps 1.06
+> set style line 8 lc rgb '#111111' lw 1.8 dt 1 pt 1 ps 1.06
 > set border 3 lw 1 lc rgb '#404040'
 > set tics nomirror scale 0.6 textcolor rgb '#202020'
 > set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1
