@@ -2,7 +2,8 @@
  * schedules/{evaluate,plan_*,run*}.c and their tests; everybody else includes evaluate.h.
  *
  * program -> graph (plan_graph.c, plan_compute.c): nodes t = max(inputs) + duration, in any order
- * graph -> plan (plan_order.c): the nodes in topological order, values packed into few slots
+ * graph -> plan (plan_order.c, plan_code.c): the nodes in topological order, values packed into few
+ *   slots
  * plan -> times (run.c, run_kernels.c): lanes of replicas, block by block */
 #ifndef PP_SCHEDULES_PLAN_H
 #define PP_SCHEDULES_PLAN_H
