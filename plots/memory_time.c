@@ -1,39 +1,17 @@
 /* What ranks hold over the time of a step: a step curve for each of a few ranks, and the range of
  * all of them where there are many. */
-#include "plots/plot.h"
-
-#include "plots/axis.h"
+#include "plots/memory_time.h"
 
 #include <math.h>
 
-enum { MAX_CURVES = 6 };
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
 
-/* The curve of a rank without what lasts no time: of points at the same time the greatest, for it
- * may be the peak, and the last. */
-struct curve {
-    const double *time_s;
-    double *held;
-    int count;
-};
-
-struct sheet {
-    const struct pp_plot_held *held;
-    struct curve *curves; /* [rank] */
-    struct pp_axis_time time;
-    double unit;           /* of what is held */
-    double capacity, most; /* in units */
-    int peak;              /* the rank that holds most */
-    int shown[MAX_CURVES], shown_count;
-    const char *names[MAX_CURVES]; /* of the shown and those that are like them */
-};
-
-static struct curve curve_of(struct pp_arena *arena, const struct pp_plot_held *h, int rank)
+static struct pp_held_curve curve_of(struct pp_arena *arena, const struct pp_plot_held *h, int rank)
 {
     const double *time_s = h->time_s[rank], *held = h->held[rank];
     const size_t room = (size_t)h->counts[rank] + 1;
     double *times = PP_ARRAY(arena, double, room);
-    struct curve c = {times, PP_ARRAY(arena, double, room), 0};
+    struct pp_held_curve c = {times, PP_ARRAY(arena, double, room), 0};
 
     for (int first = 0, last; first < h->counts[rank]; first = last + 1) {
         double most = held[first];
@@ -49,7 +27,7 @@ static struct curve curve_of(struct pp_arena *arena, const struct pp_plot_held *
     return c;
 }
 
-static double peak_of(const struct curve *c)
+static double peak_of(const struct pp_held_curve *c)
 {
     double most = 0;
 
@@ -58,7 +36,7 @@ static double peak_of(const struct curve *c)
     return most;
 }
 
-static bool is_same(const struct curve *a, const struct curve *b)
+static bool is_same(const struct pp_held_curve *a, const struct pp_held_curve *b)
 {
     if (a->count != b->count)
         return false;
@@ -69,7 +47,7 @@ static bool is_same(const struct curve *a, const struct curve *b)
 }
 
 /* Of curves that hide each other one is drawn, with both names. */
-static void show(struct pp_arena *arena, struct sheet *s, int rank)
+static void show(struct pp_arena *arena, struct pp_held_sheet *s, int rank)
 {
     for (int i = 0; i < s->shown_count; i++) {
         if (s->shown[i] == rank)
@@ -83,12 +61,12 @@ static void show(struct pp_arena *arena, struct sheet *s, int rank)
     s->shown[s->shown_count++] = rank;
 }
 
-static bool shows_all(const struct sheet *s)
+static bool shows_all(const struct pp_held_sheet *s)
 {
-    return s->held->ranks <= MAX_CURVES;
+    return s->held->ranks <= PP_HELD_CURVES;
 }
 
-static void choose_ranks(struct pp_arena *arena, struct sheet *s)
+static void choose_ranks(struct pp_arena *arena, struct pp_held_sheet *s)
 {
     const int ranks = s->held->ranks;
 
@@ -105,12 +83,12 @@ static void choose_ranks(struct pp_arena *arena, struct sheet *s)
 }
 
 static enum pp_status make_sheet(struct pp_arena *arena, const struct pp_plot_held *h,
-                                 struct sheet *s, struct pp_error *err)
+                                 struct pp_held_sheet *s, struct pp_error *err)
 {
-    *s = (struct sheet){.held = h,
-                        .curves = PP_ARRAY(arena, struct curve, h->ranks),
-                        .time = pp_axis_time(h->end_s, h->time_unit),
-                        .unit = h->is_bytes ? GIB : 1};
+    *s = (struct pp_held_sheet){.held = h,
+                                .curves = PP_ARRAY(arena, struct pp_held_curve, h->ranks),
+                                .time = pp_axis_time(h->end_s, h->time_unit),
+                                .unit = h->is_bytes ? GIB : 1};
     for (int r = 0; r < h->ranks; r++) {
         s->curves[r] = curve_of(arena, h, r);
         const double most = peak_of(&s->curves[r]) / s->unit;
@@ -128,11 +106,6 @@ static enum pp_status make_sheet(struct pp_arena *arena, const struct pp_plot_he
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-/* Least and most of a curve in each of `bins` equal spans of time. */
-struct range {
-    double least, most;
-};
-
 static int bin_of(const struct pp_plot_held *h, double time_s, int bins)
 {
     const int bin = (int)(time_s / h->end_s * bins);
@@ -140,17 +113,18 @@ static int bin_of(const struct pp_plot_held *h, double time_s, int bins)
     return bin < 0 ? 0 : bin >= bins ? bins - 1 : bin;
 }
 
-static void widen(struct range *range, double value)
+static void widen(struct pp_held_range *range, double value)
 {
     range->least = fmin(range->least, value);
     range->most = fmax(range->most, value);
 }
 
 /* A value counts in every bin that it reaches into. */
-static void add_range(const struct sheet *s, int rank, struct range *ranges, int bins)
+void pp_held_add_range(const struct pp_held_sheet *s, int rank, struct pp_held_range *ranges,
+                       int bins)
 {
     const struct pp_plot_held *h = s->held;
-    const struct curve *c = &s->curves[rank];
+    const struct pp_held_curve *c = &s->curves[rank];
 
     for (int i = 0; i < c->count; i++) {
         const double until_s = i + 1 < c->count ? c->time_s[i + 1] : h->end_s;
@@ -159,19 +133,20 @@ static void add_range(const struct sheet *s, int rank, struct range *ranges, int
     }
 }
 
-static struct range *ranges_make(struct pp_arena *arena, int bins)
+struct pp_held_range *pp_held_ranges(struct pp_arena *arena, int bins)
 {
-    struct range *ranges = PP_ARRAY(arena, struct range, bins);
+    struct pp_held_range *ranges = PP_ARRAY(arena, struct pp_held_range, bins);
 
     for (int i = 0; i < bins; i++)
-        ranges[i] = (struct range){INFINITY, 0};
+        ranges[i] = (struct pp_held_range){INFINITY, 0};
     return ranges;
 }
 
 /* ---- a figure -------------------------------------------------------------------------------- */
 
 /* More than what can be seen is left out: of each bin the first, least, greatest and last point. */
-static void write_bin(const struct sheet *s, const struct curve *c, int first, int last, FILE *out)
+static void write_bin(const struct pp_held_sheet *s, const struct pp_held_curve *c, int first,
+                      int last, FILE *out)
 {
     int least = first, most = first;
 
@@ -186,11 +161,11 @@ static void write_bin(const struct sheet *s, const struct curve *c, int first, i
                     c->held[kept[k]] / s->unit);
 }
 
-static void write_curve(const struct sheet *s, int rank, FILE *out)
+static void write_curve(const struct pp_held_sheet *s, int rank, FILE *out)
 {
     enum { BINS = 700 };
     const struct pp_plot_held *h = s->held;
-    const struct curve *c = &s->curves[rank];
+    const struct pp_held_curve *c = &s->curves[rank];
 
     fprintf(out, "$rank%d << EOD\n", rank);
     for (int first = 0, last; first < c->count; first = last + 1) {
@@ -204,14 +179,14 @@ static void write_curve(const struct sheet *s, int rank, FILE *out)
     fputs("EOD\n", out);
 }
 
-static void write_range(struct pp_arena *arena, const struct sheet *s, FILE *out)
+static void write_range(struct pp_arena *arena, const struct pp_held_sheet *s, FILE *out)
 {
     enum { BINS = 400 };
     const double bin_s = s->held->end_s / BINS;
-    struct range *ranges = ranges_make(arena, BINS);
+    struct pp_held_range *ranges = pp_held_ranges(arena, BINS);
 
     for (int r = 0; r < s->held->ranks; r++)
-        add_range(s, r, ranges, BINS);
+        pp_held_add_range(s, r, ranges, BINS);
     fputs("$all << EOD\n", out);
     for (int i = 0; i < 2 * BINS; i++)
         fprintf(out, "%.6g %.6g %.6g\n", bin_s * ((i + 1) / 2) * s->time.factor,
@@ -219,7 +194,7 @@ static void write_range(struct pp_arena *arena, const struct sheet *s, FILE *out
     fputs("EOD\n", out);
 }
 
-static void write_plot(const struct sheet *s, const struct pp_figure *f)
+static void write_plot(const struct pp_held_sheet *s, const struct pp_figure *f)
 {
     const double scale = f->target->is_paper ? 0.6 : 1;
 
@@ -238,7 +213,7 @@ static void write_plot(const struct sheet *s, const struct pp_figure *f)
     fputs(" NaN notitle\n", f->script);
 }
 
-static enum pp_status draw_figure(struct pp_arena *arena, const struct sheet *s,
+static enum pp_status draw_figure(struct pp_arena *arena, const struct pp_held_sheet *s,
                                   const struct pp_plot_target *target, struct pp_error *err)
 {
     const struct pp_figure_wish wish = {
@@ -262,85 +237,16 @@ static enum pp_status draw_figure(struct pp_arena *arena, const struct sheet *s,
     return pp_figure_close(&f, err);
 }
 
-/* ---- in the terminal ------------------------------------------------------------------------- */
-
-enum { ROWS = 16, MARGIN = 8 };
-
-struct chart {
-    const struct sheet *sheet;
-    struct range *all, *peak; /* [columns] */
-    int columns;
-    double per_row;
-};
-
-static void print_line(const struct chart *c, int row, FILE *out)
-{
-    const struct sheet *s = c->sheet;
-    const double level = (row + 0.5) * c->per_row * s->unit;
-    const bool is_capacity = s->capacity > 0 && (int)lround(s->capacity / c->per_row) - 1 == row;
-
-    if (row % 4 == 3)
-        fprintf(out, "%7.*f ", c->per_row < 1 ? 1 : 0, (row + 1) * c->per_row);
-    else
-        fprintf(out, "%*s", MARGIN, "");
-    fputc('|', out);
-    for (int i = 0, blanks = 0; i < c->columns; i++) {
-        const char letter = c->peak[i].most >= level  ? '#'
-                            : c->all[i].most >= level ? ':'
-                            : is_capacity             ? '-'
-                                                      : ' ';
-        if (letter != ' ')
-            fprintf(out, "%*s%c", blanks, "", letter);
-        blanks = letter == ' ' ? blanks + 1 : 0;
-    }
-    fputc('\n', out);
-}
-
-static void print_axis(const struct chart *c, FILE *out)
-{
-    const struct sheet *s = c->sheet;
-    char end[32];
-
-    fprintf(out, "%7d +", 0);
-    for (int i = 0; i < c->columns; i++)
-        fputc('-', out);
-    snprintf(end, sizeof(end), "%.4g %s", s->held->end_s * s->time.factor, s->time.unit);
-    fprintf(out, "\n%*s0%*s\n\n", MARGIN + 1, "", c->columns - 1, end);
-}
-
-static void draw_text(struct pp_arena *arena, const struct sheet *s,
-                      const struct pp_plot_target *target)
-{
-    struct chart c = {.sheet = s, .columns = pp_axis_columns(target) - MARGIN - 2};
-
-    c.all = ranges_make(arena, c.columns);
-    c.peak = ranges_make(arena, c.columns);
-    c.per_row = fmax(s->most, s->capacity) / ROWS;
-    for (int r = 0; r < s->held->ranks; r++)
-        add_range(s, r, c.all, c.columns);
-    add_range(s, s->peak, c.peak, c.columns);
-    pp_axis_heading(target, s->held->title);
-    fprintf(target->out, "%7s\n", s->held->is_bytes ? "GiB" : "chunk activations");
-    for (int row = ROWS - 1; row >= 0; row--)
-        print_line(&c, row, target->out);
-    print_axis(&c, target->out);
-    fprintf(target->out, "  # rank %d, which holds most (%.*f)", s->peak, s->held->is_bytes ? 1 : 2,
-            s->most);
-    if (s->held->ranks > 1)
-        fprintf(target->out, "  : the most of all %d ranks", s->held->ranks);
-    if (s->capacity > 0)
-        fprintf(target->out, "  - device %.1f GiB", s->capacity);
-    fputc('\n', target->out);
-}
+/* ---- both ------------------------------------------------------------------------------------ */
 
 enum pp_status pp_plot_held(struct pp_arena *arena, const struct pp_plot_held *held,
                             const struct pp_plot_target *target, struct pp_error *err)
 {
-    struct sheet sheet;
+    struct pp_held_sheet sheet;
 
     PP_TRY(make_sheet(arena, held, &sheet, err));
     if (target->format != PP_PLOT_TERMINAL)
         return draw_figure(arena, &sheet, target, err);
-    draw_text(arena, &sheet, target);
+    pp_held_draw_text(arena, &sheet, target);
     return PP_OK;
 }

@@ -46,6 +46,11 @@ static inline double pp_timeline_in_per_unit(const struct pp_timeline_page *page
 {
     return (page->right_in - page->left_in) / page->span;
 }
+/* Height of a line of text, in inches. */
+static inline double pp_timeline_line_in(const struct pp_timeline_page *page)
+{
+    return 1.4 * page->font_pt / 72;
+}
 /* Row of a rank, or -1. */
 int pp_timeline_row(const struct pp_timeline_panel *panel, int rank);
 /* Which of the pipelines and chunks of a rank an op belongs to, and how many there are. */
@@ -53,6 +58,11 @@ int pp_timeline_class(const struct pp_timeline *timeline, const struct pp_timeli
 int pp_timeline_classes(const struct pp_timeline *timeline);
 /* Share of a box's height that marks its class. */
 double pp_timeline_foot(int class, int classes);
+
+/* ---- plots/timeline_pipes.c ---- */
+/* Pipelines and chunks, of the boxes too. PP_EINVAL where there would be too many. */
+enum pp_status pp_timeline_find_pipes(struct pp_arena *arena, struct pp_timeline *timeline,
+                                      struct pp_error *err);
 
 /* ---- plots/timeline_page.c ---- */
 /* The panels' timelines are made; the rest of them is laid out here. */
@@ -63,6 +73,10 @@ enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel
 enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_trace *trace,
                                 const struct pp_plot_timeline *options,
                                 struct pp_timeline_panel *panel, struct pp_error *err);
+
+/* ---- plots/timeline_axes.c ---- */
+/* The page, once everything has its place; NULL = no title. */
+void pp_timeline_print(const struct pp_timeline_page *page, const char *title);
 
 /* ---- plots/timeline_boxes.c: every op a box ---- */
 /* Size of the numbers that fits most boxes, 0 where that is too small to read. */
