@@ -116,7 +116,7 @@ for part in 1 2 3; do "$program" "${sweep[@]}" --part $part/4 -o p.$part.csv; do
 "$program" sweep --merge p.*.csv -o p.csv >log 2>&1 &&
     grep -qx 'pipesim: note: 6 of 27 points are missing: 3, 7, 11, 15, 19, 23 (part 4/4)' log
 report $? "a missing part is named"
-[ "$(grep -vE '^(3|7|11|15|19|23),' whole.csv | cmp - p.csv)" = "" ]
+grep -vE '^(3|7|11|15|19|23),' whole.csv | cmp - p.csv >log 2>&1
 report $? "the rest is in order"
 head -c -5 p.3.csv >cut.csv
 "$program" sweep --merge p.1.csv p.2.csv cut.csv -o p.csv >log 2>&1 &&

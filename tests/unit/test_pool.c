@@ -400,6 +400,8 @@ static void interrupted_parent(int signal_number, int pipe_end)
     setpgid(0, 0);
     signal(SIGINT, handler);
     signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_DFL); /* ignored under nohup, and SIGQUIT in the background */
+    signal(SIGQUIT, SIG_DFL);
     job = (struct job){.pipe_end = pipe_end};
     const enum pp_status status = pp_pool_run(&pool, &err);
     int64_t dead = 0;
