@@ -1,11 +1,9 @@
 /* exec/main.c — pipeexec: options, one run, an exit code. */
+#include "core/process.h"
 #include "core/terminal.h"
 #include "exec/cli.h"
 #include "exec/run.h"
 
-#include <errno.h>
-#include <locale.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,15 +42,8 @@ int main(int argc, char **argv)
 {
     struct pp_error err = {0};
 
-    setlocale(LC_CTYPE, "");
-    signal(SIGPIPE, SIG_DFL);
-    if (signal(SIGINT, interrupted) == SIG_IGN) /* started in the background */
-        signal(SIGINT, SIG_IGN);
+    pp_process_begin(interrupted);
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    enum pp_status status = dispatch(arena, argc, argv, stdout, &err);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == PP_OK)
-        status = pp_error_set(&err, PP_EFAIL, "writing to stdout failed: %s", strerror(errno));
-    if (status != PP_OK)
-        fprintf(stderr, "pipeexec: error: %s\n", err.message);
-    return (int)status;
+    const enum pp_status status = dispatch(arena, argc, argv, stdout, &err);
+    return pp_process_end("pipeexec", status, &err);
 }

@@ -236,5 +236,7 @@ bool pp_select_drops(const struct pp_subject *subject, const char *option)
         return !(schedule->options & PP_OPT_BACKWARD);
     if (!strcmp(option, "concat"))
         return !(schedule->options & PP_OPT_CONCAT);
+    if (!strcmp(option, "dialect")) /* letters of program files */
+        return true;
     return !strcmp(option, "order") && schedule->is_continuous;
 }

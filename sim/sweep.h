@@ -28,7 +28,7 @@ struct pp_grid {
     bool is_listed;                 /* several schedules: each drops the options that it lacks */
     bool *drops;                    /* [schedule * axis_count + axis] it does; NULL: none does */
     int64_t *first;                 /* [schedule + 1]: its first point; NULL like drops */
-    struct pp_subject *subjects;    /* of each value of --schedule, opened once; NULL without */
+    struct pp_subject *subjects;    /* of each value of --schedule, else of --preset; opened once */
     struct pp_request *presets;     /* of each value of --preset, flags left out; NULL without */
     struct pp_platforms *platforms; /* of points that have run in this process */
 };

@@ -38,6 +38,13 @@ static struct pp_parsed only(struct pp_arena *arena, const struct pp_grid_axis *
     return parsed;
 }
 
+const struct pp_grid_axis *pp_grid_subject_axis(const struct pp_grid *grid)
+{
+    const struct pp_grid_axis *axis = pp_grid_axis(grid, "schedule");
+
+    return axis ? axis : pp_grid_axis(grid, "preset");
+}
+
 /* ---- presets and schedules ------------------------------------------------------------------- */
 
 static enum pp_status open_presets(struct pp_arena *arena, struct pp_grid *grid,
@@ -48,13 +55,18 @@ static enum pp_status open_presets(struct pp_arena *arena, struct pp_grid *grid,
     if (!axis)
         return PP_OK;
     grid->presets = PP_ARRAY(arena, struct pp_request, axis->count);
+    grid->subjects = PP_ARRAY(arena, struct pp_subject, axis->count);
+    grid->is_listed = axis->count > 1;
     for (int i = 0; i < axis->count; i++) {
         const struct pp_parsed flags = only(arena, axis, i);
         PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, &flags, &grid->presets[i], err));
+        PP_TRY(pp_subject_open(arena, &grid->presets[i],
+                               pp_request_text(&grid->presets[i], "schedule", ""),
+                               &grid->subjects[i], err));
+        grid->subjects[i].is_listed = grid->is_listed;
         grid->presets[i].flags = NULL;
         axis->keys[i] = grid->presets[i].preset_row->name;
     }
-    grid->is_listed = axis->count > 1;
     return PP_OK;
 }
 

@@ -9,6 +9,8 @@
 enum pp_status pp_sweep_check(struct pp_arena *arena, struct pp_grid *grid, struct pp_error *err);
 /* The axis of an option by name, or NULL. */
 struct pp_grid_axis *pp_grid_axis(const struct pp_grid *grid, const char *name);
+/* The axis whose values the subjects are of: --schedule, else --preset. */
+const struct pp_grid_axis *pp_grid_subject_axis(const struct pp_grid *grid);
 
 #define PP_SWEEP_HASH 14695981039346656037u
 /* FNV-1a, 64 bits; begins with PP_SWEEP_HASH. */

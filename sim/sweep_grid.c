@@ -197,20 +197,24 @@ enum pp_status pp_grid_point(struct pp_arena *arena, const struct pp_grid *grid,
     return PP_OK;
 }
 
+static const struct pp_subject *opened_subject(const struct pp_grid *grid, int64_t point)
+{
+    const struct pp_grid_axis *axis = pp_grid_subject_axis(grid);
+
+    return &grid->subjects[pp_grid_index(grid, point, (int)(axis - grid->axes))];
+}
+
 /* A program is read anew only where several letters are listed for it. */
 static enum pp_status subject_of(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
                                  const struct pp_request *request, struct pp_subject *subject,
                                  struct pp_error *err)
 {
-    const struct pp_grid_axis *schedules = pp_grid_axis(grid, "schedule"),
-                              *dialects = pp_grid_axis(grid, "dialect");
+    const struct pp_grid_axis *dialects = pp_grid_axis(grid, "dialect");
 
-    if (schedules) {
-        *subject = grid->subjects[pp_grid_index(grid, point, (int)(schedules - grid->axes))];
-        if (!subject->file || !dialects || dialects->count == 1)
-            return PP_OK;
-    }
-    PP_TRY(pp_subject_open(arena, request, pp_request_text(request, "schedule", ""), subject, err));
+    *subject = *opened_subject(grid, point);
+    if (!subject->file || !dialects || dialects->count == 1)
+        return PP_OK;
+    PP_TRY(pp_subject_open(arena, request, subject->name, subject, err));
     subject->is_listed = grid->is_listed;
     return PP_OK;
 }
@@ -267,19 +271,6 @@ const char *pp_grid_text(struct pp_arena *arena, const struct pp_grid *grid, int
     return text;
 }
 
-/* Options that one of several schedules may lack, and then drops; alone it would refuse them. */
-static bool is_dropped_in_lists(const char *option)
-{
-    static const char *const NAMES[] = {"vp",          "group",  "extra-warmup", "splits",
-                                        "depth-first", "concat", "bfs-backward", "max-activations",
-                                        "pipelines",   "order"};
-
-    for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++)
-        if (!strcmp(option, NAMES[i]))
-            return true;
-    return false;
-}
-
 static uint64_t add_text(uint64_t hash, const char *text)
 {
     return pp_sweep_hash(hash, text, strlen(text) + 1);
@@ -287,6 +278,7 @@ static uint64_t add_text(uint64_t hash, const char *text)
 
 const char *pp_grid_key(const struct pp_grid *grid, int64_t point, char key[PP_SWEEP_KEY_BYTES])
 {
+    const struct pp_subject *subject = opened_subject(grid, point);
     uint64_t hash = add_text(PP_SWEEP_HASH, PP_VERSION);
     bool is_dropped = false;
 
@@ -298,10 +290,10 @@ const char *pp_grid_key(const struct pp_grid *grid, int64_t point, char key[PP_S
         const int value = pp_grid_index(grid, point, i);
         if (value < 0)
             continue;
-        is_dropped = is_dropped || is_dropped_in_lists(name);
+        is_dropped = is_dropped || pp_select_drops(subject, name);
         hash = add_text(add_text(hash, name), axis->keys[value]);
     }
-    if (grid->is_listed && is_dropped)
+    if (is_dropped) /* by one of several presets; alone it would be refused */
         hash = add_text(hash, "listed");
     snprintf(key, PP_SWEEP_KEY_BYTES, "%016" PRIx64, hash);
     return key;

@@ -307,6 +307,10 @@ Test(sweep_grid, keys_are_of_what_is_meant)
         /* One more schedule, but nothing that one of them might drop. */
         {"--schedule 1f1b,zbv --pp 8", 0, "--schedule 1f1b --pp 8", true},
         {"--schedule 1f1b,zbv --pp 8 --vp 2", 0, "--schedule 1f1b --pp 8 --vp 2", false},
+        {"--schedule bfs,zbv --pp 8 --vp 2", 0, "--schedule bfs --pp 8 --vp 2", true},
+        {"--preset bfs-52b --preset chimera-sc21 --vp 4", 0, "--preset bfs-52b --vp 4", true},
+        {"--preset bfs-52b --preset chimera-sc21 --vp 4", 1, "--preset chimera-sc21 --vp 4", false},
+        {"--preset bfs-52b --preset chimera-sc21 --pp 4", 1, "--preset chimera-sc21 --pp 4", true},
         {"--schedule 1f1b --pp 8", 0, "--schedule 1f1b --tp 8", false},
         {"--schedule 1f1b --pp 8", 0, "--schedule 1f1b --pp 8 --no-fold", false},
         {"--schedule 1f1b --pp 8", 0, "--schedule 1f1b --pp 8 --unit F=1", false},
