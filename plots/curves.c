@@ -35,6 +35,7 @@ enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *tab
     PP_TRY(pp_chart_select(&chart, err));
     PP_TRY(pp_chart_choose(&chart, err));
     PP_TRY(pp_chart_group(&chart, err));
+    PP_TRY(pp_chart_join(&chart, err));
     PP_TRY(pp_chart_read_marks(&chart, err));
     return pp_chart_draw(&chart, err);
 }

@@ -264,7 +264,7 @@ static enum pp_status make_x(struct pp_chart *chart, double length_in, double ch
         axis->lo = is_log && at <= 0 ? axis->lo : fmin(axis->lo, at);
         axis->hi = fmax(axis->hi, at);
     }
-    const bool is_at_data = are_short(values, axis->scale);
+    const bool is_at_data = are_short(values, axis->scale) && (is_log || !chart->kind->is_scatter);
     if (is_log && !is_at_data) {
         pp_tics_decades(chart->arena, axis, false);
         return PP_OK;

@@ -95,6 +95,8 @@ static void draw_series(const struct pp_figure *f, const struct pp_chart *chart,
             if (is_joined && curve->count > SYMBOLS_MAX)
                 fprintf(f->script, " pi %d", (curve->count + SYMBOLS_MAX - 1) / SYMBOLS_MAX);
         }
+        if (curve->is_named && curve->count == 1)
+            continue; /* the legend need not say it */
         if (*curve->name)
             fprintf(f->script, " title %s", pp_figure_quote(f, curve->name));
         for (int i = 0; i < curve->same_count; i++) /* without a sample */

@@ -67,24 +67,26 @@ static void write_key(const struct pp_figure *f, const struct pp_legend *legend)
 
 /* ---- size and title -------------------------------------------------------------------------- */
 
-/* What joined points differ by: "lines join micro-batches 8 to 256". */
+/* What joined points differ by: "lines join micro-batches 8 to 256"; NULL where that is not the
+ * same in all series. */
 static const char *along(const struct pp_chart *chart)
 {
-    const struct pp_curve *curve = &chart->series[0];
-    int *rows = PP_ARRAY(chart->arena, int, curve->count);
-    struct pp_chart one = *chart;
+    const struct pp_curve *longest = &chart->series[0];
 
-    for (int i = 0; i < curve->count; i++)
-        rows[i] = curve->points[i].row;
-    one.rows = rows;
-    one.row_count = curve->count;
-    for (int c = 0; c < chart->table.column_count; c++)
-        if (c != chart->x && pp_chart_is_input(chart, c) && pp_chart_varies(&one, c))
-            return pp_arena_printf(chart->arena, "lines join %s %s to %s",
-                                   pp_column_name(chart->arena, chart->table.columns[c]).text,
-                                   pp_chart_cell(chart, rows[0], c),
-                                   pp_chart_cell(chart, rows[curve->count - 1], c));
-    return NULL;
+    for (int s = 1; s < chart->series_count; s++) {
+        const struct pp_curve *curve = &chart->series[s];
+        if (longest->along >= 0 && curve->along >= 0 && curve->along != longest->along)
+            return NULL;
+        if (curve->along >= 0 && (longest->along < 0 || curve->count > longest->count))
+            longest = curve;
+    }
+    const int column = longest->along;
+    if (column < 0)
+        return NULL;
+    return pp_arena_printf(chart->arena, "lines join %s %s to %s",
+                           pp_column_name(chart->arena, chart->table.columns[column]).text,
+                           pp_chart_cell(chart, longest->points[0].row, column),
+                           pp_chart_cell(chart, longest->points[longest->count - 1].row, column));
 }
 
 static const char *title(const struct pp_chart *chart, int columns)

@@ -119,12 +119,18 @@ static void take_mark(struct field *field, const struct pp_curve_mark *mark)
             place(&field->chart->y_axis, mark->y, field->height_in), half_in, false);
 }
 
-static void name_series(struct field *field, const struct pp_curve *curve)
+static void name_series(struct field *field, struct pp_curve *curve)
 {
+    const char *name = curve->name;
+
+    for (int i = 0; i < curve->same_count; i++)
+        name = pp_arena_printf(field->chart->arena, "%s = %s", name, curve->same[i].name);
     for (int may_cover = 0; may_cover < 2; may_cover++)
         for (int i = curve->count - 1; i >= 0; i--)
-            if (try_place(field, curve->name, curve->points[i].x, curve->points[i].y, may_cover))
+            if (try_place(field, name, curve->points[i].x, curve->points[i].y, may_cover)) {
+                curve->is_named = true;
                 return;
+            }
 }
 
 static void name_mark(struct field *field, const struct pp_curve_mark *mark)
@@ -134,8 +140,8 @@ static void name_mark(struct field *field, const struct pp_curve_mark *mark)
             return;
 }
 
-void pp_chart_label_points(const struct pp_figure *figure, const struct pp_chart *chart,
-                           double width_in, double height_in)
+void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *chart, double width_in,
+                           double height_in)
 {
     struct field field = {
         .figure = figure,
@@ -152,8 +158,10 @@ void pp_chart_label_points(const struct pp_figure *figure, const struct pp_chart
         take_series(&field, &chart->series[s]);
     for (int i = 0; i < chart->mark_count; i++)
         take_mark(&field, &chart->marks[i]);
-    for (int s = 0; s < chart->series_count && chart->kind->is_labelled; s++)
-        name_series(&field, &chart->series[s]);
+    for (int is_line = 0; is_line < 2; is_line++) /* which have more places */
+        for (int s = 0; s < chart->series_count && chart->kind->is_labelled; s++)
+            if ((chart->series[s].count > 1) == is_line)
+                name_series(&field, &chart->series[s]);
     for (int i = 0; i < chart->mark_count; i++)
         name_mark(&field, &chart->marks[i]);
 }

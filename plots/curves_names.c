@@ -47,11 +47,11 @@ static const struct row ROWS[] = {
     {"tokens_per_s_per_gpu", {"tokens/s per GPU", NULL, PP_COLUMN_RATE}, NULL, false},
     {"peak_mem_bytes", {"peak memory", NULL, PP_COLUMN_BYTES}, NULL, false},
     {"peak_activations",
-     {"activations held at the peak", "micro-batches of a chunk", PP_COLUMN_PLAIN},
+     {"peak activations", "micro-batches of a chunk", PP_COLUMN_PLAIN},
      NULL,
      false},
     {"peak_micro_batches",
-     {"activations held at the peak", "micro-batches of a rank", PP_COLUMN_PLAIN},
+     {"peak activations", "micro-batches of a rank", PP_COLUMN_PLAIN},
      NULL,
      false},
     {"exposed_comm_frac", {"exposed communication", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
@@ -125,13 +125,23 @@ static const char *fill(struct pp_arena *arena, const char *format, const char *
     return pp_arena_printf(arena, "%.*s%s%s", (int)(hole - format), format, value, hole + 2);
 }
 
+/* "recompute_option" is called so because recompute is a figure; to people it is "recompute". */
+static size_t option_length(const char *column)
+{
+    static const char OPTION[] = "_option";
+    const size_t length = strlen(column), tail = sizeof(OPTION) - 1;
+
+    return length > tail && !strcmp(column + length - tail, OPTION) ? tail : 0;
+}
+
 const char *pp_column_value(struct pp_arena *arena, const char *column, const char *value)
 {
     const struct row *row = find(column);
     const char *shown = *value ? value : "none";
 
     return row && row->value ? fill(arena, row->value, shown)
-                             : pp_arena_printf(arena, "%s %s", spaced(arena, column, 0), shown);
+                             : pp_arena_printf(arena, "%s %s",
+                                               spaced(arena, column, option_length(column)), shown);
 }
 
 static bool is_drawn(const struct pp_chart *chart, int column)

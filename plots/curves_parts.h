@@ -16,6 +16,8 @@ struct pp_curve {
     const char *name; /* "" where there is one series */
     struct pp_curve_point *points;
     int count, capacity;
+    int along;     /* the input that its points are joined along; -1 = none, or all of them are x */
+    bool is_named; /* its name stands at a point */
     int style; /* number of the series in the table: keeps its colour where the order changes */
     struct pp_curve_same *same; /* further series with the very same points */
     int same_count, same_capacity;
@@ -91,6 +93,13 @@ bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b);
 /* PP_EINVAL for several rows of one series with the same x, unless points may lie anywhere. */
 enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err);
 
+/* ---- curves_along.c ---- */
+/* Where the kind joins points that lie anywhere: puts them in the order of the one input that varies,
+ * and joins equal series. PP_EINVAL where several vary on their own. */
+enum pp_status pp_chart_join(struct pp_chart *chart, struct pp_error *err);
+/* Does the input follow from others that vary: gpus from pp, gbs from micro_batches? */
+bool pp_chart_is_derived(const struct pp_chart *chart, int column);
+
 /* ---- curves_same.c ---- */
 /* Series with the same points become one with several names: each would hide the one before. */
 void pp_chart_join_same(struct pp_chart *chart);
@@ -143,8 +152,9 @@ const char *pp_chart_constants(const struct pp_chart *chart, int columns);
 
 /* ---- curves_labels.c ---- */
 /* Names of series, where the kind of picture has them, and of marks, at points where they cover
- * nothing; what finds no such place has none. The field is that within the axes. */
-void pp_chart_label_points(const struct pp_figure *figure, const struct pp_chart *chart,
+ * nothing; what finds no such place has none. Marks series that are named. The field is that within
+ * the axes. */
+void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *chart,
                            double width_in, double height_in);
 
 /* ---- curves_frame.c: what stands around the curves ---- */

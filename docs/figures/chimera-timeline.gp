@@ -4,13 +4,13 @@ set output 'chimera-timeline.pdf'
 set termoption noenhanced
 set encoding utf8
 set style line 1 lc rgb '#1b3a6b' lw 1.2 dt 1 pt 7 ps 0.65
-set style line 2 lc rgb '#e07b1f' lw 1.2 dt (8,3) pt 5 ps 0.65
-set style line 3 lc rgb '#12908a' lw 1.2 dt (2,2) pt 9 ps 0.65
-set style line 4 lc rgb '#a81e3b' lw 1.2 dt (8,3,2,3) pt 11 ps 0.65
-set style line 5 lc rgb '#6fa8dc' lw 1.2 dt (14,4) pt 13 ps 0.65
-set style line 6 lc rgb '#6a3d9a' lw 1.2 dt (4,3) pt 3 ps 0.812
-set style line 7 lc rgb '#8c8c1a' lw 1.2 dt (2,4) pt 6 ps 0.812
-set style line 8 lc rgb '#555555' lw 1.2 dt (12,3,2,3,2,3) pt 1 ps 0.812
+set style line 2 lc rgb '#e8862a' lw 1.2 dt (8,3) pt 5 ps 0.65
+set style line 3 lc rgb '#1c867f' lw 1.2 dt (2,2) pt 9 ps 0.65
+set style line 4 lc rgb '#9c1637' lw 1.2 dt (8,3,2,3) pt 11 ps 0.65
+set style line 5 lc rgb '#8fc6f2' lw 1.2 dt (14,4) pt 13 ps 0.65
+set style line 6 lc rgb '#7a4fb0' lw 1.2 dt (4,3) pt 3 ps 0.812
+set style line 7 lc rgb '#9b9424' lw 1.2 dt (2,4) pt 6 ps 0.812
+set style line 8 lc rgb '#111111' lw 1.2 dt (12,3,2,3,2,3) pt 1 ps 0.812
 set border 3 lw 0.7 lc rgb '#404040'
 set tics nomirror scale 0.6 textcolor rgb '#202020'
 set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1

@@ -4,29 +4,29 @@ set output 'zero-bubble.pdf'
 set termoption noenhanced
 set encoding utf8
 set style line 1 lc rgb '#1b3a6b' lw 1.2 dt 1 pt 7 ps 0.65
-set style line 2 lc rgb '#e07b1f' lw 1.2 dt (8,3) pt 5 ps 0.65
-set style line 3 lc rgb '#12908a' lw 1.2 dt (2,2) pt 9 ps 0.65
-set style line 4 lc rgb '#a81e3b' lw 1.2 dt (8,3,2,3) pt 11 ps 0.65
-set style line 5 lc rgb '#6fa8dc' lw 1.2 dt (14,4) pt 13 ps 0.65
-set style line 6 lc rgb '#6a3d9a' lw 1.2 dt (4,3) pt 3 ps 0.812
-set style line 7 lc rgb '#8c8c1a' lw 1.2 dt (2,4) pt 6 ps 0.812
-set style line 8 lc rgb '#555555' lw 1.2 dt (12,3,2,3,2,3) pt 1 ps 0.812
+set style line 2 lc rgb '#e8862a' lw 1.2 dt (8,3) pt 5 ps 0.65
+set style line 3 lc rgb '#1c867f' lw 1.2 dt (2,2) pt 9 ps 0.65
+set style line 4 lc rgb '#9c1637' lw 1.2 dt (8,3,2,3) pt 11 ps 0.65
+set style line 5 lc rgb '#8fc6f2' lw 1.2 dt (14,4) pt 13 ps 0.65
+set style line 6 lc rgb '#7a4fb0' lw 1.2 dt (4,3) pt 3 ps 0.812
+set style line 7 lc rgb '#9b9424' lw 1.2 dt (2,4) pt 6 ps 0.812
+set style line 8 lc rgb '#111111' lw 1.2 dt (12,3,2,3,2,3) pt 1 ps 0.812
 set border 3 lw 0.7 lc rgb '#404040'
 set tics nomirror scale 0.6 textcolor rgb '#202020'
 set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1
 set key noautotitle
-set xlabel 'activations held at the peak (micro-batches of a rank)'
+set xlabel 'peak activations (micro-batches of a rank)'
 set xrange [3.28:22.72]
 set ylabel 'bubble, span form (% of the span)'
 set yrange [0:50]
 set key above horizontal maxcols 3 Left reverse samplen 2
 set label '1f1b' at 8,23.46895453 left offset character 1,0 textcolor rgb '#404040'
 set label 'zb-h1' at 8,13.22953623 left offset character 0.7,0.7 textcolor rgb '#404040'
-set label 'zb-auto' at 19,3.203835668 left offset character 0.7,0.7 textcolor rgb '#404040'
 set label 'zb-h2' at 15,6.984666801 left offset character 0.7,0.7 textcolor rgb '#404040'
 set label 'zbv' at 8,4.455776714 left offset character 1,0 textcolor rgb '#404040'
 set label 'v-half' at 5,14.46506984 center offset character 0,0.8 textcolor rgb '#404040'
 set label 'v-min' at 4,27.20851024 left offset character 0.7,0.7 textcolor rgb '#404040'
+set label 'zb-auto' at 19,3.203835668 left offset character 0.7,0.7 textcolor rgb '#404040'
 set label 'ZB-2p' at 16,0.29 right offset character -0.7,0.7 textcolor rgb '#404040'
 
 $series1 << EOD
@@ -98,13 +98,13 @@ $marks << EOD
 16 0.0029 0 # ZB-2p
 EOD
 
-plot $series1 using 1:($2*100) with linespoints linestyle 1 title '1f1b', \
-     $series2 using 1:($2*100) with linespoints linestyle 2 title 'zb-h1', \
+plot $series1 using 1:($2*100) with linespoints linestyle 1, \
+     $series2 using 1:($2*100) with linespoints linestyle 2, \
      $series3 using 1:($2*100) with linespoints linestyle 3 title 'zb-auto', \
-     $series4 using 1:($2*100) with linespoints linestyle 4 title 'zb-h2', \
-     $series5 using 1:($2*100) with linespoints linestyle 5 title 'zbv', \
-     $series6 using 1:($2*100) with linespoints linestyle 6 title 'v-half', \
-     $series7 using 1:($2*100) with linespoints linestyle 7 title 'v-min', \
+     $series4 using 1:($2*100) with linespoints linestyle 4, \
+     $series5 using 1:($2*100) with linespoints linestyle 5, \
+     $series6 using 1:($2*100) with linespoints linestyle 6, \
+     $series7 using 1:($2*100) with linespoints linestyle 7, \
      $marks using ($1*1):($3 == 0 ? $2*100 : NaN) with points pt 6 ps 1.1 lw 1 lc rgb '#202020', \
      $marks using ($1*1):($3 == 1 ? $2*100 : NaN) with points linestyle 1 pt 6 ps 1.1 lw 1, \
      $marks using ($1*1):($3 == 2 ? $2*100 : NaN) with points linestyle 2 pt 6 ps 1.1 lw 1, \

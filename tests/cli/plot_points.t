@@ -37,7 +37,7 @@ $ cd $TMPDIR && pipesim sweep --schedule 1f1b,zbv --pp 4 --micro-batches 8 --uni
 > # zbv
 > # peak_micro_batches bubble_frac
 > 4 0.05882352941
-> set xlabel 'activations held at the peak (micro-batches of a rank)'
+> set xlabel 'peak activations (micro-batches of a rank)'
 # What cannot be.
 $ cd $TMPDIR && pipesim plot s.csv -x pp --points none.csv
 ! pipesim: error: cannot open none.csv: No such file or directory
@@ -56,5 +56,24 @@ $ cd $TMPDIR && pipesim plot s.csv -x schedule --where pp=8 --points seen.csv
 ! pipesim: error: --points: schedule is not a number, and points need a place on its axis
 = 2
 $ cd $TMPDIR && printf 'pp,bubble_frac\n' > empty.csv; pipesim plot s.csv -x pp --points empty.csv -o e.gp 2>/dev/null; grep -c marks e.gp
+> 0
+= 1
+# A tradeoff joins points along one input; several are refused, equal points have one label.
+$ cd $TMPDIR && pipesim sweep --schedule 1f1b,zb-h1,zb-auto --pp 4,8 --micro-batches 8:32:x2 --unit F=1,B=2 -o t.csv 2>/dev/null; pipesim plot t.csv --kind tradeoff -o t.gp
+! note: bubble_frac over peak_micro_batches by schedule (other columns: -x, -y, --by)
+! pipesim: error: --kind tradeoff joins points along one input, but pp and micro_batches of t.csv vary within 1f1b
+!   try: --by schedule,pp, or --where pp=4, or --kind scatter, which joins none
+= 2
+$ cd $TMPDIR && pipesim plot t.csv --kind tradeoff --by schedule,pp -o t.gp 2>/dev/null; grep -E '^set title' t.gp; grep -A5 '^.series1' t.gp
+> set title 'bubble over peak activations; lines join micro-batches 8 to 32'."\n".'F=1,B=2'
+> $series1 << EOD
+> # 1f1b, pp 4
+> # peak_micro_batches bubble_frac
+> 4 0.2727272727
+> 4 0.1578947368
+> 4 0.08571428571
+$ cd $TMPDIR && pipesim plot t.csv --kind tradeoff --where pp=8 --where micro_batches=16 -o t.gp 2>/dev/null; grep -E '^set label' t.gp; grep -c title.*zb- t.gp
+> set label '1f1b' at 8,30.43478261 left offset character 1,0 textcolor rgb '#404040'
+> set label 'zb-h1 = zb-auto' at 8,12.72727273 left offset character 1,0 textcolor rgb '#404040'
 > 0
 = 1
