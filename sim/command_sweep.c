@@ -2,7 +2,7 @@
 #include "core/pool.h"
 #include "core/progress.h"
 #include "sim/commands.h"
-#include "sim/sweep.h"
+#include "sim/sweep_check.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -89,6 +89,16 @@ static enum pp_status take_path(struct pp_arena *arena, const struct pp_parsed *
                 s->part.source, s->path);
     }
     return PP_OK;
+}
+
+static enum pp_status check_path(const struct sweep *s, struct pp_error *err)
+{
+    const char *option, *input = s->path ? pp_sweep_inputs_find(&s->grid, s->path, &option) : NULL;
+
+    if (!input)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL, "-o %s is what --%s %s reads: choose another -o", s->path,
+                        option, input);
 }
 
 /* ---- merging --------------------------------------------------------------------------------- */
@@ -257,6 +267,7 @@ enum pp_status pp_command_sweep(struct pp_arena *arena, const struct pp_parsed *
     PP_TRY(pp_grid_open(arena, parsed, &sweep.grid, err));
     PP_TRY(pp_sweep_part(arena, part, &sweep.part, err));
     PP_TRY(take_path(arena, parsed, &sweep, err));
+    PP_TRY(check_path(&sweep, err));
     PP_TRY(open_file(arena, parsed, &sweep, out, err));
     return finish(&sweep, run_points(&sweep, jobs, err), err);
 }

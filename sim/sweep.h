@@ -31,9 +31,12 @@ struct pp_grid {
     struct pp_subject *subjects;    /* of each value of --schedule, else of --preset; opened once */
     struct pp_request *presets;     /* of each value of --preset, flags left out; NULL without */
     struct pp_platforms *platforms; /* of points that have run in this process */
+    struct pp_grid_file *files;     /* that points read (sweep_check.h) */
+    int file_count, file_capacity;
 };
 /* The product of all lists; but a schedule that lacks a listed option has one point for all of its
- * values. Lists: numbers as "a,b,c", "lo:hi:xK" (times K) or "lo:hi:+K" (plus K), both ends included;
+ * values. Lists: numbers as "a,b,c", "lo:hi:xK" (times K) or "lo:hi:+K" (plus K), both ends
+ * included;
  * --schedule and choices as "a,b" ("all": every schedule); everything else by giving the option
  * again. A value of several words ("3=0.8 5=0.5") gives a repeatable option several times.
  * PP_EINVAL for what no point could read, with the option; a value that is there twice; more than

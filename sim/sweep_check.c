@@ -1,11 +1,9 @@
 /* Names and files of a sweep, each opened once; keys of its values. */
 #include "sim/sweep_check.h"
 
-#include "core/file.h"
 #include "sim/commands.h"
 #include "sim/resolve.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,28 +129,13 @@ static enum pp_status check_texts(const struct pp_grid_axis *axis, struct pp_err
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-static bool may_be_file(const char *option)
-{
-    return !strcmp(option, "schedule") || !strcmp(option, "model") || !strcmp(option, "cluster");
-}
-
 static const char *key_of(struct pp_arena *arena, const struct pp_grid_axis *axis, int value)
 {
     const struct pp_option *option = &pp_sim_cli.options[axis->option];
-    const char *text = axis->keys[value] ? axis->keys[value] : axis->values[value];
-    struct pp_arena_mark mark;
-    struct pp_bytes file;
 
     if (option->type == PP_OPTION_COUNT || option->type == PP_OPTION_FRAC)
         return pp_arena_printf(arena, "%.17g", axis->read[value].number);
-    if (!may_be_file(option->name) || !strpbrk(text, "./"))
-        return text;
-    mark = pp_arena_mark(arena);
-    const enum pp_status status = pp_file_read_limited(arena, text, (size_t)1 << 30, &file, NULL);
-    const uint64_t hash =
-        status == PP_OK ? pp_sweep_hash(PP_SWEEP_HASH, file.data, file.length) : 0;
-    pp_arena_release(arena, mark);
-    return status == PP_OK ? pp_arena_printf(arena, "%s %016" PRIx64, text, hash) : text;
+    return axis->keys[value] ? axis->keys[value] : axis->values[value];
 }
 
 static int by_text(const void *a, const void *b)
@@ -178,6 +161,7 @@ enum pp_status pp_sweep_check(struct pp_arena *arena, struct pp_grid *grid, stru
 {
     for (int i = 0; i < grid->axis_count; i++)
         grid->axes[i].keys = PP_ARRAY(arena, const char *, grid->axes[i].count);
+    PP_TRY(pp_sweep_inputs_open(arena, grid, err));
     PP_TRY(open_presets(arena, grid, err));
     PP_TRY(open_schedules(arena, grid, err));
     for (int i = 0; i < grid->axis_count; i++) {
@@ -186,9 +170,11 @@ enum pp_status pp_sweep_check(struct pp_arena *arena, struct pp_grid *grid, stru
         const bool is_known = axis->keys[0] || !strcmp(option->name, "slow");
         if (option->type == PP_OPTION_STRING && !is_known)
             PP_TRY(check_texts(axis, err));
-        for (int k = 0; k < axis->count; k++)
+        for (int k = 0; k < axis->count; k++) {
             axis->keys[k] = key_of(arena, axis, k);
+            PP_TRY(pp_sweep_input_key(arena, grid, i, k, &axis->keys[k], err));
+        }
         PP_TRY(check_twice(axis, err));
     }
-    return PP_OK;
+    return pp_sweep_inputs_check(grid, err);
 }

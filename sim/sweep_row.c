@@ -307,7 +307,14 @@ void pp_sweep_run_point(struct pp_arena *arena, const struct pp_grid *grid, int6
 {
     struct pp_result result;
     struct pp_error err = {0};
-    const enum pp_status status = run_point(arena, grid, point, &result, &err);
+    enum pp_status status = run_point(arena, grid, point, &result, &err);
 
+    if (grid->file_count > 0) { /* whatever came of another file than the one of the key */
+        struct pp_error changed = {0};
+        if (pp_sweep_inputs_check_point(grid, point, &changed) != PP_OK) {
+            status = changed.status;
+            err = changed;
+        }
+    }
     pp_sweep_row(grid, point, status == PP_OK ? &result : NULL, &err, out);
 }

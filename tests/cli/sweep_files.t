@@ -14,3 +14,7 @@ $ cd $TMPDIR; pipesim program --schedule gpipe --pp 2 --micro-batches 2 --comput
 > 1 schedule
 > 2 p.csv
 > 1 1f1b
+# An input is no place for the result.
+$ cd $TMPDIR; cp p.csv q.csv; ln -s q.csv r.csv; pipesim sweep --schedule ./q.csv --unit F=1 -o r.csv --fresh; echo $?; cmp p.csv q.csv
+> 2
+! pipesim: error: -o r.csv is what --schedule ./q.csv reads: choose another -o
