@@ -51,15 +51,18 @@ void pp_axis_labels(const struct pp_figure *f, const char *const *labels, int co
                     const char *axis)
 {
     static const double PLOT_FRAC = 0.82; /* of the width: the rest is margins */
-    enum { SHORT = 4, GAP = 1 };
+    enum { SHORT = 4, LONG = 12, GAP = 1 };
     const double room_in = PLOT_FRAC * f->width_in, char_in = pp_figure_character_in(f);
     const size_t characters = longest(labels, count);
     const bool is_turned =
         characters > SHORT && count * (double)(characters + GAP) * char_in > room_in;
     const double width_in = is_turned ? 2 * char_in : (double)(characters + GAP) * char_in;
     const int every = pp_axis_every(count, width_in, room_in);
+    const char *turn = !is_turned           ? ""
+                       : characters <= LONG ? " rotate by 35 right"
+                                            : " rotate by 90 right";
 
-    fprintf(f->script, "set xtics scale 0%s (", is_turned ? " rotate by 35 right" : "");
+    fprintf(f->script, "set xtics scale 0%s (", turn);
     for (int i = 0; i < count; i += every)
         fprintf(f->script, "%s%s %d", i ? ", " : "", pp_axis_tic(f, labels[i]), i);
     fprintf(f->script, ")\nset xrange [-0.6:%g]\n", count - 0.4);

@@ -138,14 +138,60 @@ static void write_plot(const struct bars *b, const struct pp_figure *f)
     fputs(" NaN notitle\n", f->script);
 }
 
+/* Names, unlike the numbers of ranks, cannot be left out: each bar needs the height of a line. */
+enum { NUMBER = 4 };
+static const double MARGINS_IN = 2.4, PAPER_MARGINS_IN = 0.7;
+
+static size_t longest_label(const struct pp_plot_memory *m)
+{
+    size_t longest = 0;
+
+    for (int i = 0; i < m->bars; i++)
+        longest = strlen(m->labels[i]) > longest ? strlen(m->labels[i]) : longest;
+    return longest;
+}
+
+static struct pp_figure_wish wish_of(const struct bars *b)
+{
+    enum { USUAL = 6, LEVEL = 60 }; /* characters of a name, of names that lie side by side */
+    const double WIDTH_IN = 7, MOST_IN = 14, BAR_IN = 0.2, TALL_IN = 0.075, PAPER_TALL_IN = 0.062;
+    const size_t longest = longest_label(b->memory);
+    const bool is_upright = b->memory->bars * (longest + 1) > LEVEL;
+    const double more = is_upright && longest > 2 * USUAL ? (double)(longest - USUAL) : 0;
+    const double wide = longest > NUMBER ? MARGINS_IN + BAR_IN * b->memory->bars : 0;
+
+    return (struct pp_figure_wish){.width_in = fmin(MOST_IN, fmax(WIDTH_IN, wide)),
+                                   .height_in = 4.2 + TALL_IN * more,
+                                   .paper_height_in = 2.5 + PAPER_TALL_IN * more,
+                                   .title = b->memory->title};
+}
+
+static enum pp_status check_room(const struct bars *b, const struct pp_figure *f,
+                                 struct pp_error *err)
+{
+    const double room_in = f->width_in - (f->target->is_paper ? PAPER_MARGINS_IN : MARGINS_IN);
+    const int most = (int)fmax(1, floor(room_in / (1.1 * f->font_pt / 72)));
+
+    if (longest_label(b->memory) <= NUMBER || b->memory->bars <= most)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%d bars, but the names of at most %d can be read in %.3g inches: choose "
+                        "some, in a sweep with --where COLUMN=VALUE, or draw in the terminal",
+                        b->memory->bars, most, f->width_in);
+}
+
 static enum pp_status draw_figure(struct pp_arena *arena, const struct bars *b,
                                   const struct pp_plot_target *target, struct pp_error *err)
 {
-    const struct pp_figure_wish wish = {
-        .width_in = 7, .height_in = 4.2, .paper_height_in = 2.5, .title = b->memory->title};
+    const struct pp_figure_wish wish = wish_of(b);
     struct pp_figure figure;
 
     pp_figure_open(arena, target, &wish, &figure);
+    const enum pp_status status = check_room(b, &figure, err);
+    if (status != PP_OK) {
+        pp_figure_discard(&figure);
+        return status;
+    }
     pp_axis_labels(&figure, b->memory->labels, b->memory->bars, b->memory->axis);
     fprintf(figure.script,
             "set ylabel %s\nset yrange [0:%.6g]\nset key outside Left reverse samplen %s\n",
@@ -158,15 +204,14 @@ static enum pp_status draw_figure(struct pp_arena *arena, const struct bars *b,
 
 /* ---- in the terminal ------------------------------------------------------------------------- */
 
-enum { MAX_ROWS = 40, MAX_LABEL = 24, VALUE = 16 };
+enum { MAX_ROWS = 40, MAX_LABEL = 40, VALUE = 16 };
 
-static int label_width(const struct pp_plot_memory *m)
+static int label_width(const struct pp_plot_memory *m, int columns)
 {
-    size_t width = strlen(m->axis ? m->axis : "");
+    const size_t axis = strlen(m->axis ? m->axis : ""), longest = longest_label(m);
+    const int width = (int)(axis > longest ? axis : longest), most = columns / 2;
 
-    for (int i = 0; i < m->bars; i++)
-        width = strlen(m->labels[i]) > width ? strlen(m->labels[i]) : width;
-    return width > MAX_LABEL ? MAX_LABEL : (int)width;
+    return width > most ? most : width > MAX_LABEL ? MAX_LABEL : width;
 }
 
 /* A part ends where the sum up to it does, so that the whole bar is as long as the total. */
@@ -218,8 +263,8 @@ static int fullest(const struct bars *b)
 
 static void draw_text(const struct bars *b, const struct pp_plot_target *target)
 {
-    const int label = label_width(b->memory), peak = fullest(b);
-    const int width = pp_axis_columns(target) - label - VALUE;
+    const int columns = pp_axis_columns(target), label = label_width(b->memory, columns);
+    const int width = columns - label - VALUE, peak = fullest(b);
     const int every = (b->memory->bars + MAX_ROWS - 1) / MAX_ROWS;
 
     pp_axis_heading(target, b->memory->title);

@@ -35,10 +35,12 @@ static enum pp_status choose_by(struct pp_chart *c, struct pp_error *err)
 {
     const char *by = c->curves->by;
 
-    if (!by) {
-        for (int k = 0; k < c->table.column_count && c->by_count < PP_BY_MAX; k++)
-            if (pp_chart_is_input(c, k) && tells_more(c, k))
-                c->by[c->by_count++] = k;
+    if (!by) { /* what follows from others only where they do not suffice */
+        for (int is_derived = 0; is_derived < 2; is_derived++)
+            for (int k = 0; k < c->table.column_count && c->by_count < PP_BY_MAX; k++)
+                if (pp_chart_is_input(c, k) && pp_chart_is_derived(c, k) == is_derived &&
+                    tells_more(c, k))
+                    c->by[c->by_count++] = k;
         return PP_OK;
     }
     char *list = pp_arena_strdup(c->arena, by);
@@ -51,23 +53,23 @@ static enum pp_status choose_by(struct pp_chart *c, struct pp_error *err)
     return PP_OK;
 }
 
+/* "2" where the axis is called "sequences per micro-batch"; of several columns "mbs 2, zero 0". */
 static const char *label_of(const struct pp_chart *c, int row)
 {
     const char *text = "";
 
+    if (c->by_count == 1)
+        return pp_chart_cell(c, row, c->by[0]);
     for (int k = 0; k < c->by_count; k++)
-        text = pp_arena_printf(c->arena, "%s%s%s", text, k ? " " : "",
-                               pp_chart_cell(c, row, c->by[k]));
+        text = pp_arena_printf(
+            c->arena, "%s%s%s", text, k ? ", " : "",
+            pp_column_value(c->arena, c->table.columns[c->by[k]], pp_chart_cell(c, row, c->by[k])));
     return text;
 }
 
 static const char *axis_of(const struct pp_chart *c)
 {
-    const char *text = "";
-
-    for (int k = 0; k < c->by_count; k++)
-        text = pp_arena_printf(c->arena, "%s%s%s", text, k ? ", " : "", c->table.columns[c->by[k]]);
-    return text;
+    return c->by_count == 1 ? pp_column_name(c->arena, c->table.columns[c->by[0]]).text : "";
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */

@@ -70,13 +70,20 @@ $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1 --trace $TMPDIR/ot
 $ pipesim sweep --schedule gpipe,1f1b --pp 4 --micro-batches 8,16 --unit F=1,B=2 -o $TMPDIR/s.csv 2>/dev/null; pipesim plot --kind memory $TMPDIR/s.csv
 > activations of the fullest rank
 >
-> schedule, micro_batches                                           activations
->                 gpipe 8 AAAAAAAAAAAAAAAAAAAA                      8.00
->                gpipe 16 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA  16.00
->                  1f1b 8 AAAAAAAAAA                                4.00
->                 1f1b 16 AAAAAAAAAA                                4.00
+>                                                                   activations
+>  gpipe, 8 micro-batches AAAAAAAAAAAAAAAAAAAA                      8.00
+> gpipe, 16 micro-batches AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA  16.00
+>   1f1b, 8 micro-batches AAAAAAAAAA                                4.00
+>  1f1b, 16 micro-batches AAAAAAAAAA                                4.00
 >
 >   A activations
+# Bars of several inputs: values with their names, not what follows from them; as many as can be read.
+$ cd $TMPDIR; pipesim sweep --preset bfs-52b --schedule 1f1b,gpipe --mbs 1,2 --gbs 64 --recompute none --recompute full --engine dag -o m.csv 2>/dev/null; pipesim plot m.csv --kind memory -o m.gp; grep -o "^set xtics .* 1," m.gp; grep -c '^set xlabel' m.gp
+> set xtics scale 0 rotate by 90 right ('1f1b, mbs 1, recompute none' 0, '1f1b, mbs 1, recompute full' 1, '1f1b, mbs 2, recompute none' 2, '1f1b, mbs 2, recompute full' 3, 'gpipe, mbs 1, recompute none' 4, 'gpipe, mbs 1,
+> 0
+= 1
+$ cd $TMPDIR; pipesim sweep --schedule 1f1b,gpipe --micro-batches 1:24:+1 --pp 4 --unit F=1,B=2 -o m.csv --fresh 2>/dev/null; pipesim plot m.csv --kind memory --paper -o m.gp; rm m.gp m.csv
+! pipesim: error: 48 bars, but the names of at most 21 can be read in 3.3 inches: choose some, in a sweep with --where COLUMN=VALUE, or draw in the terminal
 # Parts of a trace: ranks, times, a step; in units or seconds.
 $ pipesim --schedule pipedream --pp 4 --micro-batches 4 --unit F=1,B=2 --steps 4 --step-barrier off --trace $TMPDIR/s.csv >/dev/null; pipesim plot $TMPDIR/s.csv --time-unit units --window 10:20 --ranks 1:2
 > from 10 units to 20 units

@@ -406,9 +406,9 @@ Test(plot_memory, a_sweep_has_a_bar_for_each_row)
 
     cr_assert_eq(from_table(arena, TEXT, NULL, &memory, &err), PP_OK, "%s", err.message);
     cr_assert_eq(memory.bars, 3);
-    cr_assert_str_eq(memory.axis, "schedule, pp");
-    cr_assert_str_eq(memory.labels[1], "a 8");
-    cr_assert_str_eq(memory.labels[2], "b 4");
+    cr_assert_str_eq(memory.axis, "");
+    cr_assert_str_eq(memory.labels[1], "a, pp 8");
+    cr_assert_str_eq(memory.labels[2], "b, pp 4");
     cr_assert_eq(memory.part_bytes[2][5], 3);
     cr_assert_eq(memory.capacity_bytes, 20);
     cr_assert(memory.is_over[0] && !memory.is_over[1]);
