@@ -21,11 +21,12 @@ static void write_series(const struct pp_figure *f, const struct pp_chart *chart
     const char *const *columns = chart->table.columns;
 
     fprintf(f->script, "\n$series%d << EOD\n# %s", s + 1,
-            *curve->name ? curve->name : chart->table.name);
+            pp_figure_remark(f, *curve->name ? curve->name : chart->table.name));
     for (int i = 0; i < curve->same_count; i++)
-        fprintf(f->script, " = %s", curve->same[i].name);
-    fprintf(f->script, "\n# %s %s%s%s\n", columns[chart->x], columns[chart->y],
-            chart->has_closed ? " closed_form" : "", chart->has_unfit ? " does_not_fit" : "");
+        fprintf(f->script, " = %s", pp_figure_remark(f, curve->same[i].name));
+    fprintf(f->script, "\n# %s %s%s%s\n", pp_figure_remark(f, columns[chart->x]),
+            pp_figure_remark(f, columns[chart->y]), chart->has_closed ? " closed_form" : "",
+            chart->has_unfit ? " does_not_fit" : "");
     for (int i = 0; i < curve->count; i++) {
         const struct pp_curve_point *point = &curve->points[i];
         fprintf(f->script, "%.10g", point->x);
@@ -35,7 +36,7 @@ static void write_series(const struct pp_figure *f, const struct pp_chart *chart
         if (chart->has_unfit)
             fprintf(f->script, " %d", point->is_unfit);
         if (chart->is_categorical)
-            fprintf(f->script, " # %s", chart->categories[(int)point->x]);
+            fprintf(f->script, " # %s", pp_figure_remark(f, chart->categories[(int)point->x]));
         fputc('\n', f->script);
     }
     fputs("EOD\n", f->script);

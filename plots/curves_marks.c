@@ -93,12 +93,14 @@ void pp_chart_write_marks(const struct pp_figure *f, const struct pp_chart *char
 {
     if (chart->mark_count == 0)
         return;
-    fprintf(f->script, "\n$marks << EOD\n# %s\n# %s %s series\n", chart->curves->points->name,
-            chart->table.columns[chart->x], chart->table.columns[chart->y]);
+    fprintf(f->script, "\n$marks << EOD\n# %s\n# %s %s series\n",
+            pp_figure_remark(f, chart->curves->points->name),
+            pp_figure_remark(f, chart->table.columns[chart->x]),
+            pp_figure_remark(f, chart->table.columns[chart->y]));
     for (int i = 0; i < chart->mark_count; i++)
         fprintf(f->script, "%.10g %.10g %d%s%s\n", chart->marks[i].x, chart->marks[i].y,
                 chart->marks[i].style + 1, *chart->marks[i].label ? " # " : "",
-                chart->marks[i].label);
+                pp_figure_remark(f, chart->marks[i].label));
     fputs("EOD\n", f->script);
 }
 

@@ -117,6 +117,58 @@ static const char *made_name(const struct pp_figure *f, const char *suffix)
 
 /* ---- script ---------------------------------------------------------------------------------- */
 
+static const char *tex_escape(char c)
+{
+    switch (c) {
+    case '\\':
+        return "\\textbackslash{}";
+    case '~':
+        return "\\textasciitilde{}";
+    case '^':
+        return "\\textasciicircum{}";
+    case '<':
+        return "\\textless{}";
+    case '>':
+        return "\\textgreater{}";
+    case '|':
+        return "\\textbar{}";
+    default:
+        return NULL;
+    }
+}
+
+static const char *quote(const struct pp_figure *figure, const char *text, bool is_tex)
+{
+    /* Outside of the single quotes. (Twice within them is an apostrophe, too, but gnuplot's search
+     * for the end of a command miscounts it.) */
+    static const char LINE_FEED[] = "'.\"\\n\".'", APOSTROPHE[] = "'.\"'\".'";
+    char *quoted = pp_arena_alloc(figure->arena, 20 * strlen(text) + 3), *to = quoted;
+
+    *to++ = '\'';
+    for (; *text; text++) {
+        const char c = (unsigned char)*text < ' ' ? ' ' : *text;
+        const char *escape = *text == '\n'   ? LINE_FEED
+                             : *text == '\'' ? APOSTROPHE
+                             : is_tex        ? tex_escape(c)
+                                             : NULL;
+        if (escape) {
+            to = stpcpy(to, escape);
+            continue;
+        }
+        if (is_tex && strchr("_%#&${}", c))
+            *to++ = '\\';
+        *to++ = c;
+    }
+    *to++ = '\'';
+    *to = '\0';
+    return quoted;
+}
+
+const char *pp_figure_quote(const struct pp_figure *figure, const char *text)
+{
+    return quote(figure, text, figure->target->format == PP_PLOT_TEX);
+}
+
 static void begin_script(const struct pp_figure *f, const char *title)
 {
     const struct format *format = &FORMATS[f->target->format];
@@ -125,7 +177,7 @@ static void begin_script(const struct pp_figure *f, const char *title)
           f->script);
     format->terminal(f);
     if (format->made)
-        fprintf(f->script, "set output '%s'\n", made_name(f, format->made));
+        fprintf(f->script, "set output %s\n", quote(f, made_name(f, format->made), false));
     if (f->target->format != PP_PLOT_TEX)
         fputs("set termoption noenhanced\n", f->script);
     fputs("set encoding utf8\n", f->script);
@@ -167,49 +219,15 @@ void pp_figure_discard(struct pp_figure *figure)
     *figure = (struct pp_figure){0};
 }
 
-static const char *tex_escape(char c)
+/* A line feed would end the comment, and what follows it could end the data and be a command. */
+const char *pp_figure_remark(const struct pp_figure *figure, const char *text)
 {
-    switch (c) {
-    case '\\':
-        return "\\textbackslash{}";
-    case '~':
-        return "\\textasciitilde{}";
-    case '^':
-        return "\\textasciicircum{}";
-    case '<':
-        return "\\textless{}";
-    case '>':
-        return "\\textgreater{}";
-    case '|':
-        return "\\textbar{}";
-    default:
-        return NULL;
-    }
-}
+    char *line = pp_arena_strdup(figure->arena, text);
 
-const char *pp_figure_quote(const struct pp_figure *figure, const char *text)
-{
-    static const char LINE_FEED[] = "'.\"\\n\".'"; /* outside of the single quotes */
-    const bool is_tex = figure->target->format == PP_PLOT_TEX;
-    char *quoted = pp_arena_alloc(figure->arena, 20 * strlen(text) + 3), *to = quoted;
-
-    *to++ = '\'';
-    for (; *text; text++) {
-        const char c = (unsigned char)*text < ' ' ? ' ' : *text;
-        const char *escape = *text == '\n' ? LINE_FEED : is_tex ? tex_escape(c) : NULL;
-        if (escape) {
-            to = stpcpy(to, escape);
-            continue;
-        }
-        if (is_tex && strchr("_%#&${}", c))
-            *to++ = '\\';
-        if (c == '\'') /* twice, inside single quotes */
-            *to++ = c;
-        *to++ = c;
-    }
-    *to++ = '\'';
-    *to = '\0';
-    return quoted;
+    for (char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = ' ';
+    return line;
 }
 
 double pp_figure_point(const struct pp_figure *figure, double size)

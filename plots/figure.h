@@ -76,6 +76,8 @@ const char *pp_figure_quote(const struct pp_figure *figure, const char *text);
 /* What to write behind "ps" for a symbol of that size: 1 is 5 pt across. A line of width 1 is
  * 0.75 pt. */
 double pp_figure_point(const struct pp_figure *figure, double size);
+/* The same for a comment of the script or of its data: on one line, whatever was in a file. */
+const char *pp_figure_remark(const struct pp_figure *figure, const char *text);
 /* Inches of one typeset character, on average: to see whether a label fits. */
 double pp_figure_character_in(const struct pp_figure *figure);
 

@@ -82,11 +82,11 @@ Test(figure, text_is_escaped)
     struct pp_plot_target target = {.format = PP_PLOT_PDF};
     struct pp_figure figure = {.arena = arena, .target = &target};
 
-    cr_assert(eq(str, (char *)pp_figure_quote(&figure, "it's 5 %_\t"), "'it''s 5 %_ '"));
+    cr_assert(eq(str, (char *)pp_figure_quote(&figure, "it's 5 %_\t"), "'it'.\"'\".'s 5 %_ '"));
     cr_assert(eq(str, (char *)pp_figure_quote(&figure, "a\nb"), "'a'.\"\\n\".'b'"));
     target.format = PP_PLOT_TEX;
     cr_assert(eq(str, (char *)pp_figure_quote(&figure, "a_b 5% <&> it's \\"),
-                 "'a\\_b 5\\% \\textless{}\\&\\textgreater{} it''s \\textbackslash{}'"));
+                 "'a\\_b 5\\% \\textless{}\\&\\textgreater{} it'.\"'\".'s \\textbackslash{}'"));
 }
 
 Test(figure, every_format_is_drawn)
