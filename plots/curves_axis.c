@@ -199,10 +199,13 @@ static void limit(struct pp_curve_axis *axis, struct values values)
     axis->hi = axis->scale * values.data[values.count - 1];
 }
 
-/* From zero, unless all values lie close together far from it. */
-static void limit_linear_y(struct pp_curve_axis *axis, bool is_frac, bool is_from_zero)
+/* From zero, unless all values lie close together far from it: shares and rates closer than times,
+ * whose differences count. */
+static void limit_linear_y(struct pp_curve_axis *axis, enum pp_column_unit unit, bool is_from_zero)
 {
-    const double FAR = 0.6;
+    const bool is_frac = unit == PP_COLUMN_FRAC,
+               is_share = is_frac || unit == PP_COLUMN_RATE || unit == PP_COLUMN_FLOPS;
+    const double FAR = is_share ? 0.85 : 0.6;
     const bool is_flat = !(axis->hi > axis->lo), is_all = axis->hi <= 100.000001;
 
     if (is_flat && axis->lo > 0)
@@ -299,7 +302,7 @@ static enum pp_status make_y(struct pp_chart *chart, struct pp_error *err)
         axis->log_base = 10;
         pp_tics_decades(chart->arena, axis, has_units_at);
     } else {
-        limit_linear_y(axis, unit == PP_COLUMN_FRAC, chart->is_from_zero);
+        limit_linear_y(axis, unit, chart->is_from_zero);
     }
     return PP_OK;
 }
@@ -308,5 +311,7 @@ enum pp_status pp_chart_axes(struct pp_chart *chart, double length_in, double ch
                              struct pp_error *err)
 {
     PP_TRY(make_x(chart, length_in, character_in, err));
-    return make_y(chart, err);
+    PP_TRY(make_y(chart, err));
+    PP_TRY(pp_chart_range(chart, "--x-range", chart->curves->x_range, &chart->x_axis, err));
+    return pp_chart_range(chart, "--y-range", chart->curves->y_range, &chart->y_axis, err);
 }

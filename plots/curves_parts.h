@@ -119,6 +119,12 @@ enum pp_status pp_chart_axes(struct pp_chart *chart, double length_in, double ch
 /* y of the line of perfect scaling at x; NAN where there is none. */
 double pp_chart_ideal(const struct pp_chart *chart, double x);
 
+/* ---- curves_range.c ---- */
+/* Limits that are asked for: "LO:HI" of `option`, into an axis that has its own; NULL keeps them.
+ * PP_EINVAL for what is no range, and what the axis cannot show. */
+enum pp_status pp_chart_range(const struct pp_chart *chart, const char *option, const char *text,
+                              struct pp_curve_axis *axis, struct pp_error *err);
+
 /* ---- curves_tics.c ---- */
 /* Tics at `values` (ascending, as drawn): as many as have room on a logarithmic axis, all of them on
  * a linear one, or NULL. */

@@ -34,8 +34,10 @@ struct pp_curves {
     const struct pp_table *points; /* published or measured values: columns x and y of the picture,
                                     * those of `by` say to which series one belongs, `label` stands
                                     * beside it; NULL: none */
-    bool has_log_x, has_log_y; /* they are logarithmic by themselves where values double or span
-                                * decades */
+    bool has_log_x, has_log_y;     /* they are logarithmic by themselves where values double or span
+                                    * decades */
+    const char *x_range, *y_range; /* "LO:HI" in the numbers of the column, "%" behind them is a
+                                    * hundredth; one side may be empty; NULL: as the values say */
     FILE *notes; /* what was chosen and what is left out, a line each; NULL: nowhere */
 };
 enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *table,

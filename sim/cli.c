@@ -183,6 +183,8 @@ static const struct pp_option options[] = {
      .help = "Published or measured values beside the curves: a CSV file with the columns of both axes, those of --by where a point belongs to a curve, and label for a name beside it."},
     {.name = "log-x", .type = PP_OPTION_FLAG, .group = G_PLOT, .commands = PLOT, .help = "A logarithmic x axis; by itself where values double."},
     {.name = "log-y", .type = PP_OPTION_FLAG, .group = G_PLOT, .commands = PLOT, .help = "A logarithmic y axis; by itself where values span three decades."},
+    {.name = "x-range", .type = PP_OPTION_STRING, .argument = "LO:HI", .group = G_PLOT, .commands = PLOT, .help = "Ends of the x axis, in the numbers of the column: 8:64, 8: or :64."},
+    {.name = "y-range", .type = PP_OPTION_STRING, .argument = "LO:HI", .group = G_PLOT, .commands = PLOT, .help = "Ends of the y axis, in the numbers of the column: 0:0.5, or 0:50%."},
     {.name = "ranks", .type = PP_OPTION_STRING, .argument = "LO:HI", .group = G_PLOT, .commands = PLOT, .help = "Of a timeline, only these ranks: 0:7, 4: or 3."},
     {.name = "window", .type = PP_OPTION_STRING, .argument = "FROM:TO", .group = G_PLOT, .commands = PLOT, .help = "Of a timeline, only that time: 10ms:20ms, 1.5s: or :200us; of --step or of two traces since the begin of the step."},
     {.name = "step", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = 1048576, .group = G_PLOT, .commands = PLOT, .help = "Of a trace of several steps, only step K, the first is 1."},

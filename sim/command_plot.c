@@ -50,6 +50,8 @@ static struct pp_curves curves_of(const struct job *job)
         .where_count = where->count,
         .has_log_x = get(job->parsed, "log-x")->count > 0,
         .has_log_y = get(job->parsed, "log-y")->count > 0,
+        .x_range = text_of(job, "x-range"),
+        .y_range = text_of(job, "y-range"),
         .notes = stderr,
     };
 }
@@ -185,6 +187,8 @@ static const struct {
     {"y", PP_FROM_TABLE, {draw_curves}},
     {"log-x", PP_FROM_TABLE, {draw_curves}},
     {"log-y", PP_FROM_TABLE, {draw_curves}},
+    {"x-range", PP_FROM_TABLE, {draw_curves}},
+    {"y-range", PP_FROM_TABLE, {draw_curves}},
     {"points", PP_FROM_TABLE, {draw_curves}},
     {"by", PP_FROM_TABLE, {draw_curves, draw_memory}},
     {"where", PP_FROM_TABLE, {draw_curves, draw_memory}},

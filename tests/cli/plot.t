@@ -97,7 +97,7 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scalin
 > set xrange [7.568461174:33.8245773]
 > set xtics ('8' 8, '16' 16, '32' 32)
 > set ylabel 'MFU (%)'
-> set yrange [25:45]
+> set yrange [0:50]
 > set key above horizontal maxcols 2 Left reverse samplen 2
 > set style line 102 lc rgb '#000000' lw 1 pt 2 ps 1 # no fit
 >
@@ -278,3 +278,20 @@ $ pipesim plot - --log-x <<<$'n,y\n0,2\n1,3'
 = 2
 $ cd tests/data/plots; ls fig* 2>&1 | wc -l
 > 1
+# Ends of the axes; shares begin at zero unless they lie close together.
+$ printf 'n,bubble_frac,t_s\n1,0.284,284\n3,0.352,352\n' >$TMPDIR/r.csv; for range in "" "--y-range 0.1:0.5" "--y-range 20%: --x-range :10"; do pipesim plot $TMPDIR/r.csv -x n -y bubble_frac $range -o $TMPDIR/r.gp 2>/dev/null; grep -E '^set [xy]range' $TMPDIR/r.gp; done; pipesim plot $TMPDIR/r.csv -x n -y t_s -o $TMPDIR/r.gp 2>/dev/null; grep -E '^set yrange' $TMPDIR/r.gp
+> set xrange [0.92:3.08]
+> set yrange [0:40]
+> set xrange [0.92:3.08]
+> set yrange [10:50]
+> set xrange [0.92:10]
+> set yrange [20:40]
+> set yrange [280:360]
+$ pipesim plot $TMPDIR/r.csv --y-range 0.5:0.1 2>&1 | tail -n 1
+> pipesim: error: --y-range 0.5:0.1: 0.5 to 0.1; the first must be less than the other
+$ pipesim plot $TMPDIR/r.csv --y-range half 2>&1 | tail -n 1
+> pipesim: error: --y-range half: LO:HI is expected in the numbers of the column, such as 0:0.5, 0:50%, 8: or :64
+$ pipesim plot $TMPDIR/r.csv --log-y --y-range 0:1 2>&1 | tail -n 1
+> pipesim: error: --y-range 0:1: the axis is logarithmic and begins above 0, not at 0
+$ pipesim plot $TMPDIR/r.csv --kind memory --y-range 0:1 2>&1 | sed "s:$TMPDIR/::"
+> pipesim: error: --y-range has no effect on --kind memory of a sweep
