@@ -106,7 +106,7 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scalin
 # Names at points, a size in centimetres, a title of one's own.
 $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scaling.csv --kind tradeoff --size 16x10cm --title "it's 5 %" -o $d/fig.gp; grep -E '^set (terminal|title|label|.range)' $d/fig.gp
 > set terminal pdfcairo size 6.29921in,3.93701in font 'sans,10' fontscale 0.75 linewidth 1.5 pointscale 0.83
-> set title 'it''s 5 %'
+> set title 'it'."'".'s 5 %'
 > set xrange [27.2:102.8]
 > set yrange [0:50]
 > set label '1f1b' at 30,45 left offset character 0.7,0.7 textcolor rgb '#404040'
