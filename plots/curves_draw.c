@@ -56,19 +56,24 @@ static void begin_element(const struct pp_figure *f, const struct pp_chart *char
             scaled(chart, 1, chart->x_axis.scale), y);
 }
 
-static char letter(int style)
+static char letter(int number)
 {
     static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-    return LETTERS[style % (int)(sizeof(LETTERS) - 1)];
+    return LETTERS[number % PP_LETTERS];
 }
 
 static void draw_closed(const struct pp_figure *f, const struct pp_chart *chart, int *count)
 {
+    const bool in_terminal = pp_chart_in_terminal(chart);
+
     for (int s = 0; s < chart->series_count && chart->has_closed; s++) {
         begin_element(f, chart, s, scaled(chart, 3, chart->y_axis.scale), count);
-        fputs(pp_chart_in_terminal(chart) ? " with lines lt 0" : " with linespoints linestyle 101",
-              f->script);
+        fprintf(f->script, " with %s %s",
+                chart->is_categorical ? "points"
+                : in_terminal         ? "lines"
+                                      : "linespoints",
+                in_terminal ? "lt 0" : "linestyle 101");
     }
 }
 
@@ -89,7 +94,7 @@ static void draw_series(const struct pp_figure *f, const struct pp_chart *chart,
                 fputs(" with lines lt 0", f->script);
                 begin_element(f, chart, s, y, count);
             }
-            fprintf(f->script, " with points pt '%c'", letter(curve->style));
+            fprintf(f->script, " with points pt '%c'", letter(curve->letter));
         } else {
             fprintf(f->script, " with %s linestyle %d", is_joined ? "linespoints" : "points",
                     curve->style + 1);
@@ -142,7 +147,8 @@ static void write_plot(const struct pp_figure *f, const struct pp_chart *chart)
     draw_unfit(f, chart, &count);
     pp_chart_draw_marks(f, chart);
     if (chart->has_closed)
-        fprintf(f->script, ", \\\n     keyentry with lines %s title %s",
+        fprintf(f->script, ", \\\n     keyentry with %s %s title %s",
+                chart->is_categorical ? "points" : "lines",
                 pp_chart_in_terminal(chart) ? "lt 0" : "linestyle 101",
                 pp_figure_quote(f, pp_legend_closed));
     if (chart->has_ideal)
@@ -158,7 +164,9 @@ static void write_styles(const struct pp_figure *f, const struct pp_chart *chart
 {
     const bool is_paper = chart->target->is_paper;
 
-    pp_style_define_more(f, chart->series_count);
+    for (int s = 0; s < chart->series_count; s++)
+        if (chart->series[s].style >= PP_STYLES)
+            pp_style_define_line(f, chart->series[s].style, chart->series[s].look);
     if (chart->has_closed)
         fprintf(f->script,
                 "set style line 101 lc rgb '#c8c8c8' lw %g dt 1 pt 7 ps %g # closed form\n",

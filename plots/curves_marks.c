@@ -124,7 +124,8 @@ static bool has_style(const struct pp_chart *chart, int style)
 
 void pp_chart_draw_marks(const struct pp_figure *f, const struct pp_chart *chart)
 {
-    for (int style = -1; style < chart->series_count && chart->mark_count > 0; style++) {
+    for (int style = -1; style < PP_STYLES + chart->series_count && chart->mark_count > 0;
+         style++) {
         if (!has_style(chart, style))
             continue;
         fprintf(f->script,

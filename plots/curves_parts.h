@@ -4,7 +4,7 @@
 
 #include "plots/plot.h"
 
-enum { PP_BY_MAX = 8 };
+enum { PP_BY_MAX = 8, PP_LETTERS = 52 };
 
 struct pp_curve_point {
     double x, y;   /* in the units of the table; x of a category is its index */
@@ -18,7 +18,10 @@ struct pp_curve {
     int count, capacity;
     int along;     /* the input that its points are joined along; -1 = none, or all of them are x */
     bool is_named; /* its name stands at a point */
-    int style; /* number of the series in the table: keeps its colour where the order changes */
+    int style;     /* linestyle of the script, minus 1 */
+    struct pp_line_look look;   /* what that is */
+    int letter;                 /* number of its letter in the terminal */
+    int rank;                   /* its place among the series of the whole file */
     struct pp_curve_same *same; /* further series with the very same points */
     int same_count, same_capacity;
 };
@@ -60,6 +63,7 @@ struct pp_chart {
     int category_count;
     struct pp_curve *series; /* in the order of the legend */
     int series_count;
+    bool is_crossed; /* series differ in two inputs: the legend is in the order of the file */
     struct pp_curve_mark *marks; /* of --points */
     int mark_count;
     struct pp_curve_axis x_axis, y_axis;
@@ -94,11 +98,15 @@ bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b);
 enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err);
 
 /* ---- curves_along.c ---- */
-/* Where the kind joins points that lie anywhere: puts them in the order of the one input that varies,
- * and joins equal series. PP_EINVAL where several vary on their own. */
+/* Where the kind joins points that lie anywhere: puts them in the order of the one input that
+ * varies, and joins equal series. PP_EINVAL where several vary on their own. */
 enum pp_status pp_chart_join(struct pp_chart *chart, struct pp_error *err);
 /* Does the input follow from others that vary: gpus from pp, gbs from micro_batches? */
 bool pp_chart_is_derived(const struct pp_chart *chart, int column);
+
+/* ---- curves_looks.c ---- */
+/* Colours, dashes, symbols and letters of the series, the same in every picture of a table. */
+void pp_chart_give_looks(struct pp_chart *chart);
 
 /* ---- curves_same.c ---- */
 /* Series with the same points become one with several names: each would hide the one before. */
@@ -126,8 +134,8 @@ enum pp_status pp_chart_range(const struct pp_chart *chart, const char *option, 
                               struct pp_curve_axis *axis, struct pp_error *err);
 
 /* ---- curves_tics.c ---- */
-/* Tics at `values` (ascending, as drawn): as many as have room on a logarithmic axis, all of them on
- * a linear one, or NULL. */
+/* Tics at `values` (ascending, as drawn): as many as have room on a logarithmic axis, all of them
+ * on a linear one, or NULL. */
 const char *pp_tics_at(struct pp_arena *arena, const struct pp_curve_axis *axis,
                        const double *values, int count, double length_in, double character_in);
 /* Limits on the tics of a logarithmic axis whose lo and hi are those of the data; with units at the
@@ -160,8 +168,8 @@ const char *pp_chart_constants(const struct pp_chart *chart, int columns);
 /* Names of series, where the kind of picture has them, and of marks, at points where they cover
  * nothing; what finds no such place has none. Marks series that are named. The field is that within
  * the axes. */
-void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *chart,
-                           double width_in, double height_in);
+void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *chart, double width_in,
+                           double height_in);
 
 /* ---- curves_frame.c: what stands around the curves ---- */
 struct pp_legend {

@@ -201,7 +201,12 @@ static int compare_right_ends(const void *a, const void *b)
 
     if (s->y > t->y || s->y < t->y)
         return s->y > t->y ? -1 : 1;
-    return p->style - q->style;
+    return p->rank - q->rank;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    return ((const struct pp_curve *)a)->rank - ((const struct pp_curve *)b)->rank;
 }
 
 enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err)
@@ -227,10 +232,9 @@ enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err)
               sizeof(struct pp_curve_point), chart->kind->is_scatter ? compare_rows : compare_x);
     if (!chart->kind->is_scatter)
         pp_chart_join_same(chart);
-    for (int i = 0; i < chart->series_count; i++)
-        chart->series[i].style = i;
+    pp_chart_give_looks(chart);
     if (!chart->kind->is_scatter && !chart->is_categorical)
         qsort(chart->series, (size_t)chart->series_count, sizeof(*chart->series),
-              compare_right_ends);
+              chart->is_crossed ? compare_ranks : compare_right_ends);
     return PP_OK;
 }

@@ -86,8 +86,14 @@ double pp_figure_character_in(const struct pp_figure *figure);
  * symbol; all differ in grey, too. */
 enum { PP_STYLES = 8 };
 void pp_style_define(const struct pp_figure *figure);
-/* The styles behind them, up to `count`: the colours again, with other dashes and symbols. */
-void pp_style_define_more(const struct pp_figure *figure, int count);
+/* Numbers in the tables of style.c, which begin again where they end. */
+struct pp_line_look {
+    int colour, symbol, dash, paper_dash;
+};
+/* What linestyle `i` + 1 is; behind PP_STYLES the colours again, with other dashes and symbols. */
+struct pp_line_look pp_style_look(int i);
+/* Defines linestyle `i` + 1. */
+void pp_style_define_line(const struct pp_figure *figure, int i, struct pp_line_look look);
 /* Colour of a kind of op, as 0xRRGGBB: kinds differ in lightness; `shade` in [0, 1] is where within
  * its range of lightness (neighbouring micro-batches differ). */
 unsigned pp_style_op_rgb(int kind, double shade);

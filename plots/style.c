@@ -20,14 +20,20 @@ static const struct line_style LINES[PP_STYLES] = {
 static const int SYMBOLS[] = {7, 5, 9, 11, 13, 3, 6, 1, 4, 8, 15, 10, 12};
 enum { SYMBOLS_COUNT = sizeof(SYMBOLS) / sizeof(*SYMBOLS) };
 
-static void define_line(const struct pp_figure *f, int i)
+struct pp_line_look pp_style_look(int i)
 {
-    static const char *const ROUNDS[] = {"1", "(6,3)", "(2,2)"}; /* on a screen */
     const int round = i / PP_STYLES;
-    const struct line_style *line = &LINES[i % PP_STYLES];
+
+    return (struct pp_line_look){i % PP_STYLES, i, round, i + 3 * round};
+}
+
+void pp_style_define_line(const struct pp_figure *f, int i, struct pp_line_look look)
+{
+    static const char *const DASHES[] = {"1", "(6,3)", "(2,2)", "(9,3,2,3)"}; /* on a screen */
+    const struct line_style *line = &LINES[look.colour % PP_STYLES];
     const char *dash =
-        f->target->is_paper ? LINES[(i + 3 * round) % PP_STYLES].dash : ROUNDS[round % 3];
-    const int symbol = SYMBOLS[i % SYMBOLS_COUNT];
+        f->target->is_paper ? LINES[look.paper_dash % PP_STYLES].dash : DASHES[look.dash % 4];
+    const int symbol = SYMBOLS[look.symbol % SYMBOLS_COUNT];
     const bool is_filled = symbol >= 5 && symbol % 2 == 1;
     const double size = (f->target->is_paper ? 0.65 : 0.85) * (is_filled ? 1 : 1.25);
 
@@ -38,19 +44,13 @@ static void define_line(const struct pp_figure *f, int i)
 void pp_style_define(const struct pp_figure *f)
 {
     for (int i = 0; i < PP_STYLES; i++)
-        define_line(f, i);
+        pp_style_define_line(f, i, pp_style_look(i));
     fprintf(f->script,
             "set border 3 lw %g lc rgb '#404040'\n"
             "set tics nomirror scale 0.6 textcolor rgb '#202020'\n"
             "set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1\n"
             "set key noautotitle\n",
             f->target->is_paper ? 0.7 : 1.0);
-}
-
-void pp_style_define_more(const struct pp_figure *f, int count)
-{
-    for (int i = PP_STYLES; i < count; i++)
-        define_line(f, i);
 }
 
 /* Range of a kind. In grey, no two ranges of F, B, I, W, R, U touch: luminance in percent. */

@@ -22,6 +22,7 @@ set xtics ('4' 4, '8' 8, '16' 16, '32' 32, '64' 64)
 set ylabel 'bubble (% of the step)'
 set yrange [0:100]
 set key above horizontal maxcols 1 Left reverse samplen 2
+set style line 12 lc rgb '#9c1637' lw 1.2 dt (2,4) pt 4 ps 0.812
 set style line 101 lc rgb '#c8c8c8' lw 2.5 dt 1 pt 7 ps 1 # closed form
 
 $series1 << EOD
@@ -80,7 +81,7 @@ $marks << EOD
 8 0.45 2
 8 0.83 1
 16 0.49 2
-32 0.32 3
+32 0.32 4
 8 0.01 5
 16 0.01 5
 EOD
@@ -93,13 +94,13 @@ plot $series1 using 1:($3*100) with linespoints linestyle 101, \
      $series1 using 1:($2*100) with linespoints linestyle 1 title 'gems', \
      $series2 using 1:($2*100) with linespoints linestyle 2 title 'gpipe', \
      keyentry with lines lt nodraw title '= 1f1b', \
-     $series3 using 1:($2*100) with linespoints linestyle 3 title 'chimera, pipelines 2', \
-     $series4 using 1:($2*100) with linespoints linestyle 4 title 'chimera, pipelines 4', \
+     $series3 using 1:($2*100) with linespoints linestyle 4 title 'chimera, pipelines 2', \
+     $series4 using 1:($2*100) with linespoints linestyle 12 title 'chimera, pipelines 4', \
      $series5 using 1:($2*100) with linespoints linestyle 5 title 'pipedream', \
      keyentry with lines lt nodraw title '= pipedream-2bw', \
      $marks using ($1*1):($3 == 1 ? $2*100 : NaN) with points linestyle 1 pt 6 ps 1.1 lw 1, \
      $marks using ($1*1):($3 == 2 ? $2*100 : NaN) with points linestyle 2 pt 6 ps 1.1 lw 1, \
-     $marks using ($1*1):($3 == 3 ? $2*100 : NaN) with points linestyle 3 pt 6 ps 1.1 lw 1, \
+     $marks using ($1*1):($3 == 4 ? $2*100 : NaN) with points linestyle 4 pt 6 ps 1.1 lw 1, \
      $marks using ($1*1):($3 == 5 ? $2*100 : NaN) with points linestyle 5 pt 6 ps 1.1 lw 1, \
      keyentry with points pt 6 ps 1.1 lw 1 lc rgb '#202020' title 'published', \
      keyentry with lines linestyle 101 title 'closed form'

@@ -44,7 +44,7 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot sweep.
 >
 > plot $series1 using 1:($3*100) with linespoints linestyle 101, \
 >      $series2 using 1:($3*100) with linespoints linestyle 101, \
->      $series1 using 1:($2*100) with linespoints linestyle 2 title 'chimera', \
+>      $series1 using 1:($2*100) with linespoints linestyle 3 title 'chimera', \
 >      $series2 using 1:($2*100) with linespoints linestyle 1 title 'gpipe', \
 >      keyentry with lines lt nodraw title '= 1f1b', \
 >      keyentry with lines linestyle 101 title 'closed form'
@@ -230,8 +230,8 @@ $ pipesim plot - <<<$'a,b\n1'
 $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot sweep.csv -x pp -o $d/fig.gp; grep -A1 EOD $d/fig.gp | grep '# '
 > # gpipe, 4 micro-batches = 1f1b, 4 micro-batches
 > # gpipe, 8 micro-batches = 1f1b, 8 micro-batches
-> # chimera, 4 micro-batches = chimera, 8 micro-batches
 > # gpipe, 16 micro-batches = 1f1b, 16 micro-batches
+> # chimera, 4 micro-batches = chimera, 8 micro-batches
 ! note: left out 1 of 9 rows: sweep.csv:10 refused: --micro-batches 4: dualpipe needs an even number, at least twice --pp 4; nearest: 8
 ! note: bubble_frac over pp by schedule,micro_batches (other columns: -x, -y, --by)
 $ cd tests/data/plots; pipesim plot sweep.csv --by none

@@ -4,7 +4,7 @@ $ cd $TMPDIR && pipesim sweep --schedule gpipe,1f1b,chimera --pipelines 2 --pp 4
 > # seen.csv
 > # pp bubble_frac series
 > 8 0.31 1 # at 8, 1f1b
-> 32 0.5 2
+> 32 0.5 3
 > 16 0.7 0 # other
 > EOD
 >
@@ -14,7 +14,7 @@ $ cd $TMPDIR && pipesim sweep --schedule gpipe,1f1b,chimera --pipelines 2 --pp 4
 > # seen.csv
 >      $marks using ($1*1):($3 == 0 ? $2*100 : NaN) with points pt 6 ps 1.5 lw 1.5 lc rgb '#202020', \
 >      $marks using ($1*1):($3 == 1 ? $2*100 : NaN) with points linestyle 1 pt 6 ps 1.5 lw 1.5, \
->      $marks using ($1*1):($3 == 2 ? $2*100 : NaN) with points linestyle 2 pt 6 ps 1.5 lw 1.5, \
+>      $marks using ($1*1):($3 == 3 ? $2*100 : NaN) with points linestyle 3 pt 6 ps 1.5 lw 1.5, \
 >      keyentry with points pt 6 ps 1.5 lw 1.5 lc rgb '#202020' title 'seen', \
 > $marks << EOD
 > # seen.csv

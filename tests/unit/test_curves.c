@@ -233,3 +233,71 @@ Test(curves, columns_that_a_kind_needs_are_named)
     expect(refuse("a,b\nx,y\n", (struct pp_curves){0}), "no column of numbers");
     expect(refuse("a\n", (struct pp_curves){0}), "no rows");
 }
+
+static int style_of(const char *script, const char *name)
+{
+    const char *title = strstr(script, pp_arena_printf(arena, " title '%s'", name));
+
+    cr_assert(title != NULL, "no %s in\n%s", name, script);
+    while (title > script && strncmp(title, "linestyle ", 10) != 0)
+        title--;
+    return atoi(title + 10);
+}
+
+/* Colour, dash and symbol as the script has them. */
+static const char *look_of(const char *script, const char *name)
+{
+    const char *line =
+        strstr(script, pp_arena_printf(arena, "\nset style line %d ", style_of(script, name)));
+
+    cr_assert(line != NULL);
+    line = strstr(line, "lc rgb");
+    return pp_arena_printf(arena, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
+static bool shares(const char *a, const char *b, const char *words)
+{
+    const char *x = strstr(a, words), *y = strstr(b, words);
+
+    cr_assert(x && y);
+    return strcspn(x + strlen(words), " ") == strcspn(y + strlen(words), " ") &&
+           !strncmp(x, y, strlen(words) + strcspn(x + strlen(words), " "));
+}
+
+#define CROSSED                                                                                    \
+    SWEEP                                                                                          \
+    "0,a,4,2,4,8,1,.4,ok\n1,a,4,2,8,16,2,.3,ok\n2,a,8,2,4,8,1,.4,ok\n3,a,8,2,8,16,2,.2,ok\n"       \
+    "4,b,4,2,4,8,1,.4,ok\n5,b,4,2,8,16,2,.1,ok\n6,b,8,2,4,8,1,.4,ok\n7,b,8,2,8,16,2,.15,ok\n"      \
+    "8,c,4,2,4,8,1,.4,ok\n9,c,4,2,8,16,2,.1,ok\n10,c,8,2,4,8,1,.5,ok\n11,c,8,2,8,16,2,.9,ok\n"
+
+Test(curves, a_schedule_looks_the_same_in_every_picture_of_a_file)
+{
+    static const char *const WHERE[] = {"pp=8", "schedule=c,b"}, *const ONE[] = {"pp=8",
+                                                                                 "schedule=c"};
+    const char *all = draw(CROSSED, (struct pp_curves){.where = WHERE, .where_count = 1}),
+               *two = draw(CROSSED, (struct pp_curves){.where = WHERE, .where_count = 2}),
+               *one = draw(CROSSED, (struct pp_curves){.where = ONE, .where_count = 2}),
+               *points = draw(CROSSED, (struct pp_curves){.kind = kind("scatter"),
+                                                          .x = "iteration_s",
+                                                          .where = WHERE + 1,
+                                                          .where_count = 1});
+
+    cr_assert(eq(str, (char *)look_of(all, "c"), (char *)look_of(two, "c")));
+    cr_assert(eq(str, (char *)look_of(all, "c"), (char *)look_of(points, "c")));
+    cr_assert(eq(str, (char *)look_of(all, "b"), (char *)look_of(points, "b")));
+    cr_assert(false == shares(look_of(all, "c"), look_of(all, "b"), "rgb "));
+    expect(one, "with linespoints linestyle 3\n");
+}
+
+/* b at pp 4 has the points of c: c would be gone, were it not for its other number of ranks. */
+Test(curves, of_two_inputs_one_is_the_colour_and_one_the_symbol)
+{
+    const char *script = draw(CROSSED, (struct pp_curves){.x = "micro_batches"});
+    const char *a4 = look_of(script, "a, pp 4"), *a8 = look_of(script, "a, pp 8"),
+               *b4 = look_of(script, "b, pp 4"), *c8 = look_of(script, "c, pp 8");
+
+    cr_assert(shares(a4, a8, "rgb ") && !shares(a4, b4, "rgb ") && !shares(a4, c8, "rgb "));
+    cr_assert(shares(a4, b4, " pt ") && shares(a8, c8, " pt ") && !shares(a4, a8, " pt "));
+    cr_assert(shares(a4, b4, " dt ") && shares(a8, c8, " dt ") && !shares(a4, a8, " dt "));
+    expect(script, "title '= c, pp 4'");
+}
