@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +24,21 @@ void pp_process_begin(void (*interrupted)(int))
     signal(SIGXFSZ, SIG_IGN);                   /* writing fails instead */
     if (signal(SIGINT, interrupted) == SIG_IGN) /* started in the background */
         signal(SIGINT, SIG_IGN);
+}
+
+void pp_process_hold(sigset_t *before)
+{
+    sigset_t held;
+
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    sigaddset(&held, SIGTERM);
+    sigprocmask(SIG_BLOCK, &held, before);
+}
+
+void pp_process_release(const sigset_t *before)
+{
+    sigprocmask(SIG_SETMASK, before, NULL);
 }
 
 int pp_process_end(const char *program, enum pp_status status, struct pp_error *err)

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -220,6 +221,14 @@ static enum pp_status run_points(struct sweep *s, int jobs, struct pp_error *err
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+/* A pipe or a device has nothing to draw afterwards. */
+static bool is_file(const char *path)
+{
+    struct stat info;
+
+    return path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 /* Whatever happened, the file is put in order; the first error counts. */
 static enum pp_status finish(struct sweep *s, enum pp_status status, struct pp_error *err)
 {
@@ -232,7 +241,11 @@ static enum pp_status finish(struct sweep *s, enum pp_status status, struct pp_e
             *err = closing;
         return closed;
     }
-    if (status == PP_EINTR && closed == PP_OK && s->path)
+    if (closed != PP_OK) {
+        pp_error_append(err, "\n  %s", closing.message);
+        return status;
+    }
+    if (status == PP_EINTR && s->path)
         return pp_error_set(err, PP_EINTR,
                             "interrupted: %s has %" PRId64 " of %" PRId64
                             " points; the same command goes on",
@@ -240,6 +253,7 @@ static enum pp_status finish(struct sweep *s, enum pp_status status, struct pp_e
     if (status != PP_OK)
         return status;
     const struct pp_sweep_summary summary = {.path = s->path,
+                                             .is_file = is_file(s->path),
                                              .merged_path = s->merged_path,
                                              .part = s->part,
                                              .counts = counts,

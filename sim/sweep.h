@@ -121,6 +121,7 @@ const char *pp_sweep_part_path(struct pp_arena *arena, const char *path, struct 
 /* ---- sim/sweep_summary.c ---- */
 struct pp_sweep_summary {
     const char *path;        /* NULL: stdout */
+    bool is_file;            /* that can be read again */
     const char *merged_path; /* -o as given, where a launcher made the parts; else NULL */
     struct pp_part part;
     struct pp_sweep_counts counts;

@@ -1,6 +1,7 @@
 #include "sim/sweep_file_parts.h"
 
 #include "core/file.h"
+#include "sim/sweep_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,30 +54,6 @@ static enum pp_status fail(const struct pp_sweep_file *file, struct pp_error *er
     return pp_error_set(err, PP_EFAIL, "cannot write '%s': %s", file->path, strerror(errno));
 }
 
-/* One sweep at a time. Not flock(): workers would hold that on. */
-static enum pp_status lock(const struct pp_sweep_file *file, struct pp_error *err)
-{
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-    if (fcntl(file->fd, F_SETLK, &whole) == 0)
-        return PP_OK;
-    if (errno != EACCES && errno != EAGAIN) /* a file system without locks */
-        return PP_OK;
-    pp_error_set(err, PP_EFAIL, "'%s' is being written by another sweep", file->path);
-    if (fcntl(file->fd, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK && whole.l_pid > 0)
-        pp_error_append(err, " (process %ld)", (long)whole.l_pid);
-    return pp_error_append(err, "\n  wait for its end, or choose another -o");
-}
-
-/* Another sweep that ends puts a new file in the place of the one that was opened here. */
-static bool is_in_place(int fd, const char *place)
-{
-    struct stat opened, there;
-
-    return fstat(fd, &opened) == 0 && stat(place, &there) == 0 && opened.st_dev == there.st_dev &&
-           opened.st_ino == there.st_ino;
-}
-
 static enum pp_status open_locked(struct pp_sweep_file *file, struct pp_error *err)
 {
     const char *place = pp_output_place(file->arena, file->path);
@@ -85,8 +62,9 @@ static enum pp_status open_locked(struct pp_sweep_file *file, struct pp_error *e
         file->fd = open(place, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
         if (file->fd < 0)
             break;
-        PP_TRY(lock(file, err));
-        if (is_in_place(file->fd, place))
+        PP_TRY(pp_sweep_lock(file->fd, file->path, err));
+        /* another sweep that ends puts a new file in the place of the one opened here */
+        if (pp_sweep_place_state(file->fd, place) == PP_PLACE_HELD)
             return PP_OK;
         close(file->fd);
         file->fd = -1;
@@ -249,11 +227,27 @@ enum pp_status pp_sweep_file_add(struct pp_sweep_file *file, int64_t point, cons
 
 /* ---- closing ------------------------------------------------------------------------------ */
 
+/* A file that was removed meanwhile is written anew; one that others have put there is theirs. */
+static enum pp_status check_place(struct pp_sweep_file *file, struct pp_error *err)
+{
+    const char *place = pp_output_place(file->arena, file->path);
+    const enum pp_sweep_place_state state =
+        place ? pp_sweep_place_state(file->fd, place) : PP_PLACE_EMPTY;
+
+    if (state == PP_PLACE_OTHER)
+        return pp_error_set(err, PP_EFAIL,
+                            "'%s' was replaced by another file while the sweep wrote to it; its "
+                            "%" PRId64 " rows are lost",
+                            file->path, file->row_count);
+    file->is_sorted &= state == PP_PLACE_HELD;
+    return PP_OK;
+}
+
 static enum pp_status close_file(struct pp_sweep_file *file, struct pp_error *err)
 {
-    enum pp_status status = PP_OK;
+    enum pp_status status = file->is_broken ? PP_OK : check_place(file, err);
 
-    if (!file->is_broken && !file->is_sorted)
+    if (status == PP_OK && !file->is_broken && !file->is_sorted)
         status = pp_sweep_put_in_order(file, err);
     /* A full disk may show here only; the lock ends with it. */
     if (close(file->fd) != 0 && status == PP_OK && errno != EINTR)

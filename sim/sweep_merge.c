@@ -1,11 +1,16 @@
 /* sim/sweep_merge.c — the result files of the parts of a sweep as one. */
 #include "core/file.h"
 #include "core/output.h"
+#include "core/process.h"
+#include "sim/sweep_lock.h"
 #include "sim/sweep_missing.h"
 #include "sim/sweep_read.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct entry {
     const struct pp_sweep_line *row;
@@ -250,18 +255,47 @@ static void note_missing(struct pp_arena *arena, const struct merge *m)
     pp_sweep_note_missing(&points, m->notes);
 }
 
+static void write_to(const struct merge *m, bool is_one, FILE *out)
+{
+    put(m->header, out);
+    fputc('\n', out);
+    (is_one ? write_rows : write_numbered)(m, out);
+}
+
+/* No sweep writes to it meanwhile. */
+static enum pp_status replace_file(struct pp_arena *arena, const struct merge *m, bool is_one,
+                                   const char *path, struct pp_error *err)
+{
+    struct pp_output output;
+    struct stat info;
+    const bool is_there = stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    const int fd = is_there ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    enum pp_status status = fd >= 0 ? pp_sweep_lock(fd, path, err) : PP_OK;
+
+    if (status == PP_OK)
+        status = pp_output_open(arena, path, &output, err);
+    if (status == PP_OK) {
+        write_to(m, is_one, output.file);
+        status = pp_output_commit(&output, err);
+    }
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
 static enum pp_status write_file(struct pp_arena *arena, const struct merge *m, bool is_one,
                                  const char *path, FILE *out, struct pp_error *err)
 {
-    const bool is_file = path && strcmp(path, "-") != 0;
-    struct pp_output output = {.file = out};
+    sigset_t before;
 
-    if (is_file)
-        PP_TRY(pp_output_open(arena, path, &output, err));
-    put(m->header, output.file);
-    fputc('\n', output.file);
-    (is_one ? write_rows : write_numbered)(m, output.file);
-    return is_file ? pp_output_commit(&output, err) : PP_OK;
+    if (!path || !strcmp(path, "-")) {
+        write_to(m, is_one, out);
+        return PP_OK;
+    }
+    pp_process_hold(&before);
+    const enum pp_status status = replace_file(arena, m, is_one, path, err);
+    pp_process_release(&before);
+    return status;
 }
 
 enum pp_status pp_sweep_merge(struct pp_arena *arena, const char *const *paths, int count,

@@ -1,9 +1,9 @@
+#include "core/process.h"
 #include "sim/sweep_file_parts.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -72,26 +72,12 @@ static enum pp_status cannot_read(const struct pp_sweep_file *file, struct pp_er
     return pp_error_set(err, PP_EFAIL, "cannot read '%s': %s", file->path, strerror(errno));
 }
 
-/* Some files are written in place (core/output.h), so that nothing can be read meanwhile. */
-static enum pp_status read_ahead(const struct pp_sweep_file *file, char **text,
-                                 struct pp_error *err)
-{
-    struct stat info;
-
-    *text = NULL;
-    if (fstat(file->fd, &info) == 0 && info.st_nlink <= 1 && info.st_uid == geteuid())
-        return PP_OK;
-    *text = pp_arena_alloc_raw(file->arena, (size_t)file->size + 1);
-    return read_at(file->fd, *text, (size_t)file->size, 0) ? PP_OK : cannot_read(file, err);
-}
-
-static enum pp_status rewrite(struct pp_sweep_file *file, struct pp_error *err)
+static enum pp_status write_rows(const struct pp_sweep_file *file, const char *path,
+                                 const char *text, struct pp_error *err)
 {
     struct pp_output output;
-    char *text;
 
-    PP_TRY(read_ahead(file, &text, err));
-    PP_TRY(pp_output_open(file->arena, file->path, &output, err));
+    PP_TRY(pp_output_open(file->arena, path, &output, err));
     fwrite(file->header.data, 1, file->header.length + 1, output.file);
     if (!print_rows(file, text, output.file)) {
         cannot_read(file, err);
@@ -101,17 +87,41 @@ static enum pp_status rewrite(struct pp_sweep_file *file, struct pp_error *err)
     return pp_output_commit(&output, err);
 }
 
-/* An interrupt waits until it is done: the temporary file would be left behind. */
-static enum pp_status rewrite_undisturbed(struct pp_sweep_file *file, struct pp_error *err)
+/* Some files are written in place (core/output.h). Whatever ends that, all rows are in another one
+ * beside it, and nothing can be read from the file meanwhile. */
+static enum pp_status rewrite_in_place(const struct pp_sweep_file *file, struct pp_error *err)
 {
-    sigset_t held, before;
+    const char *place = pp_output_place(file->arena, file->path);
+    const char *spare =
+        pp_arena_printf(file->arena, "%s.%ld.rows", place ? place : file->path, (long)getpid());
+    char *text = pp_arena_alloc_raw(file->arena, (size_t)file->size + 1);
 
-    sigemptyset(&held);
-    sigaddset(&held, SIGINT);
-    sigaddset(&held, SIGTERM);
-    sigprocmask(SIG_BLOCK, &held, &before);
+    if (!read_at(file->fd, text, (size_t)file->size, 0))
+        return cannot_read(file, err);
+    PP_TRY(write_rows(file, spare, text, err));
+    if (write_rows(file, file->path, text, err) != PP_OK)
+        return pp_error_append(err, "\n  all rows are in '%s'", spare);
+    unlink(spare);
+    return PP_OK;
+}
+
+static enum pp_status rewrite(const struct pp_sweep_file *file, struct pp_error *err)
+{
+    struct stat info;
+
+    if (fstat(file->fd, &info) == 0 && info.st_nlink <= 1 && info.st_uid == geteuid())
+        return write_rows(file, file->path, NULL, err);
+    return rewrite_in_place(file, err);
+}
+
+/* An interrupt waits until it is done. */
+static enum pp_status rewrite_undisturbed(const struct pp_sweep_file *file, struct pp_error *err)
+{
+    sigset_t before;
+
+    pp_process_hold(&before);
     const enum pp_status status = rewrite(file, err);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    pp_process_release(&before);
     return status;
 }
 

@@ -53,6 +53,6 @@ void pp_sweep_summary(const struct pp_sweep_summary *s, FILE *out)
     else if (s->part.count > 1)
         fprintf(out, "  next  pipesim sweep --merge FILE... -o FILE, when all %d parts are there\n",
                 s->part.count);
-    else if (!is_refused)
+    else if (!is_refused && s->is_file)
         fprintf(out, "  next  pipesim plot %s\n", s->path);
 }

@@ -18,3 +18,7 @@ $ cd $TMPDIR; pipesim program --schedule gpipe --pp 2 --micro-batches 2 --comput
 $ cd $TMPDIR; cp p.csv q.csv; ln -s q.csv r.csv; pipesim sweep --schedule ./q.csv --unit F=1 -o r.csv --fresh; echo $?; cmp p.csv q.csv
 > 2
 ! pipesim: error: -o r.csv is what --schedule ./q.csv reads: choose another -o
+# A pipe has nothing to draw afterwards.
+$ cd $TMPDIR; mkfifo pipe; cat pipe >read.csv & cd $TMPDIR; pipesim sweep --schedule 1f1b --pp 2,4 --micro-batches 4 --unit F=1 -o pipe 2>&1 | sed "s|, [0-9.,]* points/s||"; wait; wc -l <read.csv
+> pipesim: 2 points in pipe
+> 3

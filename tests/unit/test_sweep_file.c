@@ -556,6 +556,72 @@ Test(sweep_file, a_full_disk_while_putting_in_order)
     cr_assert(count_wanted(wanted) == 0);
 }
 
+/* With other names it is written in place, and only when all of it is safe. */
+Test(sweep_file, a_full_disk_while_putting_in_order_in_place)
+{
+    const struct pp_grid grid = grid_of(20);
+    const struct rlimit little = {500, RLIM_INFINITY};
+    bool wanted[POINTS_MAX];
+    char twin[128];
+
+    signal(SIGXFSZ, SIG_IGN);
+    snprintf(twin, sizeof(twin), "%s/twin", folder);
+    want(wanted, 20);
+    struct pp_sweep_file *file = opened(&grid, wanted);
+    cr_assert(link(path, twin) == 0);
+    for (int64_t i = 19; i >= 0; i--)
+        add(file, i, 20, false);
+    cr_assert(setrlimit(RLIMIT_FSIZE, &little) == 0);
+    cr_assert(pp_sweep_file_close(file, &err) == PP_EFAIL);
+    cr_assert(strstr(err.message, "its rows are there, but not in the order of points"));
+    cr_assert(unlink(twin) == 0);
+    check_alone();
+    want(wanted, 20);
+    file = opened(&grid, wanted);
+    cr_assert(count_wanted(wanted) == 0);
+}
+
+/* ---- somebody else's hand -------------------------------------------------------------------- */
+
+Test(sweep_file, a_file_that_is_removed_is_written_anew)
+{
+    const struct pp_grid grid = grid_of(5);
+    bool wanted[POINTS_MAX];
+
+    for (int is_sorted = 0; is_sorted < 2; is_sorted++) {
+        want(wanted, 5);
+        struct pp_sweep_file *file = opened(&grid, wanted);
+        for (int64_t i = 0; i < 5; i++)
+            add(file, is_sorted ? i : 4 - i, 5, false);
+        cr_assert(unlink(path) == 0);
+        close_file(file);
+        check_contents(path, all_rows(5));
+        check_alone();
+        cr_assert(unlink(path) == 0);
+    }
+}
+
+Test(sweep_file, a_file_that_is_replaced_is_not_touched)
+{
+    const struct pp_grid grid = grid_of(5);
+    bool wanted[POINTS_MAX];
+
+    want(wanted, 5);
+    struct pp_sweep_file *file = opened(&grid, wanted);
+    for (int64_t i = 4; i >= 0; i--)
+        add(file, i, 5, false);
+    cr_assert(unlink(path) == 0);
+    put_file(path, "mine");
+    cr_assert(pp_sweep_file_close(file, &err) == PP_EFAIL);
+    cr_assert_str_eq(err.message,
+                     pp_arena_printf(arena,
+                                     "'%s' was replaced by another file while the sweep wrote to "
+                                     "it; its 5 rows are lost",
+                                     path));
+    check_contents(path, "mine");
+    check_alone();
+}
+
 /* ---- streams --------------------------------------------------------------------------------- */
 
 /* At any moment all rows are out that have no gap before them. */

@@ -3,8 +3,12 @@
 #include "sim/sweep.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define HEADER                    "point,schedule,iteration_s,points,key\n"
@@ -270,4 +274,57 @@ Test(sweep_merge, output_is_an_input)
     cr_expect_eq(pp_sweep_merge(arena, paths, 0, NULL, stdout, stderr, &err), PP_EINVAL);
     unlink(paths[1]);
     cr_expect_eq(pp_sweep_merge(arena, paths, 2, NULL, stdout, stderr, &err), PP_EFAIL);
+}
+
+/* ---- the output ------------------------------------------------------------------------------ */
+
+Test(sweep_merge, a_sweep_that_writes_to_the_output_is_left_alone)
+{
+    struct pp_error err = {0};
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int ready[2], go[2], how;
+    char byte, *text;
+    size_t length;
+
+    write_text(paths[0], HEADER ROW(0, 2, 0));
+    write_text(paths[1], HEADER ROW(1, 2, 1));
+    cr_assert(pipe(ready) == 0 && pipe(go) == 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        const int fd = open(paths[1], O_RDWR);
+        const bool is_locked = fcntl(fd, F_SETLK, &whole) == 0;
+        _exit(is_locked && write(ready[1], "r", 1) == 1 && read(go[0], &byte, 1) == 1 ? 0 : 1);
+    }
+    cr_assert(read(ready[0], &byte, 1) == 1);
+    cr_expect_eq(pp_sweep_merge(arena, paths, 1, paths[1], stdout, stderr, &err), PP_EFAIL);
+    cr_expect(strstr(err.message, "is being written by another sweep"), "%s", err.message);
+    cr_assert(write(go[1], "g", 1) == 1 && waitpid(pid, &how, 0) == pid && how == 0);
+    cr_assert_eq(pp_file_read(arena, paths[1], &text, &length, &err), PP_OK);
+    cr_expect_str_eq(text, HEADER ROW(1, 2, 1));
+    cr_expect_eq(pp_sweep_merge(arena, paths, 1, paths[1], stdout, stderr, &err), PP_OK);
+}
+
+static void interrupt(int signal_number)
+{
+    (void)signal_number;
+    raise(SIGINT);
+}
+
+/* Ended in the middle of writing: the temporary file is gone all the same (see finish()). */
+Test(sweep_merge, an_interrupt_leaves_no_temporary_file)
+{
+    const struct rlimit little = {10, RLIM_INFINITY};
+    struct pp_error err = {0};
+    int how;
+
+    write_text(paths[0], HEADER ROW(0, 2, 0));
+    const pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGINT, SIG_DFL);
+        signal(SIGXFSZ, interrupt);
+        setrlimit(RLIMIT_FSIZE, &little);
+        _exit(pp_sweep_merge(arena, paths, 1, paths[1], stdout, stderr, &err));
+    }
+    cr_assert(waitpid(pid, &how, 0) == pid);
+    cr_expect(WIFSIGNALED(how) && WTERMSIG(how) == SIGINT);
 }
