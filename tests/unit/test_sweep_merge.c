@@ -310,7 +310,7 @@ static void interrupt(int signal_number)
     raise(SIGINT);
 }
 
-/* Ended in the middle of writing: the temporary file is gone all the same (see finish()). */
+/* Ended in the middle of writing: the temporary file is gone all the same. */
 Test(sweep_merge, an_interrupt_leaves_no_temporary_file)
 {
     const struct rlimit little = {10, RLIM_INFINITY};
@@ -327,4 +327,5 @@ Test(sweep_merge, an_interrupt_leaves_no_temporary_file)
     }
     cr_assert(waitpid(pid, &how, 0) == pid);
     cr_expect(WIFSIGNALED(how) && WTERMSIG(how) == SIGINT);
+    cr_expect_eq(system(pp_arena_printf(arena, "test \"$(ls -A %s)\" = a.csv", folder)), 0);
 }
