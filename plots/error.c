@@ -3,7 +3,7 @@
 
 #include "core/units.h"
 #include "plots/axis.h"
-#include "traces/compare.h"
+#include "plots/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -225,29 +225,16 @@ static void write_axes(const struct scatter *s, const struct pp_axis_time *time,
             1.1 * low, high, 0.9 * high, 1.1 * high);
 }
 
-/* Its hints are options of `pipesim compare`. */
-static enum pp_status compare(struct pp_arena *arena, const struct pp_trace *predicted,
-                              const struct pp_trace *measured, struct pp_comparison *comparison,
-                              struct pp_error *err)
-{
-    const struct pp_compare_options options = {.keeps_pairs = true};
-    const enum pp_status status = pp_compare(arena, predicted, measured, &options, comparison, err);
-    char *hint = status != PP_OK && err ? strstr(err->message, "; --allow-different") : NULL;
-
-    if (hint)
-        *hint = '\0';
-    return status;
-}
-
 enum pp_status pp_plot_error(struct pp_arena *arena, const struct pp_trace *predicted,
                              const struct pp_trace *measured, const struct pp_plot_target *target,
                              struct pp_error *err)
 {
+    static const struct pp_compare_options PAIRS = {.keeps_pairs = true};
     struct pp_comparison comparison;
     struct scatter scatter;
     struct pp_figure figure;
 
-    PP_TRY(compare(arena, predicted, measured, &comparison, err));
+    PP_TRY(pp_plot_compare(arena, predicted, measured, &PAIRS, &comparison, err));
     PP_TRY(make_scatter(arena, &comparison, &scatter, err));
     const struct pp_axis_time time = pp_axis_time(scatter.most_s, NULL);
     const struct pp_figure_wish wish = {.width_in = 6.5,

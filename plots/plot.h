@@ -115,6 +115,7 @@ enum pp_status pp_plot_links(struct pp_arena *arena, const struct pp_plot_links 
 struct pp_plot_timeline {
     const char *title;
     const char *time_unit;     /* NULL = seconds */
+    const char *axis;          /* label of the axis; NULL = "time (UNIT)" */
     bool has_arrows;           /* messages; left out where they would only be a grey area */
     int first_rank, last_rank; /* of those shown; -1 = all */
     double from_s, to_s;       /* NAN = all */
@@ -127,6 +128,7 @@ enum pp_status pp_plot_timeline(struct pp_arena *arena, const struct pp_trace *t
 struct pp_plot_timeline_panel {
     const struct pp_trace *trace;
     const char *heading;
+    double divisor; /* of its times in a picture, so that panels can be compared; 0 = 1 */
 };
 enum { PP_PLOT_TIMELINE_PANELS = 6 }; /* at most */
 enum pp_status pp_plot_timeline_panels(struct pp_arena *arena,

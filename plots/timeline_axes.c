@@ -67,7 +67,7 @@ static void print_axes(const struct pp_timeline_page *page, const struct pp_time
     print_tics(page, is_last);
     if (is_last)
         fprintf(f->script, "set format x '%%g'\nset xlabel %s offset 0,0.5\n",
-                pp_figure_quote(f, pp_arena_printf(page->arena, "time (%s)", page->unit)));
+                pp_figure_quote(f, page->axis));
     else
         fputs("set format x ''\nunset xlabel\n", f->script);
 }

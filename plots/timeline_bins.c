@@ -10,6 +10,8 @@ enum { LEVELS = 24, MOST_BOXES = 30000 };
 /* A dot of a printer of 150 dots an inch; a bin takes a few ops, so that a steady state looks
  * steady. */
 static const double DOT_IN = 1.0 / 150, BIN_OPS = 6;
+/* Idle time that belongs to no bin: longer than what lies between ops of a steady state. */
+static const double LEAST_GAP_IN = DOT_IN / 4, GAP_OPS = 1.25;
 
 /* From the foot of a row to its top. */
 static const uint8_t ORDER[] = {PP_B, PP_I, PP_W, PP_R, PP_F, PP_Q, PP_DQ, PP_U};
@@ -40,7 +42,7 @@ static double usual_width_in(const struct pp_timeline_page *page,
     qsort(widths, (size_t)*count, sizeof(*widths), compare_doubles);
     const double width_s = *count > 0 ? widths[*count / 2] : 0;
     pp_arena_release(page->arena, mark);
-    return width_s / page->unit_s * pp_timeline_in_per_unit(page);
+    return pp_timeline_width_in(page, panel, width_s);
 }
 
 bool pp_timeline_is_dense(const struct pp_timeline_page *page,
@@ -55,62 +57,45 @@ bool pp_timeline_is_dense(const struct pp_timeline_page *page,
 /* ---- bins of a row --------------------------------------------------------------------------- */
 
 struct bin {
-    double start, end; /* of what is in it, in the unit of the axis; start >= end: nothing */
     double time[PP_OP_KINDS];
 };
+/* Ops that follow each other with gaps that cannot be seen, cut into bins of one width. */
 struct strip {
+    double start, end; /* in the unit of the axis */
     int count;
-    double width; /* of a bin */
     struct bin *bins;
 };
 
+static double bin_at(const struct strip *strip, int b)
+{
+    return strip->start + (strip->end - strip->start) * b / strip->count;
+}
+
 static void add(struct strip *strip, int kind, double start, double end, double weight)
 {
-    for (int b = start > 0 ? (int)(start / strip->width) : 0;
-         b < strip->count && b * strip->width < end; b++) {
-        struct bin *bin = &strip->bins[b];
-        const double from = fmax(start, b * strip->width), to = fmin(end, (b + 1) * strip->width);
-        if (to <= from)
-            continue;
-        bin->time[kind] += weight * (to - from);
-        bin->start = fmin(bin->start, from);
-        bin->end = fmax(bin->end, to);
+    const double width = (strip->end - strip->start) / strip->count;
+    const int first = (int)((start - strip->start) / width) - 1;
+
+    for (int b = first > 0 ? first : 0; b < strip->count && bin_at(strip, b) < end; b++) {
+        const double from = fmax(start, bin_at(strip, b)), to = fmin(end, bin_at(strip, b + 1));
+        if (to > from)
+            strip->bins[b].time[kind] += weight * (to - from);
     }
 }
 
-static bool is_empty(const struct strip *strip, int b)
-{
-    return b < 0 || b >= strip->count || strip->bins[b].start >= strip->bins[b].end;
-}
-
-/* Beside an empty bin, work begins or ends where it does; elsewhere bins touch. */
-static void stretch(struct strip *strip)
-{
-    for (int b = 0; b < strip->count; b++) {
-        if (!is_empty(strip, b) && !is_empty(strip, b - 1))
-            strip->bins[b].start = b * strip->width;
-        if (!is_empty(strip, b) && !is_empty(strip, b + 1))
-            strip->bins[b].end = (b + 1) * strip->width;
-    }
-}
-
+/* Boxes `first` to `end` - 1 of a rank. */
 static void fill(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
-                 int rank, struct strip *strip)
+                 int first, int end, struct strip *strip)
 {
-    const struct pp_timeline *t = &panel->timeline;
-
-    for (int b = 0; b < strip->count; b++)
-        strip->bins[b] = (struct bin){.start = INFINITY, .end = -INFINITY};
-    for (int i = t->begin[rank]; i < t->begin[rank + 1]; i++) {
-        const struct pp_timeline_box *box = &t->boxes[i];
-        const double start = pp_timeline_x(page, panel, box->start_s),
-                     end = pp_timeline_x(page, panel, box->end_s);
-        const double first = box->is_fused ? (double)box->forward_frac : 1;
-        add(strip, box->op.kind, start, end, first);
+    for (int i = first; i < end; i++) {
+        const struct pp_timeline_box *box = &panel->timeline.boxes[i];
+        const double from = fmax(pp_timeline_x(page, panel, box->start_s), strip->start),
+                     to = fmin(pp_timeline_x(page, panel, box->end_s), strip->end);
+        const double share = box->is_fused ? (double)box->forward_frac : 1;
+        add(strip, box->op.kind, from, to, share);
         if (box->is_fused)
-            add(strip, box->second.kind, start, end, 1 - first);
+            add(strip, box->second.kind, from, to, 1 - share);
     }
-    stretch(strip);
 }
 
 /* Heights of the layers of a bin, in LEVELS: rounded so that their sum is that of all. */
@@ -118,13 +103,13 @@ struct layers {
     int top[KINDS];
 };
 
-static struct layers layers_of(const struct bin *bin)
+static struct layers layers_of(const struct bin *bin, double width)
 {
     struct layers layers = {0};
     double sum = 0;
 
-    for (int k = 0; k < KINDS && bin->start < bin->end; k++) {
-        sum += bin->time[ORDER[k]] / (bin->end - bin->start);
+    for (int k = 0; k < KINDS; k++) {
+        sum += bin->time[ORDER[k]] / width;
         layers.top[k] = (int)lround(fmin(sum, 1) * LEVELS);
     }
     return layers;
@@ -143,17 +128,43 @@ static void print_run(const struct pp_timeline_page *page, int row, double start
 /* Neighbours that are alike become one. */
 static void print_strip(const struct pp_timeline_page *page, int row, const struct strip *strip)
 {
-    const struct bin *bins = strip->bins;
+    const double width = (strip->end - strip->start) / strip->count;
 
     for (int from = 0, to; from < strip->count; from = to) {
-        const struct layers layers = layers_of(&bins[from]);
-        for (to = from + 1; to < strip->count && !is_empty(strip, to); to++) {
-            const struct layers next = layers_of(&bins[to]);
+        const struct layers layers = layers_of(&strip->bins[from], width);
+        for (to = from + 1; to < strip->count; to++) {
+            const struct layers next = layers_of(&strip->bins[to], width);
             if (memcmp(&layers, &next, sizeof(layers)) != 0)
                 break;
         }
-        if (!is_empty(strip, from))
-            print_run(page, row, bins[from].start, bins[to - 1].end, &layers);
+        print_run(page, row, bin_at(strip, from), bin_at(strip, to), &layers);
+    }
+}
+
+/* Where idle time can be seen, a strip ends and the next one begins: on all ranks alike. */
+static void print_rank(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
+                       int row, double bin, double gap)
+{
+    const struct pp_timeline *t = &panel->timeline;
+    const int rank = panel->first_rank + row * panel->every;
+
+    for (int from = t->begin[rank], to; from < t->begin[rank + 1]; from = to) {
+        const struct pp_arena_mark mark = pp_arena_mark(page->arena);
+        struct strip strip = {.start = fmax(pp_timeline_x(page, panel, t->boxes[from].start_s), 0),
+                              .end = pp_timeline_x(page, panel, t->boxes[from].end_s)};
+        for (to = from + 1; to < t->begin[rank + 1]; to++) {
+            if (pp_timeline_x(page, panel, t->boxes[to].start_s) - strip.end > gap)
+                break;
+            strip.end = fmax(strip.end, pp_timeline_x(page, panel, t->boxes[to].end_s));
+        }
+        strip.end = fmin(strip.end, page->span);
+        if (strip.end <= strip.start)
+            continue;
+        strip.count = (int)fmax(round((strip.end - strip.start) / bin), 1);
+        strip.bins = PP_ARRAY(page->arena, struct bin, strip.count);
+        fill(page, panel, from, to, &strip);
+        print_strip(page, row, &strip);
+        pp_arena_release(page->arena, mark);
     }
 }
 
@@ -161,22 +172,18 @@ void pp_timeline_print_bins(const struct pp_timeline_page *page, int index)
 {
     const struct pp_timeline_panel *panel = &page->panels[index];
     FILE *script = page->figure->script;
-    const double room_in = page->right_in - page->left_in;
     int count;
-    const double bin_in =
-        fmin(fmax(BIN_OPS * usual_width_in(page, panel, &count), 2 * DOT_IN), 8 * DOT_IN);
-    struct strip strip = {.count = (int)ceil(room_in / bin_in)};
+    const double usual_in = usual_width_in(page, panel, &count);
+    const double bin_in = fmin(fmax(BIN_OPS * usual_in, 2 * DOT_IN), 8 * DOT_IN);
+    const double bin = bin_in / pp_timeline_in_per_unit(page),
+                 gap = fmax(LEAST_GAP_IN, GAP_OPS * usual_in) / pp_timeline_in_per_unit(page);
 
-    strip.width = page->span / strip.count;
-    strip.bins = PP_ARRAY(page->arena, struct bin, strip.count);
     fprintf(script,
-            "# shares of the time: row start end low high colour; a bin is %.4g %s\n"
+            "# shares of the time: row start end low high colour; a bin is about %.4g %s\n"
             "$bins%d << EOD\n",
-            strip.width, page->unit, index);
-    for (int row = 0; row < panel->rows; row++) {
-        fill(page, panel, panel->first_rank + row * panel->every, &strip);
-        print_strip(page, row, &strip);
-    }
+            bin, page->unit, index);
+    for (int row = 0; row < panel->rows; row++)
+        print_rank(page, panel, row, bin, gap);
     fputs("EOD\n", script);
 }
 

@@ -2,10 +2,7 @@
 #include "plots/timeline_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-/* A digit of the usual sans fonts is that much of the font's size wide. */
-static const double DIGIT_EM = 0.64, LEAST_PAPER_PT = 4, LEAST_PAGE_PT = 4.75;
 /* Frames of boxes that are narrower would be all there is to see. */
 static const double FRAMED_IN = 0.05;
 
@@ -34,92 +31,6 @@ double pp_timeline_foot(int class, int classes)
     return class == 0 ? 0 : classes == 2 ? 0.15 : 0.09 + 0.17 * (class - 1) / (classes - 2);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------- */
-
-/* A short one names neither splits nor the last of several micro-batches. */
-static void number_of(const struct pp_timeline *t, const struct pp_timeline_op *op, bool is_short,
-                      char *text, size_t bytes)
-{
-    if (op->mb < 0)
-        snprintf(text, bytes, "%s", pp_op_kinds[op->kind].text);
-    else if (is_short)
-        snprintf(text, bytes, "%d", op->mb);
-    else if (t->splits > 1)
-        snprintf(text, bytes, "%d.%d", op->mb, op->split);
-    else if (op->granules > 1)
-        snprintf(text, bytes, "%d-%d", op->mb, op->mb + op->granules - 1);
-    else
-        snprintf(text, bytes, "%d", op->mb);
-}
-
-static double text_in(const char *text, double pt)
-{
-    double em = 0;
-
-    for (; *text; text++)
-        em += *text == '.' ? DIGIT_EM / 2 : DIGIT_EM;
-    return em * pt / 72;
-}
-
-static int compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
-/* The size at which each number of a micro-batch just fits its box. */
-static double *fitting_sizes(const struct pp_timeline_page *page, bool is_short, int *count)
-{
-    int capacity = 0;
-    double *sizes = NULL;
-
-    *count = 0;
-    for (int p = 0; p < page->count; p++) {
-        const struct pp_timeline_panel *panel = &page->panels[p];
-        const struct pp_timeline *t = &panel->timeline;
-        for (int i = 0; i < t->count && !panel->is_binned; i++) {
-            const struct pp_timeline_box *box = &t->boxes[i];
-            char text[32];
-            if (box->op.mb < 0 || pp_timeline_row(panel, box->rank) < 0)
-                continue;
-            number_of(t, &box->op, is_short, text, sizeof(text));
-            const double share =
-                box->is_fused ? fmin((double)box->forward_frac, 1 - (double)box->forward_frac) : 1;
-            *PP_PUSH(page->arena, sizes, *count, capacity) =
-                share * (box->end_s - box->start_s) / page->unit_s * pp_timeline_in_per_unit(page) /
-                text_in(text, 1);
-        }
-    }
-    return sizes;
-}
-
-static double number_pt(const struct pp_timeline_page *page, bool is_short)
-{
-    enum { MOST = 10 }; /* of so many boxes, one may stay without a number */
-    const bool is_paper = page->figure->target->is_paper;
-    const double least_pt = is_paper ? LEAST_PAPER_PT : LEAST_PAGE_PT;
-    int count;
-    double *sizes = fitting_sizes(page, is_short, &count);
-
-    if (count == 0)
-        return 0;
-    qsort(sizes, (size_t)count, sizeof(*sizes), compare_doubles);
-    const double pt = fmin(fmin(0.9 * page->figure->font_pt, 0.72 * page->height_in * 72),
-                           0.95 * sizes[count / MOST]);
-    return pt >= least_pt ? floor(4 * pt) / 4 : 0;
-}
-
-void pp_timeline_choose_numbers(struct pp_timeline_page *page)
-{
-    page->has_short_numbers = false;
-    page->number_pt = number_pt(page, false);
-    if (page->number_pt > 0)
-        return;
-    page->has_short_numbers = true;
-    page->number_pt = number_pt(page, true);
-}
-
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
 static bool is_dark(unsigned rgb)
@@ -139,7 +50,8 @@ static unsigned color_of(const struct pp_timeline *t, const struct pp_timeline_o
 
 /* One line of data: an op from `start` to `end`, cut to what is shown. */
 static void print_op(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
-                     const struct pp_timeline_op *op, int row, double start, double end)
+                     const struct pp_timeline_op *op, bool is_fused, int row, double start,
+                     double end)
 {
     const struct pp_timeline *t = &panel->timeline;
     const double x0 = fmax(start, 0), x1 = fmin(end, page->span);
@@ -148,10 +60,7 @@ static void print_op(const struct pp_timeline_page *page, const struct pp_timeli
 
     if (x1 < x0 || start > page->span || end < 0)
         return;
-    number_of(t, op, page->has_short_numbers, text, sizeof(text));
-    if (page->number_pt == 0 ||
-        text_in(text, page->number_pt) > 0.97 * (x1 - x0) * pp_timeline_in_per_unit(page))
-        text[0] = '\0';
+    pp_timeline_number(page, panel, op, is_fused, x1 - x0, text, sizeof(text));
     fprintf(page->figure->script, "%d %.7g %.7g 0x%06x %.3g \"%s\" 0x%06x\n", row, x0, x1, rgb,
             pp_timeline_foot(pp_timeline_class(t, op), pp_timeline_classes(t)), text,
             is_dark(rgb) ? 0xffffff : 0x000000);
@@ -164,12 +73,12 @@ static void print_box(const struct pp_timeline_page *page, const struct pp_timel
                  end = pp_timeline_x(page, panel, box->end_s);
 
     if (!box->is_fused) {
-        print_op(page, panel, &box->op, row, start, end);
+        print_op(page, panel, &box->op, false, row, start, end);
         return;
     }
     const double middle = start + (end - start) * (double)box->forward_frac;
-    print_op(page, panel, &box->op, row, start, middle);
-    print_op(page, panel, &box->second, row, middle, end);
+    print_op(page, panel, &box->op, true, row, start, middle);
+    print_op(page, panel, &box->second, true, row, middle, end);
 }
 
 static double usual_width_in(const struct pp_timeline_page *page,
@@ -180,7 +89,7 @@ static double usual_width_in(const struct pp_timeline_page *page,
 
     for (int i = 0; i < t->count; i++)
         sum_s += t->boxes[i].end_s - t->boxes[i].start_s;
-    return t->count > 0 ? sum_s / t->count / page->unit_s * pp_timeline_in_per_unit(page) : 0;
+    return t->count > 0 ? pp_timeline_width_in(page, panel, sum_s / t->count) : 0;
 }
 
 static bool has_fused(const struct pp_timeline *t)

@@ -1,7 +1,7 @@
 /* The prediction over the measurement: the median step of each. */
 #include "core/units.h"
+#include "plots/compare.h"
 #include "plots/timeline_parts.h"
-#include "traces/compare.h"
 #include "traces/step.h"
 
 #include <math.h>
@@ -37,11 +37,11 @@ enum pp_status pp_plot_timelines(struct pp_arena *arena, const struct pp_trace *
                                  const struct pp_plot_timeline *options,
                                  const struct pp_plot_target *target, struct pp_error *err)
 {
-    static const struct pp_compare_options ALL = {.allows_different = true};
+    static const struct pp_compare_options SAME = {.keeps_pairs = false};
     struct pp_comparison c;
     struct pp_step steps[2];
 
-    PP_TRY(pp_compare(arena, predicted, measured, &ALL, &c, err));
+    PP_TRY(pp_plot_compare(arena, predicted, measured, &SAME, &c, err));
     PP_TRY(pp_step_median(arena, predicted, 0, &steps[0], err));
     PP_TRY(pp_step_median(arena, measured, 0, &steps[1], err));
     const char *above = heading(arena, "predicted", &c.predicted, options->time_unit);
@@ -49,8 +49,8 @@ enum pp_status pp_plot_timelines(struct pp_arena *arena, const struct pp_trace *
     if (!isnan(c.step_error_frac))
         above = pp_arena_printf(arena, "%s, error %+.1f %%", above, 100 * c.step_error_frac);
     const struct pp_plot_timeline_panel panels[] = {
-        {&steps[0].trace, with_step(arena, above, &steps[0])},
-        {&steps[1].trace, with_step(arena, below, &steps[1])},
+        {.trace = &steps[0].trace, .heading = with_step(arena, above, &steps[0])},
+        {.trace = &steps[1].trace, .heading = with_step(arena, below, &steps[1])},
     };
     return pp_plot_timeline_panels(arena, panels, 2, options, target, err);
 }

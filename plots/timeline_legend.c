@@ -124,17 +124,34 @@ static const char *class_name(const struct pp_timeline_page *page, const struct 
                            chunk + 1);
 }
 
-/* Of many, the first and the last. */
+static void add_class(struct legend *l, double foot, const char *name)
+{
+    add(l, (struct entry){.rgb = NEUTRAL, .foot = foot, .has_patch = true}, name);
+}
+
+/* Those that have a mark; of many, the first and the last. */
 static void add_classes(struct legend *l, const struct pp_timeline *t)
 {
     const int classes = t ? pp_timeline_classes(t) : 0;
 
-    for (int c = 0; c < classes; c++)
-        if (classes <= MOST_CLASSES || c == 0 || c == classes - 1)
-            add(l,
-                (struct entry){
-                    .rgb = NEUTRAL, .foot = pp_timeline_foot(c, classes), .has_patch = true},
-                class_name(l->page, t, c));
+    for (int c = 1; c < classes; c++)
+        if (classes <= MOST_CLASSES || c == 1 || c == classes - 1)
+            add_class(l, pp_timeline_foot(c, classes), class_name(l->page, t, c));
+}
+
+/* The mark of a second chunk in one panel is that of a second pipeline in another. */
+static void add_marks(struct legend *l, const struct occurs *occurs)
+{
+    const struct pp_timeline *pipes = occurs->two_way, *chunks = occurs->chunked;
+
+    if (!pipes || !chunks || pp_timeline_classes(pipes) != 2 || pp_timeline_classes(chunks) != 2) {
+        add_classes(l, pipes);
+        add_classes(l, chunks);
+        return;
+    }
+    add_class(l, pp_timeline_foot(1, 2),
+              pp_arena_printf(l->page->arena, "%s, or %s", class_name(l->page, pipes, 1),
+                              class_name(l->page, chunks, 1)));
 }
 
 static void add_notes(struct legend *l, const struct occurs *occurs)
@@ -143,7 +160,7 @@ static void add_notes(struct legend *l, const struct occurs *occurs)
     const struct pp_timeline *t = &l->page->panels[0].timeline;
 
     if (occurs->is_binned)
-        add(l, TEXT, "height of a colour: share of the time");
+        add(l, TEXT, "height: share of the time; white: idle");
     if (occurs->every > 1)
         add(l, TEXT, pp_arena_printf(l->page->arena, "one rank of %d", occurs->every));
     if (t->trace->replicas > 1)
@@ -164,8 +181,7 @@ double pp_timeline_legend(const struct pp_timeline_page *page)
     if (occurs.has_pairs)
         add(&l, (struct entry){.rgb = 0xffffff, .has_patch = true, .is_pair = true},
             "F and B overlap");
-    add_classes(&l, occurs.two_way);
-    add_classes(&l, occurs.chunked);
+    add_marks(&l, &occurs);
     add_notes(&l, &occurs);
     return (l.line + 1.1) * line_height_in(page);
 }

@@ -52,7 +52,7 @@ enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_trace *t
                                 const struct pp_plot_timeline *options,
                                 struct pp_timeline_panel *panel, struct pp_error *err)
 {
-    *panel = (struct pp_timeline_panel){.heading = NULL};
+    *panel = (struct pp_timeline_panel){.divisor = 1};
     PP_TRY(pp_timeline_make(arena, trace, 0, &panel->timeline, err));
     PP_TRY(choose_ranks(panel, options, err));
     return choose_time(panel, options, err);
@@ -86,7 +86,8 @@ static void choose_unit(struct pp_timeline_page *page, const char *unit)
     int i = 0;
 
     for (int p = 0; p < page->count; p++)
-        longest_s = fmax(longest_s, page->panels[p].to_s - page->panels[p].from_s);
+        longest_s = fmax(longest_s,
+                         (page->panels[p].to_s - page->panels[p].from_s) / page->panels[p].divisor);
     while (!unit && i + 1 < COUNT && longest_s < UNITS[i].seconds)
         i++;
     page->unit = unit ? unit : UNITS[i].name;
@@ -189,6 +190,7 @@ enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel
     const bool has_title = shown && *shown;
 
     choose_unit(&page, options->time_unit);
+    page.axis = options->axis ? options->axis : pp_arena_printf(arena, "time (%s)", page.unit);
     page.origin = isnan(options->from_s) ? 0 : options->from_s / page.unit_s;
     choose_sizes(&page, target, size);
     for (int p = 0; p < count; p++) {

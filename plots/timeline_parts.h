@@ -11,9 +11,11 @@ struct pp_timeline_panel {
     struct pp_timeline timeline;
     const char *heading;   /* above it; NULL = none */
     double from_s, to_s;   /* shown, in the time of the trace; the axis begins at 0 with from_s */
+    double divisor;        /* of its times: 1, or what makes them comparable with other panels */
     int first_rank, every; /* every how many-th rank is a row */
     int rows;
-    bool is_binned; /* ops are too narrow to be seen one by one */
+    bool is_binned;    /* ops are too narrow to be seen one by one */
+    uint64_t numbered; /* bits of the kinds of boxes that have numbers */
     struct pp_timeline_message *messages;
     int message_count;      /* 0: no arrows */
     double top_in, foot_in; /* of the rows, from the foot of the page */
@@ -24,6 +26,7 @@ struct pp_timeline_page {
     struct pp_figure *figure;
     struct pp_timeline_panel *panels;
     int count;
+    const char *axis;           /* its label */
     const char *unit;           /* of the axis: "ms" */
     double unit_s;              /* seconds in one of it */
     double span;                /* of the axis, in that unit */
@@ -40,7 +43,7 @@ struct pp_timeline_page {
 static inline double pp_timeline_x(const struct pp_timeline_page *page,
                                    const struct pp_timeline_panel *panel, double seconds)
 {
-    return (seconds - panel->from_s) / page->unit_s;
+    return (seconds - panel->from_s) / panel->divisor / page->unit_s;
 }
 static inline double pp_timeline_in_per_unit(const struct pp_timeline_page *page)
 {
@@ -50,6 +53,11 @@ static inline double pp_timeline_in_per_unit(const struct pp_timeline_page *page
 static inline double pp_timeline_line_in(const struct pp_timeline_page *page)
 {
     return 1.4 * page->font_pt / 72;
+}
+static inline double pp_timeline_width_in(const struct pp_timeline_page *page,
+                                          const struct pp_timeline_panel *panel, double seconds)
+{
+    return seconds / panel->divisor / page->unit_s * pp_timeline_in_per_unit(page);
 }
 /* Row of a rank, or -1. */
 int pp_timeline_row(const struct pp_timeline_panel *panel, int rank);
@@ -79,14 +87,21 @@ enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_trace *t
 void pp_timeline_print(const struct pp_timeline_page *page, const char *title);
 
 /* ---- plots/timeline_boxes.c: every op a box ---- */
-/* Size of the numbers that fits most boxes, 0 where that is too small to read. */
-void pp_timeline_choose_numbers(struct pp_timeline_page *page);
 /* Are overlapped pairs framed? */
 bool pp_timeline_has_pairs(const struct pp_timeline_page *page,
                            const struct pp_timeline_panel *panel);
 /* Data blocks of panel `index`, and the plot elements that draw them. */
 void pp_timeline_print_boxes(const struct pp_timeline_page *page, int index);
 void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index);
+
+/* ---- plots/timeline_numbers.c ---- */
+/* One size for the page, 0 where no kind of box has room, and which kinds of each panel have. */
+void pp_timeline_choose_numbers(struct pp_timeline_page *page);
+/* What stands in a box (of a pair: in its half) that is `width` wide in the unit of the axis: ""
+ * where its kind has no numbers or it is narrower than the others of its kind. */
+void pp_timeline_number(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
+                        const struct pp_timeline_op *op, bool is_fused, double width, char *text,
+                        size_t bytes);
 
 /* ---- plots/timeline_bins.c: shares of kinds, where ops are narrower than a dot ---- */
 bool pp_timeline_is_dense(const struct pp_timeline_page *page,

@@ -42,6 +42,7 @@ enum pp_status pp_plot_timeline_panels(struct pp_arena *arena,
     for (int i = 0; i < count; i++) {
         PP_TRY(pp_timeline_open(arena, panels[i].trace, options, &drawn[i], err));
         drawn[i].heading = panels[i].heading;
+        drawn[i].divisor = panels[i].divisor > 0 ? panels[i].divisor : 1;
     }
     return pp_timeline_draw(arena, drawn, count, options, options->title, target, err);
 }
@@ -50,7 +51,7 @@ enum pp_status pp_plot_timeline(struct pp_arena *arena, const struct pp_trace *t
                                 const struct pp_plot_timeline *options,
                                 const struct pp_plot_target *target, struct pp_error *err)
 {
-    const struct pp_plot_timeline_panel panel = {trace, NULL};
+    const struct pp_plot_timeline_panel panel = {.trace = trace};
     struct pp_plot_timeline with_title = *options;
 
     if (!with_title.title)

@@ -90,10 +90,8 @@ set label 'F forward' at screen 0.1314,0.1816 left
 set object 2 rectangle from screen 0.3543,0.1452 to screen 0.3981,0.2179 fillcolor rgb '#9d4a17' fillstyle solid border lc rgb '#303030' lw 0.3
 set label 'B backward' at screen 0.4116,0.1816 left
 set object 3 rectangle from screen 0.0742,0.0363 to screen 0.1180,0.1089 fillcolor rgb '#e4e4e4' fillstyle solid border lc rgb '#303030' lw 0.3
-set label 'pipeline P0 to P3' at screen 0.1314,0.0726 left
-set object 4 rectangle from screen 0.5106,0.0363 to screen 0.5543,0.1089 fillcolor rgb '#e4e4e4' fillstyle solid border lc rgb '#303030' lw 0.3
-set object 5 rectangle from screen 0.5106,0.0363 to screen 0.5543,0.0472 fillcolor rgb '#202020' fillstyle solid noborder
-set label 'pipeline P3 to P0' at screen 0.5678,0.0726 left
+set object 4 rectangle from screen 0.0742,0.0363 to screen 0.1180,0.0472 fillcolor rgb '#202020' fillstyle solid noborder
+set label 'pipeline P3 to P0' at screen 0.1314,0.0726 left
 set tmargin at screen 0.9593
 set bmargin at screen 0.4626
 set yrange [3.5:-0.5]

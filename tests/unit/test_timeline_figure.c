@@ -267,3 +267,154 @@ Test(timeline_figure, the_median_step_of_each_is_shown)
     fclose(file);
     cr_assert(has_above && has_below);
 }
+
+/* ---- several panels -------------------------------------------------------------------------- */
+
+static const struct pp_plot_timeline_panel *panels_of(const struct pp_trace *trace, double divisor)
+{
+    struct pp_plot_timeline_panel *panels = PP_ARRAY(arena, struct pp_plot_timeline_panel, 2);
+
+    panels[0] = (struct pp_plot_timeline_panel){.trace = trace, .heading = "whole"};
+    panels[1] =
+        (struct pp_plot_timeline_panel){.trace = trace, .heading = "divided", .divisor = divisor};
+    return panels;
+}
+
+Test(timeline_figure, times_of_a_panel_are_divided)
+{
+    static const int OPS[] = {30, 2000}; /* boxes, bins */
+    double area[RANKS][KINDS];
+
+    for (int i = 0; i < 2; i++) {
+        const struct pp_trace trace = random_trace(OPS[i], 5);
+        struct pp_plot_timeline options = ALL;
+        struct pp_plot_target target = {.format = PP_PLOT_SCRIPT,
+                                        .path = pp_arena_printf(arena, "%s/d.gp", folder)};
+        struct pp_error err = {0};
+        static char text[8 << 20];
+        options.time_unit = "units"; /* one second */
+        cr_assert(pp_plot_timeline_panels(arena, panels_of(&trace, 2), 2, &options, &target,
+                                          &err) == PP_OK,
+                  "%s", err.message);
+        FILE *file = fopen(target.path, "r");
+        text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+        fclose(file);
+        for (int p = 0; p < 2; p++) {
+            sum_areas(text, pp_arena_printf(arena, "%s%d", i ? "$bins" : "$ops", p), area);
+            for (int r = 0; r < RANKS; r++) {
+                double busy = 0, drawn = 0;
+                for (int k = 0; k < KINDS; k++) {
+                    busy += busy_s(&trace, r, KIND[k]) / (p + 1);
+                    drawn += area[r][k];
+                }
+                cr_assert_float_eq(drawn, busy, 0.02 * busy, "panel %d, rank %d: %g, not %g", p, r,
+                                   drawn, busy);
+            }
+        }
+    }
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* Lines of the block of ops of kind `k`, and those of them with a number. */
+static void count_numbers(char *script, int k, int *ops, int *numbers)
+{
+    char *line = strstr(script, "$ops0");
+
+    *ops = *numbers = 0;
+    for (line = strchr(line, '\n') + 1; strncmp(line, "EOD", 3) != 0;
+         line = strchr(line, '\n') + 1) {
+        unsigned rgb;
+        cr_assert(sscanf(line, "%*d %*f %*f %x", &rgb) == 1);
+        if (kind_of(rgb) != k)
+            continue;
+        ++*ops;
+        *numbers += strstr(line, "\"\"") == NULL || strstr(line, "\"\"") > strchr(line, '\n');
+    }
+}
+
+/* F takes a unit, I four. */
+static struct pp_trace even_trace(int ops)
+{
+    struct pp_trace trace = {.program = "even", .ranks = 1, .replicas = 1, .steps = 1};
+    double now_s = 0;
+
+    trace.events = PP_ARRAY(arena, struct pp_trace_event, 2 * ops);
+    for (int i = 0; i < 2 * ops; i++) {
+        const int kind = i < ops ? PP_F : PP_I;
+        trace.events[trace.count++] = (struct pp_trace_event){
+            .kind = (uint8_t)kind,
+            .stream = PP_STREAM_COMPUTE,
+            .cell = pp_arena_printf(arena, "0%s%d", pp_op_kinds[kind].text, i % ops),
+            .start_s = now_s,
+            .end_s = now_s + (i < ops ? 1 : 4),
+            .waits_for = -1};
+        now_s = trace.events[i].end_s;
+    }
+    return trace;
+}
+
+Test(timeline_figure, a_kind_has_all_its_numbers_or_none)
+{
+    bool was_full = false, was_half = false, was_empty = false;
+
+    for (int ops = 2; ops < 60; ops++) {
+        const struct pp_trace trace = even_trace(ops);
+        char *script = script_of(&trace, &ALL, true);
+        int count[2], numbers[2];
+        for (int k = 0; k < 2; k++) {
+            count_numbers(script, k, &count[k], &numbers[k]);
+            cr_assert(count[k] == ops);
+            cr_assert(numbers[k] == 0 || numbers[k] == ops, "%d of %d", numbers[k], ops);
+        }
+        cr_assert(numbers[0] <= numbers[1]); /* never the narrow ones alone */
+        was_full |= numbers[0] > 0;
+        was_half |= numbers[0] == 0 && numbers[1] > 0;
+        was_empty |= numbers[1] == 0;
+    }
+    cr_assert(was_full && was_half && was_empty);
+}
+
+/* ---- bins ------------------------------------------------------------------------------------ */
+
+Test(timeline_figure, idle_time_that_can_be_seen_is_in_no_bin)
+{
+    struct pp_trace trace = even_trace(1000);
+    const double begin_s = trace.events[999].end_s, gap_s = 40;
+    char *script, *line;
+    int ends = 0, begins = 0;
+
+    for (int i = 1000; i < trace.count; i++) {
+        trace.events[i].start_s += gap_s;
+        trace.events[i].end_s += gap_s;
+    }
+    struct pp_plot_timeline options = ALL;
+    options.time_unit = "units";
+    script = script_of(&trace, &options, true);
+    line = strstr(script, "$bins0");
+    for (line = strchr(line, '\n') + 1; strncmp(line, "EOD", 3) != 0;
+         line = strchr(line, '\n') + 1) {
+        double start, end, low, high;
+        cr_assert(sscanf(line, "%*d %lf %lf %lf %lf", &start, &end, &low, &high) == 4);
+        cr_assert(end <= begin_s + 1e-3 || start >= begin_s + gap_s - 1e-3, "%g to %g", start, end);
+        cr_assert(low == 0 && high == 1); /* no white within work that has no gaps */
+        ends += fabs(end - begin_s) < 1e-2;
+        begins += fabs(start - begin_s - gap_s) < 1e-2;
+    }
+    cr_assert(ends == 1 && begins == 1);
+}
+
+/* ---- two traces ------------------------------------------------------------------------------ */
+
+Test(timeline_figure, different_programs_are_refused)
+{
+    struct pp_trace traces[] = {random_trace(30, 1), random_trace(30, 1)};
+    struct pp_plot_target target = {.format = PP_PLOT_SCRIPT,
+                                    .path = pp_arena_printf(arena, "%s/e.gp", folder)};
+    struct pp_error err = {0};
+
+    traces[1].program_hash = traces[0].program_hash + 1;
+    cr_assert(pp_plot_timelines(arena, &traces[0], &traces[1], &ALL, &target, &err) == PP_EINVAL);
+    cr_assert(strstr(err.message, "is of program") && !strstr(err.message, "--allow"), "%s",
+              err.message);
+}

@@ -1,0 +1,13 @@
+/* plots/compare.h — two traces that one picture shows. */
+#ifndef PP_PLOTS_COMPARE_H
+#define PP_PLOTS_COMPARE_H
+
+#include "traces/compare.h"
+
+/* pp_compare(), without its hints: they are options of `pipesim compare`. PP_EINVAL as there. */
+enum pp_status pp_plot_compare(struct pp_arena *arena, const struct pp_trace *predicted,
+                               const struct pp_trace *measured,
+                               const struct pp_compare_options *options,
+                               struct pp_comparison *comparison, struct pp_error *err);
+
+#endif
