@@ -6,9 +6,10 @@
 #include <string.h>
 
 /* A digit of the usual sans fonts is that much of the font's size wide. */
-static const double DIGIT_EM = 0.64, LEAST_PAPER_PT = 4, LEAST_PAGE_PT = 4.75;
-/* Both sides of a number together, so that neighbours do not read as one. */
-static const double MARGIN_EM = DIGIT_EM;
+static const double DIGIT_EM = 0.64, LEAST_PAPER_PT = 3.75, LEAST_PAGE_PT = 4.75;
+/* Both sides of a number together, so that neighbours do not read as one: with what a digit leaves
+ * white itself, half a digit each. */
+static const double MARGIN_EM = 0.5;
 
 /* Halves of pairs are narrower than the ops alone. */
 enum { GROUPS = 2 * PP_OP_KINDS };
@@ -36,10 +37,9 @@ static void write_number(const struct pp_timeline *t, const struct pp_timeline_o
         snprintf(text, bytes, "%d", op->mb);
 }
 
-/* With its margins. */
 static double text_em(const char *text)
 {
-    double em = MARGIN_EM;
+    double em = 0;
 
     for (; *text; text++)
         em += *text == '.' ? DIGIT_EM / 2 : DIGIT_EM;
@@ -52,7 +52,7 @@ static double text_em(const char *text)
 struct group {
     double *widths_in;
     int count, capacity;
-    double widest_em; /* of their texts */
+    double widest_em; /* of their texts, with margins */
 };
 
 static int compare_doubles(const void *left, const void *right)
@@ -72,7 +72,7 @@ static void add(const struct pp_timeline_page *page, const struct pp_timeline_pa
     write_number(&panel->timeline, op, page->has_short_numbers, text, sizeof(text));
     *PP_PUSH(page->arena, group->widths_in, group->count, group->capacity) =
         pp_timeline_width_in(page, panel, seconds);
-    group->widest_em = fmax(group->widest_em, text_em(text));
+    group->widest_em = fmax(group->widest_em, MARGIN_EM + text_em(text));
 }
 
 static void add_boxes(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
@@ -93,13 +93,13 @@ static void add_boxes(const struct pp_timeline_page *page, const struct pp_timel
     }
 }
 
-/* The size at which the widest number fits all boxes of the group but a few short ones. */
+/* The size at which the widest number fits most boxes of the group, with margins. */
 static double fitting_pt(struct group *group)
 {
-    enum { MOST = 10 }; /* of so many boxes, one may stay without a number */
+    enum { FEW = 4 }; /* of so many boxes, one may have less margin, or no number */
 
     qsort(group->widths_in, (size_t)group->count, sizeof(*group->widths_in), compare_doubles);
-    return 72 * group->widths_in[group->count / MOST] / group->widest_em;
+    return 72 * group->widths_in[group->count / FEW] / group->widest_em;
 }
 
 /* Lowers `pt` to what fits every kind that has numbers at all. */
@@ -150,6 +150,6 @@ void pp_timeline_number(const struct pp_timeline_page *page, const struct pp_tim
 
     write_number(&panel->timeline, op, page->has_short_numbers, text, bytes);
     if (page->number_pt == 0 || !is_numbered ||
-        text_em(text) * page->number_pt / 72 > 1.001 * width * pp_timeline_in_per_unit(page))
+        text_em(text) * page->number_pt / 72 > width * pp_timeline_in_per_unit(page))
         text[0] = '\0';
 }

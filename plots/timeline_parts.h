@@ -98,7 +98,7 @@ void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index);
 /* One size for the page, 0 where no kind of box has room, and which kinds of each panel have. */
 void pp_timeline_choose_numbers(struct pp_timeline_page *page);
 /* What stands in a box (of a pair: in its half) that is `width` wide in the unit of the axis: ""
- * where its kind has no numbers or it is narrower than the others of its kind. */
+ * where its kind has no numbers or it is much narrower than the others of its kind. */
 void pp_timeline_number(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
                         const struct pp_timeline_op *op, bool is_fused, double width, char *text,
                         size_t bytes);
