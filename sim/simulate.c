@@ -5,13 +5,14 @@
 #include "schedules/verify.h"
 #include "sim/fold.h"
 #include "sim/prepare.h"
+#include "sim/slow.h"
 #include "sim/steps.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --slow: RANK=FACTOR or RANK.REPLICA=FACTOR. */
+/* --slow of ranks and replicas that there are. */
 static enum pp_status slow_factors(struct pp_arena *arena, const struct pp_config *config,
                                    int replicas, struct pp_perturbation *perturbation,
                                    struct pp_error *err)
@@ -21,25 +22,12 @@ static enum pp_status slow_factors(struct pp_arena *arena, const struct pp_confi
 
     for (int i = 0; i < config->slow_count; i++) {
         const char *text = config->slow[i];
-        char *end;
-        const long rank = strtol(text, &end, 10);
-        long replica = -1;
-        const char *digits = text;
-        if (end != text && *end == '.') {
-            digits = end + 1;
-            replica = strtol(digits, &end, 10);
-        }
-        double factor = 0;
-        if (end == digits || *end != '=' ||
-            pp_units_parse(end + 1, PP_UNIT_FRAC, &factor, err) != PP_OK || factor <= 0)
-            return pp_error_set(err, PP_EINVAL,
-                                "--slow %s: expected RANK=FACTOR or RANK.REPLICA=FACTOR with a "
-                                "factor above 0, such as 3=0.8",
-                                text);
-        if (rank < 0 || rank >= ranks)
+        struct pp_slow one;
+        PP_TRY(pp_slow_read(text, &one, err));
+        if (one.rank < 0 || one.rank >= ranks)
             return pp_error_set(err, PP_EINVAL, "--slow %s: pipeline ranks are 0 to %d", text,
                                 ranks - 1);
-        if (replica < -1 || replica >= config->layout.dp)
+        if (one.replica < -1 || one.replica >= config->layout.dp)
             return pp_error_set(err, PP_EINVAL, "--slow %s: replicas are 0 to %d", text,
                                 config->layout.dp - 1);
         if (!slow) {
@@ -48,11 +36,11 @@ static enum pp_status slow_factors(struct pp_arena *arena, const struct pp_confi
                 slow[k] = 1;
         }
         for (int r = 0; r < replicas; r++)
-            if (replica < 0 || r == replica) {
-                if (slow[rank * replicas + r] != 1)
+            if (one.replica < 0 || r == one.replica) {
+                if (slow[one.rank * replicas + r] != 1)
                     return pp_error_set(err, PP_EINVAL, "--slow %s: rank %ld was slowed before",
-                                        text, rank);
-                slow[rank * replicas + r] = factor;
+                                        text, one.rank);
+                slow[one.rank * replicas + r] = one.factor;
             }
     }
     perturbation->slow = slow;

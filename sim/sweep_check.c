@@ -1,8 +1,10 @@
 /* Names and files of a sweep, each opened once; keys of its values. */
 #include "sim/sweep_check.h"
 
+#include "core/file.h"
 #include "sim/commands.h"
 #include "sim/resolve.h"
+#include "sim/slow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +96,16 @@ static enum pp_status open_schedules(struct pp_arena *arena, struct pp_grid *gri
 
 /* ---- other names ----------------------------------------------------------------------------- */
 
+/* Whether there are such ranks depends on the point. */
+static enum pp_status check_slow(const struct pp_option_value *value, struct pp_error *err)
+{
+    struct pp_slow slow;
+
+    for (int i = 0; i < value->count; i++)
+        PP_TRY(pp_slow_read(value->all[i], &slow, err));
+    return PP_OK;
+}
+
 /* Everything that pp_resolve_fixed() reads of a text reads it by itself. */
 static enum pp_status check_text(const struct pp_grid_axis *axis, int value, struct pp_error *err)
 {
@@ -105,6 +117,8 @@ static enum pp_status check_text(const struct pp_grid_axis *axis, int value, str
     struct pp_selection selection;
     struct pp_config config = {0};
 
+    if (!strcmp(name, "slow"))
+        return check_slow(&axis->read[value], err);
     if (!strcmp(name, "order"))
         return pp_select_shape(&request, &any, &selection, err);
     PP_TRY(pp_resolve_fixed(arena, &request, &config, err));
@@ -129,18 +143,66 @@ static enum pp_status check_texts(const struct pp_grid_axis *axis, struct pp_err
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
+/* Values that were read before, and are read again for what they mean. */
+static const char *key_of_slow(struct pp_arena *arena, const struct pp_option_value *value)
+{
+    const char *text = "";
+    struct pp_slow slow;
+
+    for (int i = 0; i < value->count && pp_slow_read(value->all[i], &slow, NULL) == PP_OK; i++)
+        text =
+            pp_arena_printf(arena, "%s%ld.%ld=%.17g ", text, slow.rank, slow.replica, slow.factor);
+    return text;
+}
+
+static const char *key_of_unit(struct pp_arena *arena, const char *text)
+{
+    struct pp_unit_costs u;
+
+    if (pp_unit_costs_parse(text, &u, NULL) != PP_OK)
+        return text;
+    return pp_arena_printf(arena, "%.17g %.17g %.17g %.17g %.17g %.17g", u.f, u.b, u.i, u.w, u.c,
+                           u.fb);
+}
+
+static const char *key_of_model(struct pp_arena *arena, const char *text)
+{
+    struct pp_model model;
+
+    if (strchr(text, '/') || pp_has_suffix(text, ".json") ||
+        pp_model_load(arena, text, &model, NULL) != PP_OK)
+        return text;
+    return model.name;
+}
+
 static const char *key_of(struct pp_arena *arena, const struct pp_grid_axis *axis, int value)
 {
     const struct pp_option *option = &pp_sim_cli.options[axis->option];
+    const char *text = axis->values[value];
 
+    if (axis->keys[value])
+        return axis->keys[value];
     if (option->type == PP_OPTION_COUNT || option->type == PP_OPTION_FRAC)
         return pp_arena_printf(arena, "%.17g", axis->read[value].number);
-    return axis->keys[value] ? axis->keys[value] : axis->values[value];
+    if (!strcmp(option->name, "slow"))
+        return key_of_slow(arena, &axis->read[value]);
+    if (!strcmp(option->name, "unit"))
+        return key_of_unit(arena, text);
+    return !strcmp(option->name, "model") ? key_of_model(arena, text) : text;
 }
 
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static const char *value_of(const struct pp_grid_axis *axis, const char *key)
+{
+    int value = axis->count - 1;
+
+    while (value > 0 && strcmp(axis->keys[value], key) != 0)
+        value--;
+    return axis->values[value];
 }
 
 static enum pp_status check_twice(const struct pp_grid_axis *axis, struct pp_error *err)
@@ -153,7 +215,7 @@ static enum pp_status check_twice(const struct pp_grid_axis *axis, struct pp_err
     for (int i = 1; i < axis->count; i++)
         if (!strcmp(keys[i - 1], keys[i]))
             return pp_error_set(err, PP_EINVAL, "--%s: %s is there twice",
-                                pp_sim_cli.options[axis->option].name, keys[i]);
+                                pp_sim_cli.options[axis->option].name, value_of(axis, keys[i]));
     return PP_OK;
 }
 
@@ -167,8 +229,7 @@ enum pp_status pp_sweep_check(struct pp_arena *arena, struct pp_grid *grid, stru
     for (int i = 0; i < grid->axis_count; i++) {
         struct pp_grid_axis *axis = &grid->axes[i];
         const struct pp_option *option = &pp_sim_cli.options[axis->option];
-        const bool is_known = axis->keys[0] || !strcmp(option->name, "slow");
-        if (option->type == PP_OPTION_STRING && !is_known)
+        if (option->type == PP_OPTION_STRING && !axis->keys[0])
             PP_TRY(check_texts(axis, err));
         for (int k = 0; k < axis->count; k++) {
             axis->keys[k] = key_of(arena, axis, k);

@@ -314,6 +314,11 @@ Test(sweep_grid, keys_are_of_what_is_meant)
         {"--schedule 1f1b --pp 8", 0, "--schedule 1f1b --tp 8", false},
         {"--schedule 1f1b --pp 8", 0, "--schedule 1f1b --pp 8 --no-fold", false},
         {"--schedule 1f1b --pp 8", 0, "--schedule 1f1b --pp 8 --unit F=1", false},
+        {"--schedule 1f1b --slow 0=0.5", 0, "--schedule 1f1b --slow 0=0.50", true},
+        {"--schedule 1f1b --slow 0=0.5", 0, "--schedule 1f1b --slow 0.0=0.5", false},
+        {"--schedule 1f1b --unit F=1,B=2", 0, "--schedule 1f1b --unit B=2,F=1.0", true},
+        {"--schedule 1f1b --unit F=1,B=2", 0, "--schedule 1f1b --unit F=1,B=2,C=1", false},
+        {"--schedule 1f1b --model llama3-8b", 0, "--schedule 1f1b --model Llama3-8B", true},
         {"--schedule 1f1b --slow 1=1~2=1", 0, "--schedule 1f1b --slow 1=1", false},
     };
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -418,6 +423,11 @@ Test(sweep_grid, what_no_point_can_read_is_refused)
         {"--schedule 1f1b --p2p soon", "--p2p soon: expected rendezvous"},
         {"--schedule 1f1b --recompute some", "--recompute some: expected none"},
         {"--schedule 1f1b --slow ~", "--slow"},
+        {"--schedule 1f1b --slow junk", "--slow junk: expected RANK=FACTOR"},
+        {"--schedule 1f1b --slow 1=0.5~2=0", "--slow 2=0: expected RANK=FACTOR"},
+        {"--schedule 1f1b --unit F=1,B=2 --unit B=2,F=1", "--unit: B=2,F=1 is there twice"},
+        {"--schedule 1f1b --slow 1=0.5 --slow 01=50%", "--slow: 01=50% is there twice"},
+        {"--schedule 1f1b --model gpt2-64 --model GPT2-64", "--model: GPT2-64 is there twice"},
     };
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
