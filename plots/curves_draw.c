@@ -207,7 +207,7 @@ enum pp_status pp_chart_draw(struct pp_chart *chart, struct pp_error *err)
         pp_figure_discard(&figure);
         return status;
     }
-    pp_chart_write_frame(&figure, chart, &legend);
+    pp_chart_write_frame(&figure, chart, &legend, field_in, field_height(&figure, &legend));
     if (!in_terminal)
         write_styles(&figure, chart);
     if (!in_terminal && (chart->kind->is_labelled || chart->mark_count > 0))

@@ -101,9 +101,7 @@ static const char *title(const struct pp_chart *chart, int columns)
     if (joined && (int)(strlen(what) + strlen(joined)) + 2 <= columns)
         what = pp_arena_printf(chart->arena, "%s; %s", what, joined);
     const char *constants = pp_chart_constants(chart, columns);
-    /* In the terminal the third line is that of the y axis. */
-    return pp_arena_printf(chart->arena, "%s%s%s%s", what, *constants ? "\n" : "", constants,
-                           pp_chart_in_terminal(chart) ? "\n " : "");
+    return pp_arena_printf(chart->arena, "%s%s%s", what, *constants ? "\n" : "", constants);
 }
 
 struct pp_figure_wish pp_chart_wish(const struct pp_chart *chart, struct pp_legend *legend)
@@ -120,6 +118,7 @@ struct pp_figure_wish pp_chart_wish(const struct pp_chart *chart, struct pp_lege
         .width_in = field_in + legend_width(legend, character_in),
         .height_in = fmax(height_in, 1.3 + line_in * legend->entries),
         .paper_height_in = 2.1 + paper_line_in * lines,
+        .has_y_above = true,
         .rows = (int)fmax(ROWS, legend->entries + OTHER_ROWS),
     };
 }
@@ -138,9 +137,28 @@ double pp_chart_field(const struct pp_figure *figure, const struct pp_legend *le
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
-static void write_axis(const struct pp_figure *f, const struct pp_curve_axis *axis, char name)
+/* What does not fit along its axis goes on two lines, the unit on the second where it can. */
+static const char *fit_label(const struct pp_chart *chart, const char *label, int room)
 {
-    fprintf(f->script, "set %clabel %s\n", name, pp_figure_quote(f, axis->label));
+    const char *unit = strstr(label, " (");
+    const int length = (int)strlen(label), head = unit ? (int)(unit - label) : length;
+
+    if (length > room && unit && head <= room && length - head - 1 <= room)
+        return pp_arena_printf(chart->arena, "%.*s\n%s", head, label, unit + 1);
+    return pp_figure_wrap(chart->arena, label, room, 2);
+}
+
+static void write_axis(const struct pp_figure *f, const struct pp_chart *chart, char name,
+                       double length_in)
+{
+    const struct pp_curve_axis *axis = name == 'x' ? &chart->x_axis : &chart->y_axis;
+    const char *label = fit_label(chart, axis->label, pp_figure_characters(f, length_in));
+
+    const bool is_wide = name == 'y' && strchr(label, '\n') && !pp_chart_in_terminal(chart);
+
+    /* gnuplot leaves room for one line beside the tics */
+    fprintf(f->script, "set %clabel %s%s\n", name, pp_figure_quote(f, label),
+            is_wide ? " offset -1.4,0\nset lmargin 10.5" : "");
     if (axis->log_base > 0)
         fprintf(f->script, "set logscale %c %g\n", name, axis->log_base);
     fprintf(f->script, "set %crange [%.10g:%.10g]\n", name, axis->lo, axis->hi);
@@ -156,17 +174,21 @@ static void write_terminal(const struct pp_figure *f, const struct pp_chart *cha
             "set label %s at character 1, graph 1 offset 0,1.2\n"
             "set border 3\n"
             "set tics nomirror out scale 0\n"
-            "set tmargin 4\n",
-            pp_figure_quote(f, chart->y_axis.label));
+            "set tmargin %d\n",
+            pp_figure_quote(f, pp_figure_wrap(f->arena, chart->y_axis.label, f->columns - 2, 1)),
+            f->title_lines + 2);
     if (chart->is_categorical) /* the tics may take several lines; the title says it */
         fputs("unset xlabel\nset bmargin 5\n", f->script);
 }
 
 void pp_chart_write_frame(const struct pp_figure *f, const struct pp_chart *chart,
-                          const struct pp_legend *legend)
+                          const struct pp_legend *legend, double width_in, double height_in)
 {
-    write_axis(f, &chart->x_axis, 'x');
-    write_axis(f, &chart->y_axis, 'y');
+    const double BESIDE_IN = 0.4; /* a name may be a little longer than its axis */
+    const double beside = pp_chart_in_terminal(chart) ? 6 : BESIDE_IN;
+
+    write_axis(f, chart, 'x', width_in + beside);
+    write_axis(f, chart, 'y', height_in + beside);
     if (pp_chart_in_terminal(chart))
         write_terminal(f, chart);
     write_key(f, legend);

@@ -183,7 +183,7 @@ struct pp_figure_wish pp_chart_wish(const struct pp_chart *chart, struct pp_lege
 /* Inches within the axes; in the terminal characters. */
 double pp_chart_field(const struct pp_figure *figure, const struct pp_legend *legend);
 void pp_chart_write_frame(const struct pp_figure *figure, const struct pp_chart *chart,
-                          const struct pp_legend *legend);
+                          const struct pp_legend *legend, double width_in, double height_in);
 extern const char pp_legend_closed[], pp_legend_ideal[];
 const char *pp_legend_unfit(const struct pp_chart *chart);
 

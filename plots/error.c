@@ -177,7 +177,7 @@ static const char *title_of(const struct scatter *s)
     char p[PP_UNITS_TEXT_BYTES], q[PP_UNITS_TEXT_BYTES];
     const char *left =
         s->without_duration
-            ? pp_arena_printf(s->arena, " (%d of no duration left out)", s->without_duration)
+            ? pp_arena_printf(s->arena, "\n(%d of no duration left out)", s->without_duration)
             : "";
 
     return pp_arena_printf(s->arena, "step: predicted %s, measured %s, %+.1f %%%s",

@@ -169,7 +169,35 @@ const char *pp_figure_quote(const struct pp_figure *figure, const char *text)
     return quote(figure, text, figure->target->format == PP_PLOT_TEX);
 }
 
-static void begin_script(const struct pp_figure *f, const char *title)
+/* Over the axes, which in pictures with a legend are not in the middle. */
+static const char *fit_title(const struct pp_figure *f, const char *title)
+{
+    enum { LINES = 3, FEW_LINES = 2 };
+    const bool in_terminal = f->target->format == PP_PLOT_TERMINAL;
+    const int room = pp_figure_characters(f, in_terminal ? f->columns - 2 : 0.78 * f->width_in);
+
+    return pp_figure_wrap(f->arena, title, room,
+                          in_terminal || f->target->is_paper ? FEW_LINES : LINES);
+}
+
+/* In the terminal at the left, and the name of the y axis below it: one in the middle of axes
+ * beside a legend would begin outside of the picture. */
+static void write_title(struct pp_figure *f, const char *title, bool has_y_above)
+{
+    const bool is_left = f->target->format == PP_PLOT_TERMINAL && has_y_above;
+
+    title = fit_title(f, title);
+    f->title_lines = 1;
+    for (const char *c = title; *c; c++)
+        f->title_lines += *c == '\n';
+    if (is_left)
+        fprintf(f->script, "set label %s at character 1, character %d\n", pp_figure_quote(f, title),
+                f->rows - 1);
+    else
+        fprintf(f->script, "set title %s\n", pp_figure_quote(f, title));
+}
+
+static void begin_script(struct pp_figure *f)
 {
     const struct format *format = &FORMATS[f->target->format];
 
@@ -183,8 +211,7 @@ static void begin_script(const struct pp_figure *f, const char *title)
     fputs("set encoding utf8\n", f->script);
     if (f->target->format != PP_PLOT_TERMINAL)
         pp_style_define(f);
-    if (title && *title)
-        fprintf(f->script, "set title %s\n", pp_figure_quote(f, title));
+    fputs("set format '%h'\n", f->script); /* gnuplot's own begins with a space */
 }
 
 void pp_figure_open(struct pp_arena *arena, const struct pp_plot_target *target,
@@ -208,7 +235,9 @@ void pp_figure_open(struct pp_arena *arena, const struct pp_plot_target *target,
     };
     figure->script = open_memstream(&figure->text, &figure->length);
     assert(figure->script);
-    begin_script(figure, title);
+    begin_script(figure);
+    if (title && *title)
+        write_title(figure, title, wish->has_y_above);
 }
 
 void pp_figure_discard(struct pp_figure *figure)
@@ -233,6 +262,51 @@ const char *pp_figure_remark(const struct pp_figure *figure, const char *text)
 double pp_figure_point(const struct pp_figure *figure, double size)
 {
     return figure->target->format == PP_PLOT_SVG ? SVG_POINT * size : size;
+}
+
+int pp_figure_characters(const struct pp_figure *figure, double length_in)
+{
+    const double USUAL = 0.5; /* of the height; capitals are wider */
+
+    return figure->target->format == PP_PLOT_TERMINAL
+               ? (int)length_in
+               : (int)(length_in / (USUAL * figure->font_pt / 72));
+}
+
+/* How much of a line fits: up to a space, else all of what fits. */
+static int fitting(const char *line, int characters)
+{
+    if ((int)strlen(line) <= characters)
+        return (int)strlen(line);
+    for (int i = characters; i > characters / 3; i--)
+        if (line[i] == ' ')
+            return i;
+    while (characters > 1 && ((unsigned char)line[characters] & 0xc0) == 0x80) /* within UTF-8 */
+        characters--;
+    return characters;
+}
+
+const char *pp_figure_wrap(struct pp_arena *arena, const char *text, int characters, int lines)
+{
+    const char *wrapped = "";
+    char *rest = pp_arena_strdup(arena, text);
+
+    characters = characters < 8 ? 8 : characters;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        for (; (int)strlen(line) > characters && lines > 1; lines--) {
+            const int fits = fitting(line, characters);
+            wrapped = pp_arena_printf(arena, "%s%.*s\n", wrapped, fits, line);
+            line += fits + (line[fits] == ' ');
+        }
+        const bool is_cut = (int)strlen(line) > characters;
+        wrapped = pp_arena_printf(arena, "%s%.*s%s", wrapped,
+                                  is_cut ? fitting(line, characters - 3) : (int)strlen(line), line,
+                                  is_cut ? "..." : "");
+        if (--lines <= 0)
+            break;
+        wrapped = pp_arena_printf(arena, "%s%s", wrapped, rest ? "\n" : "");
+    }
+    return wrapped;
 }
 
 double pp_figure_character_in(const struct pp_figure *figure)

@@ -49,6 +49,7 @@ struct pp_figure {
     double width_in, height_in; /* of the whole picture */
     double font_pt;
     int columns, rows; /* of characters in the terminal */
+    int title_lines;   /* 0 = none */
     FILE *script;
     char *text; /* of the script, valid once it is flushed */
     size_t length;
@@ -60,6 +61,7 @@ struct pp_figure_wish {
     double paper_height_in;     /* in a column; 0 = in proportion */
     int rows;                   /* of characters in the terminal; 0 = 24 */
     const char *title;
+    bool has_y_above; /* in the terminal: the name of the y axis stands below the title */
 };
 /* Begins the script: terminal, output, styles, title. */
 void pp_figure_open(struct pp_arena *arena, const struct pp_plot_target *target,
@@ -73,6 +75,12 @@ void pp_figure_discard(struct pp_figure *figure);
 /* A string for the script, quotes included: escaped for gnuplot and, where text is set by LaTeX,
  * for it. A line feed is one; other control characters become spaces. In the arena. */
 const char *pp_figure_quote(const struct pp_figure *figure, const char *text);
+/* The text on at most `lines` lines of so many characters, broken at spaces; what is left is cut,
+ * with
+ * "..." behind it. In the arena. */
+const char *pp_figure_wrap(struct pp_arena *arena, const char *text, int characters, int lines);
+/* Characters of usual text in that many inches; in the terminal they are characters. */
+int pp_figure_characters(const struct pp_figure *figure, double length_in);
 /* What to write behind "ps" for a symbol of that size: 1 is 5 pt across. A line of width 1 is
  * 0.75 pt. */
 double pp_figure_point(const struct pp_figure *figure, double size);

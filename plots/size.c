@@ -5,7 +5,7 @@
 enum pp_status pp_plot_size_parse(const char *text, struct pp_plot_target *target,
                                   struct pp_error *err)
 {
-    const double MIN_IN = 0.5, MAX_IN = 100, CM = 1 / 2.54;
+    const double MIN_WIDTH_IN = 2, MIN_HEIGHT_IN = 1.5, MAX_IN = 100, CM = 1 / 2.54;
     char unit[4] = "";
     double width, height;
     int end = -1;
@@ -18,12 +18,12 @@ enum pp_status pp_plot_size_parse(const char *text, struct pp_plot_target *targe
         const double factor = !strcmp(unit, "cm") ? CM : 1;
         target->width_in = width * factor;
         target->height_in = height * factor;
-        if (target->width_in >= MIN_IN && target->width_in <= MAX_IN &&
-            target->height_in >= MIN_IN && target->height_in <= MAX_IN)
+        if (target->width_in >= MIN_WIDTH_IN - 0.01 && target->width_in <= MAX_IN &&
+            target->height_in >= MIN_HEIGHT_IN - 0.01 && target->height_in <= MAX_IN)
             return PP_OK;
     }
     return pp_error_set(err, PP_EINVAL,
                         "--size %s: WIDTHxHEIGHT is expected, such as 6x4 (inches) or 15x10cm, "
-                        "from %g to %g inches",
-                        text, MIN_IN, MAX_IN);
+                        "from %gx%g to %gx%g inches",
+                        text, MIN_WIDTH_IN, MIN_HEIGHT_IN, MAX_IN, MAX_IN);
 }

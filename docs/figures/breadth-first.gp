@@ -15,6 +15,7 @@ set border 3 lw 0.7 lc rgb '#404040'
 set tics nomirror scale 0.6 textcolor rgb '#202020'
 set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1
 set key noautotitle
+set format '%h'
 set xlabel 'sequences per GPU and step'
 set logscale x 2
 set xrange [0.1088188204:4.59479342]

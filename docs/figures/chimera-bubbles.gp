@@ -15,6 +15,7 @@ set border 3 lw 0.7 lc rgb '#404040'
 set tics nomirror scale 0.6 textcolor rgb '#202020'
 set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1
 set key noautotitle
+set format '%h'
 set xlabel 'pipeline ranks'
 set logscale x 2
 set xrange [3.580100284:71.50637684]

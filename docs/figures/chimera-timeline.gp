@@ -15,6 +15,7 @@ set border 3 lw 0.7 lc rgb '#404040'
 set tics nomirror scale 0.6 textcolor rgb '#202020'
 set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1
 set key noautotitle
+set format '%h'
 # ops: row start end colour foot(share of the height) text colour-of-text
 $ops0 << EOD
 0 0 1 0xa8cbea 0 "0" 0x000000

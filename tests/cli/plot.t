@@ -17,6 +17,7 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot sweep.
 > set tics nomirror scale 0.6 textcolor rgb '#202020'
 > set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1
 > set key noautotitle
+> set format '%h'
 > set title 'bubble over micro-batches'."\n".'F=1,B=2, pp 4'
 > set xlabel 'micro-batches'
 > set logscale x 2
@@ -267,10 +268,10 @@ $ cd tests/data/plots; pipesim plot sweep.csv -o no/fig.png
 ! pipesim: error: cannot write 'no/fig.png': No such file or directory
 = 1
 $ cd tests/data/plots; pipesim plot sweep.csv -o fig.png --size 6
-! pipesim: error: --size 6: WIDTHxHEIGHT is expected, such as 6x4 (inches) or 15x10cm, from 0.5 to 100 inches
+! pipesim: error: --size 6: WIDTHxHEIGHT is expected, such as 6x4 (inches) or 15x10cm, from 2x1.5 to 100x100 inches
 = 2
 $ cd tests/data/plots; pipesim plot sweep.csv -o fig.png --size 6x4mm
-! pipesim: error: --size 6x4mm: WIDTHxHEIGHT is expected, such as 6x4 (inches) or 15x10cm, from 0.5 to 100 inches
+! pipesim: error: --size 6x4mm: WIDTHxHEIGHT is expected, such as 6x4 (inches) or 15x10cm, from 2x1.5 to 100x100 inches
 = 2
 $ pipesim plot - --log-x <<<$'n,y\n0,2\n1,3'
 ! note: y over n (other columns: -x, -y, --by)
@@ -295,3 +296,14 @@ $ pipesim plot $TMPDIR/r.csv --log-y --y-range 0:1 2>&1 | tail -n 1
 > pipesim: error: --y-range 0:1: the axis is logarithmic and begins above 0, not at 0
 $ pipesim plot $TMPDIR/r.csv --kind memory --y-range 0:1 2>&1 | sed "s:$TMPDIR/::"
 > pipesim: error: --y-range has no effect on --kind memory of a sweep
+# Titles and names of axes that are longer than the picture go on two lines; in the terminal the title stands at the left, above the name of the y axis.
+$ cd tests/data/plots; COLUMNS=44 pipesim plot sweep.csv -y iteration_s --title "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen" 2>/dev/null | head -n 5
+>  one two three four five six seven eight
+>  nine ten eleven twelve thirteen...
+>
+>  step time (units)
+>  60 +
+$ cd tests/data/plots; pipesim plot sweep.csv -y peak_activations --paper --size 3.3x2 --title "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen" -o $TMPDIR/r.gp 2>/dev/null; grep -E '^set (title|ylabel|lmargin)' $TMPDIR/r.gp
+> set title 'one two three four five six seven eight nine'."\n".'ten eleven twelve thirteen fourteen fifteen'
+> set ylabel 'peak activations'."\n".'(micro-batches of a chunk)' offset -1.4,0
+> set lmargin 10.5

@@ -128,7 +128,7 @@ $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --size 4x3
 ! pipesim: error: --size is about a picture: --plot FILE draws one
 = 2
 $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --plot a.gp --size 4
-! pipesim: error: --size 4: WIDTHxHEIGHT is expected, such as 6x4 (inches) or 15x10cm, from 0.5 to 100 inches
+! pipesim: error: --size 4: WIDTHxHEIGHT is expected, such as 6x4 (inches) or 15x10cm, from 2x1.5 to 100x100 inches
 = 2
 $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --plot $TMPDIR/a.gp --size 5.08x7.62cm >/dev/null; grep 'set terminal' $TMPDIR/a.gp; rm $TMPDIR/a.gp
 > set terminal pdfcairo size 2in,3in font 'sans,10' fontscale 0.75 linewidth 1.5 pointscale 0.83

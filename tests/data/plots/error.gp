@@ -1,4 +1,5 @@
-set title 'step: predicted 60.0 ms, measured 67.0 ms, -10.4 % (1 of no duration left out)'
+set format '%h'
+set title 'step: predicted 60.0 ms, measured 67.0 ms, -10.4 %'."\n".'(1 of no duration left out)'
 set logscale xy
 set xrange [6.4286:42]
 set yrange [6.4286:42]

@@ -1,3 +1,4 @@
+set format '%h'
 set title 'heat'
 set border 15
 unset grid

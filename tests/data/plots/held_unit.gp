@@ -1,3 +1,4 @@
+set format '%h'
 set title 'chimera: activations held over time by pipeline rank'
 set xlabel 'time (units)'
 set ylabel 'chunk activations held'

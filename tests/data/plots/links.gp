@@ -1,3 +1,4 @@
+set format '%h'
 set title '1f1b (dag): use of links'
 set xlabel 'utilisation (%)'
 set xrange [0:100]

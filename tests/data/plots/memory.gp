@@ -1,3 +1,4 @@
+set format '%h'
 set title '1f1b: peak memory of each pipeline rank'
 set xtics scale 0 ('0' 0, '1' 1, '2' 2, '3' 3)
 set xrange [-0.6:3.6]
