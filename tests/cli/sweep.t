@@ -28,7 +28,7 @@ $ pipesim sweep --schedule gpipe --pp 2 --micro-batches 2 --unit F=1,B=2 --unit 
 # The columns, and a whole row.
 $ pipesim sweep --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2
 > point,schedule,engine,model,cluster,gpus,tp,pp,dp,cp,ep,vp,micro_batches,mbs,gbs,seq,unit,iteration_s,bubble_frac,span_bubble_frac,mfu,hfu,model_flops_per_s_per_gpu,tokens_per_s,tokens_per_s_per_gpu,peak_mem_bytes,device_mem_bytes,fits,exposed_comm_frac,forward,backward,recompute,tp_comm,cp_comm,ep_comm,p2p,dp_sync,optimizer,moves,bubble,params_bytes,grads_bytes,optimizer_bytes,activations_bytes,buffers_bytes,other_bytes,peak_activations,closed_form_bubble_frac,status,reason,points,key
-> 0,1f1b,dag,,,2,1,2,1,1,1,1,2,1,2,,"F=1,B=2",9,0.33333333333333331,0.33333333333333337,,,,,,,,,0,0.22222222222222221,0.44444444444444442,0,0,0,0,0,0,0,0,0.33333333333333331,,,,,,,2,0.33333333333333331,ok,,1,de9678a66984b87f
+> 0,1f1b,dag,,,2,1,2,1,1,1,1,2,1,2,,"F=1,B=2",9,0.33333333333333331,0.33333333333333337,,,,,,,,,0,0.22222222222222221,0.44444444444444442,0,0,0,0,0,0,0,0,0.33333333333333331,,,,,,,2,0.33333333333333331,ok,,1,76081fce6dc3fd1c
 $ pipesim sweep --schedule 1f1b --gpus 7 --pp 2 --engine dag --recompute full --p2p buffered:2 | awk -F, 'NR == 1 { split($0, name) } { for (i = 1; i <= 18; i++) print name[i] "=" $i }' | tail -18
 > point=0
 > schedule=1f1b
