@@ -32,9 +32,11 @@ enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *tab
     };
 
     derive(arena, &chart.table);
+    pp_chart_tell_missing(&chart);
     PP_TRY(pp_chart_select(&chart, err));
     PP_TRY(pp_chart_choose(&chart, err));
     PP_TRY(pp_chart_group(&chart, err));
+    pp_chart_tell_changes(&chart);
     PP_TRY(pp_chart_join(&chart, err));
     PP_TRY(pp_chart_read_marks(&chart, err));
     return pp_chart_draw(&chart, err);

@@ -9,49 +9,6 @@
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-static bool is_whole(const struct pp_chart *chart, int column)
-{
-    for (int i = 0; i < chart->row_count; i++) {
-        bool is_number;
-        const double value = pp_table_number(&chart->table, chart->rows[i], column, &is_number);
-        if (is_number && value != floor(value))
-            return false;
-    }
-    return true;
-}
-
-/* The sweep has inputs, then figures. Elsewhere what stands before y and does not look measured. */
-bool pp_chart_is_input(const struct pp_chart *chart, int column)
-{
-    const int figure = pp_table_find(&chart->table, "iteration_s");
-
-    if (column == chart->y || !strcmp(chart->table.columns[column], "point"))
-        return false;
-    if (figure > 0)
-        return column < figure;
-    return (chart->y == 0 || column < chart->y) && is_whole(chart, column);
-}
-
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static int count_distinct(const struct pp_chart *chart, int column)
-{
-    struct pp_arena_mark mark = pp_arena_mark(chart->arena);
-    const char **texts = PP_ARRAY(chart->arena, const char *, chart->row_count);
-    int count = 1;
-
-    for (int i = 0; i < chart->row_count; i++)
-        texts[i] = pp_chart_cell(chart, chart->rows[i], column);
-    qsort(texts, (size_t)chart->row_count, sizeof(*texts), compare_texts);
-    for (int i = 1; i < chart->row_count; i++)
-        count += strcmp(texts[i - 1], texts[i]) != 0;
-    pp_arena_release(chart->arena, mark);
-    return count;
-}
-
 /* "a|b": the first that has a value, else the first that is there. */
 static const char *first_with_values(const struct pp_chart *chart, const char *names)
 {
@@ -125,25 +82,33 @@ static enum pp_status choose_y(struct pp_chart *chart, struct pp_error *err)
     return PP_OK;
 }
 
-/* The numeric input with most values; else an input of words that varies; else any other number. */
+/* The numeric input with most values, rather one that was varied than one that follows; else an
+ * input of words that varies; else any other number. What only differs between schedules is no x.
+ */
 static int suggest_x(const struct pp_chart *chart)
 {
     const struct pp_table *table = &chart->table;
     int best = -1, best_count = 1, words = -1, other = -1;
+    bool does_best_follow = true;
 
     for (int c = 0; c < table->column_count; c++) {
         if (c == chart->y)
             continue;
         const bool is_numeric = pp_chart_is_numeric(chart, c);
-        const int count = pp_chart_is_input(chart, c) ? count_distinct(chart, c) : 0;
-        if (is_numeric && count > best_count) {
-            best = c;
-            best_count = count;
-        }
+        const int count = pp_chart_is_input(chart, c) ? pp_chart_distinct(chart, c) : 0;
         if (!is_numeric && count > 1 && words < 0)
             words = c;
         if (is_numeric && other < 0 && strcmp(table->columns[c], "point") != 0)
             other = c;
+        if (!is_numeric || count < 2 || !pp_chart_varies_within_schedule(chart, c))
+            continue;
+        const bool does_follow = pp_chart_follows(chart, c);
+        if (does_follow < does_best_follow ||
+            (does_follow == does_best_follow && count > best_count)) {
+            best = c;
+            best_count = count;
+            does_best_follow = does_follow;
+        }
     }
     const int usual = pp_table_find(table, "micro_batches");
     return best >= 0 ? best : words >= 0 ? words : usual >= 0 ? usual : other;
@@ -213,37 +178,39 @@ static bool is_taken(const struct pp_chart *chart, int column)
     return is_by;
 }
 
-/* The first input by which rows at the same place differ, or -1. */
-static int splitting_column(const struct pp_chart *chart, int *rows)
+/* The first input by which rows at the same place differ, or -1; rather one that was varied. */
+static int splitting_column(const struct pp_chart *chart, int *rows, const bool *follows)
 {
-    int found = chart->table.column_count;
+    int found = -1;
 
     pp_chart_sort(chart, rows, chart->row_count);
     for (int i = 1; i < chart->row_count; i++) {
         if (!pp_chart_is_same_point(chart, rows[i - 1], rows[i]))
             continue;
-        for (int c = 0; c < found; c++)
-            if (!is_taken(chart, c) &&
-                strcmp(pp_chart_cell(chart, rows[i - 1], c), pp_chart_cell(chart, rows[i], c)) !=
-                    0 &&
-                pp_chart_is_input(chart, c)) {
+        for (int c = 0; c < chart->table.column_count; c++) {
+            const bool is_better = found < 0 || follows[c] < follows[found] ||
+                                   (follows[c] == follows[found] && c < found);
+            if (is_better && !is_taken(chart, c) && pp_chart_is_input(chart, c) &&
+                strcmp(pp_chart_cell(chart, rows[i - 1], c), pp_chart_cell(chart, rows[i], c)))
                 found = c;
-                break;
-            }
+        }
     }
-    return found < chart->table.column_count ? found : -1;
+    return found;
 }
 
 static void suggest_by(struct pp_chart *chart)
 {
     const int schedule = pp_table_find(&chart->table, "schedule");
     int *rows = PP_ARRAY(chart->arena, int, chart->row_count), column;
+    bool *follows = PP_ARRAY(chart->arena, bool, chart->table.column_count);
 
+    for (int c = 0; c < chart->table.column_count; c++)
+        follows[c] = pp_chart_follows(chart, c);
     if (schedule >= 0 && schedule != chart->x && pp_chart_varies(chart, schedule))
         chart->by[chart->by_count++] = schedule;
     memcpy(rows, chart->rows, sizeof(*rows) * (size_t)chart->row_count);
     while (!chart->kind->is_scatter && chart->by_count < PP_BY_MAX &&
-           (column = splitting_column(chart, rows)) >= 0)
+           (column = splitting_column(chart, rows, follows)) >= 0)
         chart->by[chart->by_count++] = column;
 }
 
@@ -276,10 +243,31 @@ static void tell_choice(const struct pp_chart *chart)
     fputs(" (other columns: -x, -y, --by)\n", chart->notes);
 }
 
+/* In unit mode a duration counts chunks, of which ranks have different numbers. */
+static void count_ranks(struct pp_chart *chart)
+{
+    static const char TIME[] = "iteration_s", SHARE[] = "iteration_s/vp";
+    struct pp_table *table = &chart->table;
+    const int unit = pp_table_find(table, "unit"), vp = pp_table_find(table, "vp"),
+              time = pp_table_find(table, TIME);
+    const bool is_x = chart->x == time, is_y = chart->y == time;
+
+    if (!pp_chart_is_abstract(chart) || pp_chart_varies(chart, unit) || time < 0 || vp < 0 ||
+        !pp_chart_varies(chart, vp) || !(is_x || is_y))
+        return;
+    pp_table_add_ratio(chart->arena, table, SHARE, time, vp);
+    chart->x = is_x ? table->column_count - 1 : chart->x;
+    chart->y = is_y ? table->column_count - 1 : chart->y;
+    if (chart->notes)
+        fputs("note: --unit is the time of a chunk, and vp differs: iteration_s is divided by vp\n",
+              chart->notes);
+}
+
 enum pp_status pp_chart_choose(struct pp_chart *chart, struct pp_error *err)
 {
     PP_TRY(choose_y(chart, err));
     PP_TRY(choose_x(chart, err));
+    count_ranks(chart);
     PP_TRY(pp_chart_need_values(chart, err));
     if (chart->curves->by)
         PP_TRY(read_by(chart, err));

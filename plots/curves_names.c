@@ -34,6 +34,7 @@ static const struct row ROWS[] = {
     {"gbs_per_gpu", {"sequences per GPU and step", NULL, PP_COLUMN_PLAIN}, NULL, false},
     {"seq", {"tokens per sequence", NULL, PP_COLUMN_PLAIN}, NULL, false},
     {"iteration_s", {"step time", NULL, PP_COLUMN_SECONDS}, NULL, false},
+    {"iteration_s/vp", {"step time / chunks per rank", NULL, PP_COLUMN_SECONDS}, NULL, false},
     {"bubble_frac", {"bubble", OF_STEP, PP_COLUMN_FRAC}, NULL, false},
     {"closed_form_bubble_frac",
      {"bubble by the closed form", OF_STEP, PP_COLUMN_FRAC},

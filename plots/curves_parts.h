@@ -84,11 +84,26 @@ static inline const char *pp_chart_cell(const struct pp_chart *chart, int row, i
     return chart->table.cells[row][column];
 }
 
+/* ---- curves_inputs.c ---- */
+/* Is the column something that was put in, not a result? */
+bool pp_chart_is_input(const struct pp_chart *chart, int column);
+/* Does an input follow from the others, as far as the rows show: gpus from pp, vp from schedule? */
+bool pp_chart_follows(const struct pp_chart *chart, int column);
+/* Different texts of a column in the rows that are drawn. */
+int pp_chart_distinct(const struct pp_chart *chart, int column);
+bool pp_chart_varies_within_schedule(const struct pp_chart *chart, int column);
+/* Durations are those of --unit. */
+bool pp_chart_is_abstract(const struct pp_chart *chart);
+
+/* ---- curves_notes.c ---- */
+/* Points of the sweep that are not in the file. */
+void pp_chart_tell_missing(const struct pp_chart *chart);
+/* Inputs that are neither x nor make series and change all the same. */
+void pp_chart_tell_changes(const struct pp_chart *chart);
+
 /* ---- curves_choose.c ---- */
 /* x, y and by: as asked for, or what the table suggests, and then a note says so. */
 enum pp_status pp_chart_choose(struct pp_chart *chart, struct pp_error *err);
-/* Is the column something that was put in, not a result? */
-bool pp_chart_is_input(const struct pp_chart *chart, int column);
 /* Rows in the order of series and x; those that are equal in both lie beside each other. */
 void pp_chart_sort(const struct pp_chart *chart, int *rows, int count);
 bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b);

@@ -92,6 +92,9 @@ static enum pp_status read_condition(const struct pp_chart *chart, const char *t
     if (!equals || equals == text)
         return pp_error_set(err, PP_EINVAL, "--where %s: COLUMN=VALUE is expected, such as pp=8",
                             text);
+    if (equals[1] == '=')
+        return pp_error_set(err, PP_EINVAL, "--where takes %.*s=%s", (int)(equals - text), text,
+                            equals + 2);
     condition->text = text;
     condition->values = equals + 1;
     return pp_table_column(&chart->table, "--where",
@@ -207,6 +210,8 @@ static bool has_value(const struct pp_chart *chart, int row, int column)
 enum pp_status pp_chart_need_values(struct pp_chart *chart, struct pp_error *err)
 {
     const int columns[] = {chart->x, chart->y};
+    const bool is_abstract = pp_chart_is_abstract(chart);
+    const int status = pp_table_find(&chart->table, "status");
 
     for (int c = 0; c < 2; c++) {
         const int before = chart->row_count;
@@ -217,8 +222,11 @@ enum pp_status pp_chart_need_values(struct pp_chart *chart, struct pp_error *err
                 chart->rows[kept++] = chart->rows[i];
         chart->row_count = kept;
         if (kept == 0)
-            return pp_error_set(err, PP_EINVAL, "nothing to draw: %s is empty in all rows of %s",
-                                name, chart->table.name);
+            return pp_error_set(err, PP_EINVAL, "nothing to draw: %s is empty in all rows of %s%s",
+                                name, chart->table.name,
+                                is_abstract && columns[c] < status
+                                    ? " (a sweep with --unit has no such figures)"
+                                    : "");
         if (kept < before && chart->notes)
             fprintf(chart->notes, "note: left out %d of %d rows without %s\n", before - kept,
                     before, name);

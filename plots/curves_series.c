@@ -15,10 +15,13 @@ static bool differs(const struct pp_chart *chart, const int *pair, int column)
 
 static int differing_input(const struct pp_chart *chart, const int *pair)
 {
+    int found = -1;
+
     for (int c = 0; c < chart->table.column_count; c++)
-        if (pp_chart_is_input(chart, c) && differs(chart, pair, c))
-            return c;
-    return -1;
+        if (pp_chart_is_input(chart, c) && differs(chart, pair, c) &&
+            (found < 0 || (pp_chart_follows(chart, found) && !pp_chart_follows(chart, c))))
+            found = c;
+    return found;
 }
 
 static const char *place(const struct pp_chart *chart, int row)
@@ -209,6 +212,20 @@ static int compare_ranks(const void *a, const void *b)
     return ((const struct pp_curve *)a)->rank - ((const struct pp_curve *)b)->rank;
 }
 
+/* Where the legend has other entries, the only series needs one. */
+static void name_single(struct pp_chart *chart)
+{
+    const int schedule = pp_table_find(&chart->table, "schedule");
+    struct pp_curve *only = &chart->series[0];
+
+    if (chart->series_count != 1 || *only->name ||
+        !(chart->has_closed || chart->has_unfit || chart->has_ideal || chart->curves->points))
+        return;
+    only->name = schedule >= 0 && !pp_chart_varies(chart, schedule)
+                     ? pp_chart_cell(chart, chart->rows[0], schedule)
+                     : pp_column_name(chart->arena, chart->table.columns[chart->y]).text;
+}
+
 enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err)
 {
     int *rows = PP_ARRAY(chart->arena, int, chart->row_count), capacity = 0;
@@ -233,6 +250,7 @@ enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err)
     if (!chart->kind->is_scatter)
         pp_chart_join_same(chart);
     pp_chart_give_looks(chart);
+    name_single(chart);
     if (!chart->kind->is_scatter && !chart->is_categorical)
         qsort(chart->series, (size_t)chart->series_count, sizeof(*chart->series),
               chart->is_crossed ? compare_ranks : compare_right_ends);

@@ -87,6 +87,40 @@ int pp_table_find(const struct pp_table *table, const char *column)
     return -1;
 }
 
+/* What people say for columns of a sweep. */
+static const char *usual_name(const struct pp_table *table, const char *word)
+{
+    static const struct {
+        const char *word, *column;
+    } USUAL[] = {
+        {"time", "iteration_s"},
+        {"step", "iteration_s"},
+        {"step_time", "iteration_s"},
+        {"iteration", "iteration_s"},
+        {"duration", "iteration_s"},
+        {"mem", "peak_mem_bytes"},
+        {"memory", "peak_mem_bytes"},
+        {"peak", "peak_mem_bytes"},
+        {"peak_memory", "peak_mem_bytes"},
+        {"throughput", "tokens_per_s"},
+        {"tokens", "tokens_per_s"},
+        {"activations", "peak_activations"},
+        {"closed_form", "closed_form_bubble_frac"},
+        {"batch", "gbs"},
+        {"batch_size", "gbs"},
+        {"stages", "pp"},
+        {"ranks", "pp"},
+        {"chunks", "vp"},
+        {"microbatches", "micro_batches"},
+        {"devices", "gpus"},
+    };
+
+    for (size_t i = 0; i < sizeof(USUAL) / sizeof(*USUAL); i++)
+        if (pp_same_name(USUAL[i].word, word) && pp_table_find(table, USUAL[i].column) >= 0)
+            return USUAL[i].column;
+    return NULL;
+}
+
 enum pp_status pp_table_column(const struct pp_table *table, const char *option, const char *column,
                                int *index, struct pp_error *err)
 {
@@ -97,7 +131,9 @@ enum pp_status pp_table_column(const struct pp_table *table, const char *option,
         return PP_OK;
     memcpy(names, table->columns, sizeof(*names) * (size_t)table->column_count);
     names[table->column_count] = NULL;
-    const char *near = pp_suggest(column, names);
+    const char *near = usual_name(table, column);
+    if (!near)
+        near = pp_suggest(column, names);
     pp_error_set(err, PP_EINVAL, "%s: %s has no column \"%s\"", option, table->name, column);
     if (near)
         pp_error_append(err, "; did you mean %s?", near);

@@ -171,7 +171,7 @@ $ cd tests/data/plots; pipesim plot sweep.csv -y reason
 = 2
 $ cd tests/data/plots; pipesim plot sweep.csv -y mfu
 ! note: left out 1 of 9 rows: sweep.csv:10 refused: --micro-batches 4: dualpipe needs an even number, at least twice --pp 4; nearest: 8
-! pipesim: error: nothing to draw: mfu is empty in all rows of sweep.csv
+! pipesim: error: nothing to draw: mfu is empty in all rows of sweep.csv (a sweep with --unit has no such figures)
 = 2
 $ cd tests/data/plots; pipesim plot sweep.csv --by schedul
 ! note: left out 1 of 9 rows: sweep.csv:10 refused: --micro-batches 4: dualpipe needs an even number, at least twice --pp 4; nearest: 8

@@ -301,3 +301,70 @@ Test(curves, of_two_inputs_one_is_the_colour_and_one_the_symbol)
     cr_assert(shares(a4, b4, " dt ") && shares(a8, c8, " dt ") && !shares(a4, a8, " dt "));
     expect(script, "title '= c, pp 4'");
 }
+
+#define UNIT                                                                                       \
+    "schedule,gpus,pp,dp,vp,micro_batches,gbs,unit,iteration_s,bubble_frac,status,points,key\n"
+
+Test(curves, what_was_varied_goes_before_what_follows_from_it)
+{
+    static const char RANKS[] =
+        UNIT "a,4,4,1,1,8,8,F=1,33,.4,ok,4,x\na,8,8,1,1,8,8,F=1,45,.3,ok,4,x\n"
+             "b,4,4,1,2,8,8,F=1,51,.2,ok,4,x\nb,8,8,1,2,8,8,F=1,60,.1,ok,4,x\n";
+    static const char GPUS[] =
+        "schedule,gpus,tp,pp,dp,micro_batches,mbs,gbs,iteration_s,mfu,status\n"
+        "a,8,1,4,2,16,1,32,1,.4,ok\na,16,1,4,4,8,1,32,1,.4,ok\na,32,1,8,4,8,1,32,1,.4,ok\n"
+        "a,8,1,4,2,32,1,64,1,.4,ok\na,16,1,4,4,16,1,64,1,.5,ok\na,32,1,8,4,16,1,64,1,.4,ok\n";
+    static const char BOTH[] = "schedule,gpus,tp,pp,dp,micro_batches,mbs,gbs,iteration_s,mfu\n"
+                               "a,8,1,4,2,8,1,16,1,.1\na,16,1,4,4,8,1,32,1,.2\n"
+                               "a,16,1,8,2,8,1,16,1,.3\na,32,1,8,4,8,1,32,1,.4\n"
+                               "a,32,1,16,2,8,1,16,1,.5\na,64,1,16,4,8,1,32,1,.6\n";
+
+    expect(draw(RANKS, (struct pp_curves){0}), "set xlabel 'pipeline ranks'");
+    expect(notes, "bubble_frac over pp by schedule (");
+    draw(GPUS, (struct pp_curves){.y = "mfu"});
+    expect(notes, "mfu over gpus by gbs (");
+    expect(notes, "note: pp changes along the curves, too\n");
+    draw(BOTH, (struct pp_curves){.y = "mfu"});
+    expect(notes, "mfu over pp by dp (");
+    expect(refuse(RANKS, (struct pp_curves){.x = "micro_batches", .by = "schedule"}),
+           "but pp varies: 4, 8");
+}
+
+Test(curves, chunks_of_a_rank_share_its_time)
+{
+    static const char CSV[] =
+        UNIT "a,4,4,1,1,8,8,F=1,33,.4,ok,5,x\na,4,4,1,1,16,8,F=1,45,.3,ok,5,x\n"
+             "b,4,4,1,2,8,8,F=1,51,.2,ok,5,x\nb,4,4,1,2,16,8,F=1,60,,ok,5,x\n";
+    const char *const where = "schedule=b";
+    const char *script = draw(CSV, (struct pp_curves){.y = "iteration_s"});
+
+    expect(script, "set ylabel 'step time / chunks per rank (units)'");
+    expect(script, "\n8 25.5\n16 30\nEOD\n");
+    expect(notes, "iteration_s is divided by vp\n");
+    expect(notes, "note: 4 of 5 points are there\n");
+    expect(draw(CSV, (struct pp_curves){.y = "iteration_s", .where = &where, .where_count = 1}),
+           "\n8 51\n16 60\nEOD\n");
+}
+
+Test(curves, one_place_for_each_schedule_is_an_axis_of_schedules)
+{
+    const char *script = draw(
+        "schedule,vp,micro_batches,unit,iteration_s,bubble_frac,closed_form_bubble_frac,status\n"
+        "a,1,8,F=1,3,.3,.3,ok\nb,2,8,F=1,5,.2,.2,ok\nc,2,8,F=1,5,.1,.1,ok\n",
+        (struct pp_curves){0});
+
+    expect(script, "set xtics ('a' 0, 'b' 1, 'c' 2)");
+    expect(script, "with points linestyle 1 title 'bubble'");
+    cr_assert(strstr(script, "with linespoints") == NULL);
+}
+
+Test(curves, common_words_and_slips_have_answers)
+{
+    expect(refuse(UNIT "a,4,4,1,1,8,8,F=1,33,,ok,1,x\n", (struct pp_curves){.y = "bubble_frac"}),
+           "bubble_frac is empty in all rows of t.csv (a sweep with --unit has no such figures)");
+    expect(refuse(CROSSED, (struct pp_curves){.y = "time"}), "did you mean iteration_s?");
+    expect(refuse(CROSSED, (struct pp_curves){.y = "stages"}), "did you mean pp?");
+    expect(refuse(CROSSED,
+                  (struct pp_curves){.where = (const char *const[]){"pp==8"}, .where_count = 1}),
+           "--where takes pp=8");
+}
