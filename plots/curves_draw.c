@@ -63,17 +63,25 @@ static char letter(int number)
     return LETTERS[number % PP_LETTERS];
 }
 
+static bool has_band(const struct pp_chart *chart, const struct pp_curve *curve)
+{
+    int count = 0;
+
+    for (int i = 0; i < curve->count; i++)
+        count += !isnan(curve->points[i].closed);
+    return count > 1 && !chart->is_categorical;
+}
+
+/* A band, which needs two points; a single one has a disc. */
 static void draw_closed(const struct pp_figure *f, const struct pp_chart *chart, int *count)
 {
-    const bool in_terminal = pp_chart_in_terminal(chart);
-
     for (int s = 0; s < chart->series_count && chart->has_closed; s++) {
         begin_element(f, chart, s, scaled(chart, 3, chart->y_axis.scale), count);
-        fprintf(f->script, " with %s %s",
-                chart->is_categorical ? "points"
-                : in_terminal         ? "lines"
-                                      : "linespoints",
-                in_terminal ? "lt 0" : "linestyle 101");
+        if (pp_chart_in_terminal(chart))
+            fputs(" with lines lt 0", f->script);
+        else
+            fprintf(f->script, " with %s linestyle 101",
+                    has_band(chart, &chart->series[s]) ? "lines" : "points");
     }
 }
 
@@ -168,9 +176,9 @@ static void write_styles(const struct pp_figure *f, const struct pp_chart *chart
         if (chart->series[s].style >= PP_STYLES)
             pp_style_define_line(f, chart->series[s].style, chart->series[s].look);
     if (chart->has_closed)
-        fprintf(f->script,
-                "set style line 101 lc rgb '#c8c8c8' lw %g dt 1 pt 7 ps %g # closed form\n",
-                is_paper ? 2.5 : 4.5, pp_figure_point(f, is_paper ? 1 : 1.3));
+        fprintf(f->script, "set style line 101 lc rgb '%s' lw %g dt 1 pt 7 ps %g # closed form\n",
+                is_paper ? "#dadada" : "#c8c8c8", is_paper ? 2.8 : 4.5,
+                pp_figure_point(f, is_paper ? 1 : 1.3));
     if (chart->has_unfit)
         fprintf(f->script, "set style line 102 lc rgb '#000000' lw %g pt 2 ps %g # no fit\n",
                 is_paper ? 1 : 1.4, pp_figure_point(f, is_paper ? 1 : 1.3));

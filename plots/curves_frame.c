@@ -58,8 +58,9 @@ static void write_key(const struct pp_figure *f, const struct pp_legend *legend)
     else if (f->target->format == PP_PLOT_TERMINAL)
         fputs("set key noautotitle outside right top Left reverse samplen 0\n", f->script);
     else if (f->target->is_paper)
-        fprintf(f->script, "set key above horizontal maxcols %d Left reverse samplen 2\n",
-                legend->columns);
+        /* gnuplot takes all characters to be as wide as digits */
+        fprintf(f->script, "set key above horizontal maxcols %d Left reverse samplen 2 width %d\n",
+                legend->columns, -(int)lround(0.2 * legend->longest));
     else
         fputs("set key outside right top vertical Left reverse samplen 2.5 spacing 1.2\n",
               f->script);
@@ -107,7 +108,7 @@ static const char *title(const struct pp_chart *chart, int columns)
 struct pp_figure_wish pp_chart_wish(const struct pp_chart *chart, struct pp_legend *legend)
 {
     const double field_in = 5.2, height_in = 4, line_in = 0.205, paper_line_in = 0.135,
-                 character_in = 0.08, paper_character_in = 0.062;
+                 character_in = 0.08, paper_character_in = 0.057;
     const double entry_in = PAPER_SAMPLE_IN + paper_character_in * legend->longest;
     enum { ROWS = 24, OTHER_ROWS = 8 };
 

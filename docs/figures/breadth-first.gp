@@ -22,7 +22,7 @@ set xrange [0.1088188204:4.59479342]
 set xtics ('0.125' 0.125, '0.25' 0.25, '0.5' 0.5, '1' 1, '2' 2, '4' 4)
 set ylabel 'MFU (%)'
 set yrange [0:50]
-set key above horizontal maxcols 3 Left reverse samplen 2
+set key above horizontal maxcols 3 Left reverse samplen 2 width -2
 
 $series1 << EOD
 # interleaved

@@ -1,5 +1,5 @@
 # made by pipesim 0.1.0; to draw it again: gnuplot THIS-FILE (5.4 or later)
-set terminal pdfcairo size 3.3in,3.315in font 'sans,8' fontscale 0.75 linewidth 1.5 pointscale 0.83
+set terminal pdfcairo size 3.3in,2.775in font 'sans,8' fontscale 0.75 linewidth 1.5 pointscale 0.83
 set output 'chimera-bubbles.pdf'
 set termoption noenhanced
 set encoding utf8
@@ -22,9 +22,9 @@ set xrange [3.580100284:71.50637684]
 set xtics ('4' 4, '8' 8, '16' 16, '32' 32, '64' 64)
 set ylabel 'bubble (% of the step)'
 set yrange [0:100]
-set key above horizontal maxcols 1 Left reverse samplen 2
+set key above horizontal maxcols 2 Left reverse samplen 2 width -4
 set style line 12 lc rgb '#9c1637' lw 1.2 dt (2,4) pt 4 ps 0.812
-set style line 101 lc rgb '#c8c8c8' lw 2.5 dt 1 pt 7 ps 1 # closed form
+set style line 101 lc rgb '#dadada' lw 2.8 dt 1 pt 7 ps 1 # closed form
 
 $series1 << EOD
 # gems
@@ -87,11 +87,11 @@ $marks << EOD
 16 0.01 5
 EOD
 
-plot $series1 using 1:($3*100) with linespoints linestyle 101, \
-     $series2 using 1:($3*100) with linespoints linestyle 101, \
-     $series3 using 1:($3*100) with linespoints linestyle 101, \
-     $series4 using 1:($3*100) with linespoints linestyle 101, \
-     $series5 using 1:($3*100) with linespoints linestyle 101, \
+plot $series1 using 1:($3*100) with lines linestyle 101, \
+     $series2 using 1:($3*100) with lines linestyle 101, \
+     $series3 using 1:($3*100) with lines linestyle 101, \
+     $series4 using 1:($3*100) with lines linestyle 101, \
+     $series5 using 1:($3*100) with points linestyle 101, \
      $series1 using 1:($2*100) with linespoints linestyle 1 title 'gems', \
      $series2 using 1:($2*100) with linespoints linestyle 2 title 'gpipe', \
      keyentry with lines lt nodraw title '= 1f1b', \

@@ -20,7 +20,7 @@ set xlabel 'peak activations (micro-batches of a rank)'
 set xrange [3.28:22.72]
 set ylabel 'bubble, span form (% of the span)'
 set yrange [0:50]
-set key above horizontal maxcols 3 Left reverse samplen 2
+set key above horizontal maxcols 3 Left reverse samplen 2 width -2
 set label '1f1b' at 8,23.46895453 left offset character 1,0 textcolor rgb '#404040'
 set label 'zb-h1' at 8,13.22953623 left offset character 0.7,0.7 textcolor rgb '#404040'
 set label 'zb-h2' at 15,6.984666801 left offset character 0.7,0.7 textcolor rgb '#404040'

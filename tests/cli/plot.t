@@ -43,8 +43,8 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot sweep.
 > 16 0.1578947368 0.1578947368
 > EOD
 >
-> plot $series1 using 1:($3*100) with linespoints linestyle 101, \
->      $series2 using 1:($3*100) with linespoints linestyle 101, \
+> plot $series1 using 1:($3*100) with lines linestyle 101, \
+>      $series2 using 1:($3*100) with lines linestyle 101, \
 >      $series1 using 1:($2*100) with linespoints linestyle 3 title 'chimera', \
 >      $series2 using 1:($2*100) with linespoints linestyle 1 title 'gpipe', \
 >      keyentry with lines lt nodraw title '= 1f1b', \
@@ -90,7 +90,7 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scalin
 ! note: tokens_per_s over gpus by schedule (other columns: -x, -y, --by)
 # In a paper: a column wide, no title, the legend above.
 $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scaling.csv --paper -y mfu -o $d/fig.gp; sed -n '2,4p;/^set xlabel/,/^\$series1/p' $d/fig.gp
-> set terminal pdfcairo size 3.3in,2.37in font 'sans,8' fontscale 0.75 linewidth 1.5 pointscale 0.83
+> set terminal pdfcairo size 3.3in,2.235in font 'sans,8' fontscale 0.75 linewidth 1.5 pointscale 0.83
 > set output 'fig.pdf'
 > set termoption noenhanced
 > set xlabel 'GPUs'
@@ -99,7 +99,7 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scalin
 > set xtics ('8' 8, '16' 16, '32' 32)
 > set ylabel 'MFU (%)'
 > set yrange [0:50]
-> set key above horizontal maxcols 2 Left reverse samplen 2
+> set key above horizontal maxcols 3 Left reverse samplen 2 width -2
 > set style line 102 lc rgb '#000000' lw 1 pt 2 ps 1 # no fit
 >
 > $series1 << EOD
