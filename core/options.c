@@ -154,10 +154,12 @@ static enum pp_status refuse_option(const struct parser *p, const char *typed, c
         pp_error_set(p->err, PP_EINVAL, "%s is not an option of \"%s %s\" but of ", typed,
                      cli->program, command);
         for (int i = 0; i < cli->command_count; i++)
-            if (pp_option_is_in(&cli->options[index], i)) {
+            if (find_option(cli, i, name, strlen(name)) >= 0) {
                 pp_error_append(p->err, "%s\"%s\"", separator, cli->commands[i].name);
                 separator = ", ";
             }
+        if (cli->options[index].instead)
+            pp_error_append(p->err, "; %s", cli->options[index].instead);
         return append_hint(p);
     }
     const char *near = suggest_option(p, name);

@@ -33,6 +33,7 @@ struct pp_option {
     const char *group;        /* heading in help */
     const char *help;         /* one or two sentences */
     unsigned commands;        /* bit mask of enum of the program */
+    const char *instead;      /* what other commands have for it; NULL = nothing */
     bool is_repeatable;       /* may be given several times (values are collected) */
     bool is_common;           /* shown by -h; when no option is marked, the first ones are */
 };

@@ -204,7 +204,7 @@ static const struct pp_option options[] = {
      .help = "What --plot draws: timeline, who computes what when, of up to 6 schedules above each other; memory, bytes of each rank or schedule by component; memory-time, what ranks hold over time; links, how busy they are over time."},
     {.name = "no-alternatives", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Leave out the other schedules."},
     {.name = "compute", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = PROGRAM, .help = "Compute ops only: the form that PyTorch loads."},
-    {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PROGRAM | SWEEP, .help = "Write to a file instead of stdout (also -o)."},
+    {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PROGRAM | SWEEP, .instead = "a run is drawn with --plot FILE, its report goes to stdout", .help = "Write to a file instead of stdout (also -o)."},
     {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PLOT, .help = "A picture .png, .pdf, .svg or .tex, or a script .gp for gnuplot (also -o); none: in the terminal."},
     {.name = "markdown", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = 1 << PP_CMD_SCHEDULES, .help = "The page docs/schedules.md, with pictures."},
     {.name = "xml", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = 1 << PP_CMD_CLUSTERS, .help = "The cluster as a SimGrid platform, for --gpus N devices."},

@@ -124,8 +124,8 @@ static enum pp_status open_file(struct pp_sweep_file *file, bool is_fresh, bool 
         return fail(file, err);
     file->size = info.st_size;
     file->is_sorted = true;
-    if (!is_fresh)
-        PP_TRY(pp_sweep_resume(file, wanted, &keep_bytes, err));
+    PP_TRY(is_fresh ? pp_sweep_check_fresh(file, err)
+                    : pp_sweep_resume(file, wanted, &keep_bytes, err));
     return begin_at(file, keep_bytes, err);
 }
 

@@ -56,6 +56,9 @@ void pp_sweep_file_count(struct pp_sweep_file *file, int64_t point, struct pp_sw
 enum pp_status pp_sweep_resume(struct pp_sweep_file *file, bool *wanted, int64_t *keep_bytes,
                                struct pp_error *err);
 
+/* PP_EINVAL where the open file is not the result of a sweep, which nothing may replace. */
+enum pp_status pp_sweep_check_fresh(const struct pp_sweep_file *file, struct pp_error *err);
+
 /* ---- sim/sweep_order.c ---- */
 /* Replace the file by one with its rows in the order of points. */
 enum pp_status pp_sweep_put_in_order(struct pp_sweep_file *file, struct pp_error *err);

@@ -263,6 +263,25 @@ static enum pp_status add_range(const struct list *l, char *item)
     return is_whole(l->option) ? whole_range(l, &r) : real_range(l, &r);
 }
 
+/* "4..8" and "4-8" are meant as a range. */
+static enum pp_status suggest_range(const struct list *l, const char *item)
+{
+    static const char *const SIGNS[] = {"...", "..", "-"};
+    struct pp_option_value end = {0};
+
+    for (size_t i = 0; i < sizeof(SIGNS) / sizeof(*SIGNS); i++) {
+        const char *sign = strstr(item + (*item != '\0'), SIGNS[i]);
+        if (!sign)
+            continue;
+        const char *low = pp_arena_printf(l->arena, "%.*s", (int)(sign - item), item),
+                   *high = sign + strlen(SIGNS[i]);
+        if (pp_option_read(l->option, low, &end, NULL) == PP_OK &&
+            pp_option_read(l->option, high, &end, NULL) == PP_OK)
+            return append_spellings(l, low, high);
+    }
+    return l->err->status;
+}
+
 /* ---- lists ----------------------------------------------------------------------------------- */
 
 static enum pp_status add_item(const struct list *l, char *item)
@@ -271,8 +290,9 @@ static enum pp_status add_item(const struct list *l, char *item)
         return pp_error_set(l->err, PP_EINVAL, "an item of the list is empty");
     if (is_number(l->option) && strchr(item, ':'))
         return add_range(l, item);
-    PP_TRY(add_value(l, item));
-    return PP_OK;
+    if (add_value(l, item) == PP_OK)
+        return PP_OK;
+    return is_number(l->option) ? suggest_range(l, item) : l->err->status;
 }
 
 enum pp_status pp_sweep_list(struct pp_arena *arena, const char *typed, const char *text,

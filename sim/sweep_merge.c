@@ -235,15 +235,11 @@ static enum pp_status join(struct merge *m, struct pp_error *err)
     return PP_OK;
 }
 
-static void note_missing(struct pp_arena *arena, const struct merge *m)
+static struct pp_sweep_points points_of(struct pp_arena *arena, const struct merge *m)
 {
     struct pp_sweep_points points = {.count = m->count};
     int64_t *numbers = PP_ARRAY(arena, int64_t, m->count);
 
-    if (m->count == 0) {
-        fprintf(m->notes, "pipesim: note: there are no rows\n");
-        return;
-    }
     for (int64_t i = 0; i < m->count; i++)
         numbers[i] = m->entries[i].row->point;
     points.numbers = numbers;
@@ -252,7 +248,28 @@ static void note_missing(struct pp_arena *arena, const struct merge *m)
         for (int64_t j = 0; j < m->files[i].count; j++)
             points.parts =
                 pp_sweep_parts(points.parts, m->files[i].rows[0].point, m->files[i].rows[j].point);
-    pp_sweep_note_missing(&points, m->notes);
+    return points;
+}
+
+/* `path` NULL: stdout, of which only what is missing is said. */
+static void note_result(struct pp_arena *arena, const struct merge *m, bool is_one,
+                        const char *path)
+{
+    const struct pp_sweep_points points =
+        is_one && m->count > 0 ? points_of(arena, m)
+                               : (struct pp_sweep_points){.count = m->count, .total = m->count};
+
+    if (m->count == 0)
+        fprintf(m->notes, "pipesim: note: there are no rows\n");
+    else if (path)
+        pp_sweep_note_merged(path, &points, m->notes);
+    else
+        pp_sweep_note_missing(&points, m->notes);
+}
+
+static bool is_stdout(const char *path)
+{
+    return !path || !strcmp(path, "-");
 }
 
 static void write_to(const struct merge *m, bool is_one, FILE *out)
@@ -288,7 +305,7 @@ static enum pp_status write_file(struct pp_arena *arena, const struct merge *m, 
 {
     sigset_t before;
 
-    if (!path || !strcmp(path, "-")) {
+    if (is_stdout(path)) {
         write_to(m, is_one, out);
         return PP_OK;
     }
@@ -314,7 +331,6 @@ enum pp_status pp_sweep_merge(struct pp_arena *arena, const char *const *paths, 
     else
         PP_TRY(join(&m, err));
     PP_TRY(write_file(arena, &m, is_one, output, out, err));
-    if (is_one)
-        note_missing(arena, &m);
+    note_result(arena, &m, is_one, is_stdout(output) ? NULL : output);
     return PP_OK;
 }

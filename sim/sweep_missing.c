@@ -105,14 +105,32 @@ static void list_parts(const struct pp_sweep_points *points, FILE *notes)
     fprintf(notes, " of %" PRId64 ")", points->parts);
 }
 
+static void list_missing(const struct pp_sweep_points *points, FILE *notes)
+{
+    const int64_t missing = points->total - points->count;
+
+    fprintf(notes, "%" PRId64 " of %" PRId64 " points %s missing", missing, points->total,
+            missing == 1 ? "is" : "are");
+    list_points(points, notes);
+    list_parts(points, notes);
+}
+
 void pp_sweep_note_missing(const struct pp_sweep_points *points, FILE *notes)
 {
     if (points->count >= points->total)
         return;
-    const int64_t missing = points->total - points->count;
-    fprintf(notes, "pipesim: note: %" PRId64 " of %" PRId64 " points %s missing", missing,
-            points->total, missing == 1 ? "is" : "are");
-    list_points(points, notes);
-    list_parts(points, notes);
+    fputs("pipesim: note: ", notes);
+    list_missing(points, notes);
+    fputc('\n', notes);
+}
+
+void pp_sweep_note_merged(const char *path, const struct pp_sweep_points *points, FILE *notes)
+{
+    fprintf(notes, "pipesim: %" PRId64 " point%s in %s", points->count,
+            points->count == 1 ? "" : "s", path);
+    if (points->count < points->total) {
+        fputs(", ", notes);
+        list_missing(points, notes);
+    }
     fputc('\n', notes);
 }

@@ -89,13 +89,28 @@ int pp_sweep_column(struct pp_sweep_text header, const char *name)
     }
 }
 
+static bool is_header(struct pp_sweep_text header, int columns)
+{
+    return columns >= 3 && pp_sweep_text_is(pp_sweep_field(header, 0), "point") &&
+           pp_sweep_text_is(pp_sweep_field(header, columns - 2), "points") &&
+           pp_sweep_text_is(pp_sweep_field(header, columns - 1), "key");
+}
+
+bool pp_sweep_is_begin(const char *text, size_t length)
+{
+    const char *newline = end_of_row(text, text + length);
+    const struct pp_sweep_text row = {text, newline ? (size_t)(newline - text) : length};
+
+    if (!newline)
+        return strncmp(text, "point,", length < 6 ? length : 6) == 0 && !memchr(text, '\n', length);
+    return !memchr(text, '\0', row.length) && is_header(row, count_fields(row));
+}
+
 static enum pp_status check_header(const char *name, struct pp_sweep_text header, int *columns,
                                    struct pp_error *err)
 {
     *columns = count_fields(header);
-    if (*columns < 3 || !pp_sweep_text_is(pp_sweep_field(header, 0), "point") ||
-        !pp_sweep_text_is(pp_sweep_field(header, *columns - 2), "points") ||
-        !pp_sweep_text_is(pp_sweep_field(header, *columns - 1), "key"))
+    if (!is_header(header, *columns))
         return pp_error_set(err, PP_EINVAL,
                             "%s:1: not the result of a sweep: its columns begin with point and end "
                             "with points,key",

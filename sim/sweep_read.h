@@ -38,6 +38,9 @@ struct pp_sweep_lines {
  * text must outlive the rows. */
 enum pp_status pp_sweep_read(struct pp_arena *arena, const char *name, const char *text,
                              size_t length, struct pp_sweep_lines *lines, struct pp_error *err);
+/* Does a file that begins so belong to a sweep? Also what was cut off within its header, or is
+ * empty. */
+bool pp_sweep_is_begin(const char *text, size_t length);
 /* Field `index` of a row or header as it is in the file, quotes included; empty data when there is
  * no such field. */
 struct pp_sweep_text pp_sweep_field(struct pp_sweep_text row, int index);

@@ -91,6 +91,14 @@ static enum pp_status refuse_header(const struct pp_sweep_file *file,
     }
 }
 
+/* Somebody's file, not one to be written over. */
+static enum pp_status refuse_other(const struct pp_sweep_file *file, struct pp_error *err)
+{
+    return pp_error_set(err, PP_EINVAL,
+                        "%s is there already, and not the result of a sweep\n  choose another -o",
+                        file->path);
+}
+
 static enum pp_status refuse_row(const struct pp_sweep_file *file, struct keys *keys,
                                  const struct pp_sweep_line *row, struct pp_error *err)
 {
@@ -213,6 +221,8 @@ static enum pp_status take_over(struct pp_sweep_file *file, struct pp_arena *are
     struct keys keys = {.grid = file->grid, .arena = arena};
     struct pp_sweep_lines lines;
 
+    if (!pp_sweep_is_begin(text.data, text.length))
+        return refuse_other(file, err);
     if (pp_sweep_read(arena, file->path, text.data, text.length, &lines, err) != PP_OK)
         return pp_error_append(err, "%s", WAYS_OUT);
     PP_TRY(check_header(file, &lines, text, err));
@@ -227,17 +237,12 @@ static enum pp_status take_over(struct pp_sweep_file *file, struct pp_arena *are
     return keep_rows(file, found, lines.count, text.data, wanted, err);
 }
 
-enum pp_status pp_sweep_resume(struct pp_sweep_file *file, bool *wanted, int64_t *keep_bytes,
-                               struct pp_error *err)
+/* By this descriptor: closing another one of the file would take the lock away. */
+static enum pp_status read_begin(const struct pp_sweep_file *file, char *text, size_t size,
+                                 struct pp_error *err)
 {
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    char *text = pp_arena_alloc_raw(arena, (size_t)file->size + 1);
-    size_t length = 0;
-
-    /* By this descriptor: closing another one of the file would take the lock away. */
-    while (length < (size_t)file->size) {
-        const ssize_t got =
-            pread(file->fd, text + length, (size_t)file->size - length, (off_t)length);
+    for (size_t length = 0; length < size;) {
+        const ssize_t got = pread(file->fd, text + length, size - length, (off_t)length);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -245,6 +250,28 @@ enum pp_status pp_sweep_resume(struct pp_sweep_file *file, bool *wanted, int64_t
                                 got < 0 ? strerror(errno) : "it has become shorter");
         length += (size_t)got;
     }
-    text[length] = '\0';
-    return take_over(file, arena, (struct pp_sweep_text){text, length}, wanted, keep_bytes, err);
+    text[size] = '\0';
+    return PP_OK;
+}
+
+enum pp_status pp_sweep_check_fresh(const struct pp_sweep_file *file, struct pp_error *err)
+{
+    enum { HEADER_MOST = 1 << 16 };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const size_t size = file->size < HEADER_MOST ? (size_t)file->size : HEADER_MOST;
+    char *text = pp_arena_alloc_raw(arena, size + 1);
+
+    PP_TRY(read_begin(file, text, size, err));
+    return pp_sweep_is_begin(text, size) ? PP_OK : refuse_other(file, err);
+}
+
+enum pp_status pp_sweep_resume(struct pp_sweep_file *file, bool *wanted, int64_t *keep_bytes,
+                               struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const size_t size = (size_t)file->size;
+    char *text = pp_arena_alloc_raw(arena, size + 1);
+
+    PP_TRY(read_begin(file, text, size, err));
+    return take_over(file, arena, (struct pp_sweep_text){text, size}, wanted, keep_bytes, err);
 }

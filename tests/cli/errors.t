@@ -286,3 +286,8 @@ $ pipesim clusters latency:5
 $ pipesim clusters meson.build
 ! pipesim: error: --cluster: unknown cluster 'meson.build': built in are a100 a100-40 a800 b200 b300 gb200 gb300 h100 h200 h800 p100-daint v100-16 v100-dgx1 v100-dgx2; or a text as "node:2 gpu:8 device:a100 nic:8x200Gbps"; for the file of that name: ./meson.build
 = 2
+# Of a run, pictures are files.
+$ pipesim run --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1 -o x.png
+! pipesim: error: -o is not an option of "pipesim run" but of "program", "sweep", "plot"; a run is drawn with --plot FILE, its report goes to stdout
+! try: pipesim run --help
+= 2

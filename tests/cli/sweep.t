@@ -123,13 +123,14 @@ $ pipesim sweep --schedule gpipe --gpus 8 --pp 8 --tp 1 --micro-batches 8 --mode
 > pipesim: 1 point in fit.csv, 1 does not fit, # points/s
 >   next  pipesim plot fit.csv
 # Parts, by hand and by a launcher, and together again.
-$ for i in 1 2 3; do pipesim sweep --schedule 1f1b,zbv --pp 4,8 --micro-batches 8,16 --unit F=1,B=2 --part $i/3 -o $TMPDIR/p$i.csv 2>&1 | sed "s|$TMPDIR/||; s|[0-9.,]* points/s|# points/s|"; done; pipesim sweep --merge $TMPDIR/p?.csv -o $TMPDIR/merged.csv; pipesim sweep --schedule 1f1b,zbv --pp 4,8 --micro-batches 8,16 --unit F=1,B=2 | cmp - $TMPDIR/merged.csv
+$ for i in 1 2 3; do pipesim sweep --schedule 1f1b,zbv --pp 4,8 --micro-batches 8,16 --unit F=1,B=2 --part $i/3 -o $TMPDIR/p$i.csv 2>&1 | sed "s|$TMPDIR/||; s|[0-9.,]* points/s|# points/s|"; done; (cd $TMPDIR; pipesim sweep --merge p?.csv -o merged.csv); pipesim sweep --schedule 1f1b,zbv --pp 4,8 --micro-batches 8,16 --unit F=1,B=2 | cmp - $TMPDIR/merged.csv
 > pipesim: 3 points in p1.csv (part 1 of 3), # points/s
 >   next  pipesim sweep --merge FILE... -o FILE, when all 3 parts are there
 > pipesim: 3 points in p2.csv (part 2 of 3), # points/s
 >   next  pipesim sweep --merge FILE... -o FILE, when all 3 parts are there
 > pipesim: 2 points in p3.csv (part 3 of 3), # points/s
 >   next  pipesim sweep --merge FILE... -o FILE, when all 3 parts are there
+! pipesim: 8 points in merged.csv
 $ export OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4; pipesim sweep --schedule 1f1b --pp 4,8 --micro-batches 8,16 --unit F=1,B=2 -o $TMPDIR/l.csv 2>&1 | sed "s|$TMPDIR/||; s|[0-9.,]* points/s|# points/s|"; pipesim sweep --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1; pipesim sweep --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1 --part all | wc -l
 > pipesim: part 2 of 4 (OMPI_COMM_WORLD_RANK) goes to l.part-2-of-4.csv
 > pipesim: 1 point in l.part-2-of-4.csv (part 2 of 4), # points/s
@@ -221,4 +222,26 @@ $ pipesim sweep --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1 -o /nowhere/
 $ pipesim run --schedule 1f1b --pp 4 --jobs 4
 ! pipesim: error: --jobs is not an option of "pipesim run" but of "sweep"
 ! try: pipesim run --help
+= 2
+# Ranges in other notations; what is not a range stays as it is.
+$ pipesim sweep --schedule 1f1b --pp 4..8 --micro-batches 8 --unit F=1
+! pipesim: error: --pp 4..8: "4..8" is not a whole number; a range is lo:hi:xK (times K above 1) or lo:hi:+K (plus K above 0), such as 4:8:x2 or 4:8:+4
+= 2
+$ pipesim sweep --schedule 1f1b --pp 4 --micro-batches 8-64 --unit F=1
+! pipesim: error: --micro-batches 8-64: "8-64" is not a whole number; a range is lo:hi:xK (times K above 1) or lo:hi:+K (plus K above 0), such as 8:64:x2 or 8:64:+8
+= 2
+$ pipesim sweep --schedule 1f1b --pp 4-x --micro-batches 8 --unit F=1
+! pipesim: error: --pp 4-x: "4-x" is not a whole number
+= 2
+$ pipesim sweep --schedule 1f1b --pp -4 --micro-batches 8 --unit F=1
+! pipesim: error: --pp -4: -4 is out of range: 1 to 65535
+= 2
+# --fresh replaces sweeps and nothing else.
+$ echo notes > $TMPDIR/notes.txt; cd $TMPDIR; pipesim sweep --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1 --fresh -o notes.txt; cat notes.txt
+> notes
+! pipesim: error: notes.txt is there already, and not the result of a sweep
+!   choose another -o
+$ cd $TMPDIR; pipesim sweep --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1 -o notes.txt
+! pipesim: error: notes.txt is there already, and not the result of a sweep
+!   choose another -o
 = 2

@@ -114,7 +114,7 @@ report $? "what is refused leaves no file"
 # A part that did not come, and one that was cut off.
 for part in 1 2 3; do "$program" "${sweep[@]}" --part $part/4 -o p.$part.csv; done >log 2>&1
 "$program" sweep --merge p.*.csv -o p.csv >log 2>&1 &&
-    grep -qx 'pipesim: note: 6 of 27 points are missing: 3, 7, 11, 15, 19, 23 (part 4/4)' log
+    grep -qx 'pipesim: 21 points in p.csv, 6 of 27 points are missing: 3, 7, 11, 15, 19, 23 (part 4/4)' log
 report $? "a missing part is named"
 grep -vE '^(3|7|11|15|19|23),' whole.csv | cmp - p.csv >log 2>&1
 report $? "the rest is in order"

@@ -327,12 +327,17 @@ Test(sweep_file, fresh_begins_anew)
     struct pp_sweep_file *file;
     bool wanted[POINTS_MAX];
 
-    put_file(path, "whatever this is");
-    want(wanted, 2);
-    cr_assert(pp_sweep_file_open(arena, path, NULL, &grid, true, wanted, &file, &err) == PP_OK);
-    add_some(file, wanted, 2, 2, false);
-    close_file(file);
-    check_contents(path, all_rows(2));
+    static const char *const OTHERS[] = {"", "point,ext", "point,pp,points,key\n0,4,1,zz\ntorn"};
+
+    for (size_t i = 0; i < sizeof(OTHERS) / sizeof(*OTHERS); i++) {
+        put_file(path, OTHERS[i]);
+        want(wanted, 2);
+        cr_assert(pp_sweep_file_open(arena, path, NULL, &grid, true, wanted, &file, &err) == PP_OK,
+                  "%s", err.message);
+        add_some(file, wanted, 2, 2, false);
+        close_file(file);
+        check_contents(path, all_rows(2));
+    }
 }
 
 /* ---- what is refused, and left as it is ------------------------------------------------------ */
@@ -358,10 +363,6 @@ Test(sweep_file, files_of_others_are_refused)
     const char *first = pp_arena_strdup(arena, row_of(0, 4, false));
     const char *other = pp_arena_strdup(arena, row_of(2, 4, false));
 
-    check_refused("notes\n", 4,
-                  ":1: not the result of a sweep: its columns begin with point and end with "
-                  "points,key");
-    check_refused("notes", 4, ":1: not the result of a sweep: it begins with point,");
     check_refused("point,value,x", 4, ":1: not the result of this sweep");
     check_refused("point,value,seq,fits,status,reason,points,key\n", 4,
                   ":1: the result of another sweep: column 3 is \"seq\", here \"text\"");
@@ -380,6 +381,30 @@ Test(sweep_file, files_of_others_are_refused)
                   ":2: none of the points of this sweep: 0,\"a, b\",true,ok,\n"
                   "  point 0 of this one is --value 7\n"
                   "  it is of another sweep or version, or of a file that has changed");
+}
+
+Test(sweep_file, what_is_no_sweep_is_not_replaced)
+{
+    static const char *const TEXTS[] = {"notes\n",       "notes",   "point\n1\n",
+                                        "point,x,key\n", "\npoint", "a,points,key\n"};
+    const struct pp_grid grid = grid_of(2);
+    struct pp_sweep_file *file;
+    bool wanted[POINTS_MAX];
+
+    for (size_t i = 0; i < 2 * sizeof(TEXTS) / sizeof(*TEXTS); i++) {
+        const bool is_fresh = i % 2;
+        put_file(path, TEXTS[i / 2]);
+        want(wanted, 2);
+        cr_assert(pp_sweep_file_open(arena, path, NULL, &grid, is_fresh, wanted, &file, &err) ==
+                  PP_EINVAL);
+        cr_assert_str_eq(err.message,
+                         pp_arena_printf(arena,
+                                         "%s is there already, and not the result of a sweep\n"
+                                         "  choose another -o",
+                                         path));
+        check_contents(path, TEXTS[i / 2]);
+        check_alone();
+    }
 }
 
 static void check_fails(const char *name, enum pp_status status, const char *message)
