@@ -29,7 +29,7 @@ report() { # REPORT STATUS WHAT
 
 # same NAME: what NAME.*.csv hold, merged, is the whole sweep
 same() {
-    "$program" sweep --merge "$1".*.csv -o "$1.csv" >log 2>&1 && [ ! -s log ] && cmp whole.csv "$1.csv" >>log 2>&1
+    "$program" sweep --merge "$1".*.csv -o "$1.csv" >log 2>&1 && grep -qx "pipesim: 27 points in $1.csv" log && cmp whole.csv "$1.csv" >>log 2>&1
     report $? "$1: merged parts are the whole"
     rm -f "$1".*
 }
