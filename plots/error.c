@@ -10,9 +10,10 @@
 #include <string.h>
 
 /* Series: kinds of ops that one looks at together. */
-static const char *const SERIES[] = {"forward",  "backward",      "input grad", "weight grad",
-                                     "F+B pair", "recomputation", "update",     "message",
-                                     "sum",      "other"};
+static const char *const SERIES[] = {
+    "F forward", "B backward",  "I input gradient", "W weight gradient",
+    "F+B pair",  "R recompute", "U optimizer",      "message",
+    "sum",       "other"};
 enum { SERIES_COUNT = sizeof(SERIES) / sizeof(*SERIES) };
 enum { PAIR = 4, MESSAGE = 7, SUM = 8, OTHER = 9 };
 
@@ -149,8 +150,9 @@ static void write_plot(const struct scatter *s, const struct pp_figure *f)
     if (!is_text)
         fprintf(f->script, " $band using 1:2:3 with filledcurves fc rgb '#e3e3e3' title %s, \\\n",
                 pp_figure_quote(f, "within 10 %"));
-    fprintf(f->script, " $band using 1:1 with lines%s notitle, \\\n",
-            is_text ? " dt '.'" : " lw 0.8 lc rgb '#606060'");
+    fprintf(f->script, " $band using 1:1 with lines%s, \\\n",
+            is_text ? " dt '.' title 'equal'"
+                    : " lw 0.8 lc rgb '#606060' title 'predicted = measured'");
     for (int k = 0; k < SERIES_COUNT; k++) {
         if (s->series[k].count == 0)
             continue;
@@ -220,7 +222,7 @@ static void write_axes(const struct scatter *s, const struct pp_axis_time *time,
         fprintf(f->script,
                 "set size ratio 1\nset grid xtics ytics\nset format xy '%%g'\n"
                 "set key outside Left reverse samplen 1 %s\n",
-                f->target->is_paper ? "above horizontal" : "right top vertical");
+                f->target->is_paper ? "above horizontal width -3" : "right top vertical");
     fprintf(f->script, "$band << EOD\n%.5g %.5g %.5g\n%.5g %.5g %.5g\nEOD\n", low, 0.9 * low,
             1.1 * low, high, 0.9 * high, 1.1 * high);
 }

@@ -202,21 +202,31 @@ static enum pp_status draw_bars(struct pp_arena *arena, const struct pp_plot_lin
                                         .paper_height_in = 1 + 0.26 * l->count,
                                         .title = l->title};
     struct pp_figure f;
+    const double most = most_of(l->max_frac, l->count), full = fmax(100, 105 * most);
+    const double room = target->is_paper ? 0.65 : 0.36; /* for the numbers behind a bar */
+    const double right = fmax(full, 100 * most + room * full);
 
     pp_figure_open(arena, target, &wish, &f);
-    fprintf(f.script,
-            "set xlabel %s\nset xrange [0:%.6g]\nset yrange [%g:-0.6]\nunset grid\n"
-            "set grid xtics lw 0.5 lc rgb '#dcdcdc' dt 1\n"
-            "set key outside right top vertical Left reverse samplen 1%s\nset ytics scale 0 (",
-            pp_figure_quote(&f, "utilisation (%)"), fmax(100, 105 * most_of(l->max_frac, l->count)),
-            l->count - 0.4, target->is_paper ? "\nset key above horizontal" : "");
+    fprintf(
+        f.script,
+        "set xlabel %s\nset xrange [0:%.6g]\nset xtics 0,%g,%g\nset yrange [%g:-0.6]\nunset grid\n"
+        "set grid xtics lw 0.5 lc rgb '#dcdcdc' dt 1\n"
+        "set key outside right top vertical Left reverse samplen 1%s\nset ytics scale 0 (",
+        pp_figure_quote(&f, "utilisation (%)"), right, pp_axis_step(full / 1.05, 5), full,
+        l->count - 0.4, target->is_paper ? "\nset key above horizontal" : "");
     for (int i = 0; i < l->count; i++)
         fprintf(f.script, "%s%s %d", i ? ", " : "",
                 pp_axis_tic(&f, pp_arena_printf(arena, "%s (%d)", l->names[i], l->members[i])), i);
     fputs(")\n$links << EOD\n", f.script);
     for (int i = 0; i < l->count; i++)
         fprintf(f.script, "%d %.6g %.6g\n", i, 100 * l->mean_frac[i], 100 * l->max_frac[i]);
-    fputs("EOD\nplot $links using 3:1:(0):3:($1-0.38):($1+0.38) with boxxyerror fs solid 1 border "
+    fputs("EOD\n", f.script);
+    for (int i = 0; i < l->count; i++)
+        fprintf(f.script, "set label %s at %.6g,%d left offset 0.6,0\n",
+                pp_figure_quote(&f, pp_arena_printf(arena, "%.1f / %.1f %%", 100 * l->mean_frac[i],
+                                                    100 * l->max_frac[i])),
+                100 * fmax(l->mean_frac[i], l->max_frac[i]), i);
+    fputs("plot $links using 3:1:(0):3:($1-0.38):($1+0.38) with boxxyerror fs solid 1 border "
           "lc rgb '#303030' fc rgb '#a9cdec' lw 0.4 title 'busiest link', \\\n"
           " $links using 2:1:(0):2:($1-0.2):($1+0.2) with boxxyerror fs solid 1 border "
           "lc rgb '#303030' fc rgb '#1b3a6b' lw 0.4 title 'mean'\n",
@@ -226,13 +236,13 @@ static enum pp_status draw_bars(struct pp_arena *arena, const struct pp_plot_lin
 
 static void print_bars(const struct pp_plot_links *l, const struct pp_plot_target *target)
 {
-    enum { FIGURES = 22 };
+    enum { FIGURES = 24 };
     const int width = name_width(l->names, l->count);
     const int columns = pp_axis_columns(target) - width - FIGURES - 3;
     const double full = fmax(1, most_of(l->max_frac, l->count));
 
     pp_axis_heading(target, l->title);
-    fprintf(target->out, "%*s |%*s| links  mean   most\n", width, "link", columns, "");
+    fprintf(target->out, "%*s |%*s| links   mean    most\n", width, "link", columns, "");
     for (int i = 0; i < l->count; i++) {
         fprintf(target->out, "%*s |", width, name_of(l->names[i], width));
         for (int k = 0; k < columns; k++)
@@ -240,7 +250,7 @@ static void print_bars(const struct pp_plot_links *l, const struct pp_plot_targe
                   : k < lround(l->max_frac[i] / full * columns) ? '-'
                                                                 : ' ',
                   target->out);
-        fprintf(target->out, "|%6d %4.0f %% %4.0f %%\n", l->members[i], 100 * l->mean_frac[i],
+        fprintf(target->out, "|%6d %5.1f %% %5.1f %%\n", l->members[i], 100 * l->mean_frac[i],
                 100 * l->max_frac[i]);
     }
     fprintf(target->out, "\n  # mean of the class  - its busiest link  full width %.0f %%\n",

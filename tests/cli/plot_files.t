@@ -46,9 +46,9 @@ $ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --trace $TM
 $ pipesim --schedule 1f1b --gpus 4 --pp 4 --tp 1 --model gpt2-64 --gbs 8 --mbs 1 --engine dag --json > $TMPDIR/r.json; pipesim plot --kind links $TMPDIR/r.json
 > 1f1b (dag): use of links
 >
->            link |                                        | links  mean   most
-> node*.gpu*.down |                                        |     4    0 %    0 %
->   node*.gpu*.up |                                        |     4    0 %    0 %
+>            link |                                      | links   mean    most
+> node*.gpu*.down |                                      |     4   0.1 %   0.1 %
+>   node*.gpu*.up |                                      |     4   0.1 %   0.1 %
 >
 >   # mean of the class  - its busiest link  full width 100 %
 $ pipesim plot $TMPDIR/r.json | head -4

@@ -27,8 +27,8 @@ $medians << EOD
 23 20
 EOD
 plot $band using 1:2:3 with filledcurves fc rgb '#e3e3e3' title 'within 10 %', \
- $band using 1:1 with lines lw 0.8 lc rgb '#606060' notitle, \
- $series0 with points linestyle 1 ps 0.6 title 'forward', \
- $series1 with points linestyle 2 ps 0.6 title 'backward', \
+ $band using 1:1 with lines lw 0.8 lc rgb '#606060' title 'predicted = measured', \
+ $series0 with points linestyle 1 ps 0.6 title 'F forward', \
+ $series1 with points linestyle 2 ps 0.6 title 'B backward', \
  $medians with points pt 6 ps 1.6 lw 3.5 lc rgb 'white' notitle, \
  $medians with points pt 6 ps 1.6 lw 1.6 lc rgb 'black' title 'medians'

@@ -2,6 +2,7 @@ set format '%h'
 set title '1f1b (dag): use of links'
 set xlabel 'utilisation (%)'
 set xrange [0:100]
+set xtics 0,20,100
 set yrange [3.6:-0.6]
 unset grid
 set grid xtics lw 0.5 lc rgb '#dcdcdc' dt 1
@@ -13,5 +14,9 @@ $links << EOD
 2 0.311024 0.352834
 3 0.311024 0.352834
 EOD
+set label '1.5 / 1.5 %' at 1.54252,0 left offset 0.6,0
+set label '1.5 / 1.5 %' at 1.54252,1 left offset 0.6,0
+set label '0.3 / 0.4 %' at 0.352834,2 left offset 0.6,0
+set label '0.3 / 0.4 %' at 0.352834,3 left offset 0.6,0
 plot $links using 3:1:(0):3:($1-0.38):($1+0.38) with boxxyerror fs solid 1 border lc rgb '#303030' fc rgb '#a9cdec' lw 0.4 title 'busiest link', \
  $links using 2:1:(0):2:($1-0.2):($1+0.2) with boxxyerror fs solid 1 border lc rgb '#303030' fc rgb '#1b3a6b' lw 0.4 title 'mean'
