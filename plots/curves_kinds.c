@@ -38,20 +38,24 @@ static const char *scaling(struct pp_chart *chart)
         const double share = pp_table_number(&chart->table, chart->rows[0], gbs, &is_number) /
                              pp_table_number(&chart->table, chart->rows[0], gpus, &is_number);
         chart->heading =
-            pp_arena_printf(chart->arena, "weak scaling, %.4g sequences per GPU", share);
+            pp_arena_printf(chart->arena, "weak scaling, %s",
+                            pp_column_value(chart->arena, "gbs_per_gpu",
+                                            pp_arena_printf(chart->arena, "%.4g", share)));
         chart->is_from_zero = true;
         return "mfu";
     }
     if (is_constant(chart, gbs, -1)) {
-        chart->heading =
-            pp_arena_printf(chart->arena, "strong scaling, %s sequences per step", cell);
+        chart->heading = pp_arena_printf(chart->arena, "strong scaling, %s",
+                                         pp_column_value(chart->arena, "gbs", cell));
         chart->has_ideal = !chart->curves->y && !chart->curves->x;
         return "tokens_per_s";
     }
     if (chart->notes)
-        fputs("note: neither gbs nor gbs per GPU is the same in all rows: neither strong nor weak "
-              "scaling\n",
-              chart->notes);
+        fprintf(
+            chart->notes,
+            "note: neither gbs nor gbs per GPU is the same in all rows: neither strong nor weak "
+            "scaling\n  for curves of weak scaling: -x gpus -y mfu --by %sgbs_per_gpu\n",
+            pp_table_find(&chart->table, "schedule") < 0 ? "" : "schedule,");
     return "tokens_per_s_per_gpu";
 }
 

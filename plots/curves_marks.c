@@ -41,6 +41,42 @@ static int style_of(const struct pp_chart *chart, int mark)
     return -1;
 }
 
+/* "schedule foo, pp 3": what a point says of its series; "" = nothing */
+static const char *stated(const struct pp_chart *chart, int mark)
+{
+    const struct pp_table *points = chart->curves->points;
+    const char *text = "";
+
+    for (int k = 0; k < chart->by_count; k++) {
+        const int column = same_column(chart, chart->by[k]);
+        if (column >= 0 && *points->cells[mark][column])
+            text = pp_arena_printf(chart->arena, "%s%s%s %s", text, *text ? ", " : "",
+                                   points->columns[column], points->cells[mark][column]);
+    }
+    return text;
+}
+
+/* A slip in a name would else pass for a point that belongs to no series. */
+static void tell_strays(const struct pp_chart *chart, const int *rows)
+{
+    const struct pp_table *points = chart->curves->points;
+    int first = -1, count = 0;
+
+    for (int i = 0; i < chart->mark_count; i++)
+        if (chart->marks[i].style < 0 && *stated(chart, rows[i])) {
+            first = first < 0 ? rows[i] : first;
+            count++;
+        }
+    if (count == 0 || !chart->notes)
+        return;
+    fprintf(chart->notes, "note: %s:%d: no curve has %s", points->name, points->lines[first],
+            stated(chart, first));
+    if (count > 1)
+        fprintf(chart->notes, ", nor what %d other line%s say%s", count - 1, count > 2 ? "s" : "",
+                count > 2 ? "" : "s");
+    fputc('\n', chart->notes);
+}
+
 static enum pp_status refuse(const struct pp_table *points, int row, int column,
                              struct pp_error *err)
 {
@@ -51,7 +87,7 @@ static enum pp_status refuse(const struct pp_table *points, int row, int column,
 enum pp_status pp_chart_read_marks(struct pp_chart *chart, struct pp_error *err)
 {
     const struct pp_table *points = chart->curves->points;
-    int x, y;
+    int x, y, *rows;
 
     if (!points)
         return PP_OK;
@@ -63,6 +99,7 @@ enum pp_status pp_chart_read_marks(struct pp_chart *chart, struct pp_error *err)
     PP_TRY(pp_table_column(points, "--points", chart->table.columns[chart->y], &y, err));
     const int label = pp_table_find(points, "label");
     chart->marks = PP_ARRAY(chart->arena, struct pp_curve_mark, points->rows);
+    rows = PP_ARRAY(chart->arena, int, points->rows);
     for (int i = 0; i < points->rows; i++) {
         bool is_x, is_y;
         const struct pp_curve_mark mark = {
@@ -73,9 +110,12 @@ enum pp_status pp_chart_read_marks(struct pp_chart *chart, struct pp_error *err)
         };
         if (!is_x || !is_y)
             return refuse(points, i, is_x ? y : x, err);
-        if (!isnan(mark.x) && !isnan(mark.y))
-            chart->marks[chart->mark_count++] = mark;
+        if (isnan(mark.x) || isnan(mark.y))
+            continue;
+        rows[chart->mark_count] = i;
+        chart->marks[chart->mark_count++] = mark;
     }
+    tell_strays(chart, rows);
     return PP_OK;
 }
 

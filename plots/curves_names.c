@@ -4,6 +4,7 @@
 #include "core/options.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct row {
@@ -30,8 +31,12 @@ static const struct row ROWS[] = {
     {"vp", {"chunks per rank", NULL, PP_COLUMN_PLAIN}, NULL, false},
     {"micro_batches", {"micro-batches", NULL, PP_COLUMN_PLAIN}, "%s micro-batches", true},
     {"mbs", {"sequences per micro-batch", NULL, PP_COLUMN_PLAIN}, NULL, false},
-    {"gbs", {"sequences per step", NULL, PP_COLUMN_PLAIN}, NULL, false},
-    {"gbs_per_gpu", {"sequences per GPU and step", NULL, PP_COLUMN_PLAIN}, NULL, false},
+    {"gbs", {"sequences per step", NULL, PP_COLUMN_PLAIN}, "%s sequences per step", false},
+    {"gbs_per_gpu",
+     {"sequences per GPU and step", NULL, PP_COLUMN_PLAIN},
+     "%s sequences per GPU",
+     false},
+    {"pipelines", {"pipelines", NULL, PP_COLUMN_PLAIN}, "%s pipelines", false},
     {"seq", {"tokens per sequence", NULL, PP_COLUMN_PLAIN}, NULL, false},
     {"iteration_s", {"step time", NULL, PP_COLUMN_SECONDS}, NULL, false},
     {"iteration_s/vp", {"step time / chunks per rank", NULL, PP_COLUMN_SECONDS}, NULL, false},
@@ -119,8 +124,37 @@ struct pp_column_name pp_column_name(struct pp_arena *arena, const char *column)
     return (struct pp_column_name){spaced(arena, column, 0), NULL, PP_COLUMN_PLAIN};
 }
 
-static const char *fill(struct pp_arena *arena, const char *format, const char *value)
+/* "1 micro-batches" -> "1 micro-batch" */
+static const char *in_singular(const char *format)
 {
+    static const char *const ONES[][2] = {
+        {"%s GPUs", "%s GPU"},
+        {"%s micro-batches", "%s micro-batch"},
+        {"%s sequences per step", "%s sequence per step"},
+        {"%s sequences per GPU", "%s sequence per GPU"},
+        {"%s pipelines", "%s pipeline"},
+    };
+
+    for (size_t i = 0; i < sizeof(ONES) / sizeof(*ONES); i++)
+        if (!strcmp(ONES[i][0], format))
+            return ONES[i][1];
+    return format;
+}
+
+/* 0.33333333333333331 -> 0.3333 */
+static const char *shortened(struct pp_arena *arena, const char *value)
+{
+    enum { LONG = 8 };
+    char *end;
+    const double number = strtod(value, &end);
+    const bool is_long = strlen(value) > LONG && !*end && strchr(value, '.');
+
+    return is_long ? pp_arena_printf(arena, "%.4g", number) : value;
+}
+
+static const char *fill(struct pp_arena *arena, const char *plural, const char *value)
+{
+    const char *format = strcmp(value, "1") ? plural : in_singular(plural);
     const char *hole = strstr(format, "%s");
 
     return pp_arena_printf(arena, "%.*s%s%s", (int)(hole - format), format, value, hole + 2);
@@ -138,7 +172,7 @@ static size_t option_length(const char *column)
 const char *pp_column_value(struct pp_arena *arena, const char *column, const char *value)
 {
     const struct row *row = find(column);
-    const char *shown = *value ? value : "none";
+    const char *shown = *value ? shortened(arena, value) : "none";
 
     return row && row->value ? fill(arena, row->value, shown)
                              : pp_arena_printf(arena, "%s %s",

@@ -24,8 +24,8 @@ $ cd $TMPDIR && pipesim sweep --schedule gpipe,1f1b,chimera --pipelines 2 --pp 4
 # A column tells only those series apart that would be the same without it.
 $ cd $TMPDIR && pipesim sweep --schedule gpipe,chimera --pipelines 2 --pp 8,16 --micro-batches 16 --unit F=1,B=1 -o a.csv 2>/dev/null; pipesim sweep --schedule chimera --pipelines 4 --pp 8,16 --micro-batches 16 --unit F=1,B=1 -o b.csv 2>/dev/null; pipesim sweep --merge a.csv b.csv -o c.csv 2>/dev/null; pipesim plot c.csv -x pp --by schedule,pipelines -o c.gp 2>/dev/null; grep -A1 EOD c.gp | grep '#'
 > # gpipe
-> # chimera, pipelines 2
-> # chimera, pipelines 4
+> # chimera, 2 pipelines
+> # chimera, 4 pipelines
 # Chunks of several sizes: memory in micro-batches of a rank.
 $ cd $TMPDIR && pipesim sweep --schedule 1f1b,zbv --pp 4 --micro-batches 8 --unit F=1,I=1,W=1 -o z.csv 2>/dev/null; pipesim plot z.csv --kind tradeoff -o z.gp 2>/dev/null; grep -A3 '^.series' z.gp; grep xlabel z.gp
 > $series1 << EOD
