@@ -145,8 +145,7 @@ void pp_chart_give_looks(struct pp_chart *chart)
         const bool is_defined = colour < PP_STYLES && variant == 0 && !numbers.is_crossed;
         curve->look = look_of(&numbers, row);
         curve->style = is_defined ? colour : PP_STYLES + s;
-        curve->rank = numbers.is_crossed ? colour * numbers.others.count + numbers.others.of[row]
-                                         : numbers.series.of[row];
+        curve->rank = numbers.is_crossed ? colour : numbers.series.of[row];
         curve->letter = colour;
         is_plain &= variant == 0 && !numbers.is_crossed;
     }

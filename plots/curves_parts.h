@@ -19,9 +19,10 @@ struct pp_curve {
     int along;     /* the input that its points are joined along; -1 = none, or all of them are x */
     bool is_named; /* its name stands at a point */
     int style;     /* linestyle of the script, minus 1 */
-    struct pp_line_look look;   /* what that is */
-    int letter;                 /* number of its letter in the terminal */
-    int rank;                   /* its place among the series of the whole file */
+    struct pp_line_look look; /* what that is */
+    int letter;               /* number of its letter in the terminal */
+    int rank;  /* place among the series of the whole file; crossed: that of its colour */
+    int order; /* place among those drawn, by the values of their inputs */
     struct pp_curve_same *same; /* further series with the very same points */
     int same_count, same_capacity;
 };
@@ -63,7 +64,7 @@ struct pp_chart {
     int category_count;
     struct pp_curve *series; /* in the order of the legend */
     int series_count;
-    bool is_crossed; /* series differ in two inputs: the legend is in the order of the file */
+    bool is_crossed; /* series differ in two inputs: the legend goes by colours, then values */
     struct pp_curve_mark *marks; /* of --points */
     int mark_count;
     struct pp_curve_axis x_axis, y_axis;

@@ -209,7 +209,9 @@ static int compare_right_ends(const void *a, const void *b)
 
 static int compare_ranks(const void *a, const void *b)
 {
-    return ((const struct pp_curve *)a)->rank - ((const struct pp_curve *)b)->rank;
+    const struct pp_curve *p = a, *q = b;
+
+    return p->rank != q->rank ? p->rank - q->rank : p->order - q->order;
 }
 
 /* Where the legend has other entries, the only series needs one. */
@@ -239,7 +241,7 @@ enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err)
     for (int i = 0; i < chart->row_count; i++) {
         if (i == 0 || !is_same_series(chart, rows[i - 1], rows[i]))
             *PP_PUSH(chart->arena, chart->series, chart->series_count, capacity) =
-                (struct pp_curve){.name = series_name(chart, rows[i])};
+                (struct pp_curve){.name = series_name(chart, rows[i]), .order = i};
         add_point(chart, &chart->series[chart->series_count - 1], rows[i]);
     }
     const size_t count = (size_t)chart->series_count;

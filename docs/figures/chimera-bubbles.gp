@@ -47,7 +47,7 @@ $series2 << EOD
 EOD
 
 $series3 << EOD
-# chimera, pipelines 2
+# chimera, 2 pipelines
 # pp bubble_frac closed_form
 4 0.2 0.2
 8 0.2727272727 0.2727272727
@@ -57,7 +57,7 @@ $series3 << EOD
 EOD
 
 $series4 << EOD
-# chimera, pipelines 4
+# chimera, 4 pipelines
 # pp bubble_frac closed_form
 4 0 0
 8 0.1111111111 0.1111111111
@@ -95,8 +95,8 @@ plot $series1 using 1:($3*100) with lines linestyle 101, \
      $series1 using 1:($2*100) with linespoints linestyle 1 title 'gems', \
      $series2 using 1:($2*100) with linespoints linestyle 2 title 'gpipe', \
      keyentry with lines lt nodraw title '= 1f1b', \
-     $series3 using 1:($2*100) with linespoints linestyle 4 title 'chimera, pipelines 2', \
-     $series4 using 1:($2*100) with linespoints linestyle 12 title 'chimera, pipelines 4', \
+     $series3 using 1:($2*100) with linespoints linestyle 4 title 'chimera, 2 pipelines', \
+     $series4 using 1:($2*100) with linespoints linestyle 12 title 'chimera, 4 pipelines', \
      $series5 using 1:($2*100) with linespoints linestyle 5 title 'pipedream', \
      keyentry with lines lt nodraw title '= pipedream-2bw', \
      $marks using ($1*1):($3 == 1 ? $2*100 : NaN) with points linestyle 1 pt 6 ps 1.1 lw 1, \

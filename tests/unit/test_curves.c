@@ -223,6 +223,7 @@ Test(curves, scaling_is_strong_or_weak_by_its_batches)
     expect(weak, "set ylabel 'MFU (%)'");
     draw(SCALING "a,8,32,1,.5,800,100\na,16,40,1,.4,1400,87\n", curves);
     expect(notes, "neither strong nor weak scaling");
+    expect(notes, "-x gpus -y mfu --by schedule,gbs_per_gpu\n");
 }
 
 Test(curves, columns_that_a_kind_needs_are_named)
@@ -367,4 +368,28 @@ Test(curves, common_words_and_slips_have_answers)
     expect(refuse(CROSSED,
                   (struct pp_curves){.where = (const char *const[]){"pp==8"}, .where_count = 1}),
            "--where takes pp=8");
+}
+
+Test(curves, points_that_no_curve_has_are_said)
+{
+    static const char POINTS[] = "micro_batches,bubble_frac,name\n4,.4,a\n8,.2,x\n8,.1,\n";
+    struct pp_error err = {0};
+    struct pp_table points;
+
+    cr_assert(pp_table_parse(arena, "p.csv", POINTS, strlen(POINTS), &points, &err) == PP_OK);
+    draw("name,micro_batches,bubble_frac\na,4,.4\na,8,.2\nb,4,.3\nb,8,.1\n",
+         (struct pp_curves){.x = "micro_batches", .by = "name", .points = &points});
+    expect(notes, "note: p.csv:3: no curve has name x\n");
+}
+
+Test(curves, names_of_series_are_words)
+{
+    const char *script = draw(SCALING "a,8,8,1,.5,800,100\na,16,16,1,.4,1400,87\n"
+                                      "a,8,16,1,.5,800,100\na,16,32,1,.4,1400,87\n"
+                                      "a,24,8,1,.5,800,100\na,48,16,1,.4,1400,87\n",
+                              (struct pp_curves){.x = "gpus", .y = "mfu", .by = "gbs_per_gpu"});
+
+    expect(script, "title '1 sequence per GPU'");
+    expect(script, "title '2 sequences per GPU'");
+    expect(script, "title '0.3333 sequences per GPU'");
 }
