@@ -385,7 +385,7 @@ Test(curves, points_that_no_curve_has_are_said)
 Test(curves, names_of_series_are_words)
 {
     const char *script = draw(SCALING "a,8,8,1,.5,800,100\na,16,16,1,.4,1400,87\n"
-                                      "a,8,16,1,.5,800,100\na,16,32,1,.4,1400,87\n"
+                                      "a,8,16,1,.6,800,100\na,16,32,1,.4,1400,87\n"
                                       "a,24,8,1,.5,800,100\na,48,16,1,.4,1400,87\n",
                               (struct pp_curves){.x = "gpus", .y = "mfu", .by = "gbs_per_gpu"});
 
