@@ -26,7 +26,9 @@ static void draw(struct pp_arena *arena, const struct pp_table *table, unsigned 
                                      .by = choice & 8 ? "schedule" : NULL,
                                      .points = choice & 128 ? table : NULL,
                                      .has_log_x = choice & 16,
-                                     .has_log_y = choice & 32};
+                                     .has_log_y = choice & 32,
+                                     .x_range = choice & 64 ? ":7" : NULL,
+                                     .y_range = choice & 128 ? "0:50%" : NULL};
     struct pp_error err = {0};
 
     const enum pp_status status = pp_plot_curves(arena, table, &curves, &target, &err);

@@ -152,3 +152,25 @@ Test(figure, a_folder_that_is_not_there_is_told_before_drawing)
     cr_assert(draw("no/fig.pdf", "plot $d", &err) == PP_EFAIL);
     cr_assert(strstr(err.message, "no/fig.pdf") != NULL, "%s", err.message);
 }
+
+Test(figure, long_text_is_wrapped_at_spaces_and_cut)
+{
+    static const struct {
+        const char *text;
+        int characters, lines;
+        const char *want;
+    } CASES[] = {
+        {"short", 20, 2, "short"},
+        {"one two three four", 10, 2, "one two\nthree four"},
+        {"one two three four five", 10, 2, "one two\nthree..."},
+        {"first\nsecond", 10, 2, "first\nsecond"},
+        {"first\nsecond\nthird", 10, 2, "first\nsecond"},
+        {"withoutanyspaces", 10, 3, "withoutany\nspaces"},
+        {"abcdefgh\xc3\xa4z", 9, 1, "abcdef..."},
+        {"", 10, 2, ""},
+    };
+
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++)
+        cr_expect_str_eq(pp_figure_wrap(arena, CASES[i].text, CASES[i].characters, CASES[i].lines),
+                         CASES[i].want);
+}
