@@ -75,12 +75,6 @@ void pp_figure_discard(struct pp_figure *figure);
 /* A string for the script, quotes included: escaped for gnuplot and, where text is set by LaTeX,
  * for it. A line feed is one; other control characters become spaces. In the arena. */
 const char *pp_figure_quote(const struct pp_figure *figure, const char *text);
-/* The text on at most `lines` lines of so many characters, broken at spaces; what is left is cut,
- * with
- * "..." behind it. In the arena. */
-const char *pp_figure_wrap(struct pp_arena *arena, const char *text, int characters, int lines);
-/* Characters of usual text in that many inches; in the terminal they are characters. */
-int pp_figure_characters(const struct pp_figure *figure, double length_in);
 /* What to write behind "ps" for a symbol of that size: 1 is 5 pt across. A line of width 1 is
  * 0.75 pt. */
 double pp_figure_point(const struct pp_figure *figure, double size);
@@ -88,6 +82,13 @@ double pp_figure_point(const struct pp_figure *figure, double size);
 const char *pp_figure_remark(const struct pp_figure *figure, const char *text);
 /* Inches of one typeset character, on average: to see whether a label fits. */
 double pp_figure_character_in(const struct pp_figure *figure);
+
+/* ---- plots/figure_text.c ---- */
+/* The text on at most `lines` lines of so many characters, broken at spaces; of what is left
+ * one sees "...". In the arena. */
+const char *pp_figure_wrap(struct pp_arena *arena, const char *text, int characters, int lines);
+/* Characters of usual text in that many inches; in the terminal they are characters. */
+int pp_figure_characters(const struct pp_figure *figure, double length_in);
 
 /* ---- plots/style.c ---- */
 /* Line styles 1 .. PP_STYLES are defined in every script: "linestyle 3" has its colour, dash and
