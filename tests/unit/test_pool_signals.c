@@ -12,30 +12,6 @@ Test(pool_signals, done_may_end_the_run)
     check_nothing_left();
 }
 
-Test(pool_signals, nothing_is_printed_by_workers, .timeout = 20)
-{
-    char name[] = "/tmp/test_pool_XXXXXX", text[64] = "";
-    const int fd = mkstemp(name);
-
-    cr_assert(fd >= 0);
-    unlink(name);
-    const pid_t pid = fork();
-    if (pid == 0) {
-        dup2(fd, STDOUT_FILENO);
-        dup2(fd, STDERR_FILENO);
-        printf("buffered before, ");
-        job = (struct job){.crash_every = 3, .crash = leave_as_if_all_were_well};
-        const enum pp_status status = run(20, 2);
-        printf("and behind\n");
-        fflush(stdout);
-        _exit(status == PP_OK && job.count == 20 ? 0 : 1);
-    }
-    int how;
-    cr_assert(waitpid(pid, &how, 0) == pid && how == 0);
-    cr_assert(pread(fd, text, sizeof(text) - 1, 0) > 0);
-    cr_assert_str_eq(text, "buffered before, and behind\n");
-}
-
 static void endless_work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
 {
     const struct job *j = context;
