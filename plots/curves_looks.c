@@ -131,6 +131,15 @@ static struct pp_line_look look_of(const struct numbers *numbers, int row)
     return look;
 }
 
+/* 101 to 103 are those of closed forms and the like. */
+static int free_style(int series)
+{
+    enum { TAKEN = 100 };
+    const int style = PP_STYLES + series;
+
+    return style < TAKEN ? style : style + TAKEN;
+}
+
 void pp_chart_give_looks(struct pp_chart *chart)
 {
     const struct key key = drawn_key(chart);
@@ -144,7 +153,7 @@ void pp_chart_give_looks(struct pp_chart *chart)
         const int variant = numbers.variants[numbers.series.of[row]];
         const bool is_defined = colour < PP_STYLES && variant == 0 && !numbers.is_crossed;
         curve->look = look_of(&numbers, row);
-        curve->style = is_defined ? colour : PP_STYLES + s;
+        curve->style = is_defined ? colour : free_style(s);
         curve->rank = numbers.is_crossed ? colour : numbers.series.of[row];
         curve->letter = colour;
         is_plain &= variant == 0 && !numbers.is_crossed;

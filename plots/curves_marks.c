@@ -164,8 +164,11 @@ static bool has_style(const struct pp_chart *chart, int style)
 
 void pp_chart_draw_marks(const struct pp_figure *f, const struct pp_chart *chart)
 {
-    for (int style = -1; style < PP_STYLES + chart->series_count && chart->mark_count > 0;
-         style++) {
+    int last = -2;
+
+    for (int i = 0; i < chart->mark_count; i++)
+        last = chart->marks[i].style > last ? chart->marks[i].style : last;
+    for (int style = -1; style <= last; style++) {
         if (!has_style(chart, style))
             continue;
         fprintf(f->script,

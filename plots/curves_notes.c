@@ -67,7 +67,9 @@ void pp_chart_tell_changes(const struct pp_chart *chart)
     const char *text = "";
     int count = 0;
 
-    if (!chart->notes || chart->kind->is_scatter || chart->is_categorical)
+    /* Of other tables it is not known what was put in. */
+    if (!chart->notes || chart->kind->is_scatter || chart->is_categorical ||
+        pp_table_find(&chart->table, "iteration_s") < 0)
         return;
     for (int c = 0; c < chart->table.column_count; c++)
         if (pp_chart_is_input(chart, c) && !is_expected(chart, c) && changes_along(chart, c))
