@@ -115,6 +115,7 @@ enum pp_status pp_plot_links(struct pp_arena *arena, const struct pp_plot_links 
 struct pp_plot_timeline {
     const char *title;
     const char *time_unit;     /* NULL = seconds */
+    const char *part;          /* which one of `trace` is drawn, said in the title; NULL = all */
     const char *axis;          /* label of the axis; NULL = "time (UNIT)" */
     bool has_arrows;           /* messages; left out where they would only be a grey area */
     int first_rank, last_rank; /* of those shown; -1 = all */
@@ -135,6 +136,16 @@ enum pp_status pp_plot_timeline_panels(struct pp_arena *arena,
                                        const struct pp_plot_timeline_panel *panels, int count,
                                        const struct pp_plot_timeline *options,
                                        const struct pp_plot_target *target, struct pp_error *err);
+/* ---- plots/timeline_step.c ---- */
+/* What is shown of a trace of several steps: the median one as pp_compare() chooses it; of more
+ * than two that run into each other, the time that the one in the middle takes, with what else
+ * runs. */
+struct pp_plot_step {
+    const struct pp_trace *trace; /* to be drawn: the step alone, or all */
+    double from_s, to_s;          /* of it; NAN = all */
+    const char *note;             /* "step 9 of 17"; NULL: all is shown */
+};
+struct pp_plot_step pp_plot_step(struct pp_arena *arena, const struct pp_trace *trace);
 /* The median steps of both, one above the other on the same axis of time. */
 enum pp_status pp_plot_timelines(struct pp_arena *arena, const struct pp_trace *predicted,
                                  const struct pp_trace *measured,

@@ -51,10 +51,15 @@ enum pp_status pp_plot_timeline(struct pp_arena *arena, const struct pp_trace *t
                                 const struct pp_plot_timeline *options,
                                 const struct pp_plot_target *target, struct pp_error *err)
 {
-    const struct pp_plot_timeline_panel panel = {.trace = trace};
+    /* In the terminal there is no title. */
+    const bool is_text = target->format == PP_PLOT_TERMINAL;
+    const struct pp_plot_timeline_panel panel = {.trace = trace,
+                                                 .heading = is_text ? options->part : NULL};
     struct pp_plot_timeline with_title = *options;
 
     if (!with_title.title)
         with_title.title = trace->program;
+    if (options->part)
+        with_title.title = pp_arena_printf(arena, "%s, %s", with_title.title, options->part);
     return pp_plot_timeline_panels(arena, &panel, 1, &with_title, target, err);
 }

@@ -187,7 +187,7 @@ static const struct pp_option options[] = {
     {.name = "y-range", .type = PP_OPTION_STRING, .argument = "LO:HI", .group = G_PLOT, .commands = PLOT, .help = "Ends of the y axis, in the numbers of the column: 0:0.5, or 0:50%."},
     {.name = "ranks", .type = PP_OPTION_STRING, .argument = "LO:HI", .group = G_PLOT, .commands = PLOT, .help = "Of a timeline, only these ranks: 0:7, 4: or 3."},
     {.name = "window", .type = PP_OPTION_STRING, .argument = "FROM:TO", .group = G_PLOT, .commands = PLOT, .help = "Of a timeline, only that time: 10ms:20ms, 1.5s: or :200us; of --step or of two traces since the begin of the step."},
-    {.name = "step", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = 1048576, .group = G_PLOT, .commands = PLOT, .help = "Of a trace of several steps, only step K, the first is 1."},
+    {.name = "step", .type = PP_OPTION_STRING, .argument = "K", .default_text = "the median step", .group = G_PLOT, .commands = PLOT, .help = "Of a trace of several steps, only step K, the first is 1; all: a timeline of all of them."},
     {.name = "time-unit", .type = PP_OPTION_CHOICE, .choices = "seconds|units", .argument = "UNIT", .default_text = "seconds", .group = G_PLOT, .commands = PLOT, .help = "What the times of a trace are: of a run with --unit, units."},
     {.name = "title", .type = PP_OPTION_STRING, .argument = "TEXT", .group = G_PLOT, .commands = PLOT | REPORT, .help = "Over the picture; default: what is drawn; none in a paper."},
     {.name = "paper", .type = PP_OPTION_FLAG, .group = G_PLOT, .commands = PLOT | REPORT, .help = "For a column of a paper: 3.3 inches wide, 8 pt, dashes beside colours."},

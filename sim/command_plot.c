@@ -6,6 +6,7 @@
 #include "sim/plot_sources.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 struct plot_kind;
@@ -114,6 +115,8 @@ static enum pp_status draw_held(struct job *job, struct pp_error *err)
     struct pp_plot_held held;
     struct pp_trace *trace;
 
+    if (job->part.step == PP_PLOT_STEP_ALL)
+        return pp_error_set(err, PP_EINVAL, "--step all is for --kind timeline");
     PP_TRY(read_trace(job, &trace, err));
     PP_TRY(pp_plot_held_trace(job->arena, trace, 0, &held, err));
     held.time_unit = job->part.timeline.time_unit;
@@ -125,7 +128,14 @@ static enum pp_status draw_timeline(struct job *job, struct pp_error *err)
     struct pp_trace *trace;
 
     PP_TRY(read_trace(job, &trace, err));
-    return pp_plot_timeline(job->arena, trace, &job->part.timeline, &job->target, err);
+    struct pp_plot_timeline timeline = job->part.timeline;
+    if (job->part.step != PP_PLOT_STEP_CHOSEN || !isnan(timeline.from_s) || !isnan(timeline.to_s))
+        return pp_plot_timeline(job->arena, trace, &timeline, &job->target, err);
+    const struct pp_plot_step step = pp_plot_step(job->arena, trace);
+    timeline.part = step.note;
+    timeline.from_s = step.from_s;
+    timeline.to_s = step.to_s;
+    return pp_plot_timeline(job->arena, step.trace, &timeline, &job->target, err);
 }
 
 struct pair {

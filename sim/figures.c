@@ -58,6 +58,21 @@ static const char *heading(struct pp_arena *arena, const struct pp_result *r, en
         r->trace->steps > 1 ? " a step" : "", 100 * r->metrics.bubble_frac);
 }
 
+/* Its one step where that has a time of its own, else all. */
+static struct pp_plot_timeline_panel panel_of(struct pp_arena *arena, const struct pp_result *r,
+                                              enum costs costs)
+{
+    const struct pp_plot_step step = pp_plot_step(arena, r->trace);
+    struct pp_plot_timeline_panel panel = {
+        .trace = r->trace, .heading = heading(arena, r, costs), .divisor = divisor_of(r, costs)};
+
+    if (step.trace != r->trace) {
+        panel.trace = step.trace;
+        panel.heading = pp_arena_printf(arena, "%s, %s", panel.heading, step.note);
+    }
+    return panel;
+}
+
 static enum pp_status draw_timeline(struct pp_arena *arena, const struct pp_result *results,
                                     int count, const struct pp_plot_target *target,
                                     struct pp_error *err)
@@ -72,17 +87,19 @@ static enum pp_status draw_timeline(struct pp_arena *arena, const struct pp_resu
                                        .granules = results->program->granules};
 
     if (count == 1) {
+        const struct pp_plot_step step = pp_plot_step(arena, results->trace);
         options.title = heading(arena, results, AS_THEY_ARE);
-        return pp_plot_timeline(arena, results->trace, &options, target, err);
+        options.part = step.note;
+        options.from_s = step.from_s;
+        options.to_s = step.to_s;
+        return pp_plot_timeline(arena, step.trace, &options, target, err);
     }
     /* In the terminal each has an axis of its own. */
     const bool is_shared = target->format != PP_PLOT_TERMINAL;
     const enum costs costs = is_shared ? choose_costs(results, count) : AS_THEY_ARE;
     options.axis = AXES[costs];
     for (int i = 0; i < count; i++)
-        panels[i] = (struct pp_plot_timeline_panel){.trace = results[i].trace,
-                                                    .heading = heading(arena, &results[i], costs),
-                                                    .divisor = divisor_of(&results[i], costs)};
+        panels[i] = panel_of(arena, &results[i], costs);
     return pp_plot_timeline_panels(arena, panels, count, &options, target, err);
 }
 

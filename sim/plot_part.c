@@ -83,6 +83,21 @@ static enum pp_status read_window(const char *text, struct pp_plot_timeline *tim
                         text, is_unit ? "10:20 or 10:" : "10ms:20ms, 1.5s: or :200us");
 }
 
+static enum pp_status read_step(const char *text, int *step, struct pp_error *err)
+{
+    int64_t number;
+
+    *step = PP_PLOT_STEP_ALL;
+    if (!strcmp(text, "all"))
+        return PP_OK;
+    if (pp_units_parse_int(text, 1, 1 << 20, &number, err) != PP_OK) {
+        pp_error_prefix(err, "--step: ");
+        return pp_error_append(err, "; a number from 1 on, or all");
+    }
+    *step = (int)number - 1;
+    return PP_OK;
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 enum pp_status pp_plot_part_read(const struct pp_parsed *parsed, struct pp_plot_part *part,
@@ -98,7 +113,9 @@ enum pp_status pp_plot_part_read(const struct pp_parsed *parsed, struct pp_plot_
                      .last_rank = -1,
                      .from_s = (double)NAN,
                      .to_s = (double)NAN},
-        .step = step->count ? (int)step->integer - 1 : -1};
+        .step = PP_PLOT_STEP_CHOSEN};
+    if (step->count)
+        PP_TRY(read_step(step->text, &part->step, err));
     if (ranks->count)
         PP_TRY(read_ranks(ranks->text, &part->timeline, err));
     return window->count ? read_window(window->text, &part->timeline, err) : PP_OK;
@@ -110,7 +127,7 @@ enum pp_status pp_plot_part_trace(struct pp_arena *arena, const struct pp_plot_p
     struct pp_step *step = PP_NEW(arena, struct pp_step);
 
     if (part->step < 0)
-        return PP_OK;
+        return PP_OK; /* of a timeline: pp_plot_step() */
     PP_TRY(pp_step_at(arena, *trace, part->step, step, err));
     step->trace.program = pp_arena_printf(arena, "%s, step %d", (*trace)->program, part->step + 1);
     *trace = &step->trace;

@@ -75,8 +75,6 @@ $ cd $TMPDIR; pipesim --schedule interleaved --pp 2 --micro-batches 2 --unit F=1
 > set label 'chunk 2' at screen 0.4191,0.0897 left
 $ cd $TMPDIR; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 3 --step-barrier off --plot a.gp >report; grep 'nohead' a.gp
 > set arrow from 9, graph 0 to 9, graph 1 nohead front lc rgb '#000000' lw 0.6
-> set arrow from 18, graph 0 to 18, graph 1 nohead front lc rgb '#000000' lw 0.6
-> set arrow from 27, graph 0 to 27, graph 1 nohead front lc rgb '#000000' lw 0.6
 # Several schedules above each other, on one axis.
 $ cd $TMPDIR; pipesim --schedule 1f1b,chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --plot a.gp >report; grep -E 'bubble|xrange|multiplot|nohead' a.gp
 > set xrange [0:21]
@@ -187,4 +185,56 @@ $ cd $TMPDIR; pipesim plot 1f1b.csv gpipe.csv -o a.gp --kind error
 = 2
 $ cd $TMPDIR; pipesim compare 1f1b.csv gpipe.csv
 ! pipesim: error: 1f1b.csv is of program b8c0156cb9042e21, gpipe.csv of program 434b754a2173dd21; --allow-different compares what both have
+= 2
+# One step of many, said in the title; the time of one where steps run into each other.
+$ cd $TMPDIR; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 17 --step-barrier on --trace t.csv >report; pipesim plot t.csv --time-unit units; pipesim plot t.csv --time-unit units -o t.gp; grep -E "^set (label 't.csv|xrange)|^. [0-9.]+ [0-9.]+ " t.gp
+> step 9 of 17
+> P0 |F0 F1  .  . B0 b0  . B1 b1|
+> P1 | . F0 B0 b0 F1 B1 b1  .  .|
+> one column = 1 unit, 9 columns in all
+> F forward, B backward, small letter: goes on, . idle
+> 0 0 1 0xa8cbea 0 "0" 0x000000
+> 0 1 2 0xcfe3f6 0 "1" 0x000000
+> 0 4 6 0x8f3f0e 0 "0" 0xffffff
+> 0 7 9 0xab5420 0 "1" 0xffffff
+> 1 1 2 0xa8cbea 0 "0" 0x000000
+> 1 2 4 0x8f3f0e 0 "0" 0xffffff
+> 1 4 5 0xcfe3f6 0 "1" 0x000000
+> 1 5 7 0xab5420 0 "1" 0xffffff
+> 4 0.6 4 0.4
+> 7 0.6 7 0.4
+> 1 0.4 1 0.6
+> 2 0.4 4 0.6
+> set xrange [0:9]
+> set label 't.csv, step 9 of 17' at screen 0.5000,0.8996 center
+$ cd $TMPDIR; pipesim plot t.csv --time-unit units --step all -o t.gp; grep -E "^set (label 't.csv|xrange)" t.gp; pipesim plot t.csv --time-unit units --step 3 -o t.gp; grep -E "^set (label 't.csv|xrange)" t.gp; pipesim plot t.csv --time-unit units --window 5:15 -o t.gp; grep -E "^set (label 't.csv|xrange)" t.gp
+> set xrange [0:153]
+> set label 't.csv' at screen 0.5000,0.8996 center
+> set xrange [0:9]
+> set label 't.csv, step 3' at screen 0.5000,0.8996 center
+> set xrange [0:10]
+> set label 't.csv' at screen 0.5000,0.8996 center
+$ cd $TMPDIR; pipesim --schedule pipedream --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 5 --step-barrier off --trace t.csv --plot t.gp >report; grep -E "^set (label 'pipedream|xrange|xtics)" t.gp; pipesim plot t.csv --time-unit units -o t.gp; grep -E "^set (label 't.csv|xrange|xtics)" t.gp
+> set xrange [0:9]
+> set xtics 0,1 out
+> set label 'pipedream: 6 units a step, bubble 6.2 %, while step 3 of 5 runs' at screen 0.5000,0.8996 center
+> set xtics ("12" 0, "13" 1, "14" 2, "15" 3, "16" 4, "17" 5, "18" 6, "19" 7, "20" 8, "21" 9) out
+> set xrange [0:9]
+> set xtics 0,1 out
+> set label 't.csv, while step 3 of 5 runs' at screen 0.5000,0.8996 center
+> set xtics ("12" 0, "13" 1, "14" 2, "15" 3, "16" 4, "17" 5, "18" 6, "19" 7, "20" 8, "21" 9) out
+$ cd $TMPDIR; pipesim --schedule pipedream --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 2 --step-barrier off --plot t.gp >report; grep -E "^set (label 'pipedream|xrange|xtics)" t.gp
+> set xrange [0:15]
+> set xtics 0,2 out
+> set label 'pipedream: 6 units a step, bubble 25.0 %' at screen 0.5000,0.8996 center
+$ cd $TMPDIR; pipesim --schedule 1f1b,gpipe --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 3 --step-barrier on --plot t.gp >report; grep -E "^set (label '.*units|xrange|xtics)" t.gp
+> set xrange [0:9]
+> set xtics 0,1 out
+> set label '1f1b: 9 units a step, bubble 33.3 %, step 2 of 3' at screen 0.0437,0.9222 left
+> set label 'gpipe: 9 units a step, bubble 33.3 %, step 2 of 3' at screen 0.0437,0.5575 left
+$ cd $TMPDIR; pipesim plot t.csv --step x
+! pipesim: error: --step: "x" is not a whole number; a number from 1 on, or all
+= 2
+$ cd $TMPDIR; pipesim plot t.csv --step all --kind memory-time
+! pipesim: error: --step all is for --kind timeline
 = 2
