@@ -57,6 +57,13 @@ static void check_script(struct pp_arena *arena, const struct pp_trace *trace,
     enum pp_status status = pp_plot_timeline(arena, trace, options, &target, &err);
 
     FUZZ_CHECK(status == PP_OK || (status == PP_EINVAL && err.message[0]));
+    const struct pp_plot_step step = pp_plot_step(arena, trace);
+    struct pp_plot_timeline part = *options;
+    part.from_s = step.from_s;
+    part.to_s = step.to_s;
+    part.part = step.note;
+    status = pp_plot_timeline(arena, step.trace, &part, &target, &err);
+    FUZZ_CHECK(status == PP_OK || (status == PP_EINVAL && err.message[0]));
     status = pp_plot_timelines(arena, trace, trace, options, &target, &err);
     FUZZ_CHECK(status == PP_OK || (status == PP_EINVAL && err.message[0]));
 }
