@@ -255,6 +255,13 @@ static void count_ranks(struct pp_chart *chart)
     if (!pp_chart_is_abstract(chart) || pp_chart_varies(chart, unit) || time < 0 || vp < 0 ||
         !pp_chart_varies(chart, vp) || !(is_x || is_y))
         return;
+    if (strstr(pp_chart_cell(chart, chart->rows[0], unit), "C=")) { /* a message is not divided */
+        if (chart->notes)
+            fputs("note: --unit is the time of a chunk, and vp differs: iteration_s of several "
+                  "chunks per rank counts smaller chunks\n",
+                  chart->notes);
+        return;
+    }
     pp_table_add_ratio(chart->arena, table, SHARE, time, vp);
     chart->x = is_x ? table->column_count - 1 : chart->x;
     chart->y = is_y ? table->column_count - 1 : chart->y;

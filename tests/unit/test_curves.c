@@ -336,6 +336,8 @@ Test(curves, chunks_of_a_rank_share_its_time)
     static const char CSV[] =
         UNIT "a,4,4,1,1,8,8,F=1,33,.4,ok,5,x\na,4,4,1,1,16,8,F=1,45,.3,ok,5,x\n"
              "b,4,4,1,2,8,8,F=1,51,.2,ok,5,x\nb,4,4,1,2,16,8,F=1,60,,ok,5,x\n";
+    static const char MESSAGES[] = UNIT "a,4,4,1,1,8,8,\"F=1,C=1\",33,.4,ok,2,x\n"
+                                        "b,4,4,1,2,8,8,\"F=1,C=1\",51,.2,ok,2,x\n";
     const char *const where = "schedule=b";
     const char *script = draw(CSV, (struct pp_curves){.y = "iteration_s"});
 
@@ -345,6 +347,9 @@ Test(curves, chunks_of_a_rank_share_its_time)
     expect(notes, "note: 4 of 5 points are there\n");
     expect(draw(CSV, (struct pp_curves){.y = "iteration_s", .where = &where, .where_count = 1}),
            "\n8 51\n16 60\nEOD\n");
+    draw(MESSAGES, (struct pp_curves){.y = "iteration_s"});
+    expect(notes, "iteration_s of several chunks per rank counts smaller chunks\n");
+    expect(notes, "note: iteration_s over schedule (");
 }
 
 Test(curves, one_place_for_each_schedule_is_an_axis_of_schedules)
