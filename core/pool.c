@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* ppoll, CPU_ALLOC */
 #include "core/pool_parts.h"
 
+#include "core/clock.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -8,7 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { CHUNK_BYTES = 1 << 16, TICK_MS = 200, CORES_MAX = 1 << 16, IDLE_DEATHS_MAX = 100 };
@@ -42,14 +43,6 @@ struct run {
     int idle_deaths; /* in a row, of workers that were at no item */
     char death[PP_WORKER_DEATH_BYTES];
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Wait for one of `count`, or a signal, but not for long. */
 static int wait_for(struct pollfd *polls, int count)
@@ -223,7 +216,7 @@ static bool fill(struct run *run)
 
 static enum pp_status tick(struct run *run, struct pp_error *err)
 {
-    const double now = now_s();
+    const double now = pp_clock_s();
 
     if (now - run->tick_s < 1e-3 * TICK_MS)
         return PP_OK;
@@ -314,7 +307,7 @@ enum pp_status pp_pool_run(const struct pp_pool *pool, struct pp_error *err)
                       .polls = PP_ARRAY(arena, struct pollfd, count),
                       .count = count,
                       .seen = PP_ARRAY(arena, unsigned char, pool->items / 8 + 1),
-                      .tick_s = now_s()};
+                      .tick_s = pp_clock_s()};
     for (int i = 0; i < count; i++)
         run.workers[i].results = run.workers[i].log = -1;
     const enum pp_status status = conduct(&run, err);

@@ -1,22 +1,14 @@
 #include "core/progress.h"
 
+#include "core/clock.h"
 #include "core/terminal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double PATIENCE_S = 1, PERIOD_S = 0.2;
 enum { LINE_BYTES = 128 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Long enough at it, long enough since the last line, and somebody is looking. */
 static bool is_due(struct pp_progress *progress, double now)
@@ -47,7 +39,7 @@ static void put(struct pp_progress *progress, double now, const char *text)
 
 void pp_progress_show(struct pp_progress *progress, const char *what, double frac)
 {
-    const double now = now_s();
+    const double now = pp_clock_s();
     char text[LINE_BYTES];
 
     if (progress->started_s == 0)
@@ -60,7 +52,7 @@ void pp_progress_show(struct pp_progress *progress, const char *what, double fra
 
 void pp_progress_count(struct pp_progress *progress, int64_t done, int64_t total, const char *unit)
 {
-    const double now = now_s();
+    const double now = pp_clock_s();
     char text[LINE_BYTES];
 
     if (progress->started_s == 0) {

@@ -1,18 +1,10 @@
 #include "exec/run.h"
 
+#include "core/clock.h"
 #include "core/progress.h"
 #include "exec/report.h"
 
 #include <string.h>
-#include <time.h>
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
@@ -139,7 +131,7 @@ static void warn(FILE *out, const char *what, const struct pp_error *error)
 enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_request *request,
                                    FILE *out, struct pp_error *err)
 {
-    const double started_s = now_s();
+    const double started_s = pp_clock_s();
     struct pp_exec_run *run = PP_NEW(arena, struct pp_exec_run);
     struct pp_plot_target target;
     struct pp_error unwritten, undrawn;
@@ -151,7 +143,7 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_reque
     PP_TRY(train(arena, request, run, err));
     /* a full disk does not take the training back: the report comes all the same */
     const enum pp_status traces = pp_exec_traces_write(arena, request, run, &unwritten);
-    run->wall_s = now_s() - started_s;
+    run->wall_s = pp_clock_s() - started_s;
     enum pp_status status = judge(run, err);
     enum pp_status picture = report(arena, request, run, status, out, &undrawn);
     if (picture == PP_OK)

@@ -1,4 +1,5 @@
 /* pipesim run: one schedule in depth, or several side by side. */
+#include "core/clock.h"
 #include "plots/gantt.h"
 #include "sim/commands.h"
 #include "sim/figures.h"
@@ -7,17 +8,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MAX_ALTERNATIVES = 6 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The configuration of `subject` at the layout of `base`. */
 static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_request *request,
@@ -195,7 +187,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
     if (trace)
         PP_TRY(pp_trace_write(result.trace, trace, err));
     if (has(parsed, "json")) {
-        result.wall_s = now_s() - started_s;
+        result.wall_s = pp_clock_s() - started_s;
         pp_report_json(&result, out);
     } else if (has(parsed, "gantt")) {
         const struct pp_gantt_options gantt = {.is_unit = config.is_unit,
@@ -236,7 +228,7 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
     for (int i = 0; i < count; i++) {
         quick_like(arena, request, &subjects[i], &base, &results[i]);
         complete(arena, &results[i]);
-        results[i].wall_s = now_s() - started_s;
+        results[i].wall_s = pp_clock_s() - started_s;
     }
     if (has(request->flags, "json"))
         pp_report_json_table(results, count, out);
@@ -252,7 +244,7 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
 enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
                               struct pp_error *err)
 {
-    const double started_s = now_s();
+    const double started_s = pp_clock_s();
     struct pp_request request;
     struct pp_figures figures;
     struct pp_subject *subjects;

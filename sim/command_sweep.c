@@ -1,4 +1,5 @@
 /* pipesim sweep: every combination of the values given, one row each. */
+#include "core/clock.h"
 #include "core/pool.h"
 #include "core/progress.h"
 #include "sim/commands.h"
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 struct sweep {
@@ -126,14 +126,6 @@ static enum pp_status merge(struct pp_arena *arena, const struct pp_parsed *pars
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
 {
     const struct sweep *s = context;
@@ -209,12 +201,12 @@ static enum pp_status run_points(struct sweep *s, int jobs, struct pp_error *err
 {
     const struct pp_pool pool = {
         .items = s->count, .workers = jobs, .context = s, .work = work, .done = done, .tick = tick};
-    const double started_s = now_s();
+    const double started_s = pp_clock_s();
 
     tick(s);
     pp_arena_keep_memory(); /* every point takes what the one before has given back */
     const enum pp_status status = s->count > 0 ? pp_pool_run(&pool, err) : PP_OK;
-    s->seconds = now_s() - started_s;
+    s->seconds = pp_clock_s() - started_s;
     pp_progress_clear(&s->progress);
     return status;
 }
