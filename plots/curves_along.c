@@ -5,43 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- inputs that follow from others ---------------------------------------------------------- */
-
-/* `column` follows from `from`, unless `unless` varies too. */
-static const struct {
-    const char *column, *from, *unless;
-} DERIVED[] = {
-    {"gpus", "tp", NULL},
-    {"gpus", "pp", NULL},
-    {"gpus", "cp", NULL},
-    {"gpus", "dp", NULL},
-    {"dp", "tp", "gpus"},
-    {"dp", "pp", "gpus"},
-    {"dp", "cp", "gpus"},
-    {"gbs", "micro_batches", NULL},
-    {"gbs", "mbs", NULL},
-    {"gbs", "dp", NULL},
-    {"micro_batches", "mbs", "gbs"},
-    {"micro_batches", "dp", "gbs"},
-    {"vp", "schedule", NULL},
-};
-
-static bool does_vary(const struct pp_chart *chart, const char *name)
-{
-    const int column = name ? pp_table_find(&chart->table, name) : -1;
-
-    return column >= 0 && pp_chart_varies(chart, column);
-}
-
-bool pp_chart_is_derived(const struct pp_chart *chart, int column)
-{
-    for (size_t i = 0; i < sizeof(DERIVED) / sizeof(*DERIVED); i++)
-        if (!strcmp(chart->table.columns[column], DERIVED[i].column) &&
-            does_vary(chart, DERIVED[i].from) && !does_vary(chart, DERIVED[i].unless))
-            return true;
-    return false;
-}
-
 /* ---- the inputs of one series ---------------------------------------------------------------- */
 
 /* Columns that vary within a series; ids say which of its rows have the same text. */
@@ -105,7 +68,7 @@ static int leader(const struct inputs *in)
                 return -1;
             leads = leads && determines(in, a, b);
         }
-        if (leads && (found < 0 || pp_chart_is_derived(&in->chart, in->columns[found])))
+        if (leads && (found < 0 || pp_chart_follows(&in->chart, in->columns[found])))
             found = a;
     }
     return found;
@@ -128,7 +91,7 @@ static int own_inputs(const struct inputs *in, int *own)
     int count = 0;
 
     for (int k = 0; k < in->count; k++)
-        if (!pp_chart_is_derived(&in->chart, in->columns[k]))
+        if (!pp_chart_follows(&in->chart, in->columns[k]))
             own[count++] = k;
     for (int i = 0; i + 1 < count; i++)
         if (count_texts(in, own[i]) > count_texts(in, own[i + 1])) {

@@ -117,8 +117,6 @@ enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err);
 /* Where the kind joins points that lie anywhere: puts them in the order of the one input that
  * varies, and joins equal series. PP_EINVAL where several vary on their own. */
 enum pp_status pp_chart_join(struct pp_chart *chart, struct pp_error *err);
-/* Does the input follow from others that vary: gpus from pp, gbs from micro_batches? */
-bool pp_chart_is_derived(const struct pp_chart *chart, int column);
 
 /* ---- curves_looks.c ---- */
 /* Colours, dashes, symbols and letters of the series, the same in every picture of a table. */

@@ -36,9 +36,9 @@ static enum pp_status choose_by(struct pp_chart *c, struct pp_error *err)
     const char *by = c->curves->by;
 
     if (!by) { /* what follows from others only where they do not suffice */
-        for (int is_derived = 0; is_derived < 2; is_derived++)
+        for (int follows = 0; follows < 2; follows++)
             for (int k = 0; k < c->table.column_count && c->by_count < PP_BY_MAX; k++)
-                if (pp_chart_is_input(c, k) && pp_chart_is_derived(c, k) == is_derived &&
+                if (pp_chart_is_input(c, k) && pp_chart_follows(c, k) == follows &&
                     tells_more(c, k))
                     c->by[c->by_count++] = k;
         return PP_OK;
