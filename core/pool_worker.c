@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* memfd_create, seals, pipe2 */
 #include "core/pool_parts.h"
 
+#include "core/process.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,13 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOG_BYTES = 1 << 16, LINE_BYTES = 240 };
+enum { LINE_BYTES = 240 };
 
 /* ---- the worker -------------------------------------------------------------------------- */
 
@@ -27,21 +27,17 @@ static void drop_handler(int signal_number)
         signal(signal_number, SIG_DFL);
 }
 
-/* End with the parent. No core file: one byte is less than any, and not passed to a program that
- * collects them, as 0 would be. Messages go to the log. */
+/* End with the parent. Messages go to the log. */
 static bool settle(pid_t parent, int log)
 {
-    const struct rlimit no_core = {1, 1};
     const int nothing = open("/dev/null", O_RDWR);
 
     drop_handler(SIGINT);
     drop_handler(SIGTERM);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGCHLD, SIG_DFL);
-    setrlimit(RLIMIT_CORE, &no_core);
-    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent && nothing >= 0 &&
-           dup2(nothing, STDIN_FILENO) >= 0 && dup2(nothing, STDOUT_FILENO) >= 0 &&
-           dup2(log >= 0 ? log : nothing, STDERR_FILENO) >= 0;
+    return pp_process_follow(parent) && nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
+           dup2(nothing, STDOUT_FILENO) >= 0 && dup2(log >= 0 ? log : nothing, STDERR_FILENO) >= 0;
 }
 
 static bool send_all(int fd, struct iovec *parts, int count)
@@ -105,19 +101,6 @@ static _Noreturn void worker_main(const struct pp_pool *pool, struct pp_worker_b
 
 /* ---- the parent -------------------------------------------------------------------------- */
 
-/* A file in memory that cannot grow, whatever is written; -1 where a limit forbids it. */
-static int open_log(void)
-{
-    const int log = memfd_create("worker-log", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-    if (log >= 0 && ftruncate(log, LOG_BYTES) == 0 &&
-        fcntl(log, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) == 0)
-        return log;
-    if (log >= 0)
-        close(log);
-    return -1;
-}
-
 bool pp_worker_start(struct pp_worker *worker, const struct pp_pool *pool,
                      struct pp_worker_board *board, int index, const sigset_t *mask)
 {
@@ -127,7 +110,7 @@ bool pp_worker_start(struct pp_worker *worker, const struct pp_pool *pool,
     worker->results = -1;
     worker->length = 0;
     worker->pid = -1;
-    worker->log = open_log();
+    worker->log = pp_process_log();
     if (pipe2(ends, O_CLOEXEC) == 0) {
         worker->results = ends[0];
         atomic_store(&board->slots[index].item, -1);

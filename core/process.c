@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memfd_create, seals */
 #include "core/process.h"
 
 #include <errno.h>
@@ -5,6 +6,9 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* The wrong way round, so that reading and writing fail as they would have. */
@@ -39,6 +43,29 @@ void pp_process_hold(sigset_t *before)
 void pp_process_release(const sigset_t *before)
 {
     sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+/* One byte of core file is less than any, and not passed to a program that collects them, as 0
+ * would be. */
+bool pp_process_follow(pid_t parent)
+{
+    const struct rlimit no_core = {1, 1};
+
+    setrlimit(RLIMIT_CORE, &no_core);
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
+}
+
+int pp_process_log(void)
+{
+    const int log = memfd_create("pipesim-log", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (log < 0)
+        return -1;
+    if (ftruncate(log, PP_PROCESS_LOG_BYTES) == 0 &&
+        fcntl(log, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) == 0)
+        return log;
+    close(log);
+    return -1;
 }
 
 int pp_process_end(const char *program, enum pp_status status, struct pp_error *err)

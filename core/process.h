@@ -5,6 +5,8 @@
 #include "core/error.h"
 
 #include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
 
 /* Locale and signals; `interrupted` handles SIGINT unless that is ignored. Of stdin, stdout and
  * stderr what is closed is opened, so that no file gets its number; using it still fails. */
@@ -12,6 +14,13 @@ void pp_process_begin(void (*interrupted)(int));
 /* SIGINT and SIGTERM wait until the mask is `before` again: no temporary file is left behind. */
 void pp_process_hold(sigset_t *before);
 void pp_process_release(const sigset_t *before);
+/* First in a child: it ends with its parent, and leaves no core file. False when the parent has
+ * gone already. */
+bool pp_process_follow(pid_t parent);
+/* For what a child process prints: a file in memory of PP_PROCESS_LOG_BYTES that cannot grow, so
+ * that what was said first stays; -1 with errno. */
+enum { PP_PROCESS_LOG_BYTES = 1 << 16 };
+int pp_process_log(void);
 /* Flush stdout, print an error; the exit code. */
 int pp_process_end(const char *program, enum pp_status status, struct pp_error *err);
 

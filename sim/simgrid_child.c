@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* memfd_create, seals */
 #include "sim/simgrid_child.h"
 
+#include "core/process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -9,13 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOG_BYTES = 1 << 16, REASON_BYTES = 1024 };
+enum { REASON_BYTES = 1024 };
 
 struct pp_child_answer {
     bool is_given; /* the function returned; else the process ended inside */
@@ -25,16 +25,6 @@ struct pp_child_answer {
 
 /* ---- the child --------------------------------------------------------------------------- */
 
-/* Die with the parent, quietly: one byte of core file is less than any, and not passed to a
- * program that collects them, as 0 would be. */
-static bool is_orphan(pid_t parent)
-{
-    const struct rlimit no_core = {1, 1};
-
-    setrlimit(RLIMIT_CORE, &no_core);
-    return prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent;
-}
-
 static _Noreturn void child_main(const struct pp_child *child, int channel, pid_t parent,
                                  pp_child_function run, void *job)
 {
@@ -43,7 +33,7 @@ static _Noreturn void child_main(const struct pp_child *child, int channel, pid_
     if (signal(SIGINT, SIG_DFL) == SIG_IGN) /* in the background */
         signal(SIGINT, SIG_IGN);
     signal(SIGPIPE, SIG_DFL);
-    if (is_orphan(parent) || dup2(child->log, STDOUT_FILENO) < 0 ||
+    if (!pp_process_follow(parent) || dup2(child->log, STDOUT_FILENO) < 0 ||
         dup2(child->log, STDERR_FILENO) < 0)
         _exit(PP_EFAIL);
     close(child->channel);
@@ -53,19 +43,6 @@ static _Noreturn void child_main(const struct pp_child *child, int channel, pid_
 }
 
 /* ---- the parent -------------------------------------------------------------------------- */
-
-/* A file in memory that cannot grow: writes behind its end fail, and what was said first stays. */
-static int open_log(void)
-{
-    const int log = memfd_create("pipesim-log", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-    if (log < 0)
-        return -1;
-    if (ftruncate(log, LOG_BYTES) == 0 && fcntl(log, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) == 0)
-        return log;
-    close(log);
-    return -1;
-}
 
 static void close_all(struct pp_child *child)
 {
@@ -82,7 +59,7 @@ static bool open_all(struct pp_child *child, int *childs_end)
 {
     int ends[2];
 
-    child->log = open_log();
+    child->log = pp_process_log();
     if (child->log < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
     child->channel = ends[0];
@@ -127,7 +104,7 @@ void pp_child_log(const struct pp_child *child, char *text, size_t size)
 static enum pp_status describe_crash(const struct pp_child *child, int wait_status,
                                      struct pp_error *err)
 {
-    static char log[LOG_BYTES];
+    static char log[PP_PROCESS_LOG_BYTES];
     char reason[REASON_BYTES];
     const int sig = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
 

@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-static inline enum pp_status sim_run(struct pp_arena *arena, const char *line,
-                                     struct pp_result *result, struct pp_error *err)
+static inline enum pp_status sim_run_at(struct pp_arena *arena, const char *line,
+                                        enum pp_depth depth, struct pp_result *result,
+                                        struct pp_error *err)
 {
     enum { WORDS = 64 };
     char *text = pp_arena_printf(arena, "pipesim %s", line), *words[WORDS];
@@ -25,7 +26,13 @@ static inline enum pp_status sim_run(struct pp_arena *arena, const char *line,
     PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
     PP_TRY(pp_subjects_open(arena, request, &subjects, &subject_count, err));
     PP_TRY(pp_resolve(arena, request, &subjects[0], config, err));
-    return pp_simulate(arena, config, PP_FULL, result, err);
+    return pp_simulate(arena, config, depth, result, err);
+}
+
+static inline enum pp_status sim_run(struct pp_arena *arena, const char *line,
+                                     struct pp_result *result, struct pp_error *err)
+{
+    return sim_run_at(arena, line, PP_FULL, result, err);
 }
 
 #endif

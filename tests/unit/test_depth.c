@@ -1,8 +1,6 @@
 /* The figures of PP_METRICS are those of PP_FULL to the bit: every schedule, layout and way of
  * taking steps, unit and real costs. */
-#include "sim/cli.h"
-#include "sim/commands.h"
-#include "sim/resolve.h"
+#include "sim_run.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -24,27 +22,6 @@ static const char *const REAL[] = {
     "--model gpt2-64 --tp 1 --cp 2 --dp 1 --post batched --map pp,tp,cp,dp",
 };
 #define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))
-
-static enum pp_status simulate(struct pp_arena *arena, const char *line, enum pp_depth depth,
-                               struct pp_result *result, struct pp_error *err)
-{
-    enum { WORDS = 64 };
-    char *text = pp_arena_strdup(arena, line), *words[WORDS];
-    int count = 0;
-    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
-    struct pp_request *request = PP_NEW(arena, struct pp_request);
-    struct pp_config *config = PP_NEW(arena, struct pp_config);
-    struct pp_subject *subjects;
-    int subject_count;
-
-    for (char *word = strtok(text, " "); word && count < WORDS; word = strtok(NULL, " "))
-        words[count++] = word;
-    PP_TRY(pp_options_parse(arena, &pp_sim_cli, count, words, parsed, err));
-    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
-    PP_TRY(pp_subjects_open(arena, request, &subjects, &subject_count, err));
-    PP_TRY(pp_resolve(arena, request, &subjects[0], config, err));
-    return pp_simulate(arena, config, depth, result, err);
-}
 
 static void expect_same(const struct pp_result *a, const struct pp_result *b, const char *line)
 {
@@ -84,9 +61,9 @@ static bool compare(const char *line)
     struct pp_result *full = PP_NEW(arena, struct pp_result),
                      *bare = PP_NEW(arena, struct pp_result);
     struct pp_error err = {0}, other = {0};
-    const enum pp_status status = simulate(arena, line, PP_FULL, full, &err);
+    const enum pp_status status = sim_run_at(arena, line, PP_FULL, full, &err);
 
-    cr_assert_eq(simulate(arena, line, PP_METRICS, bare, &other), status, "%s: %s / %s", line,
+    cr_assert_eq(sim_run_at(arena, line, PP_METRICS, bare, &other), status, "%s: %s / %s", line,
                  err.message, other.message);
     if (status != PP_OK)
         cr_assert_str_eq(err.message, other.message, "%s", line);
