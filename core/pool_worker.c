@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* memfd_create, seals, pipe2 */
+#define _GNU_SOURCE /* pipe2 */
 #include "core/pool_parts.h"
 
 #include "core/process.h"

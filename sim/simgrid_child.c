@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* memfd_create, seals */
 #include "sim/simgrid_child.h"
 
 #include "core/process.h"
