@@ -53,9 +53,12 @@ static int open_terminal(unsigned short columns)
     const struct winsize size = {.ws_row = 24, .ws_col = columns};
     const int master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
 
-    cr_assert(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
+        cr_skip_test("no pseudo-terminals here");
     const int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
-    cr_assert(slave >= 0 && ioctl(slave, TIOCSWINSZ, &size) == 0);
+    if (slave < 0)
+        cr_skip_test("no pseudo-terminals here: /dev/pts is not mounted");
+    cr_assert(ioctl(slave, TIOCSWINSZ, &size) == 0);
     cr_assert(dup2(slave, STDERR_FILENO) >= 0);
     return master;
 }
