@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Words of a file or of the command line stay words: nothing in them is run by gnuplot or a shell,
+# What needs gnuplot itself. Words of a file or of the command line stay words: nothing in them is run by gnuplot or a shell,
 # whatever picture they get into.
 #
 #   plot_words.sh PIPESIM
@@ -56,6 +56,16 @@ for name in "it's.png" '`touch run6`.png' '$(touch run7).pdf' $'a\nb.svg' 'a"b.t
     [ -s "./$name" ]
     check "$(printf '%q' "$name") is there" $?
 done
+# A title that is longer than the terminal takes lines, and keeps off the name of the axis.
+COLUMNS=44 "$pipesim" plot few.csv -x pp -y bubble_frac --by none 2>/dev/null \
+    --title "one two three four five six seven eight nine ten eleven twelve" | head -n 4 >out
+diff - out <<'END'
+ one two three four five six seven eight
+ nine ten eleven twelve
+
+ bubble (% of the step)
+END
+check 'a long title in a narrow terminal' $?
 ! ls run* 2>/dev/null
 check 'nothing was run' $?
 echo "1..$number"
