@@ -66,9 +66,10 @@ static void interrupted_parent(int signal_number, int pipe_end)
     _exit(15);
 }
 
-static void check_interrupt(int signal_number, bool is_for_all)
+/* Returns when all workers are at an item without an end; `*held` closes with the last of them. */
+static pid_t start_parent(int signal_number, int *held)
 {
-    int ends[2], how;
+    int ends[2];
     char byte;
 
     cr_assert(pipe(ends) == 0);
@@ -78,13 +79,23 @@ static void check_interrupt(int signal_number, bool is_for_all)
         interrupted_parent(signal_number, ends[1]);
     }
     close(ends[1]);
-    for (int i = 0; i < 3; i++) /* all workers are at an item without an end */
+    for (int i = 0; i < 3; i++)
         cr_assert(read(ends[0], &byte, 1) == 1);
+    *held = ends[0];
+    return pid;
+}
+
+static void check_interrupt(int signal_number, bool is_for_all)
+{
+    int held, how;
+    char byte;
+
+    const pid_t pid = start_parent(signal_number, &held);
     cr_assert(kill(is_for_all ? -pid : pid, signal_number) == 0);
     cr_assert(waitpid(pid, &how, 0) == pid);
     cr_assert(WIFSIGNALED(how) && WTERMSIG(how) == SIGTERM, "%d", WEXITSTATUS(how));
-    cr_assert(read(ends[0], &byte, 1) == 0); /* no grandchild holds it any more */
-    close(ends[0]);
+    cr_assert(read(held, &byte, 1) == 0); /* no grandchild holds it any more */
+    close(held);
 }
 
 Test(pool_signals, an_interrupt_ends_the_run_and_not_the_program, .timeout = 60)
@@ -103,21 +114,13 @@ Test(pool_signals, all_die_with_the_parent, .timeout = 60)
     static const int signals[] = {SIGKILL, SIGHUP, SIGQUIT};
 
     for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-        int ends[2];
+        int held;
         char byte;
-        cr_assert(pipe(ends) == 0);
-        const pid_t pid = fork();
-        if (pid == 0) {
-            close(ends[0]);
-            interrupted_parent(SIGINT, ends[1]);
-        }
-        close(ends[1]);
-        for (int j = 0; j < 3; j++)
-            cr_assert(read(ends[0], &byte, 1) == 1);
+        const pid_t pid = start_parent(SIGINT, &held);
         kill(pid, signals[i]);
-        cr_assert(read(ends[0], &byte, 1) == 0);
+        cr_assert(read(held, &byte, 1) == 0);
         waitpid(pid, NULL, 0);
-        close(ends[0]);
+        close(held);
     }
 }
 
