@@ -43,7 +43,7 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           gradient sums. (default latency:10us bandwidth:10GBps)
 >
 $ pipeexec help man | head -4
-> .TH PIPEEXEC 1 "2026-11-21" "pipeexec 0.1.0"
+> .TH PIPEEXEC 1 "2026-11-22" "pipeexec 0.1.0"
 > .SH NAME
 > pipeexec \- train with any pipeline schedule for real; compare with the prediction
 > .SH SYNOPSIS
