@@ -7,6 +7,8 @@
 
 enum { WORD_BYTES = 128 };
 
+const char *const pp_precision_names[] = {"fp32", "tf32", "fp16", "bf16", "fp8", NULL};
+
 static const struct {
     const char *alias, *name;
 } aliases[] = {

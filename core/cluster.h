@@ -8,6 +8,16 @@
 
 #include <stdbool.h>
 
+enum pp_precision {
+    PP_PRECISION_FP32,
+    PP_PRECISION_TF32,
+    PP_PRECISION_FP16,
+    PP_PRECISION_BF16,
+    PP_PRECISION_FP8,
+    PP_PRECISIONS
+};
+extern const char *const pp_precision_names[]; /* "fp32", ...; terminated by NULL */
+
 struct pp_device {
     const char *name;        /* "h100" */
     const char *title;       /* "H100-SXM 80GB" */

@@ -8,9 +8,11 @@
 #include "core/collective.h"
 #include "core/cost.h"
 #include "core/fabric.h"
+#include "core/framework.h"
 #include "core/layout.h"
 #include "core/map.h"
 #include "core/model.h"
+#include "core/state.h"
 
 #include <stdio.h>
 
@@ -39,6 +41,11 @@ struct pp_cost_inputs {
     enum pp_recompute recompute;
     double first_stage_ratio; /* PP_RECOMPUTE_STAGE: rho_1 (Merak's rule, docs/numbers.md) */
     int zero;
+    struct pp_state state; /* where parameters, gradients, optimizer state live */
+    const struct pp_framework *framework;
+    bool is_tp_only; /* no sequence parallelism: activations between the matrices are whole on every
+                      * device of a tensor-parallel group, which all-reduces instead */
+    double tp_overlap_frac; /* share of tensor-parallel communication hidden behind the matrices */
     double intra_factor, inter_factor; /* --link-bw, 1 = as given */
     const struct pp_fabric *fabric;    /* NULL: intra and inter link of the cluster only */
     struct pp_map map;

@@ -78,6 +78,10 @@ struct pp_config {
     enum pp_recompute recompute;
     double first_stage_ratio;
     int zero;
+    struct pp_state state; /* --zero, --shard, --gather, --offload, once the layout is known */
+    const struct pp_framework *framework;
+    bool is_tp_only;         /* --sequence-parallel off */
+    double tp_overlap_frac;  /* --tp-overlap */
     int buckets;             /* --buckets: of each gradient sum; 0 = not given */
     double bucket_bytes;     /* --bucket-size; 0 = not given */
     const char *bucket_size; /* as typed */

@@ -1,0 +1,34 @@
+/* core/framework.h — what the software around the kernels costs: host time that shows, memory that
+ * is nobody's tensor, and habits. One row per framework; each constant has its source in
+ * docs/costs.md or is "fitted on rows ..." of the published measurements. */
+#ifndef PP_CORE_FRAMEWORK_H
+#define PP_CORE_FRAMEWORK_H
+
+#include "core/error.h"
+
+#include <stdbool.h>
+
+struct pp_framework {
+    const char *name, *title, *source;
+    /* host time in which no kernel runs */
+    double step_gap_s;   /* once per step: data, loss, logging, optimizer bookkeeping */
+    double op_gap_s;     /* per F and per B of a chunk: schedule, p2p calls, hooks */
+    double kernel_gap_s; /* least time from the start of a kernel to that of the next: the host
+                          * cannot launch faster. A kernel lasts at least this long */
+    /* memory per device that belongs to no tensor of the program */
+    double context_bytes;      /* CUDA context, library workspaces */
+    double communicator_bytes; /* of each group with more than one member: NCCL buffers */
+    double fragment_frac;      /* of the peak of what the allocator serves */
+    /* state, bytes per parameter with 16-bit training */
+    double params_bytes, grads_bytes, optimizer_bytes;
+    /* habits */
+    bool has_sync_overlap;   /* gradient sums run beside the last backward */
+    bool has_gather_overlap; /* parameters are fetched beside compute */
+};
+
+extern const struct pp_framework pp_frameworks[]; /* alphabetical, terminated by name NULL */
+/* PP_EINVAL with a suggestion. */
+enum pp_status pp_framework_find(const char *name, const struct pp_framework **framework,
+                                 struct pp_error *err);
+
+#endif
