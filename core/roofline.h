@@ -41,7 +41,7 @@ struct pp_cost_inputs {
     enum pp_recompute recompute;
     double first_stage_ratio; /* PP_RECOMPUTE_STAGE: rho_1 (Merak's rule, docs/numbers.md) */
     int zero;
-    struct pp_state state; /* where parameters, gradients, optimizer state live */
+    struct pp_state_spec state; /* where parameters, gradients, optimizer state live */
     const struct pp_framework *framework;
     bool is_tp_only; /* no sequence parallelism: activations between the matrices are whole on every
                       * device of a tensor-parallel group, which all-reduces instead */

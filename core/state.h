@@ -39,7 +39,7 @@ extern const char *const pp_tier_names[PP_TIERS]; /* "device", "host", "nvme" */
 enum pp_gather { PP_GATHER_LAYER, PP_GATHER_CHUNK };
 extern const char *const pp_gather_names[]; /* terminated by NULL */
 
-struct pp_state {
+struct pp_state_spec {
     struct pp_mesh shard[PP_STATE_SHARDED];
     struct pp_mesh secondary; /* ZeRO++: after the forward gather parameters are kept cut over this
                                * mesh, and backward gathers from it; {0, 0}: no such copy */
@@ -55,6 +55,6 @@ struct pp_state {
 
 /* ZeRO stage 0 to 3 over all replicas: 1 cuts the optimizer state, 2 gradients too, 3 parameters
  * too. `replicas` is the mesh of all of them. */
-struct pp_state pp_state_zero(int zero, struct pp_mesh replicas);
+struct pp_state_spec pp_state_spec_zero(int zero, struct pp_mesh replicas);
 
 #endif

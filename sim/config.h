@@ -78,7 +78,7 @@ struct pp_config {
     enum pp_recompute recompute;
     double first_stage_ratio;
     int zero;
-    struct pp_state state; /* --zero, --shard, --gather, --offload, once the layout is known */
+    struct pp_state_spec state; /* --zero, --shard, --gather, --offload, once the layout is known */
     const struct pp_framework *framework;
     bool is_tp_only;         /* --sequence-parallel off */
     double tp_overlap_frac;  /* --tp-overlap */
