@@ -99,6 +99,6 @@ Test(model_options, refused)
     struct pp_error err;
 
     cr_assert(take(arena, "--heads 12 --kv-heads 5", &model, &err) == PP_EINVAL);
-    cr_assert(strstr(err.message, "12 heads are not a multiple of 5 key-value heads"));
+    cr_assert(strstr(err.message, "12 heads are not a multiple of 5 key-value heads") != NULL);
     cr_assert(take(arena, "--mlp three", &model, &err) == PP_EINVAL);
 }
