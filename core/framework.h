@@ -19,14 +19,24 @@ struct pp_framework {
     double context_bytes;      /* CUDA context, library workspaces */
     double communicator_bytes; /* of each group with more than one member: NCCL buffers */
     double fragment_frac;      /* of the peak of what the allocator serves */
-    /* state, bytes per parameter with 16-bit training */
-    double params_bytes, grads_bytes, optimizer_bytes;
+    /* state, bytes per parameter with 16-bit training; of gradients in bf16 and in fp16 */
+    double params_bytes, grads_bytes, fp16_grads_bytes, optimizer_bytes;
+    /* tensors that live while one op runs */
+    double update_bytes, fp16_update_bytes; /* of the optimizer, per parameter that it updates */
+    double loss_bytes;                      /* per logit at the peak of the loss, 0 = 6: fp32
+                                             * probabilities and a 16-bit gradient */
+    bool has_dense_embedding_grad; /* backward makes a whole matrix before it is added up */
+    bool keeps_output;             /* what a stage sends stays until its backward */
+    bool is_gate_unfused;          /* silu and product are two kernels: one more tensor is saved */
+    bool is_selective_per_op;      /* --recompute selective keeps attention outputs and every other
+                                    * matrix product (PyTorch), else all but the attention core */
     /* habits */
     bool has_sync_overlap;   /* gradient sums run beside the last backward */
     bool has_gather_overlap; /* parameters are fetched beside compute */
 };
 
 extern const struct pp_framework pp_frameworks[]; /* alphabetical, terminated by name NULL */
+extern const struct pp_framework *const pp_framework_plain; /* the row "plain" */
 /* PP_EINVAL with a suggestion. */
 enum pp_status pp_framework_find(const char *name, const struct pp_framework **framework,
                                  struct pp_error *err);

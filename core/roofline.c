@@ -271,7 +271,7 @@ static struct pp_cost collective(struct pp_collective_time time, double bytes)
 static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_links *links,
                       int stage, struct pp_costs *costs)
 {
-    const struct pp_state_bytes state = pp_roofline_state_bytes(&in->cluster->device);
+    const struct pp_state_bytes state = pp_roofline_state_bytes(in);
     const double params = pp_roofline_stage_params(in, stage), grads_bytes = params * state.grads,
                  params_bytes = params * state.params;
     const struct {

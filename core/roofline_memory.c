@@ -3,17 +3,31 @@
 #include <math.h>
 #include <string.h>
 
-struct pp_state_bytes pp_roofline_state_bytes(const struct pp_device *device)
+const struct pp_framework *pp_roofline_framework(const struct pp_cost_inputs *in)
 {
-    if (pp_dtype_bytes(device) > 2)
+    return in->framework ? in->framework : pp_framework_plain;
+}
+
+static bool is_fp16(const struct pp_cost_inputs *in)
+{
+    return strcmp(in->cluster->device.dtype, "fp16") == 0;
+}
+
+struct pp_state_bytes pp_roofline_state_bytes(const struct pp_cost_inputs *in)
+{
+    const struct pp_framework *f = pp_roofline_framework(in);
+
+    if (pp_dtype_bytes(&in->cluster->device) > 2)
         return (struct pp_state_bytes){.params = 4, .grads = 4, .optimizer = 8};
-    return (struct pp_state_bytes){.params = 2, .grads = 2, .optimizer = 12};
+    return (struct pp_state_bytes){.params = f->params_bytes,
+                                   .grads = is_fp16(in) ? f->fp16_grads_bytes : f->grads_bytes,
+                                   .optimizer = f->optimizer_bytes};
 }
 
 double pp_roofline_tied_bytes(const struct pp_cost_inputs *in)
 {
     return (double)in->model->vocab * in->model->hidden / in->layout.tp *
-           pp_roofline_state_bytes(&in->cluster->device).grads;
+           pp_roofline_state_bytes(in).grads;
 }
 
 bool pp_roofline_has_tied_copy(const struct pp_cost_inputs *in)
@@ -143,7 +157,7 @@ static void activations(const struct pp_cost_inputs *in, double frac, int stage,
 void pp_roofline_memory(const struct pp_cost_inputs *in, const double *recompute, int stage,
                         struct pp_stage_memory *memory)
 {
-    const struct pp_state_bytes state = pp_roofline_state_bytes(&in->cluster->device);
+    const struct pp_state_bytes state = pp_roofline_state_bytes(in);
     const double params = pp_roofline_stage_params(in, stage);
     const double shards = (double)in->layout.dp * in->layout.cp * in->pipelines;
 
@@ -157,7 +171,7 @@ void pp_roofline_memory(const struct pp_cost_inputs *in, const double *recompute
 /* Adam reads gradient and state and writes state and parameters. */
 double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage)
 {
-    const struct pp_state_bytes state = pp_roofline_state_bytes(&in->cluster->device);
+    const struct pp_state_bytes state = pp_roofline_state_bytes(in);
     const double shards = in->zero >= 1 ? (double)in->layout.dp * in->layout.cp * in->pipelines : 1;
 
     return pp_roofline_stage_params(in, stage) / shards *

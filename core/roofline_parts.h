@@ -129,11 +129,14 @@ double pp_roofline_tied_bytes(const struct pp_cost_inputs *in);
 /* 1 when embedding and head of a tied model lie on different ranks. */
 bool pp_roofline_has_tied_copy(const struct pp_cost_inputs *in);
 
-/* State bytes per parameter: the default is mixed precision with Adam (Rajbhandari et al. 2020,
- * section 3.1: 2 + 2 + 12); with fp32 training 4 + 4 + 8. */
+/* The framework, "plain" where the inputs name none. */
+const struct pp_framework *pp_roofline_framework(const struct pp_cost_inputs *in);
+
+/* State bytes per parameter: mixed precision with Adam as the framework keeps it (plain:
+ * Rajbhandari et al. 2020, section 3.1: 2 + 2 + 12); with fp32 training 4 + 4 + 8. */
 struct pp_state_bytes {
     double params, grads, optimizer;
 };
-struct pp_state_bytes pp_roofline_state_bytes(const struct pp_device *device);
+struct pp_state_bytes pp_roofline_state_bytes(const struct pp_cost_inputs *in);
 
 #endif

@@ -233,7 +233,8 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
     PP_TRY(resolve_nic(request, config, err));
     PP_TRY(pp_buckets_resolve(request, config, err));
     PP_TRY(pp_map_parse(pp_request_text(request, "map", "tp,cp,dp,pp"), &config->map, err));
-    PP_TRY(pp_framework_find("plain", &config->framework, err));
+    PP_TRY(
+        pp_framework_find(pp_request_text(request, "framework", "plain"), &config->framework, err));
     config->zero = pp_request_int(request, "zero", 0);
     if (!pp_request_has(request, "zero"))
         config->chosen |= PP_CHOSE_ZERO;
