@@ -2,12 +2,6 @@
 
 #include <math.h>
 
-/* Parameter conventions (docs/costs.md, "Parameters"): the embedding holds the token, position and
- * token-type tables and, with token types (BERT), its normalization; the head holds the final
- * normalization, an untied output matrix, and BERT's pooler and prediction heads. */
-
-const char *const pp_flops_rule_names[] = {"megatron", "palm", "causal", NULL};
-
 enum {
     MAX_LAYERS = 100000,
     MAX_HIDDEN = 1 << 20,
@@ -15,110 +9,12 @@ enum {
     MAX_FFN = 1 << 24,
     MAX_VOCAB = 1 << 28,
     MAX_SEQ = 1 << 26,
+    MAX_EXPERTS = 1 << 16,
 };
 
-static double norm_params(const struct pp_model *m)
+static double ends_params(const struct pp_model *m)
 {
-    return m->has_bias_norm ? 2.0 * m->hidden : m->hidden;
-}
-
-/* Elements of the weight matrices of one block, by the dimensions. */
-static double block_matrices(const struct pp_model *m)
-{
-    const double h = m->hidden, q = (double)m->heads * m->head_dim,
-                 kv = (double)m->kv_heads * m->head_dim;
-
-    return h * (q + 2 * kv) + q * h + (m->is_gated ? 3.0 : 2.0) * h * m->ffn;
-}
-
-static double block_params(const struct pp_model *m)
-{
-    const double h = m->hidden, q = (double)m->heads * m->head_dim,
-                 kv = (double)m->kv_heads * m->head_dim;
-    double biases = 0;
-
-    if (m->has_bias_attn_qkv)
-        biases += q + 2 * kv;
-    if (m->has_bias_attn_out)
-        biases += h;
-    if (m->has_bias_mlp)
-        biases += (m->is_gated ? 2.0 : 1.0) * m->ffn + h;
-    return block_matrices(m) + biases + m->norms_per_layer * norm_params(m);
-}
-
-static double embedding_params(const struct pp_model *m)
-{
-    const double rows = (double)m->vocab + m->positions + m->token_types;
-
-    return rows * m->hidden + (m->token_types > 0 ? norm_params(m) : 0);
-}
-
-static double head_params(const struct pp_model *m)
-{
-    const double h = m->hidden;
-    double params = m->is_tied ? 0 : m->vocab * h;
-
-    if (m->has_final_norm)
-        params += norm_params(m);
-    if (m->has_pooler)
-        params += h * h + h;
-    if (m->has_mlm_head)
-        params += h * h + h + norm_params(m) + m->vocab;
-    if (m->has_pooler && m->has_mlm_head) /* next-sentence prediction: two classes */
-        params += 2 * h + 2;
-    return params;
-}
-
-double pp_model_layer_params(const struct pp_model *model, enum pp_layer_kind kind)
-{
-    switch (kind) {
-    case PP_LAYER_EMBEDDING:
-        return embedding_params(model);
-    case PP_LAYER_HEAD:
-        return head_params(model);
-    case PP_LAYER_BLOCK:
-        break;
-    }
-    if (model->params_override > 0)
-        return (model->params_override - embedding_params(model) - head_params(model)) /
-               model->layers;
-    return block_params(model);
-}
-
-double pp_model_params(const struct pp_model *model)
-{
-    if (model->params_override > 0)
-        return model->params_override;
-    return model->layers * block_params(model) + embedding_params(model) + head_params(model);
-}
-
-double pp_model_layer_flops(const struct pp_model *model, enum pp_layer_kind kind, double batch,
-                            double seq, enum pp_flops_rule rule)
-{
-    const double tokens = batch * seq, h = model->hidden;
-
-    if (kind == PP_LAYER_EMBEDDING)
-        return 0;
-    if (kind == PP_LAYER_HEAD) {
-        const double table = model->vocab * h;
-        if (rule == PP_FLOPS_PALM)
-            return 2 * tokens * (head_params(model) + (model->is_tied ? table : 0));
-        return 2 * tokens * (table + (model->has_mlm_head ? h * h : 0));
-    }
-    /* With --params the matrices are scaled to the size that was given. */
-    const double scale = pp_model_layer_params(model, PP_LAYER_BLOCK) / block_params(model);
-    const double attention = 4 * tokens * seq * model->heads * model->head_dim;
-
-    if (rule == PP_FLOPS_PALM)
-        return 2 * tokens * pp_model_layer_params(model, PP_LAYER_BLOCK) + attention;
-    return 2 * tokens * block_matrices(model) * scale +
-           (rule == PP_FLOPS_CAUSAL && model->is_causal ? attention / 2 : attention);
-}
-
-double pp_model_flops_per_sample(const struct pp_model *model, int seq, enum pp_flops_rule rule)
-{
-    return 3 * (model->layers * pp_model_layer_flops(model, PP_LAYER_BLOCK, 1, seq, rule) +
-                pp_model_layer_flops(model, PP_LAYER_HEAD, 1, seq, rule));
+    return pp_model_layer_params(m, PP_LAYER_EMBEDDING) + pp_model_layer_params(m, PP_LAYER_HEAD);
 }
 
 /* GPT-like dimensions of about `params` with the given number of blocks: solve
@@ -168,7 +64,7 @@ enum pp_status pp_model_from_params(struct pp_arena *arena, double params, struc
             .notes = "",
         };
         gpt_dimensions(&m, params, layers[i]);
-        if (embedding_params(&m) + head_params(&m) >= 0.9 * params)
+        if (ends_params(&m) >= 0.9 * params)
             continue;
         /* GPT-3 and Megatron models are about 128 times as wide as deep. */
         const double distance = fabs(log((double)m.hidden / layers[i] / 128));
@@ -210,12 +106,61 @@ static enum pp_status heads_error(const struct pp_model *m, struct pp_error *err
                         m->hidden, m->heads, below, above);
 }
 
+/* The first of the ranges that a value leaves. */
+struct range {
+    const char *what;
+    int value, low, high;
+};
+
+static enum pp_status check_ranges(const struct range *range, size_t count, struct pp_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        PP_TRY(check_range(range[i].what, range[i].value, range[i].low, range[i].high, err));
+    return PP_OK;
+}
+
+static enum pp_status check_experts(const struct pp_model *m, struct pp_error *err)
+{
+    const struct pp_experts *e = &m->experts;
+    const struct range ranges[] = {
+        {"number of experts", e->count, 0, MAX_EXPERTS},
+        {"experts of a token (top-k)", e->top_k, e->count > 0, e->count},
+        {"feed-forward width of an expert", e->ffn, e->count > 0, MAX_FFN},
+        {"feed-forward width of the shared experts", e->shared_ffn, 0, MAX_FFN},
+        {"number of dense blocks at the start", e->dense_first, 0, MAX_LAYERS},
+        {"distance of blocks with experts", e->every, 0, MAX_LAYERS},
+        {"number of further tokens predicted", m->mtp, 0, 16},
+    };
+
+    PP_TRY(check_ranges(ranges, sizeof ranges / sizeof *ranges, err));
+    if (e->count > 0 && pp_model_moe_blocks(m, 0, m->layers) == 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "none of %d layers holds the %d experts: the first %d are dense, and "
+                            "of the others every %d. is a mixture",
+                            m->layers, e->count, e->dense_first, e->every > 0 ? e->every : 1);
+    if (e->count > 0 && m->params_override > 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "a mixture of experts is not known by its number of parameters alone");
+    return PP_OK;
+}
+
+static enum pp_status check_latent(const struct pp_model *m, struct pp_error *err)
+{
+    const struct pp_latent *l = &m->latent;
+    const bool is_latent = l->kv_rank > 0;
+    const struct range ranges[] = {
+        {"rank of keys and values", l->kv_rank, 0, MAX_HIDDEN},
+        {"rank of queries", l->q_rank, 0, is_latent ? MAX_HIDDEN : 0},
+        {"rotated part of a head", l->rope_dim, 0, is_latent ? m->head_dim : 0},
+        {"width of a head's values", l->value_dim, is_latent, is_latent ? MAX_HEADS : 0},
+    };
+
+    return check_ranges(ranges, sizeof ranges / sizeof *ranges, err);
+}
+
 enum pp_status pp_model_check(const struct pp_model *model, struct pp_error *err)
 {
-    const struct {
-        const char *what;
-        int value, low, high;
-    } ranges[] = {
+    const struct range ranges[] = {
         {"number of layers", model->layers, 1, MAX_LAYERS},
         {"hidden size", model->hidden, 1, MAX_HIDDEN},
         {"number of heads", model->heads, 1, MAX_HEADS},
@@ -228,18 +173,19 @@ enum pp_status pp_model_check(const struct pp_model *model, struct pp_error *err
         {"number of norms per layer", model->norms_per_layer, 0, 16},
     };
 
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        PP_TRY(check_range(ranges[i].what, ranges[i].value, ranges[i].low, ranges[i].high, err));
+    PP_TRY(check_ranges(ranges, sizeof ranges / sizeof *ranges, err));
     if (model->head_dim <= 0 && model->hidden % model->heads != 0)
         return heads_error(model, err);
     PP_TRY(check_range("size of a head", model->head_dim, 1, 1 << 16, err));
     if (model->heads % model->kv_heads != 0)
         return pp_error_set(err, PP_EINVAL, "%d heads are not a multiple of %d key-value heads",
                             model->heads, model->kv_heads);
+    PP_TRY(check_latent(model, err));
+    PP_TRY(check_experts(model, err));
     if (model->params_override < 0 || !isfinite(model->params_override))
         return pp_error_set(err, PP_EINVAL, "number of parameters is %g: expected a positive one",
                             model->params_override);
-    const double outside = embedding_params(model) + head_params(model);
+    const double outside = ends_params(model);
     if (model->params_override > 0 && model->params_override <= outside)
         return pp_error_set(err, PP_EINVAL,
                             "%g parameters are fewer than the %g of the embedding and the head "

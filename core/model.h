@@ -10,6 +10,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What stands in for the feed-forward layer of blocks that are mixtures of experts: a router picks
+ * `top_k` of `count` experts for each token. */
+struct pp_experts {
+    int count; /* 0 = the model is dense, and nothing else here counts */
+    int top_k;
+    int ffn;         /* width of one expert */
+    int shared_ffn;  /* width of what every token also passes, all shared experts together; 0 = none
+                      */
+    int dense_first; /* so many blocks at the start are dense */
+    int every; /* of the blocks every n-th is a mixture: n, 2n, ... (1 = all; 0 counts as 1) */
+    bool has_router_bias; /* a number per expert: GPT-OSS, DeepSeek's balancing */
+    bool has_shared_gate; /* what is shared is weighted by a gate (Qwen2-MoE) */
+};
+
+/* Multi-head latent attention (DeepSeek-AI 2024, DeepSeek-V2, section 2.1): keys and values of all
+ * heads are made from one narrow vector, queries from another. `head_dim` of the model is then the
+ * width of a query, of which the last `rope_dim` are rotated. */
+struct pp_latent {
+    int kv_rank; /* 0 = plain attention */
+    int q_rank;  /* 0 = queries come straight from the hidden vector */
+    int rope_dim, value_dim;
+};
+
 struct pp_model {
     const char *name;   /* preset name or file */
     const char *family; /* "gpt2", "llama", "bert", ... */
@@ -24,16 +47,43 @@ struct pp_model {
     bool is_causal;  /* decoder */
     bool has_bias_attn_qkv, has_bias_attn_out, has_bias_mlp, has_bias_norm, has_final_norm;
     bool has_pooler, has_mlm_head; /* BERT */
+    bool has_embedding_norm;       /* BLOOM; with token types in any case */
+    bool has_qk_norm;              /* queries and keys are normalized head by head */
+    bool has_sinks;                /* a number per head in the softmax (GPT-OSS) */
     int norms_per_layer;
+    struct pp_experts experts;
+    struct pp_latent latent;
+    int mtp; /* multi-token prediction: further blocks behind the last that predict further tokens,
+              * each with a projection of 2h to h and the head once more (DeepSeek-V3, section 2.2)
+              */
     double params_override; /* --params: total parameters, 0 = from the dimensions */
     const char *notes;      /* fields of a file that were not used, "" = none */
 };
 
-enum pp_layer_kind { PP_LAYER_EMBEDDING, PP_LAYER_BLOCK, PP_LAYER_HEAD };
+/* BLOCK is a dense block, MOE one with experts. What predicts further tokens belongs to the HEAD.
+ */
+enum pp_layer_kind {
+    PP_LAYER_EMBEDDING,
+    PP_LAYER_BLOCK,
+    PP_LAYER_HEAD,
+    PP_LAYER_MOE,
+    PP_LAYER_KINDS
+};
+/* Of the `count` blocks from `first` on, those that are mixtures of experts. */
+int pp_model_moe_blocks(const struct pp_model *model, int first, int count);
 /* Parameters of one layer (HEAD excludes a tied matrix). */
 double pp_model_layer_params(const struct pp_model *model, enum pp_layer_kind kind);
+/* Those of them that only some tokens meet: the routed experts of a layer. */
+double pp_model_routed_params(const struct pp_model *model, enum pp_layer_kind kind);
 /* Exact total; a tied matrix counts once. */
 double pp_model_params(const struct pp_model *model);
+/* Parameters that one token meets, embedding and head included. */
+double pp_model_active_params(const struct pp_model *model);
+/* Width of attention over all heads: its two products take 4 t c d flops for t queries that meet c
+ * keys. The mean of keys and values where they differ. */
+double pp_model_attention_width(const struct pp_model *model);
+/* Elements of the matrices between hidden vectors and attention, both ways. */
+double pp_model_attention_matrices(const struct pp_model *model);
 
 enum pp_flops_rule { PP_FLOPS_MEGATRON, PP_FLOPS_PALM, PP_FLOPS_CAUSAL };
 extern const char *const pp_flops_rule_names[]; /* NULL-terminated */
@@ -46,13 +96,20 @@ double pp_model_layer_flops(const struct pp_model *model, enum pp_layer_kind kin
 /* Model flops of one sample's forward and backward (no recomputation). */
 double pp_model_flops_per_sample(const struct pp_model *model, int seq, enum pp_flops_rule rule);
 
+/* A preset by a name as papers and tables print it: case, punctuation and what stands in brackets
+ * do not matter ("Qwen3_30B_a3B", "DeepSeekV3 (dropless)"); "N-layer proxy" in brackets leaves N
+ * blocks. Where no preset has the name, one of its kind ("GPT 14.6B", "Llama-65B") gives everything
+ * but the dimensions, and `*is_exact` says so. false: nothing is known of such models. */
+bool pp_model_published(struct pp_arena *arena, const char *name, struct pp_model *model,
+                        bool *is_exact);
+
 /* Presets: name, ..., source; alphabetical; terminated by name NULL. */
 extern const struct pp_model pp_model_presets[];
 /* A preset (case and dashes ignored) or the path of a config.json (anything with a '/' or ending in
  * .json). Unknown names are PP_EINVAL with a suggestion. */
 enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
                              struct pp_model *model, struct pp_error *err);
-/* Hugging Face config.json of the GPT-2, LLaMA, Mistral, Qwen2, BERT, OPT, GPT-NeoX families. */
+/* Hugging Face config.json of the families in the table of core/model_json.c. */
 enum pp_status pp_model_from_json(struct pp_arena *arena, const char *name, const char *text,
                                   size_t length, struct pp_model *model, struct pp_error *err);
 /* The same from a file; a file that cannot be opened is PP_EFAIL. */

@@ -7,7 +7,11 @@ static const struct {
     const char *family, *reason;
 } refused[] = {
     {"bert", "an encoder: it predicts no next token"},
+    {"bloom", "its positions are slopes of the attention scores"},
+    {"gemma", "its feed-forward layer is gated by GELU"},
+    {"glm", "its norms stand behind attention and feed-forward layer"},
     {"gpt-neox", "attention and feed-forward layer of a block run side by side"},
+    {"nemotron", "its activation function is the square of ReLU"},
     {"opt", "its activation function is ReLU"},
 };
 enum { REFUSED = sizeof refused / sizeof *refused };
@@ -27,6 +31,10 @@ static enum pp_status check_architecture(const struct pp_model *m, struct pp_err
     for (int i = 0; i < REFUSED; i++)
         if (m->family != NULL && strcmp(m->family, refused[i].family) == 0)
             return refuse(m, refused[i].reason, err);
+    if (m->experts.count > 0)
+        return refuse(m, "it is a mixture of experts", err);
+    if (m->latent.kv_rank > 0 || m->has_qk_norm || m->has_sinks)
+        return refuse(m, "its attention is more than queries, keys and values", err);
     if (m->params_override > 0)
         return refuse(m, "only its number of parameters is known", err);
     if (!m->is_causal || m->token_types > 0 || m->has_pooler || m->has_mlm_head)

@@ -12,7 +12,7 @@ static void print_model(const struct pp_model *m, FILE *out)
 {
     char params[PP_UNITS_TEXT_BYTES];
 
-    fprintf(out, "%-14s%10s%9d%9d%8d%9d%8d\n", m->name,
+    fprintf(out, "%-16s%10s%9d%9d%8d%9d%8d\n", m->name,
             pp_units_print(pp_model_params(m), PP_UNIT_COUNT, params), m->layers, m->hidden,
             m->heads, m->vocab, m->seq);
 }
@@ -21,7 +21,7 @@ enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_parsed 
                                  struct pp_error *err)
 {
     if (!parsed->operand_count) {
-        fprintf(out, "%-14s%10s%9s%9s%8s%9s%8s\n", "model", "parameters", "layers", "hidden",
+        fprintf(out, "%-16s%10s%9s%9s%8s%9s%8s\n", "model", "parameters", "layers", "hidden",
                 "heads", "vocab", "seq");
         for (const struct pp_model *m = pp_model_presets; m->name; m++)
             print_model(m, out);

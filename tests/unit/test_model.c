@@ -9,16 +9,52 @@ static const struct {
     const char *name;
     double params;
 } totals[] = {
-    {"bert-48", 669790012},      {"gpt2-64", 1389327360},
-    {"gpt2", 124439808},         {"gpt2-medium", 354823168},
-    {"gpt2-large", 774030080},   {"gpt2-xl", 1557611200},
-    {"bert-base", 109482240},    {"bert-large", 335141888},
-    {"llama2-7b", 6738415616},   {"llama2-13b", 13015864320},
-    {"llama2-70b", 68976648192}, {"llama3-8b", 8030261248},
-    {"llama3-70b", 70553706496}, {"llama3-405b", 405853388800},
-    {"gpt3-175b", 174615846912}, {"tiny", 1684736},
-    {"mini", 6449664},           {"tiny-llama", 1542272},
+    {"bert-48", 669790012},
+    {"gpt2-64", 1389327360},
+    {"gpt2", 124439808},
+    {"gpt2-medium", 354823168},
+    {"gpt2-large", 774030080},
+    {"gpt2-xl", 1557611200},
+    {"bert-base", 109482240},
+    {"bert-large", 335141888},
+    {"llama2-7b", 6738415616},
+    {"llama2-13b", 13015864320},
+    {"llama2-70b", 68976648192},
+    {"llama3-8b", 8030261248},
+    {"llama3-70b", 70553706496},
+    {"llama3-405b", 405853388800},
+    {"gpt3-175b", 174615846912},
+    {"tiny", 1684736},
+    {"mini", 6449664},
+    {"tiny-llama", 1542272},
     {"gpt2-124m", 124439808},
+    /* as the published weights have them */
+    {"bloom-176b", 176247271424},
+    {"deepseek-v2", 235741434880},
+    {"deepseek-v2-lite", 15706484224},
+    {"deepseek-v3", 671026419200},
+    {"gemma-2b", 2506172416},
+    {"gemma-7b", 8537680896},
+    {"gemma2-2b", 2614341888},
+    {"gemma2-9b", 9241705984},
+    {"gemma2-27b", 27227128320},
+    {"gpt-neox-20b", 20554567680},
+    {"gpt-oss-120b", 116829156672},
+    {"gpt-oss-20b", 20914757184},
+    {"internlm-7b", 7321948160},
+    {"llama-65b", 65285660672},
+    {"llama3.2-1b", 1235814400},
+    {"llama3.2-3b", 3212749824},
+    {"mistral-7b", 7241732096},
+    {"mixtral-8x7b", 46702792704},
+    {"qwen2.5-72b", 72706203648},
+    {"qwen3-0.6b", 596049920},
+    {"qwen3-14b", 14768307200},
+    {"qwen3-235b-a22b", 235093634560},
+    {"qwen3-30b-a3b", 30532122624},
+    {"qwen3-32b", 32762123264},
+    {"qwen3-4b", 4022468096},
+    {"qwen3-8b", 8190735360},
 };
 
 Test(model, presets_have_the_published_parameters)
@@ -40,9 +76,12 @@ Test(model, large_presets_have_the_printed_size)
     static const struct {
         const char *name;
         double billions;
-    } sizes[] = {{"gpt-1.7b", 1.7},   {"gpt-3.6b", 3.6},  {"gpt-7.5b", 7.5},   {"gpt-18b", 18.4},
-                 {"gpt-39b", 39.1},   {"gpt-76b", 76.1},  {"gpt-145b", 145.6}, {"gpt-310b", 310.1},
-                 {"gpt-530b", 529.6}, {"gpt-1t", 1008.0}, {"52b", 51.8},       {"6.6b", 6.6}};
+    } sizes[] = {{"gpt-1.7b", 1.7},   {"gpt-3.6b", 3.6},       {"gpt-7.5b", 7.5},
+                 {"gpt-18b", 18.4},   {"gpt-39b", 39.1},       {"gpt-76b", 76.1},
+                 {"gpt-145b", 145.6}, {"gpt-310b", 310.1},     {"gpt-530b", 529.6},
+                 {"gpt-1t", 1008.0},  {"52b", 51.8},           {"6.6b", 6.6},
+                 {"gpt-290b", 290.8}, {"mpt-7b", 6.659},       {"mpt-30b", 29.98},
+                 {"mpt-70b", 64.86},  {"nemotron4-15b", 15.6}, {"nemotron4-340b", 341}};
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_error err = {0};
 
@@ -69,10 +108,14 @@ Test(model, presets_are_sorted_checked_and_sourced)
 
 Test(model, the_total_is_the_sum_of_the_layers)
 {
-    for (const struct pp_model *m = pp_model_presets; m->name != NULL; m++)
-        cr_assert_eq(pp_model_params(m), m->layers * pp_model_layer_params(m, PP_LAYER_BLOCK) +
-                                             pp_model_layer_params(m, PP_LAYER_EMBEDDING) +
-                                             pp_model_layer_params(m, PP_LAYER_HEAD));
+    for (const struct pp_model *m = pp_model_presets; m->name != NULL; m++) {
+        const int moe = pp_model_moe_blocks(m, 0, m->layers);
+        double sum = (m->layers - moe) * pp_model_layer_params(m, PP_LAYER_BLOCK) +
+                     pp_model_layer_params(m, PP_LAYER_EMBEDDING) +
+                     pp_model_layer_params(m, PP_LAYER_HEAD);
+        sum += moe > 0 ? moe * pp_model_layer_params(m, PP_LAYER_MOE) : 0;
+        cr_assert_eq(pp_model_params(m), sum, "%s", m->name);
+    }
 }
 
 /* Narayanan et al. SC'21, appendix: 96 B s l h^2 (1 + s/6h + V/16lh) with a second forward of the
