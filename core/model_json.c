@@ -1,43 +1,9 @@
-#include "core/json.h"
-#include "core/model.h"
+/* Hugging Face config.json: dimensions and switches of a model. Families: core/model_families.c. */
+#include "core/model_json.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Hugging Face config.json: dimensions come from the file, what the file leaves unsaid from this
- * table (the defaults of the configuration class of the architecture). */
-struct family {
-    const char *type;   /* "model_type" */
-    const char *prefix; /* of "architectures" */
-    const char *family;
-    bool is_encoder, is_gated, is_tied;
-    bool has_qkv_bias, has_other_bias, has_norm_bias;
-    bool has_position_table;
-    int extra_positions;     /* rows of the table beyond max_position_embeddings (OPT) */
-    bool has_padding_offset; /* positions are counted from the padding token's id + 1 (RoBERTa) */
-    int ffn_divisor;         /* Qwen 1 stores twice the size of the gated layer */
-};
-
-/* clang-format off */
-static const struct family families[] = {
-    {"bert", "Bert", "bert", .is_encoder = true, .is_tied = true, .has_qkv_bias = true,
-     .has_other_bias = true, .has_norm_bias = true, .has_position_table = true},
-    {"gpt2", "GPT2", "gpt2", .is_tied = true, .has_qkv_bias = true, .has_other_bias = true,
-     .has_norm_bias = true, .has_position_table = true},
-    {"gpt_neox", "GPTNeoX", "gpt-neox", .has_qkv_bias = true, .has_other_bias = true,
-     .has_norm_bias = true},
-    {"llama", "Llama", "llama", .is_gated = true},
-    {"mistral", "Mistral", "mistral", .is_gated = true},
-    {"opt", "OPT", "opt", .is_tied = true, .has_qkv_bias = true, .has_other_bias = true,
-     .has_norm_bias = true, .has_position_table = true, .extra_positions = 2},
-    {"qwen", "QWen", "qwen", .is_gated = true, .has_qkv_bias = true, .ffn_divisor = 2},
-    {"qwen2", "Qwen2", "qwen2", .is_gated = true, .has_qkv_bias = true},
-    {"roberta", "Roberta", "bert", .is_encoder = true, .is_tied = true, .has_qkv_bias = true,
-     .has_other_bias = true, .has_norm_bias = true, .has_position_table = true,
-     .has_padding_offset = true},
-};
-/* clang-format on */
-enum { FAMILIES = sizeof families / sizeof *families };
 enum { LONG_SEQ = 8192 };
 
 /* Fields that would change a prediction and are not modeled: named in the notes when present. */
@@ -55,12 +21,6 @@ static const char *const unused[] = {
     "num_nextn_predict_layers",
 };
 
-struct reader {
-    const struct pp_json *json;
-    json_t *object;
-    struct pp_error *err;
-};
-
 static bool is_present(json_t *object, const char *key)
 {
     json_t *value = json_object_get(object, key);
@@ -68,67 +28,9 @@ static bool is_present(json_t *object, const char *key)
     return value != NULL && !json_is_null(value) && !json_is_false(value);
 }
 
-static const char *first_architecture(json_t *object)
-{
-    const char *name =
-        json_string_value(json_array_get(json_object_get(object, "architectures"), 0));
-
-    return name != NULL ? name : "";
-}
-
-static enum pp_status unknown_family(const struct pp_json *json, const char *type,
-                                     struct pp_error *err)
-{
-    pp_error_set(err, PP_EINVAL, "%s: unknown architecture '%.80s': known are", json->name, type);
-    for (int i = 0; i < FAMILIES; i++)
-        pp_error_append(err, "%s %s", i == 0 ? "" : ",", families[i].type);
-    return pp_error_append(err, "; or describe the model by --layers --hidden --heads --vocab");
-}
-
-static enum pp_status find_family(const struct reader *r, const struct family **family)
-{
-    const char *type = "", *architecture = first_architecture(r->object);
-    bool found;
-
-    PP_TRY(pp_json_string(r->json, r->object, "model_type", &type, &found, r->err));
-    for (int i = 0; i < FAMILIES; i++) {
-        const char *prefix = families[i].prefix;
-        const bool is_match = found
-                                  ? strcmp(type, families[i].type) == 0
-                                  : strncmp(architecture, prefix, strlen(prefix)) == 0 &&
-                                        (strncmp(architecture + strlen(prefix), "For", 3) == 0 ||
-                                         strcmp(architecture + strlen(prefix), "Model") == 0 ||
-                                         strcmp(architecture + strlen(prefix), "LMHeadModel") == 0);
-        if (is_match) {
-            *family = &families[i];
-            return PP_OK;
-        }
-    }
-    if (!found && architecture[0] == '\0')
-        return pp_error_set(r->err, PP_EINVAL,
-                            "%s: no 'model_type' and no 'architectures': is this the config.json "
-                            "of a model?",
-                            r->json->name);
-    return unknown_family(r->json, found ? type : architecture, r->err);
-}
-
-static enum pp_status refuse_experts(const struct reader *r)
-{
-    static const char keys[] = "num_local_experts|num_experts|n_routed_experts";
-    int64_t experts = 0;
-    bool found;
-
-    PP_TRY(pp_json_int(r->json, r->object, keys, 0, 1 << 20, &experts, &found, r->err));
-    if (found && experts > 1)
-        return pp_error_set(r->err, PP_EINVAL,
-                            "%s: a mixture of %lld experts: only dense models can be read; a dense "
-                            "stand-in can be given by --layers --hidden --heads --vocab",
-                            r->json->name, (long long)experts);
-    return PP_OK;
-}
-
 /* An optional integer: keeps `*value` when absent. */
-static enum pp_status read_int(const struct reader *r, const char *keys, int64_t high, int *value)
+enum pp_status pp_model_read_int(const struct pp_model_reader *r, const char *keys, int64_t high,
+                                 int *value)
 {
     int64_t number;
     bool found;
@@ -139,8 +41,8 @@ static enum pp_status read_int(const struct reader *r, const char *keys, int64_t
     return PP_OK;
 }
 
-static enum pp_status read_required(const struct reader *r, const char *keys, int64_t high,
-                                    int *value)
+enum pp_status pp_model_read_required(const struct pp_model_reader *r, const char *keys,
+                                      int64_t high, int *value)
 {
     int64_t number;
 
@@ -149,7 +51,7 @@ static enum pp_status read_required(const struct reader *r, const char *keys, in
     return PP_OK;
 }
 
-static enum pp_status read_bool(const struct reader *r, const char *keys, bool *value)
+enum pp_status pp_model_read_bool(const struct pp_model_reader *r, const char *keys, bool *value)
 {
     bool flag, found;
 
@@ -160,7 +62,7 @@ static enum pp_status read_bool(const struct reader *r, const char *keys, bool *
 }
 
 /* The first rows of such a table are never reached, so that a sample is shorter than it. */
-static enum pp_status read_padding(const struct reader *r, int *seq)
+static enum pp_status read_padding(const struct pp_model_reader *r, int *seq)
 {
     int64_t padding;
     bool found;
@@ -177,59 +79,62 @@ static enum pp_status read_padding(const struct reader *r, int *seq)
     return PP_OK;
 }
 
-static enum pp_status read_dimensions(const struct reader *r, const struct family *family,
-                                      struct pp_model *m)
+static enum pp_status read_dimensions(const struct pp_model_reader *r,
+                                      const struct pp_model_family *family, struct pp_model *m)
 {
-    PP_TRY(read_required(r, "num_hidden_layers|n_layer|num_layers", 100000, &m->layers));
-    PP_TRY(read_required(r, "hidden_size|n_embd", 1 << 20, &m->hidden));
-    PP_TRY(read_required(r, "num_attention_heads|n_head", 1 << 16, &m->heads));
-    PP_TRY(read_required(r, "vocab_size", 1 << 28, &m->vocab));
+    PP_TRY(pp_model_read_required(r, "num_hidden_layers|n_layer|num_layers", 100000, &m->layers));
+    PP_TRY(pp_model_read_required(r, "hidden_size|n_embd|n_embed", 1 << 20, &m->hidden));
+    PP_TRY(pp_model_read_required(r, "num_attention_heads|n_head", 1 << 16, &m->heads));
+    PP_TRY(pp_model_read_required(r, "vocab_size", 1 << 28, &m->vocab));
     m->kv_heads = m->heads;
-    PP_TRY(read_int(r, "num_key_value_heads", 1 << 16, &m->kv_heads));
+    PP_TRY(pp_model_read_int(r, "num_key_value_heads", 1 << 16, &m->kv_heads));
     m->head_dim = m->hidden % m->heads == 0 ? m->hidden / m->heads : 0;
-    PP_TRY(read_int(r, "head_dim|kv_channels", 1 << 16, &m->head_dim));
+    if (family->head_dim > 0)
+        m->head_dim = family->head_dim;
+    PP_TRY(pp_model_read_int(r, "head_dim|kv_channels", 1 << 16, &m->head_dim));
     m->ffn = 4 * m->hidden;
     if (family->is_gated)
-        PP_TRY(read_required(r, "intermediate_size", 1 << 24, &m->ffn));
-    PP_TRY(read_int(r, "intermediate_size|n_inner|ffn_dim", 1 << 24, &m->ffn));
+        PP_TRY(pp_model_read_required(r, "intermediate_size", 1 << 24, &m->ffn));
+    PP_TRY(pp_model_read_int(r, "intermediate_size|n_inner|ffn_dim", 1 << 24, &m->ffn));
     if (family->ffn_divisor > 1)
         m->ffn /= family->ffn_divisor;
     m->seq = 1024;
-    PP_TRY(read_int(r, "max_position_embeddings|n_positions|n_ctx|seq_length", 1 << 26, &m->seq));
+    PP_TRY(pp_model_read_int(r, "max_position_embeddings|n_positions|n_ctx|seq_length", 1 << 26,
+                             &m->seq));
     if (family->has_position_table)
         m->positions = m->seq + family->extra_positions;
     return family->has_padding_offset ? read_padding(r, &m->seq) : PP_OK;
 }
 
-static enum pp_status read_flags(const struct reader *r, const struct family *family,
-                                 struct pp_model *m)
+static enum pp_status read_flags(const struct pp_model_reader *r,
+                                 const struct pp_model_family *family, struct pp_model *m)
 {
     bool has_attention_bias = family->has_qkv_bias;
 
     m->is_tied = family->is_tied;
-    PP_TRY(read_bool(r, "tie_word_embeddings", &m->is_tied));
+    PP_TRY(pp_model_read_bool(r, "tie_word_embeddings", &m->is_tied));
     m->has_bias_attn_qkv = family->has_qkv_bias;
     m->has_bias_attn_out = m->has_bias_mlp = family->has_other_bias;
-    if (strcmp(family->type, "llama") == 0 || strcmp(family->type, "gpt_neox") == 0) {
-        PP_TRY(read_bool(r, "attention_bias", &has_attention_bias));
+    if (family->bias_key != NULL) {
+        PP_TRY(pp_model_read_bool(r, family->bias_key, &has_attention_bias));
         m->has_bias_attn_qkv = m->has_bias_attn_out = has_attention_bias;
-        PP_TRY(read_bool(r, "mlp_bias", &m->has_bias_mlp));
+        PP_TRY(pp_model_read_bool(r, "mlp_bias", &m->has_bias_mlp));
     }
     if (family->has_other_bias && strcmp(family->type, "opt") == 0) {
         bool has_bias = true;
-        PP_TRY(read_bool(r, "enable_bias", &has_bias));
+        PP_TRY(pp_model_read_bool(r, "enable_bias", &has_bias));
         m->has_bias_attn_qkv = m->has_bias_attn_out = m->has_bias_mlp = has_bias;
     }
     return PP_OK;
 }
 
 /* BERT: which heads exist is said by the class the weights were saved from. */
-static enum pp_status read_encoder(const struct reader *r, struct pp_model *m)
+static enum pp_status read_encoder(const struct pp_model_reader *r, struct pp_model *m)
 {
-    const char *class = first_architecture(r->object);
+    const char *class = pp_model_architecture(r->object);
 
     m->token_types = 2;
-    PP_TRY(read_int(r, "type_vocab_size", 1 << 16, &m->token_types));
+    PP_TRY(pp_model_read_int(r, "type_vocab_size", 1 << 16, &m->token_types));
     const bool is_pretraining = strstr(class, "ForPreTraining") != NULL;
     m->has_mlm_head = is_pretraining || strstr(class, "ForMaskedLM") != NULL;
     m->has_pooler = is_pretraining || !m->has_mlm_head;
@@ -237,13 +142,13 @@ static enum pp_status read_encoder(const struct reader *r, struct pp_model *m)
 }
 
 /* OPT-350m alone projects its embedding and normalizes after the blocks. */
-static enum pp_status check_opt(const struct reader *r, const struct pp_model *m)
+static enum pp_status check_opt(const struct pp_model_reader *r, const struct pp_model *m)
 {
     int width = m->hidden;
     bool is_norm_first = true;
 
-    PP_TRY(read_int(r, "word_embed_proj_dim", 1 << 20, &width));
-    PP_TRY(read_bool(r, "do_layer_norm_before", &is_norm_first));
+    PP_TRY(pp_model_read_int(r, "word_embed_proj_dim", 1 << 20, &width));
+    PP_TRY(pp_model_read_bool(r, "do_layer_norm_before", &is_norm_first));
     if (width != m->hidden || !is_norm_first)
         return pp_error_set(r->err, PP_EINVAL,
                             "%s: word_embed_proj_dim %d with hidden_size %d (and "
@@ -293,14 +198,13 @@ static const char *notes_of(struct pp_arena *arena, json_t *root, json_t *object
     return notes;
 }
 
-static enum pp_status read_model(struct pp_arena *arena, const struct reader *r, json_t *root,
-                                 struct pp_model *model)
+static enum pp_status read_model(struct pp_arena *arena, const struct pp_model_reader *r,
+                                 json_t *root, struct pp_model *model)
 {
-    const struct family *family = NULL;
-    struct pp_model m = {.norms_per_layer = 2};
+    const struct pp_model_family *family = NULL;
+    struct pp_model m = {0};
 
-    PP_TRY(refuse_experts(r));
-    PP_TRY(find_family(r, &family));
+    PP_TRY(pp_model_find_family(r, &family));
     m.name = pp_arena_strdup(arena, r->json->name);
     m.source = m.name;
     m.family = family->family;
@@ -308,8 +212,14 @@ static enum pp_status read_model(struct pp_arena *arena, const struct reader *r,
     m.is_gated = family->is_gated;
     m.has_bias_norm = family->has_norm_bias;
     m.has_final_norm = !family->is_encoder;
+    m.has_embedding_norm = family->has_embedding_norm;
+    m.has_qk_norm = family->has_qk_norm;
+    m.has_sinks = family->has_sinks;
+    m.norms_per_layer = family->norms > 0 ? family->norms : 2;
     PP_TRY(read_dimensions(r, family, &m));
     PP_TRY(read_flags(r, family, &m));
+    PP_TRY(pp_model_read_latent(r, &m));
+    PP_TRY(pp_model_read_experts(r, family->type, &m));
     if (family->is_encoder)
         PP_TRY(read_encoder(r, &m));
     if (strcmp(family->type, "opt") == 0)
@@ -330,7 +240,7 @@ static enum pp_status read_document(struct pp_arena *arena, const struct pp_json
         return pp_error_set(err, PP_EINVAL, "%s: expected an object like config.json", json->name);
     /* Some multimodal files keep only what differs from the defaults in text_config. */
     const bool is_nested = json_is_object(text) && json_object_size(text) > 0;
-    const struct reader reader = {
+    const struct pp_model_reader reader = {
         .json = json, .object = is_nested ? text : json->root, .err = err};
     return read_model(arena, &reader, json->root, model);
 }
