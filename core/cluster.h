@@ -36,6 +36,13 @@ struct pp_link {
     double bytes_per_s; /* per device and direction */
 };
 
+/* What collectives make of a link where the library is left to choose (`auto`, as NCCL): constants
+ * beside those of a single message. docs/costs.md, "Collectives as measured". */
+struct pp_ring_link {
+    double start_s; /* once: launch on all members, handshake, filling of the pipeline */
+    double frac;    /* bandwidth of large buffers relative to that of messages; 0 = 1 */
+};
+
 enum pp_fabric_kind {
     PP_FABRIC_FAT_TREE,  /* nodes with NICs on rails, leaf switches per rail, spines */
     PP_FABRIC_DRAGONFLY, /* groups of chassis of routers, Cray Aries */
@@ -78,6 +85,10 @@ struct pp_cluster {
     int nodes; /* 0 = as many as needed */
     struct pp_link intra,
         inter; /* inside a node (NVLink, PCIe), between nodes (a device's NIC share) */
+    struct pp_ring_link intra_ring, inter_ring; /* `start_s` of both where a group has several nodes
+                                                 * with several members */
+    bool is_cube_mesh; /* no switch in the node: how many links a ring finds depends on its members
+                        * (DGX-1) */
     struct pp_fabric_shape fabric;
     double eta_link;    /* reached share of bytes_per_s for large messages */
     double other_bytes; /* context, libraries, communication buffers per device */

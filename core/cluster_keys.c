@@ -83,6 +83,7 @@ static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
                                struct pp_error *err)
 {
     text->cluster.fabric.is_pcie = true;
+    text->cluster.is_cube_mesh = false;
     return parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.intra.bytes_per_s, err);
 }
 

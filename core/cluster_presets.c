@@ -118,73 +118,96 @@ const struct pp_device pp_device_presets[] = {
     DEVICE_V100_16, DEVICE_V100_SXM3, {.name = 0},
 };
 
-#define INTRA_ALPHA_S (3 * MICRO)
 #define INTER_ALPHA_S (8 * MICRO)
+
+/* Latency of a step in a node; start and bandwidth of rings. NVLINK2_MESH and NVLINK3 are fitted on
+ * the all-reduces of 1 MiB to 1 GiB among 2 to 8 devices that VIA-Research/vTrain publishes
+ * (trace/v100, trace/a100; tests/data/all_reduce_node.csv). NVLINK4 is assumed: an all-reduce of 8
+ * H100 takes some 50 us at 1 MiB and reaches 360 GB/s by rings. */
+#define ALPHA_NVLINK2 (4.07 * MICRO)
+#define ALPHA_NVLINK3 (2.03 * MICRO)
+#define ALPHA_NVLINK4 (2 * MICRO)
+#define NVLINK2_MESH  {.start_s = 20.9 * MICRO, .frac = 1.113}
+#define NVLINK2       {.start_s = 20.9 * MICRO, .frac = 1.05}
+#define NVLINK3       {.start_s = 40.1 * MICRO, .frac = 0.884}
+#define NVLINK3_CUT   {.start_s = 40.1 * MICRO, .frac = 1}
+#define NVLINK4       {.start_s = 25 * MICRO, .frac = 1}
+#define INFINIBAND    {.start_s = 20 * MICRO, .frac = 1}
 
 const struct pp_cluster pp_cluster_presets[] = {
     {.name = "a100", .title = "DGX A100: 8x200 Gb/s HDR InfiniBand, fat tree",
      .device = DEVICE_A100, .gpus_per_node = 8,
-     .intra = {INTRA_ALPHA_S, 300 * GIGA}, .inter = {INTER_ALPHA_S, 25 * GIGA},
+     .intra = {ALPHA_NVLINK3, 300 * GIGA}, .inter = {INTER_ALPHA_S, 25 * GIGA},
+     .intra_ring = NVLINK3, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 20},
      .eta_link = 0.8, .other_bytes = 3 * GIB,
      .source = "NVIDIA DGX A100 data sheet: NVLink 3, 600 GB/s both ways; 8x ConnectX-6 200 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 20 nodes"},
     {.name = "a100-40", .title = "DGX A100 40GB: 8x200 Gb/s HDR InfiniBand, fat tree",
      .device = DEVICE_A100_40, .gpus_per_node = 8,
-     .intra = {INTRA_ALPHA_S, 300 * GIGA}, .inter = {INTER_ALPHA_S, 25 * GIGA},
+     .intra = {ALPHA_NVLINK3, 300 * GIGA}, .inter = {INTER_ALPHA_S, 25 * GIGA},
+     .intra_ring = NVLINK3, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 20},
      .eta_link = 0.8, .other_bytes = 3 * GIB,
      .source = "NVIDIA DGX A100 data sheet: NVLink 3, 600 GB/s both ways; 8x ConnectX-6 200 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 20 nodes"},
     {.name = "a800", .title = "8 A800: 8x200 Gb/s HDR InfiniBand, fat tree",
      .device = DEVICE_A800, .gpus_per_node = 8,
-     .intra = {INTRA_ALPHA_S, 200 * GIGA}, .inter = {INTER_ALPHA_S, 25 * GIGA},
+     .intra = {ALPHA_NVLINK3, 200 * GIGA}, .inter = {INTER_ALPHA_S, 25 * GIGA},
+     .intra_ring = NVLINK3_CUT, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 20},
      .eta_link = 0.8, .other_bytes = 3 * GIB,
      .source = "as a100 with NVLink at 400 GB/s both ways"},
     {.name = "b200", .title = "DGX B200: 8x400 Gb/s rails, fat tree",
      .device = DEVICE_B200, .gpus_per_node = 8,
-     .intra = {INTRA_ALPHA_S, 900 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
+     .intra = {ALPHA_NVLINK4, 900 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
+     .intra_ring = NVLINK4, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 32},
      .eta_link = 0.8, .other_bytes = 4 * GIB,
      .source = "NVIDIA DGX B200 data sheet: NVLink 5, 1.8 TB/s both ways; 8x ConnectX-7 400 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 32 nodes"},
     {.name = "b300", .title = "DGX B300: 8x800 Gb/s rails, fat tree",
      .device = DEVICE_B300, .gpus_per_node = 8,
-     .intra = {INTRA_ALPHA_S, 900 * GIGA}, .inter = {INTER_ALPHA_S, 100 * GIGA},
+     .intra = {ALPHA_NVLINK4, 900 * GIGA}, .inter = {INTER_ALPHA_S, 100 * GIGA},
+     .intra_ring = NVLINK4, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 64},
      .eta_link = 0.8, .other_bytes = 4 * GIB,
      .source = "NVIDIA DGX B300 data sheet: NVLink 5, 1.8 TB/s both ways; 8x ConnectX-8 800 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 64 nodes"},
     {.name = "gb200", .title = "GB200 NVL72: 72 GPUs in one NVLink domain, 400 Gb/s each",
      .device = DEVICE_GB200, .gpus_per_node = 72,
-     .intra = {INTRA_ALPHA_S, 900 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
+     .intra = {ALPHA_NVLINK4, 900 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
+     .intra_ring = NVLINK4, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 72},
      .eta_link = 0.8, .other_bytes = 4 * GIB,
      .source = "NVIDIA GB200 NVL72 data sheet: NVLink 5, 1.8 TB/s both ways; ConnectX-7 400 Gb/s"},
     {.name = "gb300", .title = "GB300 NVL72: 72 GPUs in one NVLink domain, 800 Gb/s each",
      .device = DEVICE_GB300, .gpus_per_node = 72,
-     .intra = {INTRA_ALPHA_S, 900 * GIGA}, .inter = {INTER_ALPHA_S, 100 * GIGA},
+     .intra = {ALPHA_NVLINK4, 900 * GIGA}, .inter = {INTER_ALPHA_S, 100 * GIGA},
+     .intra_ring = NVLINK4, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 72},
      .eta_link = 0.8, .other_bytes = 4 * GIB,
      .source = "NVIDIA GB300 NVL72 data sheet: NVLink 5, 1.8 TB/s both ways; ConnectX-8 800 Gb/s"},
     {.name = "h100", .title = "DGX H100: 8x400 Gb/s rails, fat tree",
      .device = DEVICE_H100, .gpus_per_node = 8,
-     .intra = {INTRA_ALPHA_S, 450 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
+     .intra = {ALPHA_NVLINK4, 450 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
+     .intra_ring = NVLINK4, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 32},
      .eta_link = 0.8, .other_bytes = 4 * GIB,
      .source = "NVIDIA DGX H100 data sheet: NVLink 4, 900 GB/s both ways; 8x ConnectX-7 400 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 32 nodes"},
     {.name = "h200", .title = "DGX H200: 8x400 Gb/s rails, fat tree",
      .device = DEVICE_H200, .gpus_per_node = 8,
-     .intra = {INTRA_ALPHA_S, 450 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
+     .intra = {ALPHA_NVLINK4, 450 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
+     .intra_ring = NVLINK4, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 32},
      .eta_link = 0.8, .other_bytes = 4 * GIB,
      .source = "NVIDIA DGX H200 data sheet: NVLink 4, 900 GB/s both ways; 8x ConnectX-7 400 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 32 nodes"},
     {.name = "h800", .title = "8 H800: 8x400 Gb/s rails, fat tree",
      .device = DEVICE_H800, .gpus_per_node = 8,
-     .intra = {INTRA_ALPHA_S, 200 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
+     .intra = {ALPHA_NVLINK4, 200 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},
+     .intra_ring = NVLINK4, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 32},
      .eta_link = 0.8, .other_bytes = 4 * GIB,
      .source = "as h100 with NVLink at 400 GB/s both ways"},
@@ -201,19 +224,22 @@ const struct pp_cluster pp_cluster_presets[] = {
                "other groups"},
     {.name = "v100-16", .title = "DGX-1 V100 16GB: 4x100 Gb/s EDR InfiniBand, fat tree",
      .device = DEVICE_V100_16, .gpus_per_node = 8,
-     .intra = {INTRA_ALPHA_S, 150 * GIGA}, .inter = {INTER_ALPHA_S, 6.25 * GIGA},
+     .intra = {ALPHA_NVLINK2, 150 * GIGA}, .inter = {INTER_ALPHA_S, 6.25 * GIGA},
+     .intra_ring = NVLINK2_MESH, .inter_ring = INFINIBAND, .is_cube_mesh = true,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 4},
      .eta_link = 0.8, .other_bytes = 1.5 * GIB,
      .source = "NVIDIA DGX-1 V100 data sheet: NVLink 2, 300 GB/s both ways; 4x 100 Gb/s EDR"},
     {.name = "v100-dgx1", .title = "DGX-1 V100: 4x100 Gb/s EDR InfiniBand, fat tree",
      .device = DEVICE_V100, .gpus_per_node = 8,
-     .intra = {INTRA_ALPHA_S, 150 * GIGA}, .inter = {INTER_ALPHA_S, 6.25 * GIGA},
+     .intra = {ALPHA_NVLINK2, 150 * GIGA}, .inter = {INTER_ALPHA_S, 6.25 * GIGA},
+     .intra_ring = NVLINK2_MESH, .inter_ring = INFINIBAND, .is_cube_mesh = true,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 4},
      .eta_link = 0.8, .other_bytes = 1.5 * GIB,
      .source = "NVIDIA DGX-1 V100 data sheet: NVLink 2, 300 GB/s both ways; 4x 100 Gb/s EDR"},
     {.name = "v100-dgx2", .title = "DGX-2: 16 V100 behind NVSwitch, 8x100 Gb/s EDR InfiniBand",
      .device = DEVICE_V100_SXM3, .gpus_per_node = 16,
-     .intra = {INTRA_ALPHA_S, 150 * GIGA}, .inter = {INTER_ALPHA_S, 6.25 * GIGA},
+     .intra = {ALPHA_NVLINK2, 150 * GIGA}, .inter = {INTER_ALPHA_S, 6.25 * GIGA},
+     .intra_ring = NVLINK2, .inter_ring = INFINIBAND,
      .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8},
      .eta_link = 0.8, .other_bytes = 1.5 * GIB,
      .source = "NVIDIA DGX-2 data sheet: NVSwitch, 300 GB/s both ways; 8x 100 Gb/s EDR"},

@@ -8,6 +8,8 @@ const char *const pp_algorithm_names[] = {"auto", "ring", "tree", "hierarchical"
 struct input {
     double n, g, m; /* members, members of a node, nodes */
     struct pp_link intra, inter;
+    struct pp_ring_link intra_ring, inter_ring;
+    bool is_cube_mesh;
     double bytes;
 };
 
@@ -131,25 +133,99 @@ static struct pp_collective_time level_exchange(const struct input *in)
     };
 }
 
-/* ---- auto ------------------------------------------------------------------------------------ */
+/* ---- auto: what NCCL does -------------------------------------------------------------------- */
 
-/* Across nodes the latency grows with the logarithm where that is less than a ring's. */
+/* Rings that NCCL finds among the first g devices of a DGX-1, whose cube mesh gives each device six
+ * links: bandwidths of all-reduces measured by nccl-tests are these multiples of a link's
+ * (VIA-Research/vTrain, trace/v100). */
+static double mesh_frac(int members)
+{
+    static const double rings[] = {0, 6, 1, 2, 4, 2, 2, 4, 6};
+    const int last = sizeof rings / sizeof *rings - 1;
+
+    return rings[members < last ? members : last] / 6;
+}
+
+static double frac_of(struct pp_ring_link ring)
+{
+    return ring.frac > 0 ? ring.frac : 1;
+}
+
+/* What all members of a node send together over their share of NICs. */
+static double network_rate(const struct input *in)
+{
+    return in->g * in->inter.bytes_per_s * frac_of(in->inter_ring);
+}
+
+static double node_rate(const struct input *in)
+{
+    return in->intra.bytes_per_s * frac_of(in->intra_ring) *
+           (in->is_cube_mesh ? mesh_frac((int)in->g) : 1);
+}
+
+/* Every ring crosses the NVLinks of a node and once its NICs; chunks are pipelined, so the slower
+ * of the two counts. `bytes` pass each hop of the rings together. */
+static struct pp_collective_time pipelined(const struct input *in, double bytes, double latency_s)
+{
+    const double node_s = in->g > 1 ? bytes / node_rate(in) : 0;
+    const double network_s = in->m > 1 ? bytes / network_rate(in) : 0;
+    const double start_s =
+        (in->g > 1 ? in->intra_ring.start_s : 0) + (in->m > 1 ? in->inter_ring.start_s : 0);
+
+    return (struct pp_collective_time){
+        .node_s = node_s >= network_s ? node_s : 0,
+        .network_s = node_s >= network_s ? 0 : network_s,
+        .latency_s = start_s + latency_s,
+    };
+}
+
+/* Once around. */
+static double ring_latency_s(const struct input *in)
+{
+    return (in->n - in->m) * in->intra.alpha_s + (in->m - 1) * in->inter.alpha_s;
+}
+
+/* Along a chain through each node, and up a binary tree of nodes. */
+static double tree_latency_s(const struct input *in)
+{
+    return (in->g - 1) * in->intra.alpha_s + rounds(in->m) * in->inter.alpha_s;
+}
+
+static struct pp_collective_time auto_pass(const struct input *in)
+{
+    return pipelined(in, (in->n - 1) / in->n * in->bytes, ring_latency_s(in));
+}
+
 static struct pp_collective_time auto_reduce(const struct input *in)
 {
-    struct pp_collective_time time = level_reduce(in);
+    return pipelined(in, 2 * (in->n - 1) / in->n * in->bytes,
+                     2 * fmin(ring_latency_s(in), tree_latency_s(in)));
+}
 
-    time.latency_s = 2 * (in->g - 1) * in->intra.alpha_s +
-                     2 * fmin(in->m - 1, rounds(in->m)) * in->inter.alpha_s;
+static struct pp_collective_time auto_broadcast(const struct input *in)
+{
+    return pipelined(in, in->bytes, ring_latency_s(in));
+}
+
+/* Messages to all members at once, those within the node beside those that leave it. */
+static struct pp_collective_time auto_exchange(const struct input *in)
+{
+    const double node_s = (in->g - 1) / in->n * in->bytes / node_rate(in);
+    const double network_s = (in->n - in->g) / in->n * in->bytes / (network_rate(in) / in->g);
+    struct pp_collective_time time = pipelined(in, 0, ring_latency_s(in));
+
+    time.node_s = node_s >= network_s ? node_s : 0;
+    time.network_s = node_s >= network_s ? 0 : network_s;
     return time;
 }
 
 static struct pp_collective_time (*const rules[PP_ALGORITHMS][PP_OP_KINDS])(
     const struct input *in) = {
     [PP_ALGORITHM_AUTO] = {[PP_AR] = auto_reduce,
-                           [PP_RS] = level_pass,
-                           [PP_AG] = level_pass,
-                           [PP_BC] = tree_broadcast,
-                           [PP_A2A] = level_exchange},
+                           [PP_RS] = auto_pass,
+                           [PP_AG] = auto_pass,
+                           [PP_BC] = auto_broadcast,
+                           [PP_A2A] = auto_exchange},
     [PP_ALGORITHM_RING] = {[PP_AR] = ring_reduce,
                            [PP_RS] = ring_pass,
                            [PP_AG] = ring_pass,
@@ -176,6 +252,9 @@ struct pp_collective_time pp_collective_time(enum pp_op_kind kind, enum pp_algor
                              .m = group.nodes,
                              .intra = links->intra,
                              .inter = links->inter,
+                             .intra_ring = links->intra_ring,
+                             .inter_ring = links->inter_ring,
+                             .is_cube_mesh = links->is_cube_mesh,
                              .bytes = bytes};
 
     assert(rules[algorithm][kind]);

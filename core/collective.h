@@ -13,11 +13,14 @@ struct pp_device_group {
     int members, per_node, nodes;
 };
 struct pp_device_links {
-    struct pp_link intra, inter; /* bandwidths that are reached */
+    struct pp_link intra, inter;                /* bandwidths that are reached */
+    struct pp_ring_link intra_ring, inter_ring; /* for `auto`; 0: as the links */
+    bool is_cube_mesh;
 };
 
 enum pp_algorithm {
-    PP_ALGORITHM_AUTO, /* hierarchical, with the latency of trees between nodes where less */
+    PP_ALGORITHM_AUTO, /* as NCCL does: pipelined rings, trees between nodes where faster, with the
+                        * constants of struct pp_ring_link */
     PP_ALGORITHM_RING,
     PP_ALGORITHM_TREE,
     PP_ALGORITHM_HIERARCHICAL, /* rings inside the nodes, then rings between them */

@@ -16,6 +16,9 @@ struct pp_device_links pp_roofline_links(const struct pp_cost_inputs *in)
     return (struct pp_device_links){
         .intra = scaled(in->cluster->intra, in->cluster->eta_link, in->intra_factor),
         .inter = scaled(in->cluster->inter, in->cluster->eta_link, in->inter_factor),
+        .intra_ring = in->cluster->intra_ring,
+        .inter_ring = in->cluster->inter_ring,
+        .is_cube_mesh = in->cluster->is_cube_mesh,
     };
 }
 

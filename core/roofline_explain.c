@@ -71,9 +71,10 @@ struct formula {
     const char *node, *network, *node_rounds, *network_rounds, *remark;
 };
 static const struct formula formulas[PP_ALGORITHMS][2] = {
-    [PP_ALGORITHM_AUTO] = {{"2 (g-1)/g bytes", "2 (m-1)/m bytes/g", "2 (g-1)",
-                            "2 min(m-1, ceil(log2 m))", ""},
-                           {"(g-1)/g bytes", "(m-1)/m bytes/g", "(g-1)", "(m-1)", ""}},
+    [PP_ALGORITHM_AUTO] = {{"2 (n-1)/n bytes", "2 (n-1)/n bytes/g", "2 (g-1)",
+                            "2 min(m-1, ceil(log2 m))", ", n = g m: the slower counts"},
+                           {"(n-1)/n bytes", "(n-1)/n bytes/g", "(n-m)", "(m-1)",
+                            ", n = g m: the slower counts"}},
     [PP_ALGORITHM_RING] = {{"2 (n-1)/n bytes", "2 (n-1)/n bytes", "2 (n-1)", "2 (n-1)",
                             ", n = g m: network if m > 1, else node"},
                            {"(n-1)/n bytes", "(n-1)/n bytes", "(n-1)", "(n-1)",
@@ -87,25 +88,53 @@ static const struct formula formulas[PP_ALGORITHMS][2] = {
                                    {"(g-1)/g bytes", "(m-1)/m bytes/g", "(g-1)", "(m-1)", ""}},
 };
 
+/* What a rule reckons with: `auto` has bandwidths of its own. */
+static struct pp_device_links links_of(const struct pp_cost_inputs *in)
+{
+    struct pp_device_links links = pp_roofline_links(in);
+    const struct pp_ring_link intra = links.intra_ring, inter = links.inter_ring;
+
+    if (in->algorithm != PP_ALGORITHM_AUTO)
+        return links;
+    links.intra.bytes_per_s *= intra.frac > 0 ? intra.frac : 1;
+    links.inter.bytes_per_s *= inter.frac > 0 ? inter.frac : 1;
+    return links;
+}
+
+static void explain_start(const struct pp_cost_inputs *in, FILE *out)
+{
+    const struct pp_device_links links = pp_roofline_links(in);
+
+    if (in->algorithm == PP_ALGORITHM_AUTO &&
+        links.intra_ring.start_s + links.inter_ring.start_s > 0)
+        fprintf(out, "    start    %s if g > 1, + %s if m > 1: once each, in the latency\n",
+                TIME(links.intra_ring.start_s), TIME(links.inter_ring.start_s));
+}
+
 static void explain_formulas(const struct pp_cost_inputs *in, FILE *out)
 {
     const bool is_sharded = in->zero >= 1, is_ring = in->algorithm == PP_ALGORITHM_RING;
     const struct formula *formula = &formulas[in->algorithm][is_sharded];
-    const struct pp_device_links links = pp_roofline_links(in);
+    const struct pp_device_links links = links_of(in);
 
-    if (in->layout.dp * in->layout.cp * in->pipelines > 1)
+    if (in->layout.dp * in->layout.cp * in->pipelines > 1) {
         fprintf(out,
                 "  %s%s%s, g replicas in each of m nodes%s:\n"
-                "    node     %s / %s\n"
+                "    node     %s / %s%s\n"
                 "    network  %s / %s\n"
                 "    latency  %s %s %s %s %s\n",
                 is_sharded ? "gradient scatter, parameter gather" : "gradient sum",
                 in->algorithm == PP_ALGORITHM_AUTO ? "" : " by ",
                 in->algorithm == PP_ALGORITHM_AUTO ? "" : pp_algorithm_names[in->algorithm],
                 formula->remark, formula->node, TEXT(links.intra.bytes_per_s, PP_UNIT_BYTES_PER_S),
+                in->algorithm == PP_ALGORITHM_AUTO && links.is_cube_mesh
+                    ? " x rings/6 of the cube mesh"
+                    : "",
                 formula->network, TEXT(links.inter.bytes_per_s, PP_UNIT_BYTES_PER_S),
                 formula->node_rounds, TIME(links.intra.alpha_s), is_ring ? "or" : "+",
                 formula->network_rounds, TIME(links.inter.alpha_s));
+        explain_start(in, out);
+    }
     fprintf(out,
             "  optimizer: (blocks + 1) launches + bytes moved a parameter x parameters%s / memory "
             "rate\n",

@@ -233,7 +233,7 @@ static struct pp_sum_links slowest_of_ring(const struct probe *p, const struct l
 static struct pp_sum_links sum_of(const struct probe *p, const struct level level[2])
 {
     const struct pp_device_links most = pp_roofline_links(p->in);
-    struct pp_sum_links sum = {0};
+    struct pp_sum_links sum = {.links = most};
     const struct level *node = level[NODE].count > 0 ? &level[NODE] : &level[NETWORK];
 
     if (p->in->algorithm == PP_ALGORITHM_RING)

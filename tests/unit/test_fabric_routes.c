@@ -118,7 +118,7 @@ Test(fabric_routes, speeds_and_latencies)
 
     cr_assert_float_eq(speed_of(f, 0, 1), 0.8 * 450, 1e-9);
     cr_assert_float_eq(speed_of(f, 0, 8), 0.8 * 50, 1e-9);
-    cr_assert_eq(pp_fabric_cost(f, 0, 1).alpha_s, 3e-6);
+    cr_assert_eq(pp_fabric_cost(f, 0, 1).alpha_s, 2e-6);
     cr_assert_eq(pp_fabric_cost(f, 0, 9).alpha_s, 8e-6);
     cr_assert_eq(pp_fabric_cost(f, 7, 7).alpha_s, 0);
     cr_assert(isinf(pp_fabric_cost(f, 7, 7).bytes_per_s));

@@ -42,8 +42,10 @@ Test(roofline, tensor_parallel_time_is_four_rings)
     const struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
     const struct pp_costs *costs = costs_of(arena, &in);
     const double bytes = 2048.0 * 12288 * 2, bandwidth = 450e9 * cluster.eta_link;
-    const double ring_s = 7 * (cluster.intra.alpha_s + bytes / 8 / bandwidth);
+    const double ring_s =
+        cluster.intra_ring.start_s + 7 * (cluster.intra.alpha_s + bytes / 8 / bandwidth);
 
+    cr_assert_eq(cluster.intra_ring.frac, 1);
     cr_assert_float_eq(pp_units_s(costs->op[PP_F][3].tp_ps), 6 * 4 * ring_s, 2e-12);
     cr_assert_eq(costs->op[PP_F][3].tp_ps, costs->op[PP_I][3].tp_ps);
     cr_assert(costs->op[PP_F][3].tp_ps < costs->op[PP_F][3].ps);
@@ -57,12 +59,14 @@ Test(roofline, gradient_sums_are_the_closed_form)
     struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
     const struct pp_costs *costs = costs_of(arena, &in);
     const double bytes = 2 * 6 * pp_model_layer_params(&model, PP_LAYER_BLOCK) / 8;
+    const double start_s = cluster.inter_ring.start_s;
 
     /* tp fills the node: 16 replicas on 16 nodes, latency by the logarithm */
     cr_assert_float_eq(pp_units_s(costs->op[PP_AR][3].ps),
-                       2 * 4 * cluster.inter.alpha_s + 2 * 15 / 16.0 * bytes / 40e9, 2e-12);
+                       start_s + 2 * 4 * cluster.inter.alpha_s + 2 * 15 / 16.0 * bytes / 40e9,
+                       2e-12);
     cr_assert_float_eq(pp_units_s(costs->op[PP_RS][3].ps),
-                       15 * cluster.inter.alpha_s + 15 / 16.0 * bytes / 40e9, 2e-12);
+                       start_s + 15 * cluster.inter.alpha_s + 15 / 16.0 * bytes / 40e9, 2e-12);
     cr_assert_eq(costs->op[PP_AG][3].ps, costs->op[PP_RS][3].ps);
     cr_assert_float_eq(pp_units_s(costs->ring_alpha_ps[3]),
                        cluster.inter.alpha_s + bytes / 16 / 40e9, 2e-12);
