@@ -121,6 +121,18 @@ static void (*const shapes[PP_FABRIC_KINDS])(const struct pp_cluster *,
 
 /* ---- a cluster --------------------------------------------------------------------------- */
 
+/* What collectives take beside the links; nothing is known of them everywhere. */
+static void print_rings(const struct pp_cluster *c, FILE *out)
+{
+    const struct pp_ring_link *node = &c->intra_ring, *network = &c->inter_ring;
+
+    if (node->start_s + network->start_s == 0)
+        return;
+    fprintf(out, "  rings    start %g us in node, %g us in fabric; reach %g, %g of messages%s\n",
+            node->start_s * 1e6, network->start_s * 1e6, node->frac, network->frac,
+            c->is_cube_mesh ? "\n           the node is a cube mesh" : "");
+}
+
 static void print_cluster(const struct pp_cluster *c, FILE *out)
 {
     const struct pp_device *d = &c->device;
@@ -141,6 +153,7 @@ static void print_cluster(const struct pp_cluster *c, FILE *out)
     fprintf(out, "  fabric   %s a device and direction, latency %g us, reached share %g\n",
             pp_units_print(c->inter.bytes_per_s, PP_UNIT_BYTES_PER_S, a), c->inter.alpha_s * 1e6,
             c->eta_link);
+    print_rings(c, out);
     shapes[c->fabric.kind](c, text);
     pp_text_paragraph(out, 80, 11, "shape", text);
     fprintf(out, "  reserved %s a device (context, libraries, communication buffers)\n",

@@ -6,22 +6,22 @@ $ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 2 --
 $ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 1 | diff - <(pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2) && echo the same
 > the same
 $ for k in 1 4 16; do pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --grad-sync eager --buckets $k --json | grep -E '"(iteration_s|dp_sync|buckets)": [0-9]'; done
->   "iteration_s": 0.067052770457000005,
->     "dp_sync": 0.30026609087556555,
+>   "iteration_s": 0.060167487679000001,
+>     "dp_sync": 0.24891266996888692,
 >     "buckets": 4
->   "iteration_s": 0.055948110769999997,
->     "dp_sync": 0.27892376086928949,
+>   "iteration_s": 0.052604991742,
+>     "dp_sync": 0.23309838164483296,
 >     "buckets": 16
->   "iteration_s": 0.055325768032999996,
->     "dp_sync": 0.27081259357417659,
+>   "iteration_s": 0.052354649008999998,
+>     "dp_sync": 0.22943131003390202,
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --no-alternatives | sed -n '/^  state/,/^  costs/p'
 >   state    ZeRO 0*, recompute none*, gradient sync end in buckets of 100MB
 >   costs    analytic, not calibrated on any measurement (constants and sources:
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --explain | sed -n '/in buckets/,$p'
 >   gradient sums in buckets; each pays the whole latency, and is posted as soon as its share of
 >   the last backward has passed, where the sum follows it
->     stage 0: 17 buckets of 92.0 MiB, 828 us each: 14.1 ms together, 13.2 ms in one piece
->     stage 1: 17 buckets of 91.8 MiB, 827 us each: 14.1 ms together, 13.1 ms in one piece
+>     stage 0: 17 buckets of 92.0 MiB, 654 us each: 11.1 ms together, 9.70 ms in one piece
+>     stage 1: 17 buckets of 91.8 MiB, 653 us each: 11.1 ms together, 9.68 ms in one piece
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --json | sed -n '/"state"/,/}/p'
 >   "state": {
 >     "zero": 0,
@@ -42,7 +42,7 @@ $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag -
 >     "capped_bucket_bytes": 6430029.8 ...
 >     "bucket-size": "25KB",
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag --bucket-size 25KB --explain | grep -A 1 'stage 0: 255'
->     stage 0: 255 buckets of 6.13 MiB (the most there can be), 109 us each: 27.9 ms together, 13.2 ms
+>     stage 0: 255 buckets of 6.13 MiB (the most there can be), 127 us each: 32.3 ms together, 9.70 ms
 >         in one piece
 $ pipesim --schedule 1f1b --gpus 64 --engine dag --bucket-size 25MB --no-alternatives | grep -E -A 1 '^  (layout|state)'
 >   layout   TP 4* x PP 8* x DP 2*, MBS 1*, GBS 2,048* -> 1024* micro-batches; 12

@@ -20,8 +20,10 @@ $ pipesim clusters v100-dgx1
 >   network  DGX-1 V100: 4x100 Gb/s EDR InfiniBand, fat tree
 >   device   125 TFLOP/s dense fp16, memory 31.7 GiB at 900 GB/s
 >            kernel launch 4 us, reached share of peak: matrix 0.7, memory 0.8
->   in node  150 GB/s a device and direction, latency 3 us
+>   in node  150 GB/s a device and direction, latency 4.07 us
 >   fabric   6.25 GB/s a device and direction, latency 8 us, reached share 0.8
+>   rings    start 20.9 us in node, 20 us in fabric; reach 1.113, 1 of messages
+>            the node is a cube mesh
 >   shape    fat tree, 4 rails of 12.5 GB/s: only devices and NICs can be full
 >   reserved 1.50 GiB a device (context, libraries, communication buffers)
 >   source   NVIDIA V100 data sheet: 125 TFLOP/s fp16 tensor cores, 900 GB/s;
@@ -35,7 +37,8 @@ $ pipesim clusters "leaf:16 oversub:2 routing:static" | grep -A1 shape
 $ pipesim clusters "fabric:star nic:2x200Gbps" | grep shape
 >   shape    star, 2 NICs of 25.0 GB/s a node on one switch that never blocks
 $ pipesim clusters "gpu:4 pcie:25GBps fabric:ideal" | grep -E "shape|in node"
->   in node  25.0 GB/s a device and direction, latency 3 us, through host memory
+>   in node  25.0 GB/s a device and direction, latency 2 us, through host memory
+>   rings    start 25 us in node, 20 us in fabric; reach 1, 1 of messages
 >   shape    ideal: nothing is shared
 $ pipesim clusters "node:4 gpu:8 leaf:2 oversub:2" --xml
 > <?xml version="1.0"?>
@@ -44,7 +47,7 @@ $ pipesim clusters "node:4 gpu:8 leaf:2 oversub:2" --xml
 >   <!-- SimGrid gives all links the same speed; with the levels in the properties,
 >        pipesim sets each when it loads this file.
 >        The uplinks of a leaf are one link: routing is adaptive. -->
->   <cluster id="cluster" prefix="gpu" suffix="" radical="0-31" speed="989Tf" bw="450GBps" lat="1.5us"
+>   <cluster id="cluster" prefix="gpu" suffix="" radical="0-31" speed="989Tf" bw="450GBps" lat="1us"
 >            topology="FAT_TREE" topo_parameters="3;8,2,2;1,8,1;1,1,1" sharing_policy="SPLITDUPLEX">
 >       <prop id="pipesim.cluster" value="node:4 gpu:8 leaf:2 oversub:2"/>
 >       <prop id="pipesim.device" value="h100"/>
@@ -54,9 +57,9 @@ $ pipesim clusters "node:4 gpu:8 leaf:2 oversub:2" --xml
 >       <prop id="pipesim.gpu" value="8"/>
 >       <prop id="pipesim.eta_link" value="0.8"/>
 >       <prop id="pipesim.level1.bandwidth" value="450GBps"/>
->       <prop id="pipesim.level1.latency" value="1.5us"/>
+>       <prop id="pipesim.level1.latency" value="1us"/>
 >       <prop id="pipesim.level2.bandwidth" value="50GBps"/>
->       <prop id="pipesim.level2.latency" value="2.5us"/>
+>       <prop id="pipesim.level2.latency" value="3us"/>
 >       <prop id="pipesim.level3.bandwidth" value="50GBps"/>
 >       <prop id="pipesim.level3.latency" value="0us"/>
 >   </cluster>
@@ -84,10 +87,10 @@ $ pipesim clusters "gpu:2 pcie:25GBps nic:1x100Gbps" --xml --gpus 2
 >       <prop id="pipesim.gpu" value="2"/>
 >       <prop id="pipesim.eta_link" value="0.8"/>
 >     </host>
->     <link id="node0.gpu0.up" bandwidth="25GBps" latency="1.5us" sharing_policy="SHARED"/>
->     <link id="node0.gpu0.down" bandwidth="25GBps" latency="1.5us" sharing_policy="SHARED"/>
->     <link id="node0.gpu1.up" bandwidth="25GBps" latency="1.5us" sharing_policy="SHARED"/>
->     <link id="node0.gpu1.down" bandwidth="25GBps" latency="1.5us" sharing_policy="SHARED"/>
+>     <link id="node0.gpu0.up" bandwidth="25GBps" latency="1us" sharing_policy="SHARED"/>
+>     <link id="node0.gpu0.down" bandwidth="25GBps" latency="1us" sharing_policy="SHARED"/>
+>     <link id="node0.gpu1.up" bandwidth="25GBps" latency="1us" sharing_policy="SHARED"/>
+>     <link id="node0.gpu1.down" bandwidth="25GBps" latency="1us" sharing_policy="SHARED"/>
 >     <link id="node0.host" bandwidth="25GBps" latency="0us" sharing_policy="SHARED"/>
 >     <route src="gpu0" dst="gpu1" symmetrical="NO"><link_ctn id="node0.gpu0.up"/><link_ctn id="node0.host"/><link_ctn id="node0.gpu1.down"/></route>
 >     <route src="gpu1" dst="gpu0" symmetrical="NO"><link_ctn id="node0.gpu1.up"/><link_ctn id="node0.host"/><link_ctn id="node0.gpu0.down"/></route>

@@ -5,8 +5,8 @@
 #
 # In a .t file:  "$ command"  then "> stdout line", "! stderr line", "= exit code" (0 if left out).
 # A stdout or stderr line that ends in " ..." matches any rest of the line; a lone "..." any lines.
-# In a .md file: fenced console blocks, "$ command" then its output; exit code 0. UPDATE=1 keeps what
-# still matches.
+# In a .md file: fenced console blocks, "$ command" then its output; exit code 0.
+# UPDATE=1 keeps what still matches.
 set -u
 programs=() files=()
 for argument; do
@@ -46,6 +46,11 @@ matches() {
          }' "$1" "$2"
 }
 
+# What is expected of a stream while it still matches, else what came.
+kept_or_new() {
+    if matches "$scratch/$1" "$scratch/got_$1"; then cat "$scratch/$1"; else cat "$scratch/got_$1"; fi
+}
+
 # Run $command and compare; appends to the rewritten file when UPDATE is set.
 flush_case() {
     [ -n "$command" ] || return 0
@@ -54,10 +59,10 @@ flush_case() {
     : >>"$scratch/out" : >>"$scratch/err"
     bash -c "$command" >"$scratch/got_out" 2>"$scratch/got_err" </dev/null || rc=$?
     if [ -n "${UPDATE:-}" ] && [ "$kind" = md ]; then
-        if matches "$scratch/out" "$scratch/got_out"; then cat "$scratch/out"; else cat "$scratch/got_out"; fi >>"$scratch/new"
+        kept_or_new out >>"$scratch/new"
     elif [ -n "${UPDATE:-}" ]; then
-        sed 's/^/> /; s/ $//' "$scratch/got_out" >>"$scratch/new"
-        sed 's/^/! /; s/ $//' "$scratch/got_err" >>"$scratch/new"
+        kept_or_new out | sed 's/^/> /; s/ $//' >>"$scratch/new"
+        kept_or_new err | sed 's/^/! /; s/ $//' >>"$scratch/new"
         [ $rc -eq 0 ] || echo "= $rc" >>"$scratch/new"
     fi
     if matches "$scratch/out" "$scratch/got_out" && { [ "$kind" = md ] || matches "$scratch/err" "$scratch/got_err"; } &&

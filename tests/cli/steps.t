@@ -44,8 +44,8 @@ $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --pp 2 --tp 2 --dp 2 --micr
 >   state    ZeRO 0*, recompute none*, gradient sync end; steady step of 3 steps,
 >            no barrier
 > --
->   iteration           1.96 s   67.0k tokens/s, 8.37k tokens/s/GPU
->   MFU                 49.0 %   485 of 989 dense TFLOP/s/GPU (megatron FLOPs)
+>   iteration           1.99 s   66.0k tokens/s, 8.25k tokens/s/GPU
+>   MFU                 48.3 %   478 of 989 dense TFLOP/s/GPU (megatron FLOPs)
 $ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --order eager --gantt
 > P0 |F0F1F4F2B2b2F3B3b3F5B0b0 . .B1b1F6B6b6F7B7b7 .B4b4 . .B5b5|
 > P1 | .F0F2F1F3F4B2b2B0b0B3b3B1b1F6F5F7 . .B6b6B4b4B7b7B5b5 . .|
@@ -94,10 +94,10 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --order lazy
 = 2
 $ for order in strict eager; do pipesim --schedule chimera --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --order $order --no-alternatives | grep -E 'GPUs|iteration'; done
 > pipesim 0.1.0  chimera on 8 GPUs             (* = chosen for you, see --explain)
->   iteration           1.97 s   66.4k tokens/s, 8.30k tokens/s/GPU
+>   iteration           2.00 s   65.5k tokens/s, 8.19k tokens/s/GPU
 >   folding  simulated 4 pipeline ranks for 8 GPUs (one data-parallel replica)
 > pipesim 0.1.0  chimera, eager on 8 GPUs      (* = chosen for you, see --explain)
->   iteration           1.83 s   71.6k tokens/s, 8.95k tokens/s/GPU
+>   iteration           1.86 s   70.6k tokens/s, 8.82k tokens/s/GPU
 >   folding  simulated 4 pipeline ranks for 8 GPUs (one data-parallel replica)
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 >lowered.csv; pipesim --schedule lowered.csv --unit F=1 --order eager; rm lowered.csv
 ! pipesim: error: --order eager: 1f1b is a lowered program; its order is fixed
@@ -134,9 +134,9 @@ $ pipesim program --schedule pipedream --pp 2 --micro-batches 3
 ! pipesim: warning: a file holds one step; run by name, pipedream updates without a flush
 $ pipesim --schedule pipedream,pipedream-2bw,1f1b --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 | tail -4
 >    #  schedule       VP ZeRO recompute iteration     MFU  bubble    GiB  vs 1
->    1  pipedream-2bw   1    0 none         1.96 s  49.0 %  18.5 %   40.2  -
->    2  pipedream       1    0 none         2.14 s  44.9 %  17.9 %   44.4  +9.1 %
->    3  1f1b            1    0 none         2.24 s  42.7 %  26.9 %   38.1  +14.6 %
+>    1  pipedream-2bw   1    0 none         1.98 s  48.3 %  18.3 %   40.2  -
+>    2  pipedream       1    0 none         2.16 s  44.4 %  17.8 %   44.4  +9.0 %
+>    3  1f1b            1    0 none         2.28 s  42.2 %  26.8 %   38.1  +14.7 %
 $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --no-alternatives --engine dag
 > pipesim 0.1.0  pipedream-2bw on 8 GPUs       (* = chosen for you, see --explain)
 >
@@ -149,17 +149,17 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >   costs    analytic, not calibrated on any measurement (constants and sources:
 >            pipesim clusters h100)
 >
->   iteration           1.96 s   66.9k tokens/s, 8.37k tokens/s/GPU
->   MFU                 49.0 %   484.6 of 989 dense TFLOP/s/GPU (megatron FLOPs)
->   bubble              18.5 %   idle, waiting for other stages; span form 16.1 %
+>   iteration           1.98 s   66.0k tokens/s, 8.26k tokens/s/GPU
+>   MFU                 48.3 %   478.1 of 989 dense TFLOP/s/GPU (megatron FLOPs)
+>   bubble              18.3 %   idle, waiting for other stages; span form 16.1 %
 >   peak memory       40.2 GiB   of 79.6 on pipeline rank 0: fits, 39.4 GiB free
->   1 T tokens        173 days   33.2k GPU-hours
+>   1 T tokens        175 days   33.6k GPU-hours
 >
->   time     forward 24.1 % | backward 52.0 % | TP comm 4.9 % |
->            p2p in flight 0.1 % | optimizer 0.5 % | bubble 18.4 %
+>   time     forward 23.8 % | backward 51.3 % | TP comm 6.1 % |
+>            p2p in flight 0.1 % | optimizer 0.5 % | bubble 18.3 %
 >
 >   network  fat-tree of 1 node; engine dag: transfers do not slow each other down
->   exposed  p2p in flight 0.1 % (1.14 ms) | TP comm 4.9 % (96.8 ms)
+>   exposed  p2p in flight 0.1 % (1.13 ms) | TP comm 6.1 % (121 ms)
 >   links    node*.gpu*.down: 8 links, 0.1 % mean, 0.2 % max (node0.gpu2.down)
 >            node*.gpu*.up: 8 links, 0.1 % mean, 0.2 % max (node0.gpu2.up)
 >
@@ -169,7 +169,7 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >     rank 2 (stage 2)         3.3    1.6    9.8     8.5      0.2    4.0    27.3
 >     rank 3 (stage 3)         4.2    2.1   12.7     6.3      0.1    4.0    29.4
 >
->   note     rank 3 computes 19 % longer than the average (embedding and head
+>   note     rank 3 computes 18 % longer than the average (embedding and head
 >            count): uneven stages, not the schedule, make most of the bubble;
 >            --head balanced, --first-stage-layers and --last-stage-layers move
 >            blocks

@@ -51,10 +51,10 @@ $ pipesim sweep --schedule 1f1b --gpus 7 --pp 2 --engine dag --recompute full --
 ! pipesim: warning: no point has figures, 1 of 1 refused; 7 GPUs are not a multiple of tp * cp * pp * dp = 2; nearest: --gpus 6 or 8
 # A row is what a run says.
 $ pipesim --preset bfs-52b --engine dag --gbs 32 --json | grep -E '^  "(iteration_s|mfu|peak_mem_bytes)"' && pipesim sweep --preset bfs-52b --engine dag --gbs 16:32:x2 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $1 == 1 { print $at["iteration_s"], $at["mfu"], $at["peak_mem_bytes"] }'
->   "iteration_s": 3.3493577787989999,
->   "mfu": 0.3883788827163478,
+>   "iteration_s": 3.4048192154780001,
+>   "mfu": 0.38205254071460087,
 >   "peak_mem_bytes": 16854330996,
-> 3.3493577787989999 0.3883788827163478 16854330996
+> 3.4048192154780001 0.38205254071460087 16854330996
 # Several schedules: options go to those that have them; one alone refuses what it has not.
 $ pipesim sweep --schedule all --pp 4 --micro-batches 8 --vp 2 --unit F=1,B=2 | awk -F, '{ print $2, $12, $(NF - 3) }'
 > schedule vp status
