@@ -13,6 +13,7 @@ enum {
     VERIFY = 1 << PP_CMD_VERIFY,
     COMPARE = 1 << PP_CMD_COMPARE,
     PLOT = 1 << PP_CMD_PLOT,
+    VALIDATE = 1 << PP_CMD_VALIDATE,
     SHAPE = RUN | PROGRAM,
     LISTS = 1 << PP_CMD_SCHEDULES | 1 << PP_CMD_MODELS | 1 << PP_CMD_CLUSTERS | 1 << PP_CMD_PRESETS,
     BIG = PP_OPTION_BIG,
@@ -47,6 +48,8 @@ static const struct pp_command commands[] = {
                       .takes_lists = true},
     [PP_CMD_PLOT] = {"plot", "pipesim plot FILE... [--kind KIND] [options] [-o FILE]",
                      "draw a sweep, traces or a report, to a file or in the terminal", 1, -1},
+    [PP_CMD_VALIDATE] = {"validate", "pipesim validate FILE.csv... [options]",
+                         "predict published runs, and print how wrong the predictions are", 1, -1},
     [PP_CMD_HELP] = {"help", "pipesim help [COMMAND]", "help on one command", 0, 1},
 };
 
@@ -61,6 +64,7 @@ static const struct pp_command commands[] = {
 #define G_COMPARE  "Comparison"
 #define G_SWEEP    "Sweep"
 #define G_PLOT     "Plot"
+#define G_VALIDATE "Validation"
 #define G_OUTPUT   PP_GROUP_OUTPUT
 
 /* clang-format off */
@@ -163,6 +167,15 @@ static const struct pp_option options[] = {
     {.name = "allow-different", .type = PP_OPTION_FLAG, .group = G_COMPARE, .commands = COMPARE,
      .help = "Compare traces of different programs, as far as they have the same events."},
 
+    {.name = "tolerance", .type = PP_OPTION_FRAC, .argument = "FRAC", .group = G_VALIDATE, .commands = VALIDATE,
+     .help = "Exit 5 when the median error of all rows is larger, e.g. 10%."},
+    {.name = "worst", .type = PP_OPTION_INT, .argument = "N", .min = 0, .max = 1 << 20, .default_text = "10", .group = G_VALIDATE, .commands = VALIDATE,
+     .help = "How many of the rows with the largest errors to print."},
+    {.name = "family", .type = PP_OPTION_STRING, .argument = "NAME", .group = G_VALIDATE, .commands = VALIDATE,
+     .help = "Only the rows of one family."},
+    {.name = "row", .type = PP_OPTION_STRING, .argument = "ID", .group = G_VALIDATE, .commands = VALIDATE,
+     .help = "One row: the command line that it stands for, what was concluded to get there, and its errors; with --explain where they come from."},
+
     {.name = "part", .type = PP_OPTION_STRING, .argument = "I/N", .default_text = "what the launcher says, else all", .group = G_SWEEP, .commands = SWEEP,
      .help = "Compute part I of N only, 1/N to N/N: points I, I+N, I+2N ... all: every point, whatever started the program."},
     {.name = "jobs", .type = PP_OPTION_INT, .argument = "N", .min = 1, .max = 4096, .default_text = "one for each core", .group = G_SWEEP, .commands = SWEEP,
@@ -195,9 +208,9 @@ static const struct pp_option options[] = {
     {.name = "paper", .type = PP_OPTION_FLAG, .group = G_PLOT, .commands = PLOT | REPORT, .help = "For a column of a paper: 3.3 inches wide, 8 pt, dashes beside colours."},
     {.name = "size", .type = PP_OPTION_STRING, .argument = "WxH", .group = G_PLOT, .commands = PLOT | REPORT, .help = "Of the picture in inches, 6x4, or 15x10cm."},
 
-    {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT | COMPARE, .help = "One JSON object on stdout."},
+    {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT | COMPARE | VALIDATE, .help = "One JSON object on stdout."},
     {.name = "gantt", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Draw the step in the terminal."},
-    {.name = "explain", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Say where each number comes from."},
+    {.name = "explain", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT | VALIDATE, .help = "Say where each number comes from."},
     {.name = "trace", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = REPORT,
      .help = "Write the events: .csv, or .json for Perfetto; .gz compresses."},
     {.name = "plot", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = REPORT,
@@ -224,6 +237,7 @@ static const struct pp_example examples[] = {
     {"pipesim sweep --schedule all --pp 4:16:x2 --micro-batches 16,32 --unit F=1,B=2 --part 2/4 -o part-2.csv", "one of four parts; under srun, mpirun or torchrun each process takes its own"},
     {"pipesim sweep --merge part-*.csv -o sweep.csv", "put the parts together"},
     {"pipesim plot sweep.csv", "draw a sweep in the terminal; -o fig.pdf --paper for a paper"},
+    {"pipesim validate tests/published/measurements.csv --family seqpar-t5", "how wrong are predictions of published runs?"},
     {"pipesim compare predicted.csv measured.json.gz --tolerance 5%", "how wrong is a prediction, and where? Two files of --trace"},
 };
 /* clang-format on */

@@ -32,6 +32,8 @@ enum pp_status pp_command_sweep(struct pp_arena *, const struct pp_parsed *, FIL
                                 struct pp_error *);
 enum pp_status pp_command_plot(struct pp_arena *, const struct pp_parsed *, FILE *,
                                struct pp_error *);
+enum pp_status pp_command_validate(struct pp_arena *, const struct pp_parsed *, FILE *,
+                                   struct pp_error *);
 
 /* The subjects of --schedule: names, a file, or "all". `*subjects` in the arena. */
 enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_request *request,

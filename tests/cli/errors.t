@@ -3,7 +3,7 @@ $ pipesim
 ! pipesim: predict step time, bubbles, memory and MFU of pipeline-parallel training
 ! usage: pipesim [run] --schedule NAME|FILE.csv --gpus N [options]
 ! commands: run schedules models clusters presets program verify compare sweep
-!           plot help
+!           plot validate help
 !
 ! Examples:
 !   # a report with no input file: model, cluster and layout are chosen for you
@@ -27,7 +27,7 @@ $ pipesim
 ! pipesim: error: nothing to do; try: pipesim --schedule chimera --gpus 2048
 = 2
 $ pipesim frobnicate
-! pipesim: error: unknown command "frobnicate"; commands are run, schedules, models, clusters, presets, program, verify, compare, sweep, plot, help
+! pipesim: error: unknown command "frobnicate"; commands are run, schedules, models, clusters, presets, program, verify, compare, sweep, plot, validate, help
 = 2
 $ pipesim shedules
 ! pipesim: error: unknown command "shedules"; did you mean "pipesim schedules"?
@@ -37,7 +37,7 @@ $ pipesim --schedule chimra --gpus 4
 !   pipesim schedules lists them; a program file ends in .csv or has a / in its name
 = 2
 $ pipesim --gpus 4
-! pipesim: error: --schedule is needed: 1f1b, bfs, ...
+! pipesim: error: --schedule is needed: 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, pipedream, pipedream-2bw, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv, all, or a program file
 !   try: pipesim --schedule chimera --gpus 2048
 = 2
 $ pipesim --schedule chimera
@@ -142,7 +142,7 @@ $ pipesim --schedule 1f1b --gpus 8 --preset chimera
 !   pipesim presets lists them
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --vp 2
-! pipesim: error: --vp 2: 1f1b has no such option; schedules that have it: bfs, ...
+! pipesim: error: --vp 2: 1f1b has no such option; schedules that have it: bfs, hanayo, interleaved, interleaved-zb
 = 2
 $ pipesim --schedule gpipe --gpus 8 --group 4
 ! pipesim: error: --group 4: gpipe has no such option; schedules that have it: interleaved, interleaved-zb
@@ -266,16 +266,16 @@ $ pipesim --schedule 1f1b --gpus 8 --tp 1048576 --cp 1048576 --dp 1048576 --pp 1
 ! pipesim: error: tp * cp * pp * dp is more than 1,048,576 GPUs
 = 2
 $ pipesim --schedule 1f1b --gpus 64 --pp 4 --slow 3.=0.5
-! pipesim: error: --slow 3.=0.5: expected RANK=FACTOR ...
+! pipesim: error: --slow 3.=0.5: expected RANK=FACTOR or RANK.REPLICA=FACTOR with a factor above 0, such as 3=0.8
 = 2
 $ pipesim --schedule 1f1b --gpus 64 --pp 4 --slow 3=0.5 --slow 3=0.9
 ! pipesim: error: --slow 3=0.9: rank 3 was slowed before
 = 2
 $ pipesim --schedule pipedream --order eager --unit F=1 --pp 4 --micro-batches 8
-! pipesim: error: --order eager: pipedream names a fixed number of weight versions, ...
+! pipesim: error: --order eager: pipedream names a fixed number of weight versions, which only its strict order keeps
 = 2
 $ pipesim --schedule v-half --unit F=100000,I=100000,W=100000,C=1000 --pp 4 --micro-batches 16
-! pipesim: error: the step takes ...
+! pipesim: error: the step takes 1.01e+07 s; times above 4.61e+06 s overflow
 = 1
 $ pipesim --schedule 1f1b --gpus 8 --link-bw node=1e-300
 ! pipesim: error: --link-bw node=1e-300: the factor is out of range: 1e-06 to 1e+06

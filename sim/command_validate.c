@@ -1,0 +1,161 @@
+/* pipesim validate: published measurements held against predictions. */
+#include "sim/commands.h"
+
+#include "sim/report.h"
+#include "sim/validation.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DEFAULT_WORST = 10 };
+
+static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
+{
+    return pp_options_get(&pp_sim_cli, parsed, name);
+}
+
+static enum pp_status read_files(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                 struct pp_measurements *list, struct pp_error *err)
+{
+    for (int i = 0; i < parsed->operand_count; i++)
+        PP_TRY(pp_measurements_read(arena, parsed->operands[i], list, err));
+    return PP_OK;
+}
+
+/* Keep the rows of one family. */
+static enum pp_status select_family(struct pp_arena *arena, const char *family,
+                                    struct pp_measurements *list, struct pp_error *err)
+{
+    const char **names = PP_ARRAY(arena, const char *, list->count + 1);
+    int kept = 0;
+
+    for (int i = 0; i < list->count; i++)
+        names[i] = list->rows[i].family;
+    const char *near = pp_suggest(family, names);
+    for (int i = 0; i < list->count; i++)
+        if (!strcmp(list->rows[i].family, family))
+            list->rows[kept++] = list->rows[i];
+    if (kept == 0) {
+        pp_error_set(err, PP_EINVAL, "--family %s: no row is of that family", family);
+        return near ? pp_error_append(err, "; did you mean %s?", near) : err->status;
+    }
+    list->count = kept;
+    return PP_OK;
+}
+
+static enum pp_status find_row(struct pp_arena *arena, const char *id,
+                               const struct pp_measurements *list,
+                               const struct pp_measurement **row, struct pp_error *err)
+{
+    const char **names = PP_ARRAY(arena, const char *, list->count + 1);
+
+    for (int i = 0; i < list->count; i++) {
+        *row = &list->rows[i];
+        names[i] = list->rows[i].id;
+        if (!strcmp(list->rows[i].id, id))
+            return PP_OK;
+    }
+    const char *near = pp_suggest(id, names);
+    pp_error_set(err, PP_EINVAL, "--row %s: no row has that id", id);
+    return near ? pp_error_append(err, "; did you mean %s?", near) : err->status;
+}
+
+static void print_value(const char *label, double published, double predicted, const char *unit,
+                        double scale, FILE *out)
+{
+    fprintf(out, "%-10s", label);
+    if (isfinite(published))
+        fprintf(out, "published %.4g %s, ", published * scale, unit);
+    fprintf(out, "predicted %.4g %s", predicted * scale, unit);
+    if (isfinite(published))
+        fprintf(out, ", error %+.1f %%", 100 * (predicted / published - 1));
+    fputc('\n', out);
+}
+
+static void print_parts(const struct pp_result *result, FILE *out)
+{
+    fputs("time      ", out);
+    for (int i = 0, n = 0; i < PP_TIME_PARTS; i++)
+        if (result->metrics.time_frac[i] > 0)
+            fprintf(out, "%s%s %.1f %%", n++ ? " | " : "", pp_time_part_names[i],
+                    100 * result->metrics.time_frac[i]);
+    fputc('\n', out);
+}
+
+/* The command a row stands for, and what came of it. */
+static enum pp_status print_row(struct pp_arena *arena, const struct pp_measurement *m,
+                                bool has_details, FILE *out, struct pp_error *err)
+{
+    struct pp_measure_case open;
+    struct pp_validation_row row;
+    struct pp_result result;
+
+    pp_measure_case_open(arena, m, &open);
+    pp_validation_predict(arena, &open, &row, &result);
+    fprintf(out, "%s (%s:%d)\n", m->id, m->file, m->line);
+    if (*m->cell[PP_COL_MODEL])
+        fprintf(out, "model     %s\n", m->cell[PP_COL_MODEL]);
+    for (int i = 0; i < open.command.note_count; i++)
+        fprintf(out, "concluded %s\n", open.command.notes[i]);
+    fprintf(out, "command   %s\n", pp_measure_command_line(arena, &open.command));
+    if (row.skipped)
+        return pp_error_set(err, PP_EINVAL, "%s is skipped: %s", m->id, row.skipped);
+    print_value("step", m->step_s, row.prediction.step_s, "s", 1, out);
+    print_value("memory", m->mem_bytes, row.prediction.mem_bytes, "GiB", 1.0 / (1 << 30), out);
+    print_parts(&result, out);
+    if (has_details) {
+        fputc('\n', out);
+        pp_explain_print(&result, out);
+    }
+    return PP_OK;
+}
+
+static enum pp_status check_tolerance(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                      const struct pp_validation *v, struct pp_error *err)
+{
+    const struct pp_option_value *tolerance = get(parsed, "tolerance");
+    const struct pp_validation_group all = pp_validation_all(arena, v, pp_validation_is_any, "");
+
+    if (!tolerance->count || all.time.n == 0 || all.time.median_abs <= tolerance->number)
+        return PP_OK;
+    return pp_error_set(err, PP_ETOLERANCE,
+                        "the median error of %d rows is %.4g %%, more than the tolerance of %g %%",
+                        all.time.n, 100 * all.time.median_abs, 100 * tolerance->number);
+}
+
+static enum pp_status check_options(const struct pp_parsed *parsed, struct pp_error *err)
+{
+    if (get(parsed, "explain")->count && !get(parsed, "row")->count)
+        return pp_error_set(err, PP_EINVAL, "--explain needs --row ID: it shows one row in depth");
+    if (get(parsed, "row")->count && get(parsed, "json")->count)
+        return pp_error_set(err, PP_EINVAL, "--row is for people; --json has all rows");
+    return PP_OK;
+}
+
+enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                   FILE *out, struct pp_error *err)
+{
+    const struct pp_option_value *worst = get(parsed, "worst");
+    const char *family = get(parsed, "family")->text, *id = get(parsed, "row")->text;
+    struct pp_measurements list = {0};
+    const struct pp_measurement *row = NULL;
+    struct pp_validation validation;
+
+    PP_TRY(check_options(parsed, err));
+    PP_TRY(read_files(arena, parsed, &list, err));
+    if (id) {
+        PP_TRY(find_row(arena, id, &list, &row, err));
+        return print_row(arena, row, get(parsed, "explain")->count > 0, out, err);
+    }
+    if (family)
+        PP_TRY(select_family(arena, family, &list, err));
+    pp_validation_run(arena, &list, &validation);
+    if (get(parsed, "json")->count) {
+        pp_validation_json(arena, &validation, out);
+    } else {
+        const struct pp_validation_view view = {.worst = worst->count ? (int)worst->integer
+                                                                      : DEFAULT_WORST};
+        pp_validation_print(arena, &validation, &view, out);
+    }
+    return check_tolerance(arena, parsed, &validation, err);
+}

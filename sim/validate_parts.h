@@ -1,0 +1,39 @@
+/* sim/validate_parts.h — what the translation of rows consists of. Internal to sim/validate*.c. */
+#ifndef PP_SIM_VALIDATE_PARTS_H
+#define PP_SIM_VALIDATE_PARTS_H
+
+#include "sim/validate.h"
+
+/* ---- tables and patterns: sim/validate_words.c ---- */
+extern const struct pp_measure_rule pp_measure_rules[]; /* ended by a pattern of NULL */
+
+struct pp_measure_device {
+    const char *pattern, *preset, *keys; /* preset of a cluster, with keys of its text */
+    bool is_domain; /* the NVLink domain of the preset counts, not the devices of a tray */
+};
+extern const struct pp_measure_device pp_measure_devices[]; /* ended by NULL */
+
+/* Where the pattern begins in the text; '#' stands for a number, '*' for anything. */
+const char *pp_measure_contains(const char *text, const char *pattern);
+/* The number for which '#' stands in a cell that matches, 0 = none. */
+int pp_measure_number_in(const char *cell, const char *pattern);
+
+/* ---- a command under construction: sim/validate_request.c ---- */
+struct pp_measure_writer {
+    struct pp_arena *arena;
+    const struct pp_measurement *row;
+    struct pp_measure_command *command;
+    int64_t tp, pp, dp, cp, ep, gpus, per_node, vp;
+};
+/* Add "--option value" (NULL: the option alone), unless it stands there. */
+void pp_measure_put(struct pp_measure_writer *w, const char *option, const char *value);
+bool pp_measure_has(const struct pp_measure_writer *w, const char *option);
+void pp_measure_note(struct pp_measure_writer *w, const char *note);
+
+/* Dimensions of the model: sim/validate_model.c. */
+enum pp_status pp_measure_put_model(struct pp_measure_writer *w, struct pp_error *err);
+/* --zero, --shard, --secondary from a rule's value: sim/validate_shard.c. */
+enum pp_status pp_measure_put_shard(struct pp_measure_writer *w, const struct pp_measure_rule *rule,
+                                    struct pp_error *err);
+
+#endif

@@ -1,0 +1,100 @@
+/* Rows resolved and simulated like any other run. */
+#include "sim/validate.h"
+
+#include "sim/cli.h"
+#include "sim/resolve.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Options that other parts of the program will bring, and what a row is without them. */
+static const struct {
+    const char *name;
+    bool is_needed;
+} OPTIONAL[] = {{"precision", false},         {"attention", false},  {"framework", false},
+                {"sequence-parallel", false}, {"tp-overlap", false}, {"shard", true},
+                {"secondary", true}};
+
+static bool exists(const char *name)
+{
+    for (int i = 0; i < pp_sim_cli.option_count; i++)
+        if (!strcmp(pp_sim_cli.options[i].name, name))
+            return true;
+    return false;
+}
+
+static enum pp_status prune(struct pp_measure_command *command, struct pp_error *err)
+{
+    for (int i = 0; i + 1 < command->argc; i++)
+        for (size_t k = 0; k < sizeof(OPTIONAL) / sizeof(*OPTIONAL); k++) {
+            if (strncmp(command->argv[i], "--", 2) != 0 ||
+                strcmp(command->argv[i] + 2, OPTIONAL[k].name) != 0 || exists(OPTIONAL[k].name))
+                continue;
+            if (OPTIONAL[k].is_needed || !strcmp(command->argv[i + 1], "fp8"))
+                return pp_error_set(err, PP_EINVAL, "not in this build: %s %s", command->argv[i],
+                                    command->argv[i + 1]);
+            memmove(&command->argv[i], &command->argv[i + 2],
+                    sizeof(char *) * (size_t)(command->argc - i - 2));
+            command->argc -= 2;
+            i--;
+            break;
+        }
+    return PP_OK;
+}
+
+static enum pp_status resolve(struct pp_arena *arena, struct pp_measure_command *command,
+                              struct pp_config *config, struct pp_error *err)
+{
+    struct pp_parsed parsed;
+    struct pp_request request;
+    struct pp_subject subject;
+
+    PP_TRY(prune(command, err));
+    PP_TRY(pp_options_parse(arena, &pp_sim_cli, command->argc, command->argv, &parsed, err));
+    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, &parsed, &request, err));
+    PP_TRY(
+        pp_subject_open(arena, &request, pp_request_text(&request, "schedule", ""), &subject, err));
+    return pp_resolve(arena, &request, &subject, config, err);
+}
+
+void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *row,
+                          struct pp_measure_case *out)
+{
+    struct pp_error err = {0};
+
+    *out = (struct pp_measure_case){.row = row};
+    enum pp_status status = pp_measure_command(arena, row, &out->command, &err);
+    if (status == PP_OK)
+        status = resolve(arena, &out->command, &out->config, &err);
+    if (status != PP_OK)
+        out->skipped = pp_arena_printf(arena, "%.*s", (int)strcspn(err.message, "\n"), err.message);
+    out->config.prepared = NULL; /* of other constants, perhaps */
+}
+
+enum pp_status pp_measure_simulate(struct pp_arena *arena, const struct pp_measure_case *row,
+                                   const struct pp_measure_change *change, struct pp_result *result,
+                                   struct pp_error *err)
+{
+    struct pp_config config = row->config;
+
+    if (change) {
+        change->apply(&config, change->context);
+        if (change->has_links)
+            PP_TRY(pp_resolve_fabric(arena, &config, config.layout.gpus, err));
+    }
+    return pp_simulate(arena, &config, PP_METRICS, result, err);
+}
+
+struct pp_prediction pp_measure_prediction(const struct pp_measurement *row,
+                                           const struct pp_result *result)
+{
+    const double step_s = result->metrics.iteration_s;
+    const double rate = result->model_flops_per_step / (step_s * result->config.layout.gpus);
+
+    (void)row;
+    return (struct pp_prediction){.step_s = step_s,
+                                  .mem_bytes = result->memory[result->peak_rank].peak_bytes,
+                                  .model_flops = result->model_flops_per_step,
+                                  .peak_flops_per_s = rate / result->mfu,
+                                  .fits = result->fits};
+}

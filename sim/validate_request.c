@@ -1,0 +1,342 @@
+/* From a row to the command line it stands for. */
+#include "sim/validate_parts.h"
+
+#include "core/units.h"
+#include "sim/cli.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_DEVICES = 1 << 20, NUMBER_BYTES = 32 };
+
+void pp_measure_note(struct pp_measure_writer *w, const char *note)
+{
+    if (w->command->note_count < PP_MEASURE_NOTES)
+        w->command->notes[w->command->note_count++] = note;
+}
+
+static void put_word(struct pp_measure_writer *w, const char *word)
+{
+    if (w->command->argc < PP_MEASURE_WORDS)
+        w->command->argv[w->command->argc++] = pp_arena_strdup(w->arena, word);
+}
+
+bool pp_measure_has(const struct pp_measure_writer *w, const char *option)
+{
+    for (int i = 0; i < w->command->argc; i++)
+        if (!strncmp(w->command->argv[i], "--", 2) && !strcmp(w->command->argv[i] + 2, option))
+            return true;
+    return false;
+}
+
+void pp_measure_put(struct pp_measure_writer *w, const char *option, const char *value)
+{
+    if (pp_measure_has(w, option))
+        return;
+    put_word(w, pp_arena_printf(w->arena, "--%s", option));
+    if (value)
+        put_word(w, value);
+}
+
+static void put_int(struct pp_measure_writer *w, const char *option, int64_t value)
+{
+    char text[NUMBER_BYTES];
+
+    snprintf(text, sizeof(text), "%" PRId64, value);
+    pp_measure_put(w, option, text);
+}
+
+/* ---- degrees and batch ------------------------------------------------------------------- */
+
+static enum pp_status missing(const struct pp_measurement *row, const enum pp_measure_column *list,
+                              int count, struct pp_error *err)
+{
+    int found = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (*row->cell[list[i]])
+            continue;
+        if (found++ == 0)
+            pp_error_set(err, PP_EINVAL, "missing:");
+        pp_error_append(err, "%s %s", found > 1 ? "," : "", pp_measure_columns[list[i]]);
+    }
+    return found ? PP_EINVAL : PP_OK;
+}
+
+/* What no other cell tells. */
+static enum pp_status check_cells(const struct pp_measurement *row, struct pp_error *err)
+{
+    static const enum pp_measure_column NEEDED[] = {
+        PP_COL_LAYERS, PP_COL_HIDDEN, PP_COL_HEADS, PP_COL_VOCAB, PP_COL_SEQ,
+        PP_COL_GPU,    PP_COL_TP,     PP_COL_PP,    PP_COL_MBS,   PP_COL_GBS};
+    static const enum pp_measure_column EITHER[] = {PP_COL_GPUS, PP_COL_DP};
+
+    if (row->defect)
+        return pp_error_set(err, PP_EINVAL, "%s", row->defect);
+    PP_TRY(missing(row, NEEDED, sizeof(NEEDED) / sizeof(*NEEDED), err));
+    return *row->cell[PP_COL_GPUS] || *row->cell[PP_COL_DP] ? PP_OK : missing(row, EITHER, 2, err);
+}
+
+/* gpus and dp follow from each other. */
+static enum pp_status read_degrees(struct pp_measure_writer *w, struct pp_error *err)
+{
+    const struct pp_measurement *row = w->row;
+
+    PP_TRY(pp_measure_int(row, PP_COL_TP, MOST_DEVICES, 1, &w->tp, err));
+    PP_TRY(pp_measure_int(row, PP_COL_PP, UINT16_MAX, 1, &w->pp, err));
+    PP_TRY(pp_measure_int(row, PP_COL_CP, MOST_DEVICES, 1, &w->cp, err));
+    PP_TRY(pp_measure_int(row, PP_COL_EP, MOST_DEVICES, 1, &w->ep, err));
+    PP_TRY(pp_measure_int(row, PP_COL_GPUS_PER_NODE, MOST_DEVICES, 0, &w->per_node, err));
+    PP_TRY(pp_measure_int(row, PP_COL_DP, MOST_DEVICES, 0, &w->dp, err));
+    PP_TRY(pp_measure_int(row, PP_COL_GPUS, MOST_DEVICES, 0, &w->gpus, err));
+    const double model = (double)w->tp * (double)w->pp * (double)w->cp;
+    if (w->dp == 0 && model <= MOST_DEVICES && w->gpus % (w->tp * w->pp * w->cp) == 0) {
+        w->dp = w->gpus / (w->tp * w->pp * w->cp);
+        pp_measure_note(w, "dp not stated: gpus / (tp * pp * cp)");
+    }
+    if (w->gpus == 0 && model * (double)w->dp <= MOST_DEVICES)
+        w->gpus = w->tp * w->pp * w->cp * w->dp;
+    if (model * (double)w->dp == (double)w->gpus)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "contradiction: gpus %" PRId64 " is not tp %" PRId64 " * pp %" PRId64
+                        " * dp %" PRId64 " * cp %" PRId64 " = %.0f",
+                        w->gpus, w->tp, w->pp, w->dp, w->cp, model * (double)w->dp);
+}
+
+static enum pp_status put_batch(struct pp_measure_writer *w, struct pp_error *err)
+{
+    int64_t mbs, gbs, seq;
+
+    PP_TRY(pp_measure_int(w->row, PP_COL_SEQ, 1 << 24, 0, &seq, err));
+    PP_TRY(pp_measure_int(w->row, PP_COL_MBS, PP_OPTION_BIG, 0, &mbs, err));
+    PP_TRY(pp_measure_int(w->row, PP_COL_GBS, INT64_C(1) << 40, 0, &gbs, err));
+    if (gbs % (mbs * w->dp))
+        return pp_error_set(err, PP_EINVAL,
+                            "contradiction: global_batch %" PRId64 " is not a multiple of "
+                            "microbatch %" PRId64 " * dp %" PRId64 " = %" PRId64,
+                            gbs, mbs, w->dp, mbs * w->dp);
+    put_int(w, "seq", seq);
+    put_int(w, "mbs", mbs);
+    put_int(w, "gbs", gbs);
+    return PP_OK;
+}
+
+static void put_degrees(struct pp_measure_writer *w)
+{
+    put_int(w, "gpus", w->gpus);
+    put_int(w, "tp", w->tp);
+    put_int(w, "pp", w->pp);
+    put_int(w, "dp", w->dp);
+    if (w->cp > 1)
+        put_int(w, "cp", w->cp);
+    if (w->ep > 1)
+        put_int(w, "ep", w->ep);
+}
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+/* "2pp": times the pipeline ranks. */
+static const char *value_of(struct pp_measure_writer *w, const char *value)
+{
+    int64_t factor;
+    char number[NUMBER_BYTES];
+    const size_t length = value ? strlen(value) : 0;
+
+    if (length < 3 || length > sizeof(number) || strcmp(value + length - 2, "pp") != 0)
+        return value;
+    snprintf(number, sizeof(number), "%.*s", (int)length - 2, value);
+    if (pp_units_parse_int(number, 1, PP_OPTION_BIG, &factor, NULL) != PP_OK)
+        return value;
+    return pp_arena_printf(w->arena, "%" PRId64, factor * w->pp);
+}
+
+/* What a rule says only where there is something to share out: one device shares with nobody. */
+static bool is_void(const struct pp_measure_writer *w, const char *option)
+{
+    const bool is_state =
+        !strcmp(option, "zero") || !strcmp(option, "shard") || !strcmp(option, "secondary");
+
+    return (!strcmp(option, "sequence-parallel") && w->tp == 1) || (is_state && w->dp * w->cp == 1);
+}
+
+static enum pp_status apply(struct pp_measure_writer *w, const struct pp_measure_rule *rule,
+                            struct pp_error *err)
+{
+    const char *cell = w->row->cell[rule->column];
+
+    if (!rule->option)
+        return pp_error_set(err, PP_EINVAL, "%s \"%.60s\": %s", pp_measure_columns[rule->column],
+                            cell, rule->reason);
+    if (is_void(w, rule->option))
+        return PP_OK;
+    if (rule->reason)
+        pp_measure_note(w, pp_arena_printf(w->arena, "%s%s%s: %s", rule->option,
+                                           rule->value ? " " : "", rule->value ? rule->value : "",
+                                           rule->reason));
+    if (!rule->value)
+        return PP_OK;
+    if (strpbrk(rule->value, "#/=") || !strcmp(rule->value, "#"))
+        return pp_measure_put_shard(w, rule, err);
+    pp_measure_put(w, rule->option, value_of(w, rule->value));
+    return PP_OK;
+}
+
+/* Options that a rule has settled, whether or not it typed something. */
+enum { SETTLED_MAX = 32 };
+struct settled {
+    const char *names[SETTLED_MAX];
+    int count;
+};
+static bool settle(struct settled *settled, const char *name)
+{
+    for (int i = 0; i < settled->count; i++)
+        if (!strcmp(settled->names[i], name))
+            return false;
+    if (settled->count < SETTLED_MAX)
+        settled->names[settled->count++] = name;
+    return true;
+}
+
+static enum pp_status put_words(struct pp_measure_writer *w, struct pp_error *err)
+{
+    struct settled settled = {.count = 0};
+
+    for (const struct pp_measure_rule *rule = pp_measure_rules; rule->pattern; rule++) {
+        if (!pp_measure_matches(w->row->cell[rule->column], rule->pattern) ||
+            (rule->option && !settle(&settled, rule->option)))
+            continue;
+        /* shard factors and a stage say the same thing in two ways: the first counts */
+        if (rule->option && !strcmp(rule->option, "shard"))
+            settle(&settled, "zero");
+        PP_TRY(apply(w, rule, err));
+    }
+    return PP_OK;
+}
+
+/* Cells whose words no rule knows are refused, not ignored. */
+static enum pp_status check_words(const struct pp_measure_writer *w, struct pp_error *err)
+{
+    static const enum pp_measure_column SPOKEN[] = {PP_COL_ZERO, PP_COL_RECOMPUTE, PP_COL_PRECISION,
+                                                    PP_COL_SEQ_PARALLEL};
+
+    for (size_t i = 0; i < sizeof(SPOKEN) / sizeof(*SPOKEN); i++) {
+        const char *cell = w->row->cell[SPOKEN[i]];
+        bool is_known = !*cell;
+        for (const struct pp_measure_rule *rule = pp_measure_rules; rule->pattern; rule++)
+            is_known =
+                is_known || (rule->column == SPOKEN[i] && pp_measure_matches(cell, rule->pattern));
+        if (!is_known)
+            return pp_error_set(err, PP_EINVAL, "%s \"%.60s\" is not known",
+                                pp_measure_columns[SPOKEN[i]], cell);
+    }
+    return PP_OK;
+}
+
+/* ---- schedule ---------------------------------------------------------------------------- */
+
+/* A word that no rule knows may be the name of a schedule as it stands: "zbv (8 chunks)". */
+static void put_named_schedule(struct pp_measure_writer *w)
+{
+    const char *cell = w->row->cell[PP_COL_SCHEDULE];
+
+    if (*cell)
+        pp_measure_put(w, "schedule",
+                       pp_arena_printf(w->arena, "%.*s", (int)strcspn(cell, " ("), cell));
+}
+
+static enum pp_status put_schedule(struct pp_measure_writer *w, struct pp_error *err)
+{
+    const char *cell = w->row->cell[PP_COL_SCHEDULE], *chunks = w->row->cell[PP_COL_VP];
+    const bool is_interleaved =
+        pp_measure_contains(cell, "interleaved") != NULL || (!*cell && w->pp > 1 && *chunks);
+
+    w->vp = 1;
+    if (strcmp(chunks, "none") != 0)
+        PP_TRY(pp_measure_int(w->row, PP_COL_VP, 4096, 1, &w->vp, err));
+    if (w->pp > 1 && !strcmp(cell, "none"))
+        return pp_error_set(err, PP_EINVAL, "contradiction: schedule none with pp %" PRId64, w->pp);
+    if (w->pp > 1 && !*cell && !*chunks)
+        return pp_error_set(err, PP_EINVAL, "missing: schedule");
+    if (w->pp > 1 && is_interleaved && !*chunks)
+        return pp_error_set(err, PP_EINVAL, "missing: vpp_or_chunks");
+    if (w->pp == 1 || (is_interleaved && w->vp == 1)) /* one chunk: nothing is interleaved */
+        pp_measure_put(w, "schedule", "1f1b");
+    else if (!*cell)
+        pp_measure_put(w, "schedule", w->vp > 1 ? "interleaved" : "1f1b");
+    if (w->pp > 1 && w->vp > 1 && is_interleaved)
+        put_int(w, "vp", w->vp);
+    return PP_OK;
+}
+
+/* ---- cluster ----------------------------------------------------------------------------- */
+
+static enum pp_status put_cluster(struct pp_measure_writer *w, struct pp_error *err)
+{
+    const struct pp_measure_device *d = pp_measure_devices;
+    const double intra = pp_measure_number(w->row, PP_COL_INTRA);
+    const double inter = pp_measure_number(w->row, PP_COL_INTER);
+    char text[256];
+    int length;
+
+    while (d->pattern && !pp_measure_contains(w->row->cell[PP_COL_GPU], d->pattern))
+        d++;
+    if (!d->pattern)
+        return pp_error_set(err, PP_EINVAL, "gpu \"%.60s\": no constants for it",
+                            w->row->cell[PP_COL_GPU]);
+    length = snprintf(text, sizeof(text), "%s", d->preset);
+    if (*d->keys)
+        length += snprintf(text + length, sizeof(text) - (size_t)length, " %s", d->keys);
+    const bool has_nodes = w->per_node > 0 && !d->is_domain;
+    if (has_nodes)
+        length +=
+            snprintf(text + length, sizeof(text) - (size_t)length, " gpu:%" PRId64, w->per_node);
+    if (isfinite(intra))
+        length += snprintf(text + length, sizeof(text) - (size_t)length, " nvlink:%gGBps", intra);
+    if (isfinite(inter) && has_nodes)
+        length += snprintf(text + length, sizeof(text) - (size_t)length, " nic:%" PRId64 "x%gGBps",
+                           w->per_node, inter);
+    pp_measure_put(w, "cluster", text);
+    return PP_OK;
+}
+
+/* ---- the whole --------------------------------------------------------------------------- */
+
+enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measurement *row,
+                                  struct pp_measure_command *command, struct pp_error *err)
+{
+    struct pp_measure_writer w = {.arena = arena, .row = row, .command = command};
+
+    *command = (struct pp_measure_command){.argc = 0};
+    put_word(&w, "pipesim");
+    put_word(&w, "run");
+    PP_TRY(check_cells(row, err));
+    PP_TRY(read_degrees(&w, err));
+    PP_TRY(put_schedule(&w, err));
+    PP_TRY(check_words(&w, err));
+    put_degrees(&w);
+    PP_TRY(put_batch(&w, err));
+    PP_TRY(put_cluster(&w, err));
+    PP_TRY(put_words(&w, err));
+    if (w.dp * w.cp == 1)
+        pp_measure_put(&w, "zero", "0");
+    put_named_schedule(&w);
+    PP_TRY(pp_measure_put_model(&w, err));
+    pp_measure_put(&w, "engine", "dag");
+    return PP_OK;
+}
+
+const char *pp_measure_command_line(struct pp_arena *arena,
+                                    const struct pp_measure_command *command)
+{
+    const char *line = "";
+
+    for (int i = 0; i < command->argc; i++) {
+        const char *quote = strpbrk(command->argv[i], " ()'\"*;&|<>$") ? "\"" : "";
+        line = pp_arena_printf(arena, "%s%s%s%s%s", line, i ? " " : "", quote, command->argv[i],
+                               quote);
+    }
+    return line;
+}

@@ -1,0 +1,182 @@
+/* What the words of published tables mean in options, and what may be concluded from them. */
+#include "sim/validate_parts.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* First match wins for each option. An option of NULL refuses the row. */
+/* clang-format off */
+const struct pp_measure_rule pp_measure_rules[] = {
+    /* The order of work. */
+    {PP_COL_SCHEDULE, "^1f1b-interleaved",       "schedule", "interleaved", NULL},
+    {PP_COL_SCHEDULE, "^interleaved-zb",         "schedule", "interleaved-zb", NULL},
+    {PP_COL_SCHEDULE, "^interleaved",            "schedule", "interleaved", NULL},
+    {PP_COL_SCHEDULE, "^interlaced",             "schedule", "1f1b", NULL},
+    {PP_COL_SCHEDULE, "^1f1b-i",                 "schedule", "interleaved", NULL},
+    {PP_COL_SCHEDULE, "^1f1b",                   "schedule", "1f1b", NULL},
+    {PP_COL_SCHEDULE, "=none",                   "schedule", "1f1b", NULL},
+    {PP_COL_SCHEDULE, "^zb-1p",                  "schedule", "zb-auto", NULL},
+    {PP_COL_SCHEDULE, "^zb-2p",                  "schedule", "zb-auto", NULL},
+    {PP_COL_SCHEDULE, "^zb-v",                   "schedule", "zbv", NULL},
+    {PP_COL_SCHEDULE, "^zb-1p",                  "max-activations", "1pp", NULL},
+    {PP_COL_SCHEDULE, "^zb-2p",                  "max-activations", "2pp", NULL},
+    {PP_COL_SCHEDULE, "redistributed",           "head", "balanced", NULL},
+    {PP_COL_SCHEDULE, "vocab-1",                 "head", "vocab-1", NULL},
+    {PP_COL_SCHEDULE, "vocab-2",                 "head", "vocab-2", NULL},
+    {PP_COL_SCHEDULE, "^interlaced",             "head", "interlaced", NULL},
+
+    /* Who shards what. */
+    {PP_COL_ZERO, "=0",                          "zero", "0", NULL},
+    {PP_COL_ZERO, "=none",                       "zero", "0", NULL},
+    {PP_COL_ZERO, "custom P/G/OS",               "shard", "P/G/OS", NULL},
+    {PP_COL_ZERO, "^1 (sharded within #",        "shard", "os=#", NULL},
+    {PP_COL_ZERO, "^2 (sharding degree #",       "shard", "g=#,os=#", NULL},
+    {PP_COL_ZERO, "^3 within sub-group",         "shard", "p=node,g=node,os=node",
+     "the sub-group is taken to be a node"},
+    {PP_COL_ZERO, "hpz=#",                       "secondary", "#", NULL},
+    {PP_COL_ZERO, "zero2",                       "zero", "2", NULL},
+    {PP_COL_ZERO, "shard_grad_op",               "zero", "2", NULL},
+    {PP_COL_ZERO, "no reshard",                  "zero", "2", NULL},
+    {PP_COL_ZERO, "hsdp",                        "shard", "p=node,g=node,os=node",
+     "hybrid sharding: within a node"},
+    {PP_COL_ZERO, "fsdp",                        "zero", "3", NULL},
+    {PP_COL_ZERO, "zero3",                       "zero", "3", NULL},
+    {PP_COL_ZERO, "^1",                          "zero", "1", NULL},
+    {PP_COL_ZERO, "^2",                          "zero", "2", NULL},
+    {PP_COL_ZERO, "^3",                          "zero", "3", NULL},
+
+    /* Numbers. */
+    {PP_COL_PRECISION, "nvfp4",                  NULL, NULL, "4-bit matrices are not priced"},
+    {PP_COL_PRECISION, "fp4",                    NULL, NULL, "4-bit matrices are not priced"},
+    {PP_COL_PRECISION, "fp8",                    "precision", "fp8", NULL},
+    {PP_COL_PRECISION, "bf16",                   "precision", "bf16", NULL},
+    {PP_COL_PRECISION, "fp16",                   "precision", "fp16", NULL},
+    {PP_COL_PRECISION, "tf32",                   "precision", "tf32", NULL},
+    {PP_COL_PRECISION, "fp32",                   "precision", "fp32", NULL},
+    {PP_COL_PRECISION, "16-bit",                 "precision", NULL, NULL}, /* the device's own */
+    {PP_COL_PRECISION, "",                       "precision", NULL, "precision not stated: the device's own"},
+
+    /* What is computed twice. */
+    {PP_COL_RECOMPUTE, "=none",                  "recompute", "none", NULL},
+    {PP_COL_RECOMPUTE, "=full",                  "recompute", "full", NULL},
+    {PP_COL_RECOMPUTE, "selective",              "recompute", "selective", NULL},
+    {PP_COL_RECOMPUTE, "norm recompute",         "recompute", "selective", NULL},
+    {PP_COL_RECOMPUTE, "",                       "recompute", NULL, "recompute not stated: the mildest that fits"},
+
+    {PP_COL_SEQ_PARALLEL, "=1",                  "sequence-parallel", "on", NULL},
+    {PP_COL_SEQ_PARALLEL, "=0",                  "sequence-parallel", "off", NULL},
+    {PP_COL_SEQ_PARALLEL, "",                    "sequence-parallel", NULL, NULL},
+
+    /* Software that a table does not name in a column of its own. */
+    {PP_COL_ZERO,   "fsdp",                      "framework", "fsdp", "FSDP shards the state"},
+    {PP_COL_SOURCE, "torchtitan",                "framework", "fsdp", "torchtitan builds on FSDP"},
+    {PP_COL_NOTE,   "megatron-deepspeed",        "framework", "deepspeed", "measured with Megatron-DeepSpeed"},
+    {PP_COL_SOURCE, "deepspeed",                 "framework", "deepspeed", "measured with DeepSpeed"},
+    {PP_COL_ZERO,   "^3",                        "framework", "deepspeed", "ZeRO 3 is DeepSpeed's"},
+    {PP_COL_SOURCE, "*",                         "framework", "megatron", NULL},
+
+    /* FlashAttention, or scores stored in memory? */
+    {PP_COL_GPU,    "p100",                      "attention", "unfused", "FlashAttention needs a GPU of 2018 or later"},
+    {PP_COL_GPU,    "v100",                      "attention", "unfused", "FlashAttention needs a GPU of 2018 or later"},
+    {PP_COL_NOTE,   "flashattention",            "attention", "fused", NULL},
+    {PP_COL_NOTE,   "megatron-deepspeed",        "attention", "unfused", "FlashAttention is off in Megatron-DeepSpeed unless asked for"},
+    {PP_COL_YEAR,   "<2023",                     "attention", "unfused", "before 2023 Megatron-LM had no FlashAttention"},
+    {PP_COL_YEAR,   "*",                         "attention", "fused", NULL},
+
+    /* What the matrices are. */
+    {PP_COL_NOTE,  "untied",                     "embedding", "untied", NULL},
+    {PP_COL_MODEL, "llama",                      "model", "llama2-7b", NULL},
+    {PP_COL_MODEL, "internlm",                   "model", "llama2-7b", NULL},
+    {PP_COL_MODEL, "baichuan",                   "model", "llama2-7b", NULL},
+    {PP_COL_MODEL, "mistral",                    "model", "llama2-7b", NULL},
+    {PP_COL_MODEL, "qwen",                       "model", "llama2-7b", NULL},
+    {PP_COL_MODEL, "yi-",                        "model", "llama2-7b", NULL},
+    {PP_COL_MODEL, "nemotron",                   "model", "llama2-7b", NULL},
+    {PP_COL_MODEL, "nemotron",                   "mlp",   "plain", NULL}, /* squared ReLU */
+    {PP_COL_MODEL, "gpt",                        "model", "gpt3-175b", NULL},
+    {PP_COL_MODEL, "mpt",                        "model", "gpt3-175b", NULL},
+    {PP_COL_MODEL, "bloom",                      "model", "gpt3-175b", NULL},
+    {PP_COL_MODEL, "opt",                        "model", "gpt3-175b", NULL},
+    {0, NULL, NULL, NULL, NULL},
+};
+
+/* Names of devices as sold, to presets. Wider names stand behind narrower ones. */
+const struct pp_measure_device pp_measure_devices[] = {
+    {"a100*40gb",  "a100-40", "", false},
+    {"a100",       "a100", "", false},
+    {"ampere",     "a100", "", false},
+    {"a800",       "a800", "", false},
+    {"h100*hbm2e", "h100", "memory:96GB hbm:2.4TBps", false}, /* 5 stacks of HBM2e */
+    {"h100",       "h100", "", false},
+    {"h800",       "h800", "", false},
+    {"h200",       "h200", "", false},
+    {"gb200",      "gb200", "", true}, /* a rack is one NVLink domain, whatever a tray holds */
+    {"gb300",      "gb300", "", true},
+    {"b200",       "b200", "", false},
+    {"b300",       "b300", "", false},
+    {"v100*sxm3",  "v100-dgx2", "", false},
+    {"v100*16gb",  "v100-16", "", false},
+    {"v100",       "v100-dgx1", "", false},
+    {"p100",       "p100-daint", "", false},
+    {NULL, NULL, NULL, false},
+};
+/* clang-format on */
+
+/* Does `pattern` stand at the begin of `text`? A '#' stands for digits, a '*' for anything. */
+static bool matches_here(const char *text, const char *pattern)
+{
+    for (; *pattern; pattern++, text++) {
+        if (*pattern == '*')
+            return pp_measure_contains(text, pattern + 1) != NULL;
+        if (*pattern == '#') {
+            if (!isdigit((unsigned char)*text))
+                return false;
+            while (isdigit((unsigned char)text[1]))
+                text++;
+        } else if (tolower((unsigned char)*text) != tolower((unsigned char)*pattern)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const char *pp_measure_contains(const char *text, const char *pattern)
+{
+    for (;; text++) {
+        if (matches_here(text, pattern))
+            return text;
+        if (!*text)
+            return NULL;
+    }
+}
+
+bool pp_measure_matches(const char *cell, const char *pattern)
+{
+    switch (*pattern) {
+    case '\0':
+        return !*cell;
+    case '=':
+        return !strcasecmp(cell, pattern + 1);
+    case '^':
+        return matches_here(cell, pattern + 1);
+    case '<': {
+        const double value = strtod(cell, NULL);
+        return value > 0 && value < strtod(pattern + 1, NULL);
+    }
+    default:
+        return pp_measure_contains(cell, pattern) != NULL;
+    }
+}
+
+/* The digits that '#' of the pattern stands for. */
+int pp_measure_number_in(const char *cell, const char *pattern)
+{
+    const char *before = *pattern == '^' ? pattern + 1 : pattern;
+    const size_t length = strcspn(before, "#");
+    const char *start = before[length] ? pp_measure_contains(cell, before) : NULL;
+    const long number = start ? strtol(start + length, NULL, 10) : 0;
+
+    return number > 0 && number < 1 << 20 ? (int)number : 0;
+}

@@ -1,0 +1,94 @@
+/* Rows predicted one by one; a rival that knows one number: MFU. */
+#include "sim/validation.h"
+
+#include "core/quantile.h"
+
+#include <math.h>
+#include <string.h>
+
+static double error_of(double predicted, double published)
+{
+    return isfinite(published) ? predicted / published - 1 : (double)NAN;
+}
+
+void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case *open,
+                           struct pp_validation_row *row, struct pp_result *result)
+{
+    const struct pp_config *config = &open->config;
+    const struct pp_measurement *m = open->row;
+    struct pp_result own;
+    struct pp_error err = {0};
+
+    *row = (struct pp_validation_row){.row = m,
+                                      .skipped = open->skipped,
+                                      .error_frac = (double)NAN,
+                                      .mem_error_frac = (double)NAN,
+                                      .mfu = (double)NAN,
+                                      .baseline_error_frac = (double)NAN};
+    result = result ? result : &own;
+    if (!row->skipped && pp_measure_simulate(arena, open, NULL, result, &err) != PP_OK)
+        row->skipped = pp_arena_printf(arena, "%.*s", (int)strcspn(err.message, "\n"), err.message);
+    if (row->skipped)
+        return;
+    row->device = config->cluster.device.name;
+    row->schedule = config->schedule_name;
+    row->precision = config->cluster.device.dtype;
+    row->framework = config->framework->name;
+    row->pp = config->layout.pp;
+    row->prediction = pp_measure_prediction(m, result);
+    row->error_frac = error_of(row->prediction.step_s, m->step_s);
+    row->mem_error_frac = error_of(row->prediction.mem_bytes, m->mem_bytes);
+    row->mfu = row->prediction.model_flops /
+               (m->step_s * row->prediction.peak_flops_per_s * config->layout.gpus);
+}
+
+void pp_validation_run(struct pp_arena *arena, const struct pp_measurements *list,
+                       struct pp_validation *validation)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+
+    validation->rows = PP_ARRAY(arena, struct pp_validation_row, list->count);
+    validation->count = list->count;
+    for (int i = 0; i < list->count; i++) {
+        const struct pp_arena_mark mark = pp_arena_mark(scratch);
+        struct pp_validation_row *row = &validation->rows[i];
+        struct pp_measure_case open;
+
+        pp_measure_case_open(scratch, &list->rows[i], &open);
+        pp_validation_predict(scratch, &open, row, NULL);
+        if (row->skipped)
+            row->skipped = pp_arena_strdup(arena, row->skipped);
+        if (row->schedule)
+            row->schedule = pp_arena_strdup(arena, row->schedule);
+        pp_arena_release(scratch, mark);
+    }
+    pp_validation_baseline(arena, validation);
+}
+
+/* One MFU for every run of the world, learned from the complete rows of other families. */
+static double mfu_without(double *scratch, const struct pp_validation *v, const char *family)
+{
+    int n = 0;
+
+    for (int i = 0; i < v->count; i++)
+        if (pp_validation_is_complete(&v->rows[i]) && isfinite(v->rows[i].mfu) &&
+            strcmp(v->rows[i].row->family, family) != 0)
+            scratch[n++] = v->rows[i].mfu;
+    return pp_median(scratch, n);
+}
+
+void pp_validation_baseline(struct pp_arena *arena, struct pp_validation *v)
+{
+    double *scratch = PP_ARRAY(arena, double, v->count), mfu = (double)NAN;
+    const char *family = NULL;
+
+    for (int i = 0; i < v->count; i++) {
+        struct pp_validation_row *row = &v->rows[i];
+        if (!isfinite(row->mfu))
+            continue;
+        if (!family || strcmp(family, row->row->family) != 0)
+            mfu = mfu_without(scratch, v, row->row->family);
+        family = row->row->family;
+        row->baseline_error_frac = row->mfu / mfu - 1;
+    }
+}

@@ -1,0 +1,80 @@
+# Published runs against predictions: what is read, what is skipped and why.
+$ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/[-+0-9.]+ (%|s|GiB)/N \1/g'
+> 12 rows: 2 predicted; of 10 with every knob stated 2
+> errors: predicted / published - 1; size: median, p90, mean; bias: their median with
+> sign; one MFU: median error of a rival that knows the median MFU of other families
+>
+> complete dense rows        rows   median      p90     mean     bias  one MFU
+> all                           2   N %   N %   N %  N %        -
+> PP > 1                        1   N %   N %   N %  N %        -
+> median of families            1   N %
+>
+> complete, by family        rows   median      p90     mean     bias  one MFU
+> alpha                         2   N %   N %   N %  N %        -
+>
+> complete, by device        rows   median      p90     mean     bias  one MFU
+> a100                          2   N %   N %   N %  N %        -
+>
+> complete, by schedule      rows   median      p90     mean     bias  one MFU
+> 1f1b                          1   N %   N %   N %  N %        -
+> interleaved                   1   N %   N %   N %  N %        -
+>
+> complete, by precision     rows   median      p90     mean     bias  one MFU
+> bf16                          2   N %   N %   N %  N %        -
+>
+> peak memory                rows   median      p90     mean     bias
+> all                           1   N %   N %   N %  N %
+> alpha                         1   N %   N %   N %  N %
+>
+> out of memory: 0 of 0 published so are predicted so; 2 of 2 that ran are predicted
+> to fit
+>
+> complete rows, worst first         published   predicted    error
+> split                                  N s    N s  N %
+> good                                   N s     N s  N %
+>
+> skipped
+>      1  24 layers cannot fill N stages with at least one each: use at most 24
+>         stages (lower --pp or --vp) (layers, line 7)
+>      1  contradiction: global_batch 500 is not a multiple of microbatch 16 * dp
+>         32 = 512 (batch, line 6)
+>      1  contradiction: gpus 64 is not tp 1 * pp 1 * dp 32 * cp 1 = 32 (gpus,
+>         line 5)
+>      1  contradiction: hidden 2304 is no multiple of heads 25 (heads, line 9)
+>      1  contradiction: schedule none with pp 4 (order, line 8)
+>      1  gpu "TPUv4": no constants for it (device, line 11)
+>      1  missing: heads, vocab (half, line 4)
+>      1  the line has 3 fields, the header 28 (short, line 13)
+>      1  tp "two" is no whole number from 1 to 1048576 (number, line 12)
+>      1  zero_stage_or_fsdp "some" is not known (words, line 10)
+$ pipesim validate tests/cli/validate.csv --row split | grep -v -E '^(step|memory|time)'
+> split (tests/cli/validate.csv:3)
+> command   pipesim run --vp 2 --gpus 8 --tp 1 --pp 4 --dp 2 --seq 2048 --mbs 1 --gbs 16 --cluster "a100 gpu:8" --schedule interleaved --zero 1 --recompute none --model gpt3-175b --layers 24 --hidden 2304 --heads 24 --kv-heads 24 --ffn 9216 --vocab 51200 --mlp plain --embedding tied --engine dag
+$ pipesim validate tests/cli/validate.csv --row spilt
+! pipesim: error: --row spilt: no row has that id; did you mean split?
+= 2
+$ pipesim validate tests/cli/validate.csv --row gpus
+> gpus (tests/cli/validate.csv:5)
+> command   pipesim run
+! pipesim: error: gpus is skipped: contradiction: gpus 64 is not tp 1 * pp 1 * dp 32 * cp 1 = 32
+= 2
+$ pipesim validate tests/cli/validate.csv --family gamma
+! pipesim: error: --family gamma: no row is of that family
+= 2
+$ pipesim validate tests/cli/validate.csv --tolerance 0.01% 2>&1 >/dev/null | sed -E 's/is [0-9.]+ %/is N %/'; exit ${PIPESTATUS[0]}
+> pipesim: error: the median error of 2 rows is N %, more than the tolerance of 0.01 %
+= 5
+$ pipesim validate tests/cli/validate.csv --tolerance 1000% >/dev/null
+$ pipesim validate tests/cli/validate.csv --explain
+! pipesim: error: --explain needs --row ID: it shows one row in depth
+= 2
+$ pipesim validate no-such-file.csv
+! pipesim: error: cannot open no-such-file.csv: No such file or directory
+= 1
+$ printf 'a,b\n1,2\n' >"$TMPDIR/other.csv"; pipesim validate "$TMPDIR/other.csv" 2>&1 | sed "s|$TMPDIR|.|"; exit ${PIPESTATUS[0]}
+> pipesim: error: ./other.csv:1: no known column; expected a header such as id,layers,hidden,heads,vocab,seq_len,gpu,gpus,tp,pp,dp,schedule,microbatch,global_batch,metric_step_time_s
+= 2
+$ pipesim validate
+! pipesim: error: pipesim validate needs 1 operand, not 0
+! usage: pipesim validate FILE.csv... [options]
+= 2
