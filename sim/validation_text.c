@@ -106,10 +106,11 @@ static void print_memory(struct pp_arena *arena, const struct pp_validation *v, 
             line(&groups[i], &groups[i].memory, out);
     }
     if (fit.oom + fit.ran > 0)
-        fprintf(out,
-                "\nout of memory: %d of %d published so are predicted so; %d of %d that ran are "
-                "predicted\nto fit\n",
-                fit.oom_refused, fit.oom, fit.ran_fits, fit.ran);
+        pp_text_wrap(out, WIDTH, fprintf(out, "\n") - 1, 0,
+                     pp_arena_printf(arena,
+                                     "out of memory: %d of %d published so are predicted so; %d of "
+                                     "%d that ran are predicted to fit",
+                                     fit.oom_refused, fit.oom, fit.ran_fits, fit.ran));
 }
 
 static int by_error(const void *a, const void *b)

@@ -1,5 +1,5 @@
 # Published runs against predictions: what is read, what is skipped and why.
-$ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/[-+0-9.]+ (%|s|GiB)/N \1/g'
+$ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/[-+0-9.]+ (%|GiB|s( |$))/N \1/g'
 > 12 rows: 2 predicted; of 10 with every knob stated 2
 > errors: predicted / published - 1; size: median, p90, mean; bias: their median with
 > sign; one MFU: median error of a rival that knows the median MFU of other families
@@ -26,15 +26,15 @@ $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/[-+0-9.]+ (%|s|G
 > all                           1   N %   N %   N %  N %
 > alpha                         1   N %   N %   N %  N %
 >
-> out of memory: 0 of 0 published so are predicted so; 2 of 2 that ran are predicted
-> to fit
+> out of memory: 0 of 0 published so are predicted so; 2 of 2 that ran are
+> predicted to fit
 >
 > complete rows, worst first         published   predicted    error
 > split                                  N s    N s  N %
 > good                                   N s     N s  N %
 >
 > skipped
->      1  24 layers cannot fill N stages with at least one each: use at most 24
+>      1  24 layers cannot fill 32 stages with at least one each: use at most 24
 >         stages (lower --pp or --vp) (layers, line 7)
 >      1  contradiction: global_batch 500 is not a multiple of microbatch 16 * dp
 >         32 = 512 (batch, line 6)
@@ -49,7 +49,7 @@ $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/[-+0-9.]+ (%|s|G
 >      1  zero_stage_or_fsdp "some" is not known (words, line 10)
 $ pipesim validate tests/cli/validate.csv --row split | grep -v -E '^(step|memory|time)'
 > split (tests/cli/validate.csv:3)
-> command   pipesim run --vp 2 --gpus 8 --tp 1 --pp 4 --dp 2 --seq 2048 --mbs 1 --gbs 16 --cluster "a100 gpu:8" --schedule interleaved --zero 1 --recompute none --model gpt3-175b --layers 24 --hidden 2304 --heads 24 --kv-heads 24 --ffn 9216 --vocab 51200 --mlp plain --embedding tied --engine dag
+> command   pipesim run --vp 2 --gpus 8 --tp 1 --pp 4 --dp 2 --seq 2048 --mbs 1 --gbs 16 --cluster "a100 gpu:8" --schedule interleaved --zero 1 --recompute none --framework megatron --model gpt3-175b --layers 24 --hidden 2304 --heads 24 --kv-heads 24 --ffn 9216 --vocab 51200 --mlp plain --embedding tied --engine dag
 $ pipesim validate tests/cli/validate.csv --row spilt
 ! pipesim: error: --row spilt: no row has that id; did you mean split?
 = 2
