@@ -103,6 +103,27 @@ static void explain_times(const struct pp_result *r, FILE *out)
                 m->ranks[i].span_s);
 }
 
+/* How much of its blocks each stage computes again. */
+static void explain_recompute(const struct pp_result *r, FILE *out)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const double *fracs;
+    int column = 4;
+
+    if (r->config.is_unit || r->config.recompute != PP_RECOMPUTE_STAGE)
+        return;
+    fracs = pp_recompute_fracs(arena, &r->cost_inputs);
+    fputs("  recomputed share of the blocks of stage s = 1 to P, 1 - (1 - R) (P - 1) / (P - s):\n"
+          "   ",
+          out);
+    for (int s = 0; s < r->cost_inputs.stages; s++) {
+        if (column > 90)
+            column = fprintf(out, "\n   ") - 1;
+        column += fprintf(out, " %.6g", fracs[s]);
+    }
+    fputc('\n', out);
+}
+
 static void explain_memory(const struct pp_result *r, FILE *out)
 {
     char cell[PP_OP_TEXT_BYTES];
@@ -120,6 +141,7 @@ static void explain_memory(const struct pp_result *r, FILE *out)
             m->params_bytes / GIB, m->grads_bytes / GIB, m->optimizer_bytes / GIB,
             m->activations_bytes / GIB, m->peak_activations, m->buffers_bytes / GIB,
             m->other_bytes / GIB, m->peak_bytes / GIB, r->config.cluster.device.memory_bytes / GIB);
+    explain_recompute(r, out);
 }
 
 static void explain_rates(const struct pp_result *r, FILE *out)

@@ -123,6 +123,21 @@ static json_t *meta_json(const struct pp_result *r)
     return o;
 }
 
+/* Of each stage: its layers, and the share of them that is computed again. */
+static void put_stages(json_t *o, const struct pp_result *r)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const double *fracs = pp_recompute_fracs(arena, &r->cost_inputs);
+    json_t *layers = json_array(), *recompute = json_array();
+
+    for (int s = 0; s < r->cost_inputs.stages; s++) {
+        json_array_append_new(layers, json_integer(r->config.blocks_per_stage[s]));
+        json_array_append_new(recompute, json_real(fracs[s]));
+    }
+    json_object_set_new(o, "stages",
+                        json_pack("{so so}", "layers", layers, "recompute_frac", recompute));
+}
+
 static json_t *state_json(const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
@@ -168,6 +183,7 @@ static void put_setting(json_t *o, const struct pp_result *r)
     if (c->head != PP_HEAD_LAST)
         json_object_set_new(o, "head", json_string(pp_head_names[c->head]));
     json_object_set_new(o, "state", state_json(r));
+    put_stages(o, r);
 }
 
 /* An option as typed: true for a flag, a list where it may be given several times. */
