@@ -1,4 +1,4 @@
-/* Which model a row means: dimensions as they stand, kind of matrices by name, by the feed-forward
+/* Which model a row means: dimensions as they stand; kind of matrices by name, by the feed-forward
  * size and, where that leaves a doubt, by the number of parameters. */
 #include "sim/validate_parts.h"
 
@@ -7,113 +7,257 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 1 << 28 };
-
-struct dimensions {
-    int64_t layers, hidden, heads, kv_heads, ffn, vocab, seq;
+/* Names, narrower ones first. A whole preset is the model of that name: dimensions that a row
+ * leaves out are its own, and experts can only come from it. Others give no more than the kind:
+ * biases, norms, positions. */
+static const struct named {
+    const char *pattern, *preset;
+    bool is_whole;
+} NAMES[] = {
+    {"deepseek*v3", "deepseek-v3", true},
+    {"deepseek*v2*lite", "deepseek-v2-lite", true},
+    {"deepseek*v2", "deepseek-v2", true},
+    {"kimi*k2", "kimi-k2", true},
+    {"grok-1", "grok-1", true},
+    {"mixtral*8x22b", "mixtral-8x22b", true},
+    {"mixtral*8x7b", "mixtral-8x7b", true},
+    {"qwen3*235b*a22b", "qwen3-235b-a22b", true},
+    {"qwen3*30b*a3b", "qwen3-30b-a3b", true},
+    {"qwen2*57b*a14b", "qwen2-57b-a14b", true},
+    {"gpt*oss*120b", "gpt-oss-120b", true},
+    {"gpt*oss*20b", "gpt-oss-20b", true},
+    {"llama*4*scout", "llama4-scout", true},
+    {"llama*4*maverick", "llama4-maverick", true},
+    {"nemotron-8b", "nemotron-8b", true},
+    {"nemotron-22b", "nemotron-22b", true},
+    {"nemotron*340b", "nemotron4-340b", true},
+    {"nemotron*15b", "nemotron4-15b", true},
+    {"internlm-20b", "internlm-20b", true},
+    {"internlm-7b", "internlm-7b", true},
+    {"bert*110m", "bert-base", true},
+    {"nemotron", "nemotron4-15b", false},
+    {"internlm", "internlm-7b", false},
+    {"qwen3", "qwen3-8b", false},
+    {"qwen", "qwen2.5-7b", false},
+    {"mistral", "mistral-7b", false},
+    {"llama", "llama2-7b", false},
+    {"neox", "gpt-neox-20b", false},
+    {"glm", "glm-130b", false},
+    {"mpt", "mpt-7b", false},
+    {"bloom", "bloom-176b", false},
+    {"gpt", "gpt3-175b", false},
+    {"opt-", "gpt3-175b", false},
 };
 
-static enum pp_status read_dimensions(const struct pp_measurement *row, struct dimensions *d,
-                                      struct pp_error *err)
+/* Vocabularies in use, with the padding of Megatron-LM. */
+static const int VOCABULARIES[] = {32000, 51200, 64000, 128256, 151936, 256000};
+
+#define ROUNDING_FRAC 0.02 /* sizes are printed with two or three digits */
+
+enum { SIZES = 6, LAYERS = 0, HIDDEN, HEADS, KV_HEADS, FFN, VOCAB };
+static const struct {
+    enum pp_measure_column column;
+    const char *option;
+    int64_t most;
+} SIZE[SIZES] = {
+    [LAYERS] = {PP_COL_LAYERS, "layers", UINT16_MAX},
+    [HIDDEN] = {PP_COL_HIDDEN, "hidden", PP_OPTION_BIG},
+    [HEADS] = {PP_COL_HEADS, "heads", PP_OPTION_BIG},
+    [KV_HEADS] = {PP_COL_KV_HEADS, "kv-heads", PP_OPTION_BIG},
+    [FFN] = {PP_COL_FFN, "ffn", 1 << 24},
+    [VOCAB] = {PP_COL_VOCAB, "vocab", 1 << 28},
+};
+
+struct meant {
+    const struct named *named; /* NULL: the name says nothing */
+    struct pp_model base;
+    int64_t size[SIZES]; /* 0 = not stated */
+    int64_t seq;
+    bool is_gated, is_tied;
+    bool has_mlp, has_embedding; /* said in words */
+};
+
+static double params_of(const struct meant *t, int vocab, bool is_gated, bool is_tied)
 {
-    PP_TRY(pp_measure_int(row, PP_COL_LAYERS, UINT16_MAX, 0, &d->layers, err));
-    PP_TRY(pp_measure_int(row, PP_COL_HIDDEN, PP_OPTION_BIG, 0, &d->hidden, err));
-    PP_TRY(pp_measure_int(row, PP_COL_HEADS, PP_OPTION_BIG, 0, &d->heads, err));
-    PP_TRY(pp_measure_int(row, PP_COL_KV_HEADS, PP_OPTION_BIG, d->heads, &d->kv_heads, err));
-    PP_TRY(pp_measure_int(row, PP_COL_FFN, 1 << 24, 4 * d->hidden, &d->ffn, err));
-    PP_TRY(pp_measure_int(row, PP_COL_VOCAB, MOST, 0, &d->vocab, err));
-    return pp_measure_int(row, PP_COL_SEQ, 1 << 24, 0, &d->seq, err);
-}
+    struct pp_model m = t->base;
 
-/* The word behind an option of the command so far, or NULL. */
-static const char *given(const struct pp_measure_writer *w, const char *option)
-{
-    const struct pp_measure_command *c = w->command;
-
-    for (int i = 0; i + 1 < c->argc; i++)
-        if (!strncmp(c->argv[i], "--", 2) && !strcmp(c->argv[i] + 2, option))
-            return c->argv[i + 1];
-    return NULL;
-}
-
-static double params_of(const struct pp_model *base, const struct dimensions *d, bool is_gated,
-                        bool is_tied)
-{
-    struct pp_model m = *base;
-
-    m.layers = (int)d->layers;
-    m.hidden = (int)d->hidden;
-    m.heads = (int)d->heads;
-    m.kv_heads = (int)d->kv_heads;
-    m.head_dim = (int)(d->hidden / d->heads);
-    m.ffn = (int)d->ffn;
-    m.vocab = (int)d->vocab;
-    m.positions = m.positions ? (int)d->seq : 0;
+    if (m.head_dim * m.heads == m.hidden)
+        m.head_dim = (int)(t->size[HIDDEN] / t->size[HEADS]);
+    m.layers = (int)t->size[LAYERS];
+    m.hidden = (int)t->size[HIDDEN];
+    m.heads = (int)t->size[HEADS];
+    m.kv_heads = (int)t->size[KV_HEADS];
+    m.ffn = (int)t->size[FFN];
+    m.vocab = vocab;
+    m.positions = m.positions ? (int)t->seq : 0;
     m.is_gated = is_gated;
     m.is_tied = is_tied;
     return pp_model_params(&m);
 }
 
-/* Sizes are printed with two or three digits. */
-#define ROUNDING_FRAC 0.02
-
-static bool is_near(double params, double printed)
+/* |log| of the ratio to the printed number. */
+static double distance(const struct meant *t, int vocab, bool is_gated, bool is_tied,
+                       double printed)
 {
-    return fabs(params / printed - 1) <= ROUNDING_FRAC;
+    return fabs(log(params_of(t, vocab, is_gated, is_tied) / printed));
 }
 
-/* What is not said by name follows from the number of parameters where only one answer gives it. */
-static void settle_kind(struct pp_measure_writer *w, const struct pp_model *base,
-                        const struct dimensions *d, bool *is_gated, bool *is_tied)
-{
-    const double printed = 1e9 * pp_measure_number(w->row, PP_COL_PARAMS_B);
-    double best = fabs(log(params_of(base, d, *is_gated, *is_tied) / printed));
-    bool gated = *is_gated, tied = *is_tied;
+/* ---- what is concluded ------------------------------------------------------------------- */
 
-    if (!isfinite(printed) || is_near(params_of(base, d, *is_gated, *is_tied), printed))
+/* What is not said in words follows from the number of parameters, where the usual kind does not
+ * give it and another one does. */
+static void settle_kind(struct pp_measure_writer *w, struct meant *t, double printed)
+{
+    const int vocab = (int)t->size[VOCAB];
+    const double usual = distance(t, vocab, t->is_gated, t->is_tied, printed);
+    double best = log1p(ROUNDING_FRAC);
+    bool is_gated = t->is_gated, is_tied = t->is_tied;
+
+    if (!isfinite(printed) || usual <= best)
         return;
     for (int i = 0; i < 4; i++) {
-        const double params = params_of(base, d, i & 1, i & 2);
-        if ((given(w, "mlp") && (i & 1) != *is_gated) ||
-            (given(w, "embedding") && (bool)(i & 2) != *is_tied) || !is_near(params, printed) ||
-            fabs(log(params / printed)) >= best)
+        const bool gated = i & 1, tied = i & 2;
+        const double d = distance(t, vocab, gated, tied, printed);
+        if ((t->has_mlp && gated != t->is_gated) || (t->has_embedding && tied != t->is_tied) ||
+            d >= best)
             continue;
-        best = fabs(log(params / printed));
-        gated = i & 1;
-        tied = i & 2;
+        best = d;
+        is_gated = gated;
+        is_tied = tied;
     }
-    if (gated != *is_gated || tied != *is_tied)
-        pp_measure_note(w, pp_arena_printf(w->arena, "%s, %s: so the parameters are %sB",
-                                           gated ? "gated" : "plain", tied ? "tied" : "untied",
-                                           w->row->cell[PP_COL_PARAMS_B]));
-    *is_gated = gated;
-    *is_tied = tied;
+    if (is_gated == t->is_gated && is_tied == t->is_tied)
+        return;
+    t->is_gated = is_gated;
+    t->is_tied = is_tied;
+    pp_measure_note(w, pp_arena_printf(w->arena, "mlp %s, embedding %s: gives %s B parameters",
+                                       is_gated ? "gated" : "plain", is_tied ? "tied" : "untied",
+                                       w->row->cell[PP_COL_PARAMS_B]));
+}
+
+static void settle_vocabulary(struct pp_measure_writer *w, struct meant *t, double printed)
+{
+    double best = log1p(ROUNDING_FRAC);
+
+    for (size_t i = 0; i < sizeof(VOCABULARIES) / sizeof(*VOCABULARIES) && !isnan(printed); i++) {
+        const double d = distance(t, VOCABULARIES[i], t->is_gated, t->is_tied, printed);
+        if (d >= best)
+            continue;
+        best = d;
+        t->size[VOCAB] = VOCABULARIES[i];
+    }
+    if (t->size[VOCAB])
+        pp_measure_note(w, pp_arena_printf(w->arena,
+                                           "vocab %" PRId64 ": of those in use the one that gives "
+                                           "%s B parameters",
+                                           t->size[VOCAB], w->row->cell[PP_COL_PARAMS_B]));
+}
+
+/* Without grouped queries, and with the usual width of a feed-forward layer. */
+static void settle_sizes(struct pp_measure_writer *w, struct meant *t)
+{
+    const int64_t own[SIZES] = {t->base.layers,   t->base.hidden, t->base.heads,
+                                t->base.kv_heads, t->base.ffn,    t->base.vocab};
+    bool has_own = false;
+
+    for (int i = 0; i < SIZES && t->named && t->named->is_whole; i++) {
+        has_own = has_own || !t->size[i];
+        t->size[i] = t->size[i] ? t->size[i] : own[i];
+    }
+    if (has_own)
+        pp_measure_note(
+            w, pp_arena_printf(w->arena, "model %s: sizes that are not stated", t->base.name));
+    if (!t->size[KV_HEADS])
+        t->size[KV_HEADS] = t->size[HEADS];
+    if (!t->size[FFN])
+        t->size[FFN] = 4 * t->size[HIDDEN];
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+static const struct named *name_of(const struct pp_measurement *row)
+{
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++)
+        if (pp_measure_contains(row->cell[PP_COL_MODEL], NAMES[i].pattern))
+            return &NAMES[i];
+    return NULL;
+}
+
+bool pp_measure_is_named(const struct pp_measurement *row)
+{
+    const struct named *named = name_of(row);
+
+    return named && named->is_whole;
+}
+
+static enum pp_status read_sizes(struct pp_measure_writer *w, struct meant *t, struct pp_error *err)
+{
+    for (int i = 0; i < SIZES; i++)
+        PP_TRY(pp_measure_int(w->row, SIZE[i].column, SIZE[i].most, 0, &t->size[i], err));
+    PP_TRY(pp_measure_int(w->row, PP_COL_SEQ, 1 << 24, 0, &t->seq, err));
+    t->named = name_of(w->row);
+    const bool is_plain = !t->size[FFN] || t->size[FFN] == 4 * t->size[HIDDEN];
+    const char *preset = t->named ? t->named->preset : is_plain ? "gpt3-175b" : "llama2-7b";
+    PP_TRY(pp_model_load(w->arena, preset, &t->base, err));
+    const char *mlp = pp_measure_given(w, "mlp"), *embedding = pp_measure_given(w, "embedding");
+    t->has_mlp = mlp != NULL;
+    t->has_embedding = embedding != NULL;
+    t->is_gated = mlp ? !strcmp(mlp, "gated") : t->base.is_gated;
+    t->is_tied = embedding ? !strcmp(embedding, "tied") : t->base.is_tied;
+    return PP_OK;
+}
+
+static enum pp_status check_heads(const struct meant *t, struct pp_error *err)
+{
+    const bool is_free = t->base.head_dim * t->base.heads != t->base.hidden;
+
+    if (is_free || t->size[HIDDEN] % t->size[HEADS] == 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "contradiction: hidden %" PRId64 " is no multiple of heads %" PRId64,
+                        t->size[HIDDEN], t->size[HEADS]);
+}
+
+static void put_size(struct pp_measure_writer *w, const struct meant *t, int i)
+{
+    pp_measure_put(w, SIZE[i].option, pp_arena_printf(w->arena, "%" PRId64, t->size[i]));
+}
+
+/* Experts are those of the preset: no column tells how many there are. */
+static enum pp_status put_mixture(struct pp_measure_writer *w, const struct meant *t,
+                                  struct pp_error *err)
+{
+    if (t->size[HIDDEN] && t->size[HIDDEN] != t->base.hidden)
+        return pp_error_set(err, PP_EINVAL,
+                            "model_name \"%.60s\": hidden %" PRId64 " is not that of %s, and no "
+                            "column tells its experts",
+                            w->row->cell[PP_COL_MODEL], t->size[HIDDEN], t->base.name);
+    if (t->size[LAYERS] && t->size[LAYERS] != t->base.layers)
+        put_size(w, t, LAYERS);
+    if (t->size[VOCAB] && t->size[VOCAB] != t->base.vocab)
+        put_size(w, t, VOCAB);
+    return PP_OK;
 }
 
 enum pp_status pp_measure_put_model(struct pp_measure_writer *w, struct pp_error *err)
 {
-    struct dimensions d;
-    struct pp_model base;
+    const double printed = 1e9 * pp_measure_number(w->row, PP_COL_PARAMS_B);
+    struct meant t = {.named = NULL};
 
-    PP_TRY(read_dimensions(w->row, &d, err));
-    if (d.hidden % d.heads)
-        return pp_error_set(err, PP_EINVAL,
-                            "contradiction: hidden %" PRId64 " is no multiple of heads %" PRId64,
-                            d.hidden, d.heads);
-    pp_measure_put(w, "model", d.ffn == 4 * d.hidden ? "gpt3-175b" : "llama2-7b");
-    PP_TRY(pp_model_load(w->arena, given(w, "model"), &base, err));
-    const char *mlp = given(w, "mlp"), *embedding = given(w, "embedding");
-    bool is_gated = mlp ? !strcmp(mlp, "gated") : base.is_gated;
-    bool is_tied = embedding ? !strcmp(embedding, "tied") : base.is_tied;
-    settle_kind(w, &base, &d, &is_gated, &is_tied);
-    const struct {
-        const char *option;
-        int64_t value;
-    } sizes[] = {{"layers", d.layers},     {"hidden", d.hidden}, {"heads", d.heads},
-                 {"kv-heads", d.kv_heads}, {"ffn", d.ffn},       {"vocab", d.vocab}};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-        pp_measure_put(w, sizes[i].option, pp_arena_printf(w->arena, "%" PRId64, sizes[i].value));
-    pp_measure_put(w, "mlp", is_gated ? "gated" : "plain");
-    pp_measure_put(w, "embedding", is_tied ? "tied" : "untied");
+    PP_TRY(read_sizes(w, &t, err));
+    pp_measure_put(w, "model", t.base.name);
+    if (t.base.experts.count)
+        return put_mixture(w, &t, err);
+    settle_sizes(w, &t);
+    PP_TRY(check_heads(&t, err));
+    if (t.size[VOCAB])
+        settle_kind(w, &t, printed);
+    else
+        settle_vocabulary(w, &t, printed);
+    if (!t.size[VOCAB])
+        return pp_error_set(err, PP_EINVAL, "missing: vocab");
+    for (int i = 0; i < SIZES; i++)
+        put_size(w, &t, i);
+    pp_measure_put(w, "mlp", t.is_gated ? "gated" : "plain");
+    pp_measure_put(w, "embedding", t.is_tied ? "tied" : "untied");
     return PP_OK;
 }

@@ -27,10 +27,13 @@ struct pp_measure_writer {
 };
 /* Add "--option value" (NULL: the option alone), unless it stands there. */
 void pp_measure_put(struct pp_measure_writer *w, const char *option, const char *value);
-bool pp_measure_has(const struct pp_measure_writer *w, const char *option);
+/* The word behind an option of the command so far, or NULL. */
+const char *pp_measure_given(const struct pp_measure_writer *w, const char *option);
 void pp_measure_note(struct pp_measure_writer *w, const char *note);
 
-/* Dimensions of the model: sim/validate_model.c. */
+/* ---- the model: sim/validate_model.c ---- */
+/* Is it one of a preset's name, whose sizes need not be stated? */
+bool pp_measure_is_named(const struct pp_measurement *row);
 enum pp_status pp_measure_put_model(struct pp_measure_writer *w, struct pp_error *err);
 /* --zero, --shard, --secondary from a rule's value: sim/validate_shard.c. */
 enum pp_status pp_measure_put_shard(struct pp_measure_writer *w, const struct pp_measure_rule *rule,

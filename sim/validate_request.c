@@ -23,17 +23,19 @@ static void put_word(struct pp_measure_writer *w, const char *word)
         w->command->argv[w->command->argc++] = pp_arena_strdup(w->arena, word);
 }
 
-bool pp_measure_has(const struct pp_measure_writer *w, const char *option)
+const char *pp_measure_given(const struct pp_measure_writer *w, const char *option)
 {
-    for (int i = 0; i < w->command->argc; i++)
-        if (!strncmp(w->command->argv[i], "--", 2) && !strcmp(w->command->argv[i] + 2, option))
-            return true;
-    return false;
+    char **argv = w->command->argv;
+
+    for (int i = 0; i + 1 < w->command->argc; i++)
+        if (!strncmp(argv[i], "--", 2) && !strcmp(argv[i] + 2, option))
+            return argv[i + 1];
+    return NULL;
 }
 
 void pp_measure_put(struct pp_measure_writer *w, const char *option, const char *value)
 {
-    if (pp_measure_has(w, option))
+    if (pp_measure_given(w, option))
         return;
     put_word(w, pp_arena_printf(w->arena, "--%s", option));
     if (value)
@@ -50,33 +52,41 @@ static void put_int(struct pp_measure_writer *w, const char *option, int64_t val
 
 /* ---- degrees and batch ------------------------------------------------------------------- */
 
-static enum pp_status missing(const struct pp_measurement *row, const enum pp_measure_column *list,
-                              int count, struct pp_error *err)
+struct missing {
+    const struct pp_measurement *row;
+    int found;
+};
+static void look_for(struct missing *m, const enum pp_measure_column *list, int count,
+                     struct pp_error *err)
 {
-    int found = 0;
-
     for (int i = 0; i < count; i++) {
-        if (*row->cell[list[i]])
+        if (*m->row->cell[list[i]])
             continue;
-        if (found++ == 0)
+        if (m->found++ == 0)
             pp_error_set(err, PP_EINVAL, "missing:");
-        pp_error_append(err, "%s %s", found > 1 ? "," : "", pp_measure_columns[list[i]]);
+        pp_error_append(err, "%s %s", m->found > 1 ? "," : "", pp_measure_columns[list[i]]);
     }
-    return found ? PP_EINVAL : PP_OK;
 }
 
-/* What no other cell tells. */
+/* What no other cell tells. Sizes need not be stated of a model that is known by name; a vocabulary
+ * may follow from the number of parameters. */
 static enum pp_status check_cells(const struct pp_measurement *row, struct pp_error *err)
 {
-    static const enum pp_measure_column NEEDED[] = {
-        PP_COL_LAYERS, PP_COL_HIDDEN, PP_COL_HEADS, PP_COL_VOCAB, PP_COL_SEQ,
-        PP_COL_GPU,    PP_COL_TP,     PP_COL_PP,    PP_COL_MBS,   PP_COL_GBS};
+    static const enum pp_measure_column NEEDED[] = {PP_COL_SEQ, PP_COL_GPU, PP_COL_TP,
+                                                    PP_COL_PP,  PP_COL_MBS, PP_COL_GBS};
+    static const enum pp_measure_column SIZES[] = {PP_COL_LAYERS, PP_COL_HIDDEN, PP_COL_HEADS,
+                                                   PP_COL_VOCAB};
     static const enum pp_measure_column EITHER[] = {PP_COL_GPUS, PP_COL_DP};
+    struct missing m = {.row = row};
 
     if (row->defect)
         return pp_error_set(err, PP_EINVAL, "%s", row->defect);
-    PP_TRY(missing(row, NEEDED, sizeof(NEEDED) / sizeof(*NEEDED), err));
-    return *row->cell[PP_COL_GPUS] || *row->cell[PP_COL_DP] ? PP_OK : missing(row, EITHER, 2, err);
+    look_for(&m, NEEDED, sizeof(NEEDED) / sizeof(*NEEDED), err);
+    if (!pp_measure_is_named(row))
+        look_for(&m, SIZES, *row->cell[PP_COL_PARAMS_B] ? 3 : 4, err);
+    if (!*row->cell[PP_COL_GPUS] && !*row->cell[PP_COL_DP])
+        look_for(&m, EITHER, 2, err);
+    return m.found ? PP_EINVAL : PP_OK;
 }
 
 /* gpus and dp follow from each other. */

@@ -71,6 +71,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
 
     /* Software that a table does not name in a column of its own. */
     {PP_COL_ZERO,   "fsdp",                      "framework", "fsdp", "FSDP shards the state"},
+    {PP_COL_SOURCE, "internevo",                 "framework", "internevo", "measured with InternEvo"},
     {PP_COL_SOURCE, "torchtitan",                "framework", "fsdp", "torchtitan builds on FSDP"},
     {PP_COL_NOTE,   "megatron-deepspeed",        "framework", "deepspeed", "measured with Megatron-DeepSpeed"},
     {PP_COL_SOURCE, "deepspeed",                 "framework", "deepspeed", "measured with DeepSpeed"},
@@ -87,18 +88,6 @@ const struct pp_measure_rule pp_measure_rules[] = {
 
     /* What the matrices are. */
     {PP_COL_NOTE,  "untied",                     "embedding", "untied", NULL},
-    {PP_COL_MODEL, "llama",                      "model", "llama2-7b", NULL},
-    {PP_COL_MODEL, "internlm",                   "model", "llama2-7b", NULL},
-    {PP_COL_MODEL, "baichuan",                   "model", "llama2-7b", NULL},
-    {PP_COL_MODEL, "mistral",                    "model", "llama2-7b", NULL},
-    {PP_COL_MODEL, "qwen",                       "model", "llama2-7b", NULL},
-    {PP_COL_MODEL, "yi-",                        "model", "llama2-7b", NULL},
-    {PP_COL_MODEL, "nemotron",                   "model", "llama2-7b", NULL},
-    {PP_COL_MODEL, "nemotron",                   "mlp",   "plain", NULL}, /* squared ReLU */
-    {PP_COL_MODEL, "gpt",                        "model", "gpt3-175b", NULL},
-    {PP_COL_MODEL, "mpt",                        "model", "gpt3-175b", NULL},
-    {PP_COL_MODEL, "bloom",                      "model", "gpt3-175b", NULL},
-    {PP_COL_MODEL, "opt",                        "model", "gpt3-175b", NULL},
     {0, NULL, NULL, NULL, NULL},
 };
 

@@ -35,6 +35,7 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
     row->precision = config->cluster.device.dtype;
     row->framework = config->framework->name;
     row->pp = config->layout.pp;
+    row->is_mixture = config->model.experts.count > 0;
     row->prediction = pp_measure_prediction(m, result);
     row->error_frac = error_of(row->prediction.step_s, m->step_s);
     row->mem_error_frac = error_of(row->prediction.mem_bytes, m->mem_bytes);
