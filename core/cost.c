@@ -26,6 +26,7 @@ static struct pp_cost share(struct pp_cost cost, int part, int whole)
                             .tp_ps = pp_costs_share_ps(cost.tp_ps, part, whole),
                             .cp_ps = pp_costs_share_ps(cost.cp_ps, part, whole),
                             .ep_ps = pp_costs_share_ps(cost.ep_ps, part, whole),
+                            .gather_ps = pp_costs_share_ps(cost.gather_ps, part, whole),
                             .flops = cost.flops * frac,
                             .bytes = cost.bytes * frac};
 }
@@ -36,6 +37,7 @@ static struct pp_cost sum(struct pp_cost a, struct pp_cost b)
                             .tp_ps = a.tp_ps + b.tp_ps,
                             .cp_ps = a.cp_ps + b.cp_ps,
                             .ep_ps = a.ep_ps + b.ep_ps,
+                            .gather_ps = a.gather_ps + b.gather_ps,
                             .flops = a.flops + b.flops,
                             .bytes = a.bytes + b.bytes};
 }

@@ -15,6 +15,7 @@ struct pp_cost {
     int64_t tp_ps;      /* share of ps spent in exposed tensor-parallel collectives */
     int64_t cp_ps;      /* ... context-parallel */
     int64_t ep_ps;      /* ... expert-parallel */
+    int64_t gather_ps;  /* ... in exposed gathers and scatters of sharded state */
     int64_t latency_ps; /* collective: share of ps that every bucket pays, whatever its bytes */
     double flops;       /* executed by the tp*cp devices of the program rank together */
     double bytes;       /* p2p, collective: payload per device. Compute: HBM traffic per device */

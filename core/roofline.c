@@ -235,6 +235,7 @@ static struct pp_cost both(struct pp_cost i, struct pp_cost w)
         .ps = i.ps + w.ps,
         .tp_ps = i.tp_ps + w.tp_ps,
         .cp_ps = i.cp_ps + w.cp_ps,
+        .gather_ps = i.gather_ps + w.gather_ps,
         .flops = i.flops + w.flops,
         .bytes = i.bytes + w.bytes,
     };
@@ -271,21 +272,29 @@ static struct pp_cost collective(struct pp_collective_time time, double bytes)
 static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_links *links,
                       int stage, struct pp_costs *costs)
 {
-    const struct pp_state_bytes state = pp_roofline_state_bytes(in);
-    const double params = pp_roofline_stage_params(in, stage), grads_bytes = params * state.grads,
-                 params_bytes = params * state.params;
+    const struct pp_state_sums state = pp_roofline_state_sums(in, stage);
     const struct {
         enum pp_op_kind kind;
+        struct pp_device_group group;
         double bytes;
-    } sums[] = {
-        {PP_AR, grads_bytes}, {PP_RS, grads_bytes}, {PP_AG, params_bytes}, {PP_BC, params_bytes}};
-    const struct pp_device_group group = pp_roofline_stage_group(in, stage);
+    } sums[] = {{PP_AR, state.sum, state.grads_bytes},
+                {PP_RS, state.scatter, state.grads_bytes},
+                {PP_AG, state.scatter, state.params_bytes},
+                {PP_BC, state.scatter, state.params_bytes}};
 
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-        costs->op[sums[i].kind][stage] =
-            collective(pp_collective_time(sums[i].kind, in->algorithm, group, links, sums[i].bytes),
-                       sums[i].bytes);
-    costs->ring_alpha_ps[stage] = pp_units_ps(pp_roofline_ring_step_s(in, group, grads_bytes));
+        costs->op[sums[i].kind][stage] = collective(
+            pp_collective_time(sums[i].kind, in->algorithm, sums[i].group, links, sums[i].bytes),
+            sums[i].bytes);
+    if (state.rest.members > 1) {
+        const struct pp_cost rest = collective(
+            pp_collective_time(PP_AR, in->algorithm, state.rest, links, state.rest_bytes),
+            state.rest_bytes);
+        costs->op[PP_RS][stage].ps += rest.ps;
+        costs->op[PP_RS][stage].latency_ps += rest.latency_ps;
+    }
+    costs->ring_alpha_ps[stage] =
+        pp_units_ps(pp_roofline_ring_step_s(in, state.sum, state.grads_bytes));
 }
 
 static void fill_sync(const struct pp_cost_inputs *in, const struct pp_sum_links *links,
@@ -296,6 +305,7 @@ static void fill_sync(const struct pp_cost_inputs *in, const struct pp_sum_links
     for (int s = 0; s < in->stages; s++) {
         const double update_bytes = pp_roofline_update_bytes(in, s);
         fill_sums(in, &links[s].links, s, costs);
+        pp_roofline_add_gathers(in, &links[s].links, s, costs);
         costs->op[PP_U][s] =
             transfer((in->blocks_per_stage[s] + 1) * device->launch_s +
                          update_bytes / (device->memory_bytes_per_s * device->memory_eta),

@@ -39,8 +39,7 @@ struct pp_cost_inputs {
     const int *blocks_per_stage; /* [stage]; embedding is in stage 0, head in the last */
     enum pp_head head;
     enum pp_recompute recompute;
-    double first_stage_ratio; /* PP_RECOMPUTE_STAGE: rho_1 (Merak's rule, docs/numbers.md) */
-    int zero;
+    double first_stage_ratio;   /* PP_RECOMPUTE_STAGE: rho_1 (Merak's rule, docs/numbers.md) */
     struct pp_state_spec state; /* where parameters, gradients, optimizer state live */
     const struct pp_framework *framework;
     bool is_tp_only; /* no sequence parallelism: activations between the matrices are whole on every
@@ -51,6 +50,11 @@ struct pp_cost_inputs {
     struct pp_map map;
     enum pp_algorithm algorithm; /* of collectives */
 };
+
+/* How the devices that hold the same parameters, dp * cp * pipelines of them, stand in nodes; of
+ * pipelines that lie differently, of the stage with the fewest in a node. Reads layout, map,
+ * cluster, pipelines, stages, rank_of. */
+struct pp_mesh pp_cost_replicas(const struct pp_cost_inputs *in);
 
 /* Devices of a program rank that differ in what their messages meet: 1 where each has a NIC of its
  * own, else all tp * cp. */

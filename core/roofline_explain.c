@@ -113,7 +113,8 @@ static void explain_start(const struct pp_cost_inputs *in, FILE *out)
 
 static void explain_formulas(const struct pp_cost_inputs *in, FILE *out)
 {
-    const bool is_sharded = in->zero >= 1, is_ring = in->algorithm == PP_ALGORITHM_RING;
+    const bool is_sharded = pp_state_cut(&in->state, PP_STATE_OPTIMIZER) > 1,
+               is_ring = in->algorithm == PP_ALGORITHM_RING;
     const struct formula *formula = &formulas[in->algorithm][is_sharded];
     const struct pp_device_links links = links_of(in);
 
@@ -174,7 +175,7 @@ static void explain_collectives(const struct pp_cost_inputs *in, const struct pp
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && group.members > 1; i++) {
         const struct pp_cost cost = costs->op[kinds[i]][stage];
-        if ((kinds[i] == PP_AR) != (in->zero >= 1))
+        if ((kinds[i] == PP_AR) != (pp_state_cut(&in->state, PP_STATE_OPTIMIZER) > 1))
             explain_collective(
                 kinds[i], cost,
                 pp_collective_time(kinds[i], in->algorithm, group, &sum->links, cost.bytes), out);
@@ -191,7 +192,7 @@ static void explain_update(const struct pp_cost_inputs *in, const struct pp_cost
     const struct pp_device *device = &in->cluster->device;
     const struct pp_device_group group = pp_roofline_stage_group(in, stage);
     const double params = pp_roofline_stage_params(in, stage),
-                 updated = in->zero >= 1 ? params / group.members : params;
+                 updated = params / pp_state_cut(&in->state, PP_STATE_OPTIMIZER);
 
     fprintf(out, "    %s parameters a device", TEXT(params, PP_UNIT_COUNT));
     if (group.members > 1)

@@ -157,24 +157,7 @@ static void activations(const struct pp_cost_inputs *in, double frac, int stage,
 void pp_roofline_memory(const struct pp_cost_inputs *in, const double *recompute, int stage,
                         struct pp_stage_memory *memory)
 {
-    const struct pp_state_bytes state = pp_roofline_state_bytes(in);
-    const double params = pp_roofline_stage_params(in, stage);
-    const double shards = (double)in->layout.dp * in->layout.cp * in->pipelines;
-
-    memory->params_bytes = state.params * params / (in->zero >= 3 ? shards : 1);
-    memory->grads_bytes = state.grads * params / (in->zero >= 2 ? shards : 1);
-    memory->optimizer_bytes = state.optimizer * params / (in->zero >= 1 ? shards : 1);
+    pp_roofline_state_memory(in, stage, memory);
     activations(in, recompute[stage], stage, memory);
     memory->boundary_bytes = stage < in->stages - 1 ? pp_roofline_boundary_bytes(in) : 0;
-}
-
-/* Adam reads gradient and state and writes state and parameters. */
-double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage)
-{
-    const struct pp_state_bytes state = pp_roofline_state_bytes(in);
-    const double shards = in->zero >= 1 ? (double)in->layout.dp * in->layout.cp * in->pipelines : 1;
-
-    return pp_roofline_stage_params(in, stage) / shards *
-           (state.grads + 2 * state.optimizer + state.params +
-            (pp_dtype_bytes(&in->cluster->device) > 2 ? state.params : 0));
 }

@@ -91,6 +91,17 @@ struct pp_sum_links {
 };
 /* [stage], and of a tied embedding's sum behind them: [stages]. */
 struct pp_sum_links *pp_roofline_sum_links(struct pp_arena *arena, const struct pp_cost_inputs *in);
+/* Who takes part in a stage's sums at the end of a step, and with what. Whole gradients, or shards
+ * of parameters that are cut: summed over `sum`; or scattered over `scatter`, what is left of them
+ * summed over `rest`, and the parameters gathered over `scatter`. */
+struct pp_state_sums {
+    struct pp_device_group sum, scatter, rest;
+    double grads_bytes, rest_bytes, params_bytes;
+};
+struct pp_state_sums pp_roofline_state_sums(const struct pp_cost_inputs *in, int stage);
+/* Where layers are gathered one by one: what of it shows is added to the passes of a stage. */
+void pp_roofline_add_gathers(const struct pp_cost_inputs *in, const struct pp_device_links *links,
+                             int stage, struct pp_costs *costs);
 /* 1 when some replica's pair of the two ranks is in different nodes. */
 bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b);
 /* Between two devices in the same node or in different ones. */
@@ -122,6 +133,9 @@ double pp_roofline_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_ki
 double pp_roofline_boundary_bytes(const struct pp_cost_inputs *in);
 void pp_roofline_memory(const struct pp_cost_inputs *in, const double *recompute, int stage,
                         struct pp_stage_memory *memory);
+/* Parameters, gradients and optimizer state of a stage. */
+void pp_roofline_state_memory(const struct pp_cost_inputs *in, int stage,
+                              struct pp_stage_memory *memory);
 /* Bytes that an update of a stage's parameters moves. */
 double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage);
 /* Gradient of a tied embedding on one device. */

@@ -125,8 +125,16 @@ static const struct pp_option options[] = {
     {.name = "seed", .type = PP_OPTION_LONG, .argument = "S", .min = 0, .max = INT64_MAX, .default_text = "0", .group = G_WHATIF, .commands = RUN,
      .help = "Seed of the jitter."},
 
-    {.name = "zero", .type = PP_OPTION_INT, .argument = "STAGE", .min = 0, .max = 1, .default_text = "0", .group = G_STATE, .commands = SHAPE,
-     .help = "ZeRO stage: 1 shards the optimizer state over the replicas."},
+    {.name = "zero", .type = PP_OPTION_INT, .argument = "STAGE", .min = 0, .max = 3, .default_text = "0", .group = G_STATE, .commands = SHAPE,
+     .help = "ZeRO stage: 1 shards the optimizer state over the replicas of a stage, 2 gradients too, 3 parameters too, which are then gathered before each use."},
+    {.name = "shard", .type = PP_OPTION_STRING, .argument = "CLASS=AxB,...", .group = G_STATE, .commands = RUN,
+     .help = "The same class by class: p (parameters), g (gradients), os (optimizer state) cut over A devices in each of B nodes, such as p=1,g=1,os=8x4. A class left out is cut like the one before it, p not at all."},
+    {.name = "secondary", .type = PP_OPTION_STRING, .argument = "AxB", .group = G_STATE, .commands = RUN,
+     .help = "Keep a second copy of the parameters, cut over this smaller mesh, for the gathers of the backward (ZeRO++)."},
+    {.name = "gather", .type = PP_OPTION_CHOICE, .choices = "layer|chunk", .argument = "UNIT", .default_text = "layer", .group = G_STATE, .commands = RUN,
+     .help = "What is gathered at once where parameters are cut: a layer, or all layers of a chunk."},
+    {.name = "gather-buffers", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = 255, .default_text = "2, or 1 with a framework that does not fetch ahead", .group = G_STATE, .commands = RUN,
+     .help = "Gathered units that have room beside each other. 1: nothing is fetched ahead."},
     {.name = "recompute", .type = PP_OPTION_STRING, .argument = "HOW", .default_text = "none", .group = G_STATE, .commands = SHAPE,
      .aliases = PP_NAMES("recompute-granularity"), .help = "none, selective, full, or stage-aware=R (R: share recomputed by the first stage)."},
 

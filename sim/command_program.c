@@ -33,6 +33,11 @@ static enum pp_status lower_options(const struct pp_request *request,
                             zero   ? "zero"
                             : sync ? "grad-sync"
                                    : "buckets");
+    if (zero > 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "--zero %d: what is gathered depends on the model; 'pipesim run' has "
+                            "it. Here: 0 or 1",
+                            zero);
     for (int s = 0; s < compute->stages; s++)
         buckets[s] = count;
     if (!strcmp(recompute, "full") || !strcmp(recompute, "selective")) {

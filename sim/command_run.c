@@ -17,8 +17,6 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_reque
                                    struct pp_config *config, struct pp_error *err)
 {
     *config = *base;
-    if (base->chosen & PP_CHOSE_ZERO)
-        config->zero = 0;
     if (base->chosen & PP_CHOSE_RECOMPUTE)
         config->recompute = PP_RECOMPUTE_NONE;
     config->chosen &= ~(unsigned)(PP_CHOSE_VP | PP_CHOSE_GROUP | PP_CHOSE_SPLITS | PP_CHOSE_CONCAT);
@@ -38,6 +36,7 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_reque
     if (config->is_unit)
         return PP_OK;
     PP_TRY(pp_resolve_granules(config, err));
+    PP_TRY(pp_resolve_shards(arena, config, err));
     return pp_resolve_blocks(arena, config, err);
 }
 

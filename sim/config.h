@@ -43,7 +43,7 @@ struct pp_trial {
     const char *value; /* of the option: "doubling" */
     bool is_refused, fits;
     double iteration_s, peak_bytes;
-    int zero; /* state with which it fits, where the tool may choose it */
+    int zero; /* state with which it fits, where the tool may choose it; -1: no ZeRO stage */
     enum pp_recompute recompute;
     char reason[PP_TRIAL_REASON_BYTES]; /* of a refusal, perhaps cut off */
 };
@@ -77,8 +77,9 @@ struct pp_config {
     enum pp_head head;
     enum pp_recompute recompute;
     double first_stage_ratio;
-    int zero;
-    struct pp_state_spec state; /* --zero, --shard, --gather, --offload, once the layout is known */
+    int wanted_zero;             /* --zero; -1: the meshes of `wanted`, by --shard */
+    struct pp_state_spec wanted; /* --shard, --gather, --offload as asked for */
+    struct pp_state_spec state;  /* the same for the layout at hand */
     const struct pp_framework *framework;
     bool is_tp_only;         /* --sequence-parallel off */
     double tp_overlap_frac;  /* --tp-overlap */
@@ -112,6 +113,12 @@ struct pp_config {
 static inline int64_t pp_config_copies(const struct pp_config *config)
 {
     return (int64_t)config->layout.dp * config->layout.cp * config->shape.pipelines;
+}
+
+/* Gradients are summed at the end of a step: not where each device is left with its own shard. */
+static inline bool pp_config_is_summed(const struct pp_config *config)
+{
+    return pp_config_copies(config) > pp_state_cut(&config->state, PP_STATE_PARAMS);
 }
 
 /* Everything a report may say about one run. */

@@ -34,7 +34,6 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
                                       .head = config->head,
                                       .recompute = config->recompute,
                                       .first_stage_ratio = config->first_stage_ratio,
-                                      .zero = config->zero,
                                       .state = config->state,
                                       .framework = config->framework,
                                       .is_tp_only = config->is_tp_only,
@@ -110,9 +109,10 @@ static enum pp_status lower_program(struct pp_arena *arena, const struct pp_conf
     options.no_slots = is_bare;
     if (!config->is_unit) {
         const bool is_training = compute->mode == PP_MODE_TRAIN;
-        options.has_sync = is_training && pp_config_copies(config) > 1;
+        options.has_sync = is_training && pp_config_is_summed(config);
         options.has_optimizer = is_training;
-        options.zero = config->zero;
+        options.zero = pp_state_cut(&config->state, PP_STATE_OPTIMIZER) >
+                       pp_state_cut(&config->state, PP_STATE_PARAMS);
         options.has_tied = is_training && result->costs->tied != NULL;
         options.recompute_frac = recompute_fracs(arena, result);
     }

@@ -128,16 +128,17 @@ static void print_state(const struct page *page, const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
     char text[2 * PP_TEXT_BYTES], steps[PP_TEXT_BYTES], buckets[PP_BUCKETS_TEXT_BYTES],
-        share[PP_UNITS_TEXT_BYTES] = "";
+        share[PP_UNITS_TEXT_BYTES] = "", shards[PP_STATE_TEXT_BYTES];
 
     pp_text_steps(c, steps);
     if (c->engine_options.sync_share > 0)
         snprintf(share, sizeof(share), ", which takes %.3g~%% of compute",
                  100 * c->engine_options.sync_share);
-    snprintf(text, sizeof(text), "ZeRO~%d%s, recompute %s%s, gradient sync %s%s%s%s%s", c->zero,
-             pp_text_star(c, PP_CHOSE_ZERO), pp_recompute_names[c->recompute],
-             pp_text_star(c, PP_CHOSE_RECOMPUTE), pp_grad_sync_names[c->lower.grad_sync],
-             pp_buckets_text(r, buckets), share, steps[0] ? "; " : "", steps);
+    snprintf(text, sizeof(text), "%s%s, recompute %s%s, gradient sync %s%s%s%s%s",
+             pp_state_name(&c->state, shards), pp_text_star(c, PP_CHOSE_ZERO),
+             pp_recompute_names[c->recompute], pp_text_star(c, PP_CHOSE_RECOMPUTE),
+             pp_grad_sync_names[c->lower.grad_sync], pp_buckets_text(r, buckets), share,
+             steps[0] ? "; " : "", steps);
     paragraph(page, "state", text);
 }
 

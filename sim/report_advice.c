@@ -68,7 +68,7 @@ static const char *relief(const struct pp_result *r, char text[PP_TEXT_BYTES])
     const char *ways[6];
     int count = 0;
 
-    if (c->zero == 0 && pp_config_copies(c) > 1)
+    if (pp_state_cut(&c->state, PP_STATE_OPTIMIZER) == 1 && pp_config_copies(c) > 1)
         ways[count++] = "--zero 1";
     if (c->recompute != PP_RECOMPUTE_FULL)
         ways[count++] = "--recompute full";

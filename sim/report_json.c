@@ -142,8 +142,11 @@ static json_t *state_json(const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
     const double capped_bytes = pp_buckets_capped_bytes(r);
+    char shard[PP_STATE_TEXT_BYTES];
+    const int zero = pp_state_zero(&c->state);
     json_t *o =
-        json_pack("{si ss ss}", "zero", c->zero, "recompute", pp_recompute_names[c->recompute],
+        json_pack("{so ss ss ss}", "zero", zero < 0 ? json_null() : json_integer(zero), "shard",
+                  pp_state_print(&c->state, shard), "recompute", pp_recompute_names[c->recompute],
                   "grad_sync", pp_grad_sync_names[c->lower.grad_sync]);
 
     if (c->buckets > 1)

@@ -84,7 +84,7 @@ static void print_row(const struct pp_result *r, const struct pp_result *first, 
                                           : "%+.0f %%",
                  100 * gain);
     fprintf(out, "  %2d  %-14s%3d%5d %-9s%10s%6.1f %%%6.1f %%%7.1f  %s\n", rank,
-            r->config.schedule_name, r->config.layout.vp, r->config.zero,
+            r->config.schedule_name, r->config.layout.vp, pp_state_zero(&r->config.state),
             pp_recompute_names[r->config.recompute],
             pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
             100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / GIB,

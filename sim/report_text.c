@@ -123,7 +123,7 @@ const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_B
     for (int i = 0; i < trials->count && used < PP_TRIALS_BYTES; i++) {
         const struct pp_trial *trial = &trials->list[i];
         char time[PP_TEXT_BYTES], state[64] = "";
-        if (!trial->is_refused && trial->zero != config->zero)
+        if (!trial->is_refused && trial->zero != pp_state_zero(&config->state))
             snprintf(state, sizeof(state), " with ZeRO %d", trial->zero);
         if (!trial->is_refused && trial->recompute != config->recompute)
             snprintf(state, sizeof(state), " with recompute %s",

@@ -72,12 +72,23 @@ static enum pp_status check_unit_flags(const struct pp_request *request, struct 
 
 /* Flags that change nothing when there is nothing to change; the neutral value (index 0) is fine.
  */
-enum need { NEEDS_REPLICAS, NEEDS_OWN_SUMS, NEEDS_PEERS, NEEDS_DEGREES, NEEDS_GROUPS };
+enum need {
+    NEEDS_REPLICAS,
+    NEEDS_SHARDS,
+    NEEDS_OWN_SUMS,
+    NEEDS_PEERS,
+    NEEDS_DEGREES,
+    NEEDS_GROUPS
+};
 static const struct {
     const char *option;
     enum need need;
 } EFFECTS[] = {
     {"zero", NEEDS_REPLICAS},
+    {"shard", NEEDS_REPLICAS},
+    {"secondary", NEEDS_SHARDS},
+    {"gather", NEEDS_SHARDS},
+    {"gather-buffers", NEEDS_SHARDS},
     {"grad-sync", NEEDS_REPLICAS},
     {"collectives", NEEDS_REPLICAS},
     {"p2p", NEEDS_PEERS},
@@ -94,6 +105,8 @@ static const struct {
 };
 static const char *const NEED_TEXT[] = {
     [NEEDS_REPLICAS] = "there is one replica of each stage, so no gradient is exchanged",
+    [NEEDS_SHARDS] = "parameters are whole on every device, so none are gathered; --zero 3 or "
+                     "--shard p=AxB cuts them",
     [NEEDS_OWN_SUMS] = "the program file brings its own gradient sums",
     [NEEDS_PEERS] = "one pipeline rank sends no messages",
     [NEEDS_DEGREES] = "one degree alone is above 1, so the devices have only one order",
@@ -107,6 +120,8 @@ static bool is_met(enum need need, const struct pp_config *config)
     switch (need) {
     case NEEDS_REPLICAS:
         return has_replicas;
+    case NEEDS_SHARDS:
+        return pp_state_cut(&config->state, PP_STATE_PARAMS) > 1;
     case NEEDS_OWN_SUMS:
         return !config->file_program || config->file_program->collective_count == 0;
     case NEEDS_PEERS:
@@ -130,7 +145,8 @@ static bool is_neutral(const char *option, const struct pp_option_value *value)
     return value->text && (!strcmp(value->text, "0") || !strcmp(value->text, "end") ||
                            !strcmp(value->text, "analytic") || !strcmp(value->text, "rendezvous") ||
                            !strcmp(value->text, "early") || !strcmp(value->text, "free") ||
-                           !strcmp(value->text, "tp,cp,dp,pp") || !strcmp(value->text, "auto"));
+                           !strcmp(value->text, "tp,cp,dp,pp") || !strcmp(value->text, "auto") ||
+                           !strcmp(value->text, "layer"));
 }
 
 /* Degrees that the user left open, as a bit mask by index of DEGREES. */
@@ -151,11 +167,9 @@ static unsigned open_degrees(const struct pp_request *request, const struct pp_c
 static bool might_be_met(enum need need, const struct pp_request *request,
                          const struct pp_config *config)
 {
-    static const unsigned DEGREES[] = {[NEEDS_REPLICAS] = DP,
-                                       [NEEDS_PEERS] = PP,
-                                       [NEEDS_DEGREES] = TP | PP | DP,
-                                       [NEEDS_GROUPS] = TP | DP,
-                                       [NEEDS_OWN_SUMS] = 0};
+    static const unsigned DEGREES[] = {
+        [NEEDS_REPLICAS] = DP,    [NEEDS_PEERS] = PP,   [NEEDS_DEGREES] = TP | PP | DP,
+        [NEEDS_GROUPS] = TP | DP, [NEEDS_OWN_SUMS] = 0, [NEEDS_SHARDS] = 0};
     const unsigned open = open_degrees(request, config);
     const bool has_gpus = !(config->chosen & PP_CHOSE_GPUS) || config->cluster.nodes;
 

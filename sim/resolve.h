@@ -26,6 +26,14 @@ struct pp_degrees {
 enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request *request,
                                  const struct pp_degrees *degrees, struct pp_config *config,
                                  struct pp_error *err);
+/* --zero, --shard, --gather...: all that no layout changes. Needs config->framework. */
+enum pp_status pp_resolve_wishes(const struct pp_request *request, struct pp_config *config,
+                                 struct pp_error *err);
+/* The meshes of config->wanted for the replicas of the layout and schedule at hand, checked. */
+enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *config,
+                                 struct pp_error *err);
+/* Rank of every [pipeline * stages + stage]. */
+const uint16_t *pp_resolve_ranks(struct pp_arena *arena, const struct pp_config *config);
 /* Unit mode: only pp, vp, micro-batches. */
 enum pp_status pp_resolve_unit(const struct pp_request *request, struct pp_config *config,
                                struct pp_error *err);

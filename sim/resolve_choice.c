@@ -56,7 +56,7 @@ static void remember(struct pp_trial *trial, enum pp_status status, const struct
     trial->fits = result->config.is_unit || result->fits;
     trial->iteration_s = result->metrics.iteration_s;
     trial->peak_bytes = result->memory[result->peak_rank].peak_bytes;
-    trial->zero = result->config.zero;
+    trial->zero = pp_state_zero(&result->config.state);
     trial->recompute = result->config.recompute;
 }
 

@@ -235,9 +235,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
     PP_TRY(pp_map_parse(pp_request_text(request, "map", "tp,cp,dp,pp"), &config->map, err));
     PP_TRY(
         pp_framework_find(pp_request_text(request, "framework", "plain"), &config->framework, err));
-    config->zero = pp_request_int(request, "zero", 0);
-    if (!pp_request_has(request, "zero"))
-        config->chosen |= PP_CHOSE_ZERO;
+    PP_TRY(pp_resolve_wishes(request, config, err));
     PP_TRY(resolve_ends(request, config, err));
     config->layout.seq = pp_request_int(request, "seq", config->model.seq);
     if (!pp_request_has(request, "seq"))

@@ -176,6 +176,7 @@ enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request
         PP_TRY(check_shape(config, l->micro_batches, err));
     }
     PP_TRY(pp_resolve_granules(config, err));
+    PP_TRY(pp_resolve_shards(arena, config, err));
     return pp_resolve_blocks(arena, config, err);
 }
 

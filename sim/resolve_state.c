@@ -23,15 +23,6 @@ double pp_resolve_state_bytes(const struct pp_config *config, const struct pp_co
     return worst_bytes;
 }
 
-static const uint16_t *ranks_of(struct pp_arena *arena, const struct pp_config *config)
-{
-    const struct pp_shape *shape = &config->shape;
-
-    return config->file_program ? config->file_program->rank_of
-                                : pp_placement_make(arena, config->schedule->placement,
-                                                    shape->ranks, shape->chunks, shape->pipelines);
-}
-
 enum pp_status pp_resolve_bare_costs(struct pp_arena *arena, const struct pp_config *config,
                                      const uint16_t **rank_of, struct pp_costs **costs,
                                      struct pp_error *err)
@@ -40,7 +31,7 @@ enum pp_status pp_resolve_bare_costs(struct pp_arena *arena, const struct pp_con
     struct pp_cost_inputs inputs;
 
     bare.fabric = NULL;
-    *rank_of = ranks_of(arena, config);
+    *rank_of = pp_resolve_ranks(arena, config);
     return pp_simulate_costs(arena, &bare, *rank_of, &inputs, costs, err);
 }
 
@@ -51,14 +42,15 @@ static bool may_shard(const struct pp_config *config)
 
 /* The state alone is more than a device has: what else there is can only add to it. Programs of
  * files may keep less: some only go forward. */
-static bool is_too_much(struct pp_arena *arena, const struct pp_config *config, int zero)
+static bool is_too_much(struct pp_arena *arena, const struct pp_config *config,
+                        struct pp_state_spec state)
 {
     struct pp_config sharded = *config;
     const uint16_t *rank_of;
     struct pp_costs *costs;
     struct pp_error err;
 
-    sharded.zero = zero;
+    sharded.state = state;
     if (config->file_program ||
         pp_resolve_bare_costs(arena, &sharded, &rank_of, &costs, &err) != PP_OK)
         return false;
@@ -68,29 +60,31 @@ static bool is_too_much(struct pp_arena *arena, const struct pp_config *config, 
 
 bool pp_resolve_cannot_fit(struct pp_arena *arena, const struct pp_config *config)
 {
-    return is_too_much(arena, config, config->zero) &&
-           (!may_shard(config) || is_too_much(arena, config, 1));
+    return is_too_much(arena, config, config->state) &&
+           (!may_shard(config) ||
+            is_too_much(arena, config, pp_state_with_zero(&config->state, 1)));
 }
 
 /* What may still be chosen when a layout does not fit: first shard the optimizer, then recompute.
  */
 struct relief {
-    int zero;
+    struct pp_state_spec state;
     enum pp_recompute recompute;
 };
 static int reliefs_of(const struct pp_config *config, struct relief out[4])
 {
     const bool may_recompute = config->chosen & PP_CHOSE_RECOMPUTE;
-    const int zero = may_shard(config) ? 1 : config->zero;
+    const struct pp_state_spec state =
+        may_shard(config) ? pp_state_with_zero(&config->state, 1) : config->state;
     int count = 0;
 
-    out[count++] = (struct relief){config->zero, config->recompute};
+    out[count++] = (struct relief){config->state, config->recompute};
     if (may_shard(config))
-        out[count++] = (struct relief){zero, config->recompute};
+        out[count++] = (struct relief){state, config->recompute};
     if (may_recompute && config->cluster.device.is_attention_unfused) /* else it frees nothing */
-        out[count++] = (struct relief){zero, PP_RECOMPUTE_SELECTIVE};
+        out[count++] = (struct relief){state, PP_RECOMPUTE_SELECTIVE};
     if (may_recompute)
-        out[count++] = (struct relief){zero, PP_RECOMPUTE_FULL};
+        out[count++] = (struct relief){state, PP_RECOMPUTE_FULL};
     return count;
 }
 
@@ -104,7 +98,7 @@ static enum pp_status try_reliefs(struct pp_arena *arena, const struct pp_config
     for (int i = 0; i < count; i++) {
         struct pp_config config_i = *config;
         struct pp_result result_i;
-        config_i.zero = reliefs[i].zero;
+        config_i.state = reliefs[i].state;
         config_i.recompute = reliefs[i].recompute;
         config_i.prepared = NULL;
         PP_TRY(pp_simulate(arena, &config_i, PP_MEMORY, &result_i, err));
@@ -124,7 +118,7 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
 {
     struct relief reliefs[4];
     const int count = reliefs_of(config, reliefs);
-    const int first = may_shard(config) && is_too_much(arena, config, config->zero) ? 1 : 0;
+    const int first = may_shard(config) && is_too_much(arena, config, config->state) ? 1 : 0;
 
     PP_TRY(try_reliefs(arena, config, reliefs + first, count - first, result, err));
     if (first > 0 && !result->fits)

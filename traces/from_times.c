@@ -52,6 +52,7 @@ struct pp_shares pp_trace_shares(const struct pp_costs *costs, const struct pp_o
     struct pp_shares shares = {.tp = (double)cost.tp_ps / total_ps,
                                .cp = (double)cost.cp_ps / total_ps,
                                .ep = (double)cost.ep_ps / total_ps,
+                               .gather = (double)cost.gather_ps / total_ps,
                                .forward = NAN};
 
     if (fused) { /* in proportion to what the two cost alone */
@@ -85,6 +86,7 @@ static struct pp_trace_event describe(const struct pp_trace_source *s, int rank,
         event.tp_s = shares.tp; /* shares until the duration is known */
         event.cp_s = shares.cp;
         event.ep_s = shares.ep;
+        event.gather_s = shares.gather;
         event.forward_frac = shares.forward;
     }
     return event;
@@ -116,6 +118,7 @@ static void place(const struct pp_trace_source *s, int i, struct pp_trace_event 
     event->tp_s *= duration_s;
     event->cp_s *= duration_s;
     event->ep_s *= duration_s;
+    event->gather_s *= duration_s;
     if (is_message || pp_op_is_collective(event->kind) || event->kind == PP_COPY)
         event->posted_s = seconds_or_nan(s->posted_ps, at);
     if (is_message)

@@ -145,12 +145,12 @@ static enum pp_status check_event(const struct pp_metrics_walk *walk,
         event->end_s < event->start_s)
         return pp_error_set(err, PP_EFAIL, "trace: rank %d: %s runs from %g s to %g s", event->rank,
                             event->cell, event->start_s, event->end_s);
-    if (event->tp_s < 0 || event->cp_s < 0 || event->ep_s < 0 ||
-        event->tp_s + event->cp_s + event->ep_s > event->end_s - event->start_s + walk->slack_s)
+    const double shared_s = event->tp_s + event->cp_s + event->ep_s + event->gather_s;
+    if (event->tp_s < 0 || event->cp_s < 0 || event->ep_s < 0 || event->gather_s < 0 ||
+        shared_s > event->end_s - event->start_s + walk->slack_s)
         return pp_error_set(err, PP_EFAIL,
                             "trace: rank %d: %s communicates longer than it takes (%g of %g s)",
-                            event->rank, event->cell, event->tp_s + event->cp_s + event->ep_s,
-                            event->end_s - event->start_s);
+                            event->rank, event->cell, shared_s, event->end_s - event->start_s);
     return PP_OK;
 }
 
@@ -178,6 +178,7 @@ static enum pp_status add_event(struct pp_metrics_walk *walk, const struct pp_tr
                                                  .tp_s = event->tp_s,
                                                  .cp_s = event->cp_s,
                                                  .ep_s = event->ep_s,
+                                                 .gather_s = event->gather_s,
                                                  .forward_frac = event->forward_frac};
         pp_metrics_add_compute(walk, &op);
         return PP_OK;

@@ -25,6 +25,7 @@ $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --json | sed -n '/"state"/,/}/p'
 >   "state": {
 >     "zero": 0,
+>     "shard": "p=1x1,g=1x1,os=1x1",
 >     "recompute": "none",
 >     "grad_sync": "end",
 >     "bucket_bytes": 100000000.0

@@ -32,7 +32,7 @@ static void check_costs(struct pp_arena *arena, const struct pp_cluster *cluster
         .granules = 1,
         .rank_of = ranks,
         .blocks_per_stage = blocks,
-        .zero = 1,
+        .state = pp_state_spec_zero(1, (struct pp_mesh){1, 12}),
     };
 
     FUZZ_CHECK(pp_model_load(arena, "gpt2", &model, &err) == PP_OK);

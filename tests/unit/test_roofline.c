@@ -75,7 +75,7 @@ Test(roofline, gradient_sums_are_the_closed_form)
     const double update_s = 28 * bytes / 2 / (3350e9 * cluster.device.memory_eta);
     cr_assert_float_eq(pp_units_s(costs->op[PP_U][3].ps), update_s + 7 * cluster.device.launch_s,
                        2e-12);
-    in.zero = 1;
+    in.state = pp_state_spec_zero(1, pp_cost_replicas(&in));
     cr_assert_float_eq(pp_units_s(costs_of(arena, &in)->op[PP_U][3].ps),
                        update_s / 16 + 7 * cluster.device.launch_s, 2e-12);
 }
@@ -147,7 +147,7 @@ Test(roofline, pipelines_are_replicas_too)
 
     in.pipelines = 2;
     in.rank_of = ranks;
-    in.zero = 1;
+    in.state = pp_state_spec_zero(1, pp_cost_replicas(&in));
     const struct pp_costs *costs = costs_of(arena, &in);
     cr_assert_eq(costs->sync_ranks, 2);
     for (int s = 0; s < 4; s++) {

@@ -43,12 +43,13 @@ Test(roofline_explain, the_explanation_names_every_term_in_100_columns)
             struct pp_cluster cluster;
             struct pp_cost_inputs in = inputs_of(arena, settings[i], &model, &cluster);
             in.recompute = (enum pp_recompute)recompute;
-            in.zero = recompute == 2;
+            const bool is_cut = recompute == 2;
+            in.state = pp_state_spec_zero(is_cut, pp_cost_replicas(&in));
             char *text = explanation(arena, &in, costs_of(arena, &in));
             for (size_t w = 0; w < sizeof words / sizeof *words; w++)
-                if ((settings[i].pp > 2 || w != 5) && (!in.zero || w != 6))
+                if ((settings[i].pp > 2 || w != 5) && (!is_cut || w != 6))
                     cr_assert_not_null(strstr(text, words[w]), "%s not in:\n%s", words[w], text);
-            cr_assert_eq(strstr(text, "parameter gather of") != NULL, in.zero == 1);
+            cr_assert_eq(strstr(text, "parameter gather of") != NULL, is_cut);
             cr_assert_eq(strstr(text, ", R ") != NULL, recompute > 0);
             for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
                 cr_assert(strlen(line) <= 100, "%s", line);

@@ -1,0 +1,109 @@
+/* Where parameters, gradients and optimizer state live: first what was asked for, then, once a
+ * layout is known, the meshes of its replicas. */
+#include "sim/resolve.h"
+
+#include "schedules/placement.h"
+
+/* One wish by two options: flags win over a preset's, two flags contradict each other. */
+static enum pp_status choose_shards(const struct pp_request *request,
+                                    const struct pp_option_value **zero,
+                                    const struct pp_option_value **shard, struct pp_error *err)
+{
+    enum pp_origin zero_origin, shard_origin;
+
+    *zero = pp_request_get(request, "zero", &zero_origin);
+    *shard = pp_request_get(request, "shard", &shard_origin);
+    if (!*zero || !*shard)
+        return PP_OK;
+    if (zero_origin == shard_origin)
+        return pp_error_set(err, PP_EINVAL,
+                            "--zero %s and --shard %s exclude each other: both say how state is "
+                            "cut",
+                            (*zero)->text, (*shard)->text);
+    if (zero_origin == PP_FROM_FLAG)
+        *shard = NULL;
+    else
+        *zero = NULL;
+    return PP_OK;
+}
+
+enum pp_status pp_resolve_wishes(const struct pp_request *request, struct pp_config *config,
+                                 struct pp_error *err)
+{
+    const struct pp_option_value *zero, *shard, *gather = pp_request_get(request, "gather", NULL);
+    const char *secondary = pp_request_text(request, "secondary", NULL);
+    struct pp_state_spec *wanted = &config->wanted;
+
+    PP_TRY(choose_shards(request, &zero, &shard, err));
+    *wanted = (struct pp_state_spec){0};
+    config->wanted_zero = shard ? -1 : zero ? (int)zero->integer : 0;
+    if (!zero && !shard)
+        config->chosen |= PP_CHOSE_ZERO;
+    if (shard && pp_state_parse(shard->text, wanted->shard, err) != PP_OK)
+        return pp_error_prefix(err, "--shard %s: ", shard->text);
+    if (secondary && pp_mesh_parse(secondary, &wanted->secondary, err) != PP_OK)
+        return pp_error_prefix(err, "--secondary: ");
+    wanted->gather = gather ? (enum pp_gather)gather->integer : PP_GATHER_LAYER;
+    wanted->buffers =
+        pp_request_int(request, "gather-buffers", config->framework->has_gather_overlap ? 2 : 1);
+    return PP_OK;
+}
+
+const uint16_t *pp_resolve_ranks(struct pp_arena *arena, const struct pp_config *config)
+{
+    const struct pp_shape *shape = &config->shape;
+
+    return config->file_program ? config->file_program->rank_of
+                                : pp_placement_make(arena, config->schedule->placement,
+                                                    shape->ranks, shape->chunks, shape->pipelines);
+}
+
+static struct pp_mesh replicas_of(struct pp_arena *arena, const struct pp_config *config)
+{
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    const struct pp_cost_inputs inputs = {.cluster = &config->cluster,
+                                          .layout = config->layout,
+                                          .stages = pp_shape_stages(&config->shape),
+                                          .pipelines = config->shape.pipelines,
+                                          .rank_of = pp_resolve_ranks(arena, config),
+                                          .map = pp_map_make(config->map, &config->layout)};
+    const struct pp_mesh mesh = pp_cost_replicas(&inputs);
+
+    pp_arena_release(arena, mark);
+    return mesh;
+}
+
+/* Copies of a stage on ranks that use it at different times cannot gather its parameters together;
+ * nor can weights of several versions be told apart once they are cut. */
+static enum pp_status check_schedule(const struct pp_config *config, struct pp_error *err)
+{
+    const char *name = config->schedule_name;
+
+    if (pp_state_cut(&config->state, PP_STATE_GRADS) == 1)
+        return PP_OK;
+    if (config->shape.pipelines > 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s holds each stage on several ranks, which use it at different "
+                            "times: only its optimizer state can be cut; nearest: --zero 1",
+                            name);
+    if (config->schedule && config->schedule->is_continuous)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s keeps several versions of its weights: only its optimizer state "
+                            "can be cut; nearest: --zero 1",
+                            name);
+    return PP_OK;
+}
+
+enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *config,
+                                 struct pp_error *err)
+{
+    const struct pp_mesh replicas = replicas_of(arena, config);
+
+    config->state = config->wanted;
+    config->state.replicas = replicas;
+    if (config->wanted_zero >= 0)
+        config->state = pp_state_with_zero(&config->state, config->wanted_zero);
+    if (pp_state_complete(&config->state, err) != PP_OK)
+        return pp_error_prefix(err, "--shard ");
+    return check_schedule(config, err);
+}
