@@ -175,6 +175,8 @@ static const struct pp_option options[] = {
     {.name = "allow-different", .type = PP_OPTION_FLAG, .group = G_COMPARE, .commands = COMPARE,
      .help = "Compare traces of different programs, as far as they have the same events."},
 
+    {.name = "refit", .type = PP_OPTION_FLAG, .group = G_VALIDATE, .commands = VALIDATE,
+     .help = "Fit the constants of devices and frameworks on the rows, and judge each family of rows by constants fitted without it."},
     {.name = "tolerance", .type = PP_OPTION_FRAC, .argument = "FRAC", .group = G_VALIDATE, .commands = VALIDATE,
      .help = "Exit 5 when the median error of all rows is larger, e.g. 10%."},
     {.name = "worst", .type = PP_OPTION_INT, .argument = "N", .min = 0, .max = 1 << 20, .default_text = "10", .group = G_VALIDATE, .commands = VALIDATE,

@@ -1,6 +1,7 @@
 /* pipesim validate: published measurements held against predictions. */
 #include "sim/commands.h"
 
+#include "sim/refit.h"
 #include "sim/report.h"
 #include "sim/validation.h"
 
@@ -150,7 +151,10 @@ enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_parse
     if (family)
         PP_TRY(select_family(arena, family, &list, err));
     pp_validation_run(arena, &list, &validation);
-    if (get(parsed, "json")->count) {
+    const bool is_json = get(parsed, "json")->count > 0;
+    if (get(parsed, "refit")->count)
+        PP_TRY(pp_refit_validation(arena, &list, &validation, is_json ? NULL : out, err));
+    if (is_json) {
         pp_validation_json(arena, &validation, out);
     } else {
         const struct pp_validation_view view = {.worst = worst->count ? (int)worst->integer

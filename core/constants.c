@@ -1,0 +1,76 @@
+#include "core/constants.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const char *const pp_constant_home_names[] = {"device", "links", "framework"};
+
+#define DEVICE(field)                                                                              \
+    .name = #field, .home = PP_HOME_DEVICE, .offset = offsetof(struct pp_device, field)
+#define LINKS(field) .home = PP_HOME_LINKS, .offset = offsetof(struct pp_cluster, field)
+#define FRAMEWORK(field)                                                                           \
+    .name = #field, .home = PP_HOME_FRAMEWORK, .offset = offsetof(struct pp_framework, field)
+
+/* clang-format off */
+const struct pp_constant pp_constants[] = {
+    {DEVICE(gemm_eta), .typical = 0.75, .least = 0.2, .most = 1, .spread = 0.15},
+    {DEVICE(memory_eta), .typical = 0.8, .least = 0.3, .most = 1, .spread = 0.1},
+    {DEVICE(launch_s), .typical = 3e-6, .least = 0.5e-6, .most = 100e-6, .spread = 0.5},
+    {FRAMEWORK(kernel_gap_s), .typical = 15e-6, .least = 1e-6, .most = 200e-6, .spread = 0.7},
+    {FRAMEWORK(op_gap_s), .typical = 0.3e-3, .least = 1e-6, .most = 10e-3, .spread = 0.7},
+    {FRAMEWORK(step_gap_s), .typical = 5e-3, .least = 0.1e-3, .most = 1, .spread = 1},
+    {.name = NULL},
+};
+/* clang-format on */
+
+const char *pp_device_generation(const struct pp_device *device)
+{
+    static const struct {
+        const char *prefix, *generation;
+    } FAMILIES[] = {{"p100", "pascal"}, {"v100", "volta"},     {"a100", "ampere"},
+                    {"a800", "ampere"}, {"h100", "hopper"},    {"h200", "hopper"},
+                    {"h800", "hopper"}, {"b200", "blackwell"}, {"b300", "blackwell"},
+                    {"gb", "blackwell"}};
+
+    for (size_t i = 0; i < sizeof(FAMILIES) / sizeof(*FAMILIES); i++)
+        if (!strncmp(device->name, FAMILIES[i].prefix, strlen(FAMILIES[i].prefix)))
+            return FAMILIES[i].generation;
+    return device->name;
+}
+
+const char *pp_constant_owner(const struct pp_constant *constant, const struct pp_cluster *cluster,
+                              const struct pp_framework *framework)
+{
+    const bool is_framework = constant->home == PP_HOME_FRAMEWORK;
+
+    if (is_framework && framework == pp_framework_plain)
+        return NULL;
+    if (constant->is_common)
+        return "all";
+    return is_framework ? framework->name : pp_device_generation(&cluster->device);
+}
+
+static void *base_of(const struct pp_constant *constant, const struct pp_cluster *cluster,
+                     const struct pp_framework *framework)
+{
+    const void *bases[] = {[PP_HOME_DEVICE] = &cluster->device,
+                           [PP_HOME_LINKS] = cluster,
+                           [PP_HOME_FRAMEWORK] = framework};
+
+    return (char *)bases[constant->home] + constant->offset;
+}
+
+double pp_constant_get(const struct pp_constant *constant, const struct pp_cluster *cluster,
+                       const struct pp_framework *framework)
+{
+    double value;
+
+    memcpy(&value, base_of(constant, cluster, framework), sizeof value);
+    return value;
+}
+
+void pp_constant_set(const struct pp_constant *constant, struct pp_cluster *cluster,
+                     struct pp_framework *framework, double value)
+{
+    memcpy(base_of(constant, cluster, framework), &value, sizeof value);
+}

@@ -1,0 +1,85 @@
+/* The report of a fit: the constants, and the errors of each family when it teaches nothing. */
+#include "sim/refit.h"
+#include "sim/validation.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STEPS_MAX = 8 };
+
+/* Of a constant as it is written in the rows of devices and frameworks. */
+static void print_value(const struct pp_refit_value *value, const double *without, int families,
+                        int stride, int index, FILE *out)
+{
+    double low = value->log_value, high = value->log_value;
+
+    for (int f = 0; f < families; f++) {
+        low = fmin(low, without[f * stride + index]);
+        high = fmax(high, without[f * stride + index]);
+    }
+    fprintf(out, "%-15s %-10s %10.4g %10.4g %10.4g %6d\n", value->constant->name, value->owner,
+            exp(value->log_value), exp(low), exp(high), value->rows);
+}
+
+static void print_values(const struct pp_refit *refit, const double *without, FILE *out)
+{
+    fprintf(out, "%-15s %-10s %10s %10s %10s %6s\n", "constant", "of", "fitted", "least", "most",
+            "rows");
+    for (const struct pp_constant *c = pp_constants; c->name != NULL; c++)
+        for (int i = 0; i < refit->value_count; i++)
+            if (refit->values[i].constant == c)
+                print_value(&refit->values[i], without, refit->family_count, refit->value_count, i,
+                            out);
+    fputs("\nfitted on all rows; least and most over the fits that leave one family out\n", out);
+}
+
+/* Errors of the rows at the values that were fitted without their families. */
+static enum pp_status judge_all(const struct pp_refit *refit, double *without, double *residuals,
+                                struct pp_error *err)
+{
+    double *judged = PP_ARRAY(refit->arena, double, refit->row_count + 1);
+
+    for (int f = 0; f < refit->family_count; f++) {
+        pp_refit_without(refit, f, without + f * refit->value_count);
+        PP_TRY(pp_refit_judge(refit, f, without + f * refit->value_count, judged, err));
+        for (int i = 0; i < refit->row_count; i++)
+            if (refit->rows[i].family == f)
+                residuals[i] = judged[i];
+    }
+    return PP_OK;
+}
+
+static enum pp_status leave_out(struct pp_refit *refit, const struct pp_measure_case *cases,
+                                struct pp_validation *validation, FILE *out, struct pp_error *err)
+{
+    double *without = PP_ARRAY(refit->arena, double, refit->family_count * refit->value_count + 1);
+    double *residuals = PP_ARRAY(refit->arena, double, refit->row_count + 1);
+
+    PP_TRY(judge_all(refit, without, residuals, err));
+    for (int i = 0; i < refit->row_count; i++) {
+        struct pp_validation_row *row = &validation->rows[refit->rows[i].row - cases];
+        row->error_frac = expm1(residuals[i]);
+        row->prediction.step_s = row->row->step_s * exp(residuals[i]);
+    }
+    if (out)
+        print_values(refit, without, out);
+    return PP_OK;
+}
+
+enum pp_status pp_refit_validation(struct pp_arena *arena, const struct pp_measurements *list,
+                                   struct pp_validation *validation, FILE *out,
+                                   struct pp_error *err)
+{
+    struct pp_measure_case *cases = PP_ARRAY(arena, struct pp_measure_case, list->count);
+    struct pp_refit refit;
+
+    for (int i = 0; i < list->count; i++)
+        pp_measure_case_open(arena, &list->rows[i], &cases[i]);
+    pp_refit_open(arena, cases, list->count, &refit);
+    PP_TRY(pp_refit_solve(&refit, STEPS_MAX, err));
+    if (out)
+        fprintf(out, "fitted in %d steps on %d rows of %d families\n\n", refit.steps,
+                refit.row_count, refit.family_count);
+    PP_TRY(leave_out(&refit, cases, validation, out, err));
+    return PP_OK;
+}
