@@ -101,7 +101,7 @@ static enum pp_status print_row(struct pp_arena *arena, const struct pp_measurem
     fprintf(out, "command   %s\n", pp_measure_command_line(arena, &open.command));
     if (row.skipped)
         return pp_error_set(err, PP_EINVAL, "%s is skipped: %s", m->id, row.skipped);
-    print_value("step", m->step_s, row.prediction.step_s, "s", 1, out);
+    print_value("step", row.step_s, row.prediction.step_s, "s", 1, out);
     print_value("memory", m->mem_bytes, row.prediction.mem_bytes, "GiB", 1.0 / (1 << 30), out);
     print_parts(&result, out);
     if (has_details) {

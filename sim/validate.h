@@ -89,9 +89,22 @@ double pp_measure_number(const struct pp_measurement *row, enum pp_measure_colum
 
 /* ---- what was published: sim/validate_metric.c ---- */
 
-/* Fill step_s and mem_bytes from the metric_* cells: the step time, else from tokens per second,
- * else from a rate of flops whose definition the table of sources knows. */
+/* Fill step_s and mem_bytes from the metric_* cells: the step time, else from tokens per second. */
 void pp_measure_metrics(struct pp_measurement *row);
+/* Published seconds of a step: step_s, else from a rate of flops where the source says beyond doubt
+ * which flops it counts, else NAN. */
+double pp_measure_step_s(const struct pp_measurement *row, const struct pp_config *config);
+
+enum pp_measure_memory {
+    PP_MEASURE_DEVICE,   /* nvidia-smi: all that is taken on the device */
+    PP_MEASURE_RESERVED, /* what the allocator holds */
+    PP_MEASURE_TENSORS,  /* what tensors take: max_memory_allocated, and analytic values */
+};
+extern const char *const pp_measure_memory_names[]; /* "device", "reserved", "tensors" */
+/* What the published memory counts, by the words of the row. */
+enum pp_measure_memory pp_measure_memory_of(const struct pp_measurement *row);
+/* The same of a result; without a published memory all that is taken on the device. */
+double pp_measure_memory_bytes(const struct pp_measurement *row, const struct pp_result *result);
 
 /* ---- from a row to a request: sim/validate_words.c, validate_model.c, validate_request.c ---- */
 
@@ -128,6 +141,7 @@ struct pp_measure_case {
     const struct pp_measurement *row;
     struct pp_measure_command command;
     const char *skipped; /* why there is no prediction; NULL = there is one */
+    double step_s;       /* published; NAN = not */
     struct pp_config config;
 };
 /* Resolve a row; one that cannot be is skipped with the reason. */
@@ -148,7 +162,8 @@ enum pp_status pp_measure_simulate(struct pp_arena *arena, const struct pp_measu
                                    struct pp_error *err);
 
 struct pp_prediction {
-    double step_s, mem_bytes;
+    double step_s;
+    double mem_bytes;        /* of what the published number counts */
     double model_flops;      /* of a step, all devices */
     double peak_flops_per_s; /* of a device, of the precision */
     bool fits;

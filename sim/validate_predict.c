@@ -62,12 +62,14 @@ void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *r
 {
     struct pp_error err = {0};
 
-    *out = (struct pp_measure_case){.row = row};
+    *out = (struct pp_measure_case){.row = row, .step_s = row->step_s};
     enum pp_status status = pp_measure_command(arena, row, &out->command, &err);
     if (status == PP_OK)
         status = resolve(arena, &out->command, &out->config, &err);
     if (status != PP_OK)
         out->skipped = pp_arena_printf(arena, "%.*s", (int)strcspn(err.message, "\n"), err.message);
+    else
+        out->step_s = pp_measure_step_s(row, &out->config);
     out->config.prepared = NULL; /* of other constants, perhaps */
 }
 
@@ -91,9 +93,8 @@ struct pp_prediction pp_measure_prediction(const struct pp_measurement *row,
     const double step_s = result->metrics.iteration_s;
     const double rate = result->model_flops_per_step / (step_s * result->config.layout.gpus);
 
-    (void)row;
     return (struct pp_prediction){.step_s = step_s,
-                                  .mem_bytes = result->memory[result->peak_rank].peak_bytes,
+                                  .mem_bytes = pp_measure_memory_bytes(row, result),
                                   .model_flops = result->model_flops_per_step,
                                   .peak_flops_per_s = rate / result->mfu,
                                   .fits = result->fits};

@@ -21,6 +21,7 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
 
     *row = (struct pp_validation_row){.row = m,
                                       .skipped = open->skipped,
+                                      .step_s = open->step_s,
                                       .error_frac = (double)NAN,
                                       .mem_error_frac = (double)NAN,
                                       .mfu = (double)NAN,
@@ -37,10 +38,10 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
     row->pp = config->layout.pp;
     row->is_mixture = config->model.experts.count > 0;
     row->prediction = pp_measure_prediction(m, result);
-    row->error_frac = error_of(row->prediction.step_s, m->step_s);
+    row->error_frac = error_of(row->prediction.step_s, row->step_s);
     row->mem_error_frac = error_of(row->prediction.mem_bytes, m->mem_bytes);
     row->mfu = row->prediction.model_flops /
-               (m->step_s * row->prediction.peak_flops_per_s * config->layout.gpus);
+               (row->step_s * row->prediction.peak_flops_per_s * config->layout.gpus);
 }
 
 void pp_validation_run(struct pp_arena *arena, const struct pp_measurements *list,

@@ -13,6 +13,7 @@ struct pp_validation_row {
     const char *precision, *framework;
     int pp;
     bool is_mixture; /* has experts */
+    double step_s;   /* published; NAN = not */
     struct pp_prediction prediction;
     double error_frac, mem_error_frac; /* predicted / published - 1; NAN where one is missing */
     double mfu;                        /* published: model flops / (step * peak * devices) */

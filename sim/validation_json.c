@@ -24,7 +24,7 @@ static json_t *row_json(const struct pp_validation_row *row)
 
     put_text(o, "id", row->row->id);
     put_text(o, "family", row->row->family);
-    put(o, "published_step_s", row->row->step_s);
+    put(o, "published_step_s", row->step_s);
     put(o, "predicted_step_s", row->skipped ? nothing : row->prediction.step_s);
     put(o, "error_frac", row->error_frac);
     put(o, "published_mem_bytes", row->row->mem_bytes);

@@ -137,7 +137,7 @@ static void print_worst(struct pp_arena *arena, const struct pp_validation *v, i
     fprintf(out, "\n%-32s %11s %11s %8s\n", "complete rows, worst first", "published", "predicted",
             "error");
     for (int i = 0; i < n && i < worst; i++)
-        fprintf(out, "%-32.32s %9.4g s %9.4g s %8s\n", rows[i]->row->id, rows[i]->row->step_s,
+        fprintf(out, "%-32.32s %9.4g s %9.4g s %8s\n", rows[i]->row->id, rows[i]->step_s,
                 rows[i]->prediction.step_s, percent(rows[i]->error_frac, "%+.1f %%", error));
 }
 
