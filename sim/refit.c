@@ -12,6 +12,8 @@ static const double SLOPE_STEP = 0.03;
 static const double INCOMPLETE_WEIGHT = 0.2;
 /* A Gauss-Newton step changes no constant by more than this factor's logarithm. */
 static const double LONGEST_STEP = 0.7;
+/* A step that lowers the loss by less than this share is the last. */
+static const double LEAST_GAIN = 2e-3;
 /* Rows of a family that teach, spread evenly over it; all are judged. */
 enum { TEACHERS_MAX = 120 };
 enum { OWN_MAX = 64, HALVINGS = 4 };
@@ -212,6 +214,8 @@ enum pp_status pp_refit_evaluate(struct pp_refit *refit, bool with_slopes, struc
 
     PP_TRY(evaluate(&e, err));
     refit->refused = e.refused;
+    if (!with_slopes)
+        return PP_OK;
     for (int i = 0; i < refit->value_count; i++)
         refit->values[i].rows = 0;
     for (int i = 0; i < refit->row_count; i++)
@@ -253,12 +257,14 @@ enum pp_status pp_refit_solve(struct pp_refit *refit, int steps, struct pp_error
             from[i] = refit->values[i].log_value;
         pp_refit_step(refit, -1, change);
         move(refit, from, change, share);
-        PP_TRY(pp_refit_evaluate(refit, true, err));
+        PP_TRY(pp_refit_evaluate(refit, false, err));
         for (int k = 0; k < HALVINGS && pp_refit_loss(refit, -1) > before; k++) {
             move(refit, from, change, share /= 3);
-            PP_TRY(pp_refit_evaluate(refit, true, err));
+            PP_TRY(pp_refit_evaluate(refit, false, err));
         }
-        if (pp_refit_loss(refit, -1) > before * (1 - 1e-3))
+        const bool is_done = pp_refit_loss(refit, -1) > before * (1 - LEAST_GAIN);
+        PP_TRY(pp_refit_evaluate(refit, true, err));
+        if (is_done)
             break;
     }
     return PP_OK;

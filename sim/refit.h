@@ -47,7 +47,7 @@ void pp_refit_open(struct pp_arena *arena, const struct pp_measure_case *cases, 
                    struct pp_refit *refit);
 /* Predict the rows that teach; with slopes, too, when asked. On all cores. */
 enum pp_status pp_refit_evaluate(struct pp_refit *refit, bool with_slopes, struct pp_error *err);
-/* Steps until the loss falls by less than a thousandth, at most `steps`. */
+/* Steps until the loss hardly falls any more, at most `steps`. */
 enum pp_status pp_refit_solve(struct pp_refit *refit, int steps, struct pp_error *err);
 /* Values fitted without a family, [value_count] logarithms: one solve with the slopes of the last
  * evaluation, weights found anew. */
