@@ -208,24 +208,42 @@ double pp_roofline_ring_step_s(const struct pp_cost_inputs *in, struct pp_device
     return link.alpha_s + bytes / group.members / link.bytes_per_s;
 }
 
-double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                        struct pp_work work, enum pp_pass pass)
+/* Exchanges of t h values between the matrices of a layer. With sequence parallelism gathers before
+ * and scatters behind them (Korthikanti et al. 2022, section 4.2.2); the gathers that weight
+ * gradients need are hidden behind them. Without it sums behind them, in the forward of the
+ * embedding and of a block's two halves, in the backward of the head and of the halves (Shoeybi et
+ * al. 2019, section 3). */
+static int tp_exchanges(const struct pp_cost_inputs *in, enum pp_layer_kind kind, enum pp_pass pass)
 {
-    /* All-gathers and reduce-scatters of t h, with sequence parallelism (Korthikanti et al. 2022,
-     * section 4.2.2); the gathers that weight gradients need are hidden behind them. The head
-     * also reduces maximum, sum and target of every token. */
     static const int gathers[][PP_PASSES] = {
         [PP_LAYER_EMBEDDING] = {1, 1, 0},
         [PP_LAYER_BLOCK] = {4, 4, 0},
         [PP_LAYER_HEAD] = {1, 1, 0},
     };
+    static const int sums[][PP_PASSES] = {
+        [PP_LAYER_EMBEDDING] = {1, 0, 0},
+        [PP_LAYER_BLOCK] = {2, 2, 0},
+        [PP_LAYER_HEAD] = {0, 1, 0},
+    };
+
+    return in->is_tp_only ? sums[kind][pass] : gathers[kind][pass];
+}
+
+double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                        struct pp_work work, enum pp_pass pass)
+{
     const struct pp_device_group group = pp_roofline_group(in, PP_AXIS_TP);
     const double bytes = work.tokens * in->model->hidden * pp_dtype_bytes(&in->cluster->device);
-    double s = gathers[kind][pass] * pp_roofline_collective_s(in, PP_AG, group, bytes);
+    const int exchanges = tp_exchanges(in, kind, pass);
+    double s = 0;
 
-    if (kind == PP_LAYER_HEAD && pass == PP_PASS_F)
+    if (group.members <= 1)
+        return 0;
+    if (exchanges > 0)
+        s = exchanges * pp_roofline_collective_s(in, in->is_tp_only ? PP_AR : PP_AG, group, bytes);
+    if (kind == PP_LAYER_HEAD && pass == PP_PASS_F) /* maximum, sum and target of every token */
         s += 3 * pp_roofline_collective_s(in, PP_AR, group, work.tokens * 4);
-    return s;
+    return s * (1 - in->tp_overlap_frac);
 }
 
 /* Ring attention (Liu et al. 2023): cp - 1 rounds, each passes one device's keys and values on

@@ -51,6 +51,34 @@ Test(roofline, tensor_parallel_time_is_four_rings)
     cr_assert(costs->op[PP_F][3].tp_ps < costs->op[PP_F][3].ps);
 }
 
+/* Without sequence parallelism two sums each way; a share may be hidden. */
+Test(roofline, tensor_parallel_sums_without_sequence_parallelism)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    const double bytes = 2048.0 * 12288 * 2, bandwidth = 450e9 * cluster.eta_link;
+    const double sum_s =
+        cluster.intra_ring.start_s + 14 * (cluster.intra.alpha_s + bytes / 8 / bandwidth);
+
+    in.is_tp_only = true;
+    const struct pp_costs *costs = costs_of(arena, &in);
+    cr_assert_float_eq(pp_units_s(costs->op[PP_F][3].tp_ps), 6 * 2 * sum_s, 2e-12);
+    cr_assert_eq(costs->op[PP_F][3].tp_ps, costs->op[PP_I][3].tp_ps);
+    in.tp_overlap_frac = 0.25;
+    cr_assert_float_eq(pp_units_s(costs_of(arena, &in)->op[PP_F][3].tp_ps), 6 * 2 * 0.75 * sum_s,
+                       2e-12);
+    /* 16 devices of a group on two nodes: the rings cross the NICs */
+    in.layout.tp = 16;
+    in.tp_overlap_frac = 0;
+    const double wide_s = cluster.intra_ring.start_s + cluster.inter_ring.start_s +
+                          2 * (7 * cluster.intra.alpha_s + cluster.inter.alpha_s) +
+                          2 * 15 / 16.0 * bytes / (8 * 40e9);
+    cr_assert_float_eq(pp_roofline_tp_s(&in, PP_LAYER_BLOCK, pp_roofline_work(&in, 0), PP_PASS_F),
+                       2 * wide_s, 1e-12);
+}
+
 Test(roofline, gradient_sums_are_the_closed_form)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
