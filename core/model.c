@@ -14,7 +14,8 @@ enum {
 
 static double ends_params(const struct pp_model *m)
 {
-    return pp_model_layer_params(m, PP_LAYER_EMBEDDING) + pp_model_layer_params(m, PP_LAYER_HEAD);
+    return pp_model_layer_params(m, PP_LAYER_EMBEDDING) + pp_model_layer_params(m, PP_LAYER_HEAD) +
+           m->mtp * pp_model_layer_params(m, PP_LAYER_MTP);
 }
 
 /* GPT-like dimensions of about `params` with the given number of blocks: solve

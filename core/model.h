@@ -60,17 +60,20 @@ struct pp_model {
     const char *notes;      /* fields of a file that were not used, "" = none */
 };
 
-/* BLOCK is a dense block, MOE one with experts. What predicts further tokens belongs to the HEAD.
- */
+/* BLOCK is a dense block, MOE one with experts, MTP what predicts one further token: norms, a
+ * projection, a block, the head's matrix once more. */
 enum pp_layer_kind {
     PP_LAYER_EMBEDDING,
     PP_LAYER_BLOCK,
     PP_LAYER_HEAD,
     PP_LAYER_MOE,
+    PP_LAYER_MTP,
     PP_LAYER_KINDS
 };
 /* Of the `count` blocks from `first` on, those that are mixtures of experts. */
 int pp_model_moe_blocks(const struct pp_model *model, int first, int count);
+/* The kind of the last block, which MTP repeats. */
+enum pp_layer_kind pp_model_last_kind(const struct pp_model *model);
 /* Parameters of one layer (HEAD excludes a tied matrix). */
 double pp_model_layer_params(const struct pp_model *model, enum pp_layer_kind kind);
 /* Those of them that only some tokens meet: the routed experts of a layer. */

@@ -1,5 +1,7 @@
 #include "core/model_options.h"
 
+#include <string.h>
+
 /* Index of a CHOICE, or `fallback` where it is not given. */
 static int choice(const struct pp_request *request, const char *name, int fallback)
 {
@@ -27,8 +29,11 @@ static void override_dimensions(struct pp_arena *arena, const struct pp_request 
 
     m->layers = pp_request_int(request, "layers", m->layers);
     m->vocab = pp_request_int(request, "vocab", m->vocab);
-    if (hidden != m->hidden)
-        m->ffn = (int)((double)m->ffn / m->hidden * hidden + 0.5);
+    if (hidden != m->hidden) {
+        int *const widths[] = {&m->ffn, &m->experts.ffn, &m->experts.shared_ffn};
+        for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+            *widths[i] = (int)((double)*widths[i] / m->hidden * hidden + 0.5);
+    }
     m->ffn = pp_request_int(request, "ffn", m->ffn);
     m->kv_heads =
         pp_request_int(request, "kv-heads", m->kv_heads == m->heads ? heads : m->kv_heads);
@@ -60,5 +65,50 @@ enum pp_status pp_model_take(struct pp_arena *arena, const struct pp_request *re
             pp_request_typed(request, pp_request_has(request, "heads") ? "heads" : "hidden", typed),
             hidden, heads);
     override_dimensions(arena, request, model);
+    return pp_model_check(model, err);
+}
+
+static bool is_like(const char *name)
+{
+    const size_t length = strlen(name);
+
+    return length > 5 && strcmp(name + length - 5, "-like") == 0;
+}
+
+static enum pp_status needs_experts(const struct pp_request *request, struct pp_error *err)
+{
+    static const char *const options[] = {"top-k", "moe-ffn", "shared-ffn", "dense-layers"};
+    char typed[PP_REQUEST_TYPED_BYTES];
+    enum pp_origin origin;
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (pp_request_get(request, options[i], &origin) && origin == PP_FROM_FLAG)
+            return pp_error_set(err, PP_EINVAL, "%s: the model has no experts; give --experts",
+                                pp_request_typed(request, options[i], typed));
+    return PP_OK;
+}
+
+enum pp_status pp_model_take_experts(struct pp_arena *arena, const struct pp_request *request,
+                                     struct pp_model *model, struct pp_error *err)
+{
+    struct pp_experts *e = &model->experts;
+    const struct pp_experts before = *e;
+    const int mtp = model->mtp;
+
+    model->mtp = pp_request_int(request, "mtp", mtp);
+    e->count = pp_request_int(request, "experts", e->count);
+    if (e->count <= 1) {
+        *e = (struct pp_experts){0};
+        PP_TRY(needs_experts(request, err));
+    } else {
+        e->top_k = pp_request_int(request, "top-k", before.count > 0 ? before.top_k : 2);
+        e->ffn = pp_request_int(request, "moe-ffn", before.count > 0 ? before.ffn : model->ffn);
+        e->shared_ffn = pp_request_int(request, "shared-ffn", e->shared_ffn);
+        e->dense_first = pp_request_int(request, "dense-layers", e->dense_first);
+    }
+    if (!is_like(model->name) && (e->count != before.count || e->top_k != before.top_k ||
+                                  e->ffn != before.ffn || e->shared_ffn != before.shared_ffn ||
+                                  e->dense_first != before.dense_first || model->mtp != mtp))
+        model->name = pp_arena_printf(arena, "%s-like", model->name);
     return pp_model_check(model, err);
 }

@@ -25,6 +25,20 @@
      .aliases = PP_NAMES("vocab-size"), .help = "Vocabulary size, in place of the model's."}, \
     {.name = "embedding", .type = PP_OPTION_CHOICE, .choices = "tied|untied", .argument = "HOW", .group = (heading), .commands = (mask), \
      .help = "Whether the head shares the matrix of the embedding, in place of the model's way."}
+/* --experts --top-k --moe-ffn --shared-ffn --dense-layers --mtp */
+#define PP_OPTIONS_EXPERTS(heading, mask) \
+    {.name = "experts", .type = PP_OPTION_INT, .argument = "E", .min = 1, .max = 65536, .group = (heading), .commands = (mask), \
+     .aliases = PP_NAMES("num-experts"), .help = "Experts of a block, in place of the model's; 1: the model is dense."}, \
+    {.name = "top-k", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = 65536, .group = (heading), .commands = (mask), \
+     .aliases = PP_NAMES("moe-router-topk"), .help = "Experts that each token passes, in place of the model's; 2 where a dense model is given experts."}, \
+    {.name = "moe-ffn", .type = PP_OPTION_INT, .argument = "F", .min = 1, .max = 1 << 24, .group = (heading), .commands = (mask), \
+     .aliases = PP_NAMES("moe-ffn-hidden-size"), .help = "Feed-forward size of one expert, in place of the model's; that of the dense layer where a dense model is given experts."}, \
+    {.name = "shared-ffn", .type = PP_OPTION_INT, .argument = "F", .min = 0, .max = 1 << 24, .group = (heading), .commands = (mask), \
+     .aliases = PP_NAMES("moe-shared-expert-intermediate-size"), .help = "Feed-forward size of what every token passes beside its experts, in place of the model's."}, \
+    {.name = "dense-layers", .type = PP_OPTION_INT, .argument = "L", .min = 0, .max = 65535, .group = (heading), .commands = (mask), \
+     .help = "Blocks at the start that have no experts, in place of the model's."}, \
+    {.name = "mtp", .type = PP_OPTION_INT, .argument = "N", .min = 0, .max = 16, .group = (heading), .commands = (mask), \
+     .aliases = PP_NAMES("mtp-num-layers"), .help = "Further tokens predicted, each by a block of its own and the head, in place of the model's."}
 /* clang-format on */
 
 /* --model (or `usual`), a preset or a config.json, with the dimensions of the flags; sizes that
@@ -32,5 +46,10 @@
  * for a file that cannot be read. */
 enum pp_status pp_model_take(struct pp_arena *arena, const struct pp_request *request,
                              const char *usual, struct pp_model *model, struct pp_error *err);
+
+/* The flags of PP_OPTIONS_EXPERTS on top. PP_EINVAL for what does not fit together, or where a flag
+ * needs experts and there are none. */
+enum pp_status pp_model_take_experts(struct pp_arena *arena, const struct pp_request *request,
+                                     struct pp_model *model, struct pp_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* Parameters and model flops, layer by layer. Conventions (docs/costs.md, "Parameters"): the
  * embedding holds the token, position and token-type tables and, with token types (BERT), its
  * normalization; the head holds the final normalization, an untied output matrix, BERT's pooler and
- * prediction heads, and what predicts further tokens. */
+ * prediction heads. */
 #include "core/model.h"
 
 const char *const pp_flops_rule_names[] = {"megatron", "palm", "causal", NULL};
@@ -120,10 +120,9 @@ int pp_model_moe_blocks(const struct pp_model *model, int first, int count)
     return e->count > 0 && last > from ? last / every - from / every : 0;
 }
 
-/* What follows the last block where further tokens are predicted: the kind of that block again. */
-static enum pp_layer_kind last_kind(const struct pp_model *m)
+enum pp_layer_kind pp_model_last_kind(const struct pp_model *model)
 {
-    return pp_model_moe_blocks(m, m->layers - 1, 1) > 0 ? PP_LAYER_MOE : PP_LAYER_BLOCK;
+    return pp_model_moe_blocks(model, model->layers - 1, 1) > 0 ? PP_LAYER_MOE : PP_LAYER_BLOCK;
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -141,7 +140,7 @@ static double mtp_params(const struct pp_model *m)
 {
     const double h = m->hidden;
 
-    return m->mtp * (3 * norm_params(m) + 2 * h * h + block_params(m, last_kind(m)));
+    return 3 * norm_params(m) + 2 * h * h + block_params(m, pp_model_last_kind(m));
 }
 
 static double head_params(const struct pp_model *m)
@@ -157,7 +156,7 @@ static double head_params(const struct pp_model *m)
         params += h * h + h + norm_params(m) + m->vocab;
     if (m->has_pooler && m->has_mlm_head) /* next-sentence prediction: two classes */
         params += 2 * h + 2;
-    return params + mtp_params(m);
+    return params;
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -168,19 +167,20 @@ double pp_model_layer_params(const struct pp_model *model, enum pp_layer_kind ki
         return embedding_params(model);
     if (kind == PP_LAYER_HEAD)
         return head_params(model);
+    if (kind == PP_LAYER_MTP)
+        return mtp_params(model);
     if (kind == PP_LAYER_BLOCK && model->params_override > 0)
-        return (model->params_override - embedding_params(model) - head_params(model)) /
+        return (model->params_override - embedding_params(model) - head_params(model) -
+                model->mtp * mtp_params(model)) /
                model->layers;
     return block_params(model, kind);
 }
 
 double pp_model_routed_params(const struct pp_model *model, enum pp_layer_kind kind)
 {
-    const double routed = model->experts.count * expert_params(model);
-
-    if (kind == PP_LAYER_HEAD)
-        return last_kind(model) == PP_LAYER_MOE ? model->mtp * routed : 0;
-    return kind == PP_LAYER_MOE ? routed : 0;
+    if (kind == PP_LAYER_MTP)
+        kind = pp_model_last_kind(model);
+    return kind == PP_LAYER_MOE ? model->experts.count * expert_params(model) : 0;
 }
 
 double pp_model_params(const struct pp_model *model)
@@ -191,7 +191,7 @@ double pp_model_params(const struct pp_model *model)
         return model->params_override;
     return (model->layers - moe) * block_params(model, PP_LAYER_BLOCK) +
            moe * (moe > 0 ? block_params(model, PP_LAYER_MOE) : 0) + embedding_params(model) +
-           head_params(model);
+           head_params(model) + model->mtp * mtp_params(model);
 }
 
 double pp_model_active_params(const struct pp_model *model)
@@ -199,7 +199,7 @@ double pp_model_active_params(const struct pp_model *model)
     const struct pp_experts *e = &model->experts;
     const double routed =
         pp_model_moe_blocks(model, 0, model->layers) * pp_model_routed_params(model, PP_LAYER_MOE) +
-        pp_model_routed_params(model, PP_LAYER_HEAD);
+        model->mtp * pp_model_routed_params(model, PP_LAYER_MTP);
 
     return pp_model_params(model) - (e->count > 0 ? routed * (e->count - e->top_k) / e->count : 0);
 }
@@ -222,18 +222,22 @@ static double block_flops(const struct pp_model *m, enum pp_layer_kind kind, dou
            (rule == PP_FLOPS_CAUSAL && m->is_causal ? attention / 2 : attention);
 }
 
-static double head_flops(const struct pp_model *m, double tokens, double seq,
-                         enum pp_flops_rule rule)
+static double head_flops(const struct pp_model *m, double tokens, enum pp_flops_rule rule)
 {
     const double h = m->hidden, table = m->vocab * h;
-    double flops = 2 * tokens * (table + (m->has_mlm_head ? h * h : 0));
 
     if (rule == PP_FLOPS_PALM)
-        flops = 2 * tokens * (head_params(m) - mtp_params(m) + (m->is_tied ? table : 0));
-    if (m->mtp > 0)
-        flops += m->mtp * (block_flops(m, last_kind(m), tokens, seq, rule) +
-                           2 * tokens * (2 * h * h + table));
-    return flops;
+        return 2 * tokens * (head_params(m) + (m->is_tied ? table : 0));
+    return 2 * tokens * (table + (m->has_mlm_head ? h * h : 0));
+}
+
+static double mtp_flops(const struct pp_model *m, double tokens, double seq,
+                        enum pp_flops_rule rule)
+{
+    const double h = m->hidden;
+
+    return block_flops(m, pp_model_last_kind(m), tokens, seq, rule) +
+           2 * tokens * (2 * h * h + m->vocab * h);
 }
 
 double pp_model_layer_flops(const struct pp_model *model, enum pp_layer_kind kind, double batch,
@@ -244,7 +248,9 @@ double pp_model_layer_flops(const struct pp_model *model, enum pp_layer_kind kin
     if (kind == PP_LAYER_EMBEDDING)
         return 0;
     if (kind == PP_LAYER_HEAD)
-        return head_flops(model, tokens, seq, rule);
+        return head_flops(model, tokens, rule);
+    if (kind == PP_LAYER_MTP)
+        return mtp_flops(model, tokens, seq, rule);
     return block_flops(model, kind, tokens, seq, rule);
 }
 
@@ -253,7 +259,8 @@ double pp_model_flops_per_sample(const struct pp_model *model, int seq, enum pp_
     const int moe = pp_model_moe_blocks(model, 0, model->layers);
     double forward =
         (model->layers - moe) * pp_model_layer_flops(model, PP_LAYER_BLOCK, 1, seq, rule) +
-        pp_model_layer_flops(model, PP_LAYER_HEAD, 1, seq, rule);
+        pp_model_layer_flops(model, PP_LAYER_HEAD, 1, seq, rule) +
+        model->mtp * pp_model_layer_flops(model, PP_LAYER_MTP, 1, seq, rule);
 
     if (moe > 0)
         forward += moe * pp_model_layer_flops(model, PP_LAYER_MOE, 1, seq, rule);

@@ -79,7 +79,7 @@ static enum pp_status check_inputs(const struct pp_cost_inputs *in, struct pp_er
         {"--pp", l->pp, PP_COST_RANKS_MAX},
         {"--dp", l->dp, 1 << 24},
         {"--cp", l->cp, 1 << 20},
-        {"--ep", l->ep, 1},
+        {"--ep", l->ep, in->model->experts.count > 0 ? 1 << 16 : 1},
         {"--mbs", l->mbs, 1 << 24},
         {"--seq", l->seq, 1 << 26},
         {"number of stages", in->stages, UINT16_MAX},

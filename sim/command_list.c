@@ -45,6 +45,14 @@ enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_parsed 
             m.seq, pp_model_layer_params(&m, PP_LAYER_EMBEDDING),
             pp_model_layer_params(&m, PP_LAYER_BLOCK), pp_model_layer_params(&m, PP_LAYER_HEAD),
             m.source);
+    if (m.experts.count > 0)
+        fprintf(out,
+                "  experts      %d, %d of a token, width %d, shared %d; in %d layers of %.0f "
+                "parameters\n  active       %.0f parameters of a token (%s)\n",
+                m.experts.count, m.experts.top_k, m.experts.ffn, m.experts.shared_ffn,
+                pp_model_moe_blocks(&m, 0, m.layers), pp_model_layer_params(&m, PP_LAYER_MOE),
+                pp_model_active_params(&m),
+                pp_units_print(pp_model_active_params(&m), PP_UNIT_COUNT, number));
     if (m.notes && m.notes[0])
         fprintf(out, "  notes        %s\n", m.notes);
     return PP_OK;

@@ -46,6 +46,10 @@ static void explain_choices(const struct pp_config *c, FILE *out)
     for (size_t i = 0; i < sizeof(WHY) / sizeof(*WHY); i++)
         if (c->chosen & WHY[i].bit)
             fprintf(out, "  %s\n", WHY[i].what);
+    if (c->chosen & PP_CHOSE_EP && c->model.experts.count > 0)
+        fputs("  ep: the largest in a node that divides experts and replicas, and larger ones, "
+              "were tried; --ep\n",
+              out);
 }
 
 static void explain_schedule(const struct pp_result *r, FILE *out)

@@ -38,6 +38,8 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
                                       .framework = config->framework,
                                       .is_tp_only = config->is_tp_only,
                                       .tp_overlap_frac = config->tp_overlap_frac,
+                                      .ep_overlap_frac = config->ep_overlap_frac,
+                                      .capacity_factor = config->capacity_factor,
                                       .intra_factor = config->intra_factor,
                                       .inter_factor = config->inter_factor,
                                       .fabric = config->fabric,

@@ -96,23 +96,28 @@ static void print_layout(const struct page *page, const struct pp_config *c)
                                                  ", balanced with embedding and head",
                                              [PP_HEAD_IGNORED] = ", both without compute time"};
     const struct pp_layout *l = &c->layout;
-    char text[2 * PP_TEXT_BYTES], gbs[PP_UNITS_TEXT_BYTES], split[PP_TEXT_BYTES], vp[32] = "",
-                                                                                  cp[32] = "";
+    char text[2 * PP_TEXT_BYTES], gbs[PP_UNITS_TEXT_BYTES], split[PP_TEXT_BYTES],
+        vp[32] = "", cp[32] = "", ep[64] = "";
     char splits[SPLITS_BYTES], order[PP_MAP_TEXT_BYTES], map[32] = "";
 
     if (l->vp > 1)
         snprintf(vp, sizeof(vp), ", VP~%d%s", l->vp, pp_text_star(c, PP_CHOSE_VP));
     if (l->cp > 1)
         snprintf(cp, sizeof(cp), " x CP~%d", l->cp);
+    if (c->model.experts.count > 0)
+        snprintf(ep, sizeof(ep), ", EP~%d%s", l->ep, pp_text_star(c, PP_CHOSE_EP));
+    if (pp_layout_etp(l) != l->tp)
+        snprintf(ep + strlen(ep), sizeof(ep) - strlen(ep), ", ETP~%d", l->etp);
     if (!pp_map_is_default(c->map))
         snprintf(map, sizeof(map), "; map~%s", pp_map_print(c->map, order));
-    snprintf(text, sizeof(text),
-             "TP~%d%s%s x PP~%d%s x DP~%d%s%s, MBS~%d%s, GBS~%s%s -> %d%s~micro-batches%s; %s%s%s",
-             l->tp, pp_text_star(c, PP_CHOSE_TP), cp, l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
-             pp_text_star(c, PP_CHOSE_DP), vp, l->mbs, pp_text_star(c, PP_CHOSE_MBS),
-             pp_units_print_count(l->gbs, gbs), pp_text_star(c, PP_CHOSE_GBS), l->micro_batches,
-             pp_text_star(c, PP_CHOSE_MICRO_BATCHES), text_splits(c, "~", splits),
-             pp_text_split(c, split), head_notes[c->head], map);
+    snprintf(
+        text, sizeof(text),
+        "TP~%d%s%s x PP~%d%s x DP~%d%s%s%s, MBS~%d%s, GBS~%s%s -> %d%s~micro-batches%s; %s%s%s",
+        l->tp, pp_text_star(c, PP_CHOSE_TP), cp, l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
+        pp_text_star(c, PP_CHOSE_DP), ep, vp, l->mbs, pp_text_star(c, PP_CHOSE_MBS),
+        pp_units_print_count(l->gbs, gbs), pp_text_star(c, PP_CHOSE_GBS), l->micro_batches,
+        pp_text_star(c, PP_CHOSE_MICRO_BATCHES), text_splits(c, "~", splits),
+        pp_text_split(c, split), head_notes[c->head], map);
     paragraph(page, "layout", text);
 }
 

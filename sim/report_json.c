@@ -35,6 +35,8 @@ static json_t *layout_json(const struct pp_config *c)
                   "dp", l->dp, "cp", l->cp, "ep", l->ep, "vp", l->vp, "micro_batches",
                   l->micro_batches, "mbs", l->mbs, "gbs", (json_int_t)l->gbs);
 
+    if (pp_layout_etp(l) != l->tp)
+        json_object_set_new(o, "etp", json_integer(l->etp));
     json_object_set_new(o, "seq", c->is_unit ? json_null() : json_integer(l->seq));
     return o;
 }

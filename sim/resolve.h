@@ -22,6 +22,7 @@ enum pp_status pp_resolve_shape(const struct pp_request *request, const struct p
 /* Layout for given degrees (all >= 1): dp, batch, blocks per stage; checks everything. */
 struct pp_degrees {
     int tp, cp, pp, dp;
+    int ep; /* 0 = 1 */
 };
 enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request *request,
                                  const struct pp_degrees *degrees, struct pp_config *config,
@@ -34,6 +35,19 @@ enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *confi
                                  struct pp_error *err);
 /* Rank of every [pipeline * stages + stage]. */
 const uint16_t *pp_resolve_ranks(struct pp_arena *arena, const struct pp_config *config);
+/* --ep-overlap, --capacity-factor; PP_EINVAL for flags about experts where the model has none. */
+enum pp_status pp_resolve_exchanges(const struct pp_request *request, struct pp_config *config,
+                                    struct pp_error *err);
+/* --etp, and whether the experts can be spread over ep devices of the layout: PP_EINVAL with the
+ * nearest degrees that work. */
+enum pp_status pp_resolve_experts(const struct pp_request *request, struct pp_config *config,
+                                  struct pp_error *err);
+/* Expert-parallel degrees worth a trial for tp, cp and dp of `degrees`, ascending: what is given;
+ * else the largest that stays in a node, and further ones, each twice as large, that spread the
+ * experts more. Returns how many of `ep`. */
+enum { PP_EXPERT_DEGREES = 16 };
+int pp_resolve_expert_degrees(const struct pp_request *request, const struct pp_config *config,
+                              const struct pp_degrees *degrees, int ep[PP_EXPERT_DEGREES]);
 /* Unit mode: only pp, vp, micro-batches. */
 enum pp_status pp_resolve_unit(const struct pp_request *request, struct pp_config *config,
                                struct pp_error *err);

@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-static const char *const DIMENSIONS[] = {"model", "layers", "hidden", "heads",    "kv-heads",
-                                         "ffn",   "mlp",    "vocab",  "embedding"};
+static const char *const DIMENSIONS[] = {"model",     "layers",  "hidden", "heads",
+                                         "kv-heads",  "ffn",     "mlp",    "vocab",
+                                         "embedding", "experts", "mtp"};
 
 static enum pp_status model_by_params(struct pp_arena *arena, const struct pp_request *request,
                                       double params, struct pp_config *config, struct pp_error *err)
@@ -37,7 +38,8 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_requ
         return model_by_params(arena, request, params->number, config, err);
     if (!pp_request_has(request, "model"))
         config->chosen |= PP_CHOSE_MODEL;
-    return pp_model_take(arena, request, "gpt3-175b", &config->model, err);
+    PP_TRY(pp_model_take(arena, request, "gpt3-175b", &config->model, err));
+    return pp_model_take_experts(arena, request, &config->model, err);
 }
 
 static enum pp_status resolve_recompute(const struct pp_request *request, struct pp_config *config,
@@ -225,16 +227,17 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
         return pp_unit_costs_parse(unit, &config->unit, err);
     }
     PP_TRY(resolve_model(arena, request, config, err));
+    PP_TRY(pp_resolve_exchanges(request, config, err));
     PP_TRY(resolve_cluster(arena, request, config, err));
     PP_TRY(resolve_recompute(request, config, err));
     PP_TRY(resolve_p2p(request, &config->engine_options.plan, err));
     PP_TRY(pp_resolve_links(request, config, err));
     resolve_comm(request, config);
     PP_TRY(resolve_nic(request, config, err));
+    PP_TRY(pp_buckets_resolve(request, config, err));
     PP_TRY(pp_map_parse(pp_request_text(request, "map", "tp,cp,dp,pp"), &config->map, err));
     PP_TRY(
         pp_framework_find(pp_request_text(request, "framework", "plain"), &config->framework, err));
-    PP_TRY(pp_buckets_resolve(arena, request, config, err));
     PP_TRY(pp_resolve_wishes(request, config, err));
     PP_TRY(resolve_ends(request, config, err));
     config->layout.seq = pp_request_int(request, "seq", config->model.seq);

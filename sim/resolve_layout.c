@@ -145,6 +145,8 @@ enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *confi
                                           .stages = stages,
                                           .splits = config->shape.splits,
                                           .recompute = config->recompute,
+                                          .ep_overlap_frac = config->ep_overlap_frac,
+                                          .capacity_factor = config->capacity_factor,
                                           .intra_factor = config->intra_factor,
                                           .inter_factor = config->inter_factor};
 
@@ -164,11 +166,12 @@ enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request
     l->cp = degrees->cp;
     l->pp = degrees->pp;
     l->dp = degrees->dp;
-    l->ep = pp_request_int(request, "ep", 1);
+    l->ep = degrees->ep > 0 ? degrees->ep : 1;
     l->vp = config->shape.chunks;
     l->gpus = l->tp * l->cp * l->pp * l->dp;
     config->shape.ranks = l->pp;
     PP_TRY(check_degrees(request, config, err));
+    PP_TRY(pp_resolve_experts(request, config, err));
     PP_TRY(resolve_batch(request, config, 1, err));
     PP_TRY(check_shape(config, l->micro_batches, err));
     if (config->chosen & PP_CHOSE_MBS && config->shape.granules > 1) { /* a sample each */

@@ -109,7 +109,12 @@ static void each_pipeline(struct search *s, const struct pp_config *base, int gp
             break;
         d.pp = ranks;
         d.dp = rest / ranks;
-        consider(s, base, &d);
+        int ep[PP_EXPERT_DEGREES];
+        const int count = pp_resolve_expert_degrees(s->request, base, &d, ep);
+        for (int i = 0; i < count; i++) {
+            d.ep = ep[i];
+            consider(s, base, &d);
+        }
     }
 }
 
@@ -295,11 +300,7 @@ static enum pp_status check_request(const struct pp_request *request,
                                     const struct pp_config *config, int gpus, struct pp_error *err)
 {
     const struct pp_cluster *c = &config->cluster;
-    char typed[PP_REQUEST_TYPED_BYTES];
 
-    if (given(request, "ep") > 1)
-        return pp_error_set(err, PP_EINVAL, "%s: %s has no experts; a dense model has --ep 1",
-                            pp_request_typed(request, "ep", typed), config->model.name);
     return c->nodes && gpus > gpus_of(c) ? too_many_gpus(request, config, gpus, err) : PP_OK;
 }
 

@@ -74,6 +74,21 @@ $ pipesim --schedule 1f1b --gpus 8 --tp 3
 $ pipesim --schedule 1f1b --gpus 8 --ep 2
 ! pipesim: error: --ep 2: gpt3-175b has no experts; a dense model has --ep 1
 = 2
+$ pipesim --schedule 1f1b --gpus 16 --model mixtral-8x7b --pp 2 --tp 1 --ep 3
+! pipesim: error: --ep 3: must divide the 8 experts of mixtral-8x7b and tp / etp * cp * dp = 8; nearest: --ep 2 or 4
+= 2
+$ pipesim --schedule 1f1b --gpus 16 --model mixtral-8x7b --pp 2 --tp 2 --etp 3
+! pipesim: error: --etp 3 does not divide tp 2
+= 2
+$ pipesim --schedule 1f1b --gpus 16 --pp 2 --capacity-factor 2
+! pipesim: error: --capacity-factor 2: gpt3-175b has no experts
+= 2
+$ pipesim --schedule 1f1b --gpus 16 --model mixtral-8x7b --ep-overlap 120%
+! pipesim: error: --ep-overlap 120%: expected at most 1 (100 %)
+= 2
+$ pipesim --schedule 1f1b --gpus 16 --model llama3-8b --top-k 2
+! pipesim: error: --top-k 2: the model has no experts; give --experts
+= 2
 $ pipesim --schedule 1f1b --gpus 16 --pp 4 --tp 4 --gbs 7 --mbs 2
 ! pipesim: error: --gbs 7 is not a multiple of dp * mbs = 1 * 2 = 2; nearest: 6, 8
 = 2

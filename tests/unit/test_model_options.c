@@ -16,6 +16,7 @@ static const struct pp_option options[] = {
      .commands = 1},
     {.name = "preset", .type = PP_OPTION_STRING, .argument = "P", .help = "", .commands = 1},
     PP_OPTIONS_DIMENSIONS("Model", 1),
+    PP_OPTIONS_EXPERTS("Model", 1),
 };
 static const struct pp_command commands[] = {{"run", "run", "", 0, 0}};
 static const struct pp_cli cli = {.program = "test",
@@ -37,7 +38,37 @@ static enum pp_status take(struct pp_arena *arena, const char *line, struct pp_m
         argv[argc++] = word;
     PP_TRY(pp_options_parse(arena, &cli, argc, argv, &parsed, err));
     PP_TRY(pp_request_open(arena, &cli, NULL, &parsed, &request, err));
-    return pp_model_take(arena, &request, "gpt3-175b", model, err);
+    PP_TRY(pp_model_take(arena, &request, "gpt3-175b", model, err));
+    return pp_model_take_experts(arena, &request, model, err);
+}
+
+/* A dense model given experts, a mixture made dense, and what needs experts. */
+Test(model_options, experts)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model dense, model;
+    struct pp_error err;
+
+    cr_assert(take(arena, "--model llama2-7b", &dense, &err) == PP_OK);
+    cr_assert(take(arena,
+                   "--model llama2-7b --experts 8 --top-k 3 --moe-ffn 500 --shared-ffn 700 "
+                   "--dense-layers 2 --mtp 1",
+                   &model, &err) == PP_OK);
+    const double h = 4096, mixture = 8 * h + 3 * h * (8 * 500 + 700),
+                 block = pp_model_layer_params(&dense, PP_LAYER_BLOCK), plain = 3.0 * h * 11008;
+    cr_assert(eq(dbl, pp_model_params(&model) - pp_model_params(&dense),
+                 30 * (mixture - plain) + (block - plain + mixture + 2 * h * h + 3 * h)));
+    cr_assert(eq(str, (char *)model.name, (char *)"llama2-7b-like"));
+    cr_assert(take(arena, "--model llama2-7b --experts 4", &model, &err) == PP_OK);
+    cr_assert(eq(int, model.experts.top_k, 2));
+    cr_assert(eq(int, model.experts.ffn, 11008));
+    cr_assert(take(arena, "--model mixtral-8x7b --experts 1", &model, &err) == PP_OK);
+    cr_assert(eq(int, model.experts.count, 0));
+    cr_assert(take(arena, "--model mixtral-8x7b --hidden 8192", &model, &err) == PP_OK);
+    cr_assert(eq(int, model.experts.ffn, 2 * 14336));
+    cr_assert(take(arena, "--model llama2-7b --top-k 2", &model, &err) == PP_EINVAL);
+    cr_assert(strstr(err.message, "--top-k 2: the model has no experts") != NULL);
+    cr_assert(take(arena, "--model mixtral-8x7b --top-k 9", &model, &err) == PP_EINVAL);
 }
 
 Test(model_options, grouped_gated_untied)
