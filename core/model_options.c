@@ -14,7 +14,7 @@ static bool is_same(const struct pp_model *a, const struct pp_model *b)
 {
     return a->layers == b->layers && a->hidden == b->hidden && a->heads == b->heads &&
            a->kv_heads == b->kv_heads && a->ffn == b->ffn && a->vocab == b->vocab &&
-           a->is_gated == b->is_gated && a->is_tied == b->is_tied;
+           a->is_gated == b->is_gated && a->is_tied == b->is_tied && a->positions == b->positions;
 }
 
 /* Sizes that follow another one keep their ratio to it. A model of other dimensions is trained anew
@@ -37,6 +37,7 @@ static void override_dimensions(struct pp_arena *arena, const struct pp_request 
     m->ffn = pp_request_int(request, "ffn", m->ffn);
     m->kv_heads =
         pp_request_int(request, "kv-heads", m->kv_heads == m->heads ? heads : m->kv_heads);
+    m->positions = pp_request_int(request, "positions", m->positions);
     m->is_gated = choice(request, "mlp", m->is_gated) == 1;
     m->is_tied = choice(request, "embedding", !m->is_tied) == 0;
     m->hidden = hidden;
@@ -47,7 +48,7 @@ static void override_dimensions(struct pp_arena *arena, const struct pp_request 
         return;
     m->name = pp_arena_printf(arena, "%s-like", before.name);
     const int seq = pp_request_int(request, "seq", 0);
-    if (m->positions > 0 && seq > m->positions)
+    if (!pp_request_has(request, "positions") && m->positions > 0 && seq > m->positions)
         m->positions = seq;
 }
 

@@ -10,7 +10,7 @@
 
 static const char *const DIMENSIONS[] = {"model",     "layers",  "hidden", "heads",
                                          "kv-heads",  "ffn",     "mlp",    "vocab",
-                                         "embedding", "experts", "mtp"};
+                                         "embedding", "experts", "mtp",    "positions"};
 
 static enum pp_status model_by_params(struct pp_arena *arena, const struct pp_request *request,
                                       double params, struct pp_config *config, struct pp_error *err)

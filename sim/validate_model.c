@@ -257,6 +257,8 @@ enum pp_status pp_measure_put_model(struct pp_measure_writer *w, struct pp_error
         return pp_error_set(err, PP_EINVAL, "missing: vocab");
     for (int i = 0; i < SIZES; i++)
         put_size(w, &t, i);
+    if (t.base.positions > 0 && t.base.positions != t.seq)
+        pp_measure_put(w, "positions", pp_arena_printf(w->arena, "%" PRId64, t.seq));
     pp_measure_put(w, "mlp", t.is_gated ? "gated" : "plain");
     pp_measure_put(w, "embedding", t.is_tied ? "tied" : "untied");
     return PP_OK;

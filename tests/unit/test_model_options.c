@@ -119,6 +119,11 @@ Test(model_options, positions_follow_samples)
     cr_assert(eq(int, model.positions, 2048));
     cr_assert(take(arena, "--model gpt3-175b --layers 8 --seq 4096", &model, &err) == PP_OK);
     cr_assert(eq(int, model.positions, 4096));
+    cr_assert(take(arena, "--model gpt3-175b --layers 8 --seq 4096 --positions 3000", &model,
+                   &err) == PP_OK);
+    cr_assert(eq(int, model.positions, 3000));
+    cr_assert(take(arena, "--model gpt3-175b --positions 0", &model, &err) == PP_OK);
+    cr_assert(eq(int, model.positions, 0));
     cr_assert(take(arena, "--model gpt3-175b --layers 8 --seq 512", &model, &err) == PP_OK);
     cr_assert(eq(int, model.positions, 2048));
 }
