@@ -18,18 +18,35 @@ enum pp_precision {
 };
 extern const char *const pp_precision_names[]; /* "fp32", ...; terminated by NULL */
 
+/* At most ten constants of a device: seven of data sheets, three or four fitted (docs/costs.md). */
 struct pp_device {
-    const char *name;        /* "h100" */
-    const char *title;       /* "H100-SXM 80GB" */
-    const char *dtype;       /* training precision assumed: "bf16", "fp16", "fp32" */
-    double peak_flops_per_s; /* dense, of that dtype */
-    double memory_bytes;     /* usable by a program */
+    const char *name;            /* "h100" */
+    const char *title;           /* "H100-SXM 80GB" */
+    const char *dtype;           /* name of the training precision: "bf16", "fp16", "fp32", ... */
+    enum pp_precision precision; /* the same */
+    double peak_flops_per_s;     /* dense, of that precision */
+    double fp32_flops_per_s, half_flops_per_s,
+        fp8_flops_per_s; /* dense; half: fp16 and, with has_bf16,
+                          * bf16; fp8: 0 = the device has none */
+    bool has_bf16;       /* Ampere and later: bf16, and tf32 at half that rate */
+    double memory_bytes; /* usable by a program */
     double memory_bytes_per_s;
+    int multiprocessors;
     double launch_s;             /* per kernel */
     double gemm_eta, memory_eta; /* reached share of the two peaks, large kernels */
+    double attention_eta;        /* of fused attention, forward, long sequences */
     const char *source;
     bool is_attention_unfused; /* no FlashAttention for it: scores are stored in memory */
 };
+
+/* Dense peak for a precision; 0 where the device has none. fp8 falls on matrices only, see
+ * docs/costs.md. */
+double pp_device_peak(const struct pp_device *device, enum pp_precision precision);
+/* Train in another precision than the device's usual one; PP_EINVAL names those it has. */
+enum pp_status pp_device_set_precision(struct pp_device *device, enum pp_precision precision,
+                                       struct pp_error *err);
+/* Another peak of the training precision: the others change in proportion. */
+void pp_device_scale_peak(struct pp_device *device, double peak_flops_per_s);
 
 struct pp_link {
     double alpha_s;     /* latency of one message */

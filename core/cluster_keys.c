@@ -122,7 +122,11 @@ static enum pp_status set_bandwidth(struct pp_cluster_text *text, const char *va
 static enum pp_status set_peak(struct pp_cluster_text *text, const char *value,
                                struct pp_error *err)
 {
-    return parse_quantity(value, PP_UNIT_FLOPS_PER_S, &text->cluster.device.peak_flops_per_s, err);
+    double peak_flops_per_s;
+
+    PP_TRY(parse_quantity(value, PP_UNIT_FLOPS_PER_S, &peak_flops_per_s, err));
+    pp_device_scale_peak(&text->cluster.device, peak_flops_per_s);
+    return PP_OK;
 }
 
 static enum pp_status set_latency(struct pp_cluster_text *text, const char *value,

@@ -6,11 +6,34 @@
 
 #define MIB (1024.0 * 1024.0)
 
+#define MICRO 1e-6
+#define MILLI 1e-3
+
+/* The loss of a logit in bytes. One fused chain reads 16-bit logits and writes them in fp32 (6),
+ * then their logarithm of the softmax (4 + 4 + 4); back: gradient of the pick (4 + 4), of the
+ * softmax (4 + 4), cast (6). Split vocabularies (megatron/core/tensor_parallel/cross_entropy.py)
+ * take the cast, maximum (4), subtraction (8), exponential (8), sum (4) and division (8) one by
+ * one; back: scaling (8), cast (6), subtraction in place (8). */
+#define LOSS_FUSED                                                                                 \
+    {                                                                                              \
+        18, 22                                                                                     \
+    }
+#define LOSS_SPLIT                                                                                 \
+    {                                                                                              \
+        38, 22                                                                                     \
+    }
+
 /* Memory constants and their sources: docs/costs.md, "Memory of frameworks". */
 const struct pp_framework pp_frameworks[] = {
     {.name = "deepspeed",
      .title = "Megatron-DeepSpeed, ZeRO optimizer",
      .source = "DeepSpeed runtime/zero/stage_1_and_2.py, runtime/pipe/engine.py",
+     .step_gap_s = 1.5 * MILLI,
+     .op_gap_s = 370 * MICRO,
+     .kernel_gap_s = 55 * MICRO,
+     .host_frac = 0.18,
+     .loss_traffic_bytes = LOSS_SPLIT,
+     .pads_vocabulary = true,
      .context_bytes = 1200 * MIB,
      .communicator_bytes = 256 * MIB,
      .fragment_frac = 0.1,
@@ -27,6 +50,11 @@ const struct pp_framework pp_frameworks[] = {
     {.name = "fsdp",
      .title = "PyTorch FSDP",
      .source = "PyTorch torch/distributed/fsdp, torch/optim/adamw.py",
+     .step_gap_s = 10 * MILLI,
+     .op_gap_s = 300 * MICRO,
+     .kernel_gap_s = 10 * MICRO,
+     .host_frac = 0.18,
+     .loss_traffic_bytes = LOSS_FUSED,
      .context_bytes = 1200 * MIB,
      .communicator_bytes = 256 * MIB,
      .fragment_frac = 0.03,
@@ -44,6 +72,11 @@ const struct pp_framework pp_frameworks[] = {
     {.name = "internevo",
      .title = "InternEvo, hybrid ZeRO optimizer",
      .source = "InternEvo internlm/solver/optimizer/hybrid_zero_optim.py",
+     .step_gap_s = 5 * MILLI,
+     .op_gap_s = 300 * MICRO,
+     .kernel_gap_s = 10 * MICRO,
+     .host_frac = 0.18,
+     .loss_traffic_bytes = LOSS_FUSED,
      .context_bytes = 1200 * MIB,
      .communicator_bytes = 256 * MIB,
      .fragment_frac = 0.1,
@@ -60,6 +93,12 @@ const struct pp_framework pp_frameworks[] = {
     {.name = "megatron",
      .title = "Megatron-LM",
      .source = "Megatron-LM megatron/core/optimizer, tensor_parallel/cross_entropy.py",
+     .step_gap_s = 5 * MILLI,
+     .op_gap_s = 170 * MICRO,
+     .kernel_gap_s = 5 * MICRO,
+     .host_frac = 0.18,
+     .loss_traffic_bytes = LOSS_SPLIT,
+     .pads_vocabulary = true,
      .context_bytes = 1200 * MIB,
      .communicator_bytes = 256 * MIB,
      .fragment_frac = 0.03,
@@ -74,6 +113,7 @@ const struct pp_framework pp_frameworks[] = {
     {.name = "plain",
      .title = "no framework: kernels, messages and tensors only",
      .source = "by definition",
+     .loss_traffic_bytes = LOSS_FUSED,
      .params_bytes = 2,
      .grads_bytes = 2,
      .fp16_grads_bytes = 2,

@@ -10,11 +10,15 @@
 
 struct pp_framework {
     const char *name, *title, *source;
-    /* host time in which no kernel runs */
+    /* host time that shows */
     double step_gap_s;   /* once per step: data, loss, logging, optimizer bookkeeping */
     double op_gap_s;     /* per F and per B of a chunk: schedule, p2p calls, hooks */
-    double kernel_gap_s; /* least time from the start of a kernel to that of the next: the host
-                          * cannot launch faster. A kernel lasts at least this long */
+    double kernel_gap_s; /* to launch a kernel. A pass over a chunk lasts at least as long as it
+                          * takes to launch all its kernels */
+    double host_frac; /* share of those launches that shows where the device is the slower one: it
+                       * starts each pass with an empty queue */
+    double loss_traffic_bytes[2]; /* memory traffic of the loss per logit, forward and back */
+    bool pads_vocabulary;         /* to a multiple of 128 tp rows */
     /* memory per device that belongs to no tensor of the program */
     double context_bytes;      /* CUDA context, library workspaces */
     double communicator_bytes; /* of each group with more than one member: NCCL buffers */

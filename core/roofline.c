@@ -119,13 +119,6 @@ struct sum {
     double s, tp_s, cp_s, flops, bytes;
 };
 
-/* `count` layers of a kind in one pass over one split. */
-struct share {
-    enum pp_layer_kind kind;
-    enum pp_pass pass;
-    double count;
-};
-
 /* Flops of the attention products of one block, counted in full, all devices of the rank. */
 static double attention_flops(const struct pp_cost_inputs *in)
 {
@@ -135,86 +128,119 @@ static double attention_flops(const struct pp_cost_inputs *in)
 }
 
 /* Weight gradients are the part of a backward that belongs to the matrices. */
-static double share_flops(const struct pp_cost_inputs *in, struct share share)
+static double layer_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                          enum pp_pass pass)
 {
     const struct pp_layout *l = &in->layout;
     const double forward =
-        pp_model_layer_flops(in->model, share.kind, l->mbs, l->seq, PP_FLOPS_MEGATRON) / in->splits;
-    const double attention = share.kind == PP_LAYER_BLOCK ? attention_flops(in) : 0;
+        pp_model_layer_flops(in->model, kind, l->mbs, l->seq, PP_FLOPS_MEGATRON) / in->splits;
+    const double attention = kind == PP_LAYER_BLOCK ? attention_flops(in) : 0;
     const double by_pass[PP_PASSES] = {
         [PP_PASS_F] = forward,
         [PP_PASS_I] = forward + attention,
         [PP_PASS_W] = forward - attention,
     };
 
-    return share.count * by_pass[share.pass];
+    return by_pass[pass];
 }
 
-static void add_layers(struct sum *sum, const struct pp_cost_inputs *in, struct pp_work work,
-                       struct share share)
+/* Devices wait for the host where it cannot launch as fast as they compute. */
+static double with_host(const struct pp_cost_inputs *in, double s, int launches)
 {
-    const struct pp_compute compute = pp_roofline_layer(in, share.kind, work, share.pass);
-    const double tp_s = pp_roofline_tp_s(in, share.kind, work, share.pass);
-    const double cp_s = share.kind == PP_LAYER_BLOCK ? pp_roofline_cp_s(in, work, share.pass) : 0;
-
-    sum->s += share.count * (compute.s + tp_s + cp_s);
-    sum->tp_s += share.count * tp_s;
-    sum->cp_s += share.count * cp_s;
-    sum->bytes += share.count * compute.bytes;
-    sum->flops += share_flops(in, share);
+    return fmax(s, launches * pp_roofline_framework(in)->kernel_gap_s);
 }
 
-static struct sum stage_sum(const struct pp_cost_inputs *in, int stage, int split,
+/* One layer in one pass. Communication hides behind matrices as far as that was asked for. */
+static struct sum layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                            struct pp_work work, enum pp_pass pass)
+{
+    const struct pp_compute compute = pp_roofline_layer(in, kind, work, pass);
+    const double all_tp_s = pp_roofline_tp_s(in, kind, work, pass);
+    const double tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, compute.matrix_s);
+    const double cp_s = kind == PP_LAYER_BLOCK ? pp_roofline_cp_s(in, work, pass) : 0;
+
+    return (struct sum){
+        .s = with_host(in, compute.s + tp_s + cp_s, compute.launches),
+        .tp_s = tp_s,
+        .cp_s = cp_s,
+        .flops = layer_flops(in, kind, pass),
+        .bytes = compute.bytes,
+    };
+}
+
+/* The attention between the projections, once more. Keys and values of the other context-parallel
+ * devices are not kept either. */
+static struct sum core_sum(const struct pp_cost_inputs *in, struct pp_work work)
+{
+    const struct pp_compute attention = pp_roofline_attention(in, work);
+    const double cp_s = pp_roofline_cp_s(in, work, PP_PASS_F);
+
+    return (struct sum){
+        .s = with_host(in, attention.s + cp_s, attention.launches),
+        .cp_s = cp_s,
+        .flops = attention_flops(in),
+        .bytes = attention.bytes,
+    };
+}
+
+/* Every kind of layer in every pass over one split: computed once, then only added up. */
+enum { KINDS = PP_LAYER_HEAD + 1 };
+struct layers {
+    struct sum sum[KINDS][PP_PASSES];
+    struct sum again; /* what R computes of a block that is recomputed */
+    double gap_s;     /* of a stage's F, and of its backward */
+};
+
+static struct layers layers_of(const struct pp_cost_inputs *in, int split)
+{
+    const struct pp_work work = pp_roofline_work(in, split);
+    struct layers layers = {.gap_s = pp_roofline_framework(in)->op_gap_s / in->splits};
+
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int pass = 0; pass < PP_PASSES; pass++)
+            layers.sum[kind][pass] =
+                layer_sum(in, (enum pp_layer_kind)kind, work, (enum pp_pass)pass);
+    if (in->recompute == PP_RECOMPUTE_SELECTIVE)
+        layers.again = core_sum(in, work);
+    else if (in->recompute != PP_RECOMPUTE_NONE)
+        layers.again = layers.sum[PP_LAYER_BLOCK][PP_PASS_F];
+    return layers;
+}
+
+static void add_layers(struct sum *sum, const struct sum *layer, double count)
+{
+    sum->s += count * layer->s;
+    sum->tp_s += count * layer->tp_s;
+    sum->cp_s += count * layer->cp_s;
+    sum->flops += count * layer->flops;
+    sum->bytes += count * layer->bytes;
+}
+
+static struct sum stage_sum(const struct pp_cost_inputs *in, const struct layers *layers, int stage,
                             enum pp_pass pass)
 {
     const bool has_ends = in->head != PP_HEAD_IGNORED;
-    const struct share shares[] = {
-        {PP_LAYER_BLOCK, pass, in->blocks_per_stage[stage]},
-        {PP_LAYER_EMBEDDING, pass, has_ends && stage == 0},
-        {PP_LAYER_HEAD, pass, has_ends && stage == in->stages - 1},
+    const double counts[KINDS] = {
+        [PP_LAYER_BLOCK] = in->blocks_per_stage[stage],
+        [PP_LAYER_EMBEDDING] = has_ends && stage == 0,
+        [PP_LAYER_HEAD] = has_ends && stage == in->stages - 1,
     };
-    const struct pp_work work = pp_roofline_work(in, split);
-    struct sum sum = {0};
+    struct sum sum = {.s = pass == PP_PASS_W ? 0 : layers->gap_s};
 
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
-        if (shares[i].count > 0)
-            add_layers(&sum, in, work, shares[i]);
+    for (int kind = 0; kind < KINDS; kind++)
+        add_layers(&sum, &layers->sum[kind][pass], counts[kind]);
     return sum;
-}
-
-static struct sum recompute_sum(const struct pp_cost_inputs *in, int stage, int split, double frac)
-{
-    const struct share share = {PP_LAYER_BLOCK, PP_PASS_F, frac * in->blocks_per_stage[stage]};
-    const struct pp_work work = pp_roofline_work(in, split);
-    struct sum sum = {0};
-
-    if (in->recompute != PP_RECOMPUTE_SELECTIVE) {
-        add_layers(&sum, in, work, share);
-        return sum;
-    }
-    /* Keys and values of the other context-parallel devices are not kept either. */
-    const struct pp_compute attention = pp_roofline_attention(in, work);
-    const double cp_s = pp_roofline_cp_s(in, work, PP_PASS_F);
-    return (struct sum){
-        .s = share.count * (attention.s + cp_s),
-        .cp_s = share.count * cp_s,
-        .flops = share.count * attention_flops(in),
-        .bytes = share.count * attention.bytes,
-    };
 }
 
 double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
-    const struct pp_work work = pp_roofline_work(in, 0);
-    struct sum sum = {0};
+    const struct layers layers = layers_of(in, 0);
+    const bool is_again = kind == PP_LAYER_BLOCK && in->recompute != PP_RECOMPUTE_STAGE;
+    double s = is_again ? layers.again.s : 0;
 
     for (int pass = 0; pass < PP_PASSES; pass++)
-        add_layers(&sum, in, work, (struct share){kind, (enum pp_pass)pass, 1});
-    if (kind == PP_LAYER_BLOCK && in->recompute == PP_RECOMPUTE_FULL)
-        add_layers(&sum, in, work, (struct share){kind, PP_PASS_F, 1});
-    if (kind == PP_LAYER_BLOCK && in->recompute == PP_RECOMPUTE_SELECTIVE)
-        sum.s += pp_roofline_attention(in, work).s;
-    return sum.s;
+        s += layers.sum[kind][pass].s;
+    return s;
 }
 
 static struct pp_cost cost_of(struct sum sum)
@@ -241,18 +267,28 @@ static struct pp_cost both(struct pp_cost i, struct pp_cost w)
     };
 }
 
-static void fill_compute(const struct pp_cost_inputs *in, const double *recompute,
-                         struct pp_costs *costs)
+static struct sum recompute_sum(const struct pp_cost_inputs *in, const struct layers *layers,
+                                int stage, double frac)
 {
-    for (int s = 0; s < in->stages; s++)
-        for (int q = 0; q < in->splits; q++) {
-            const int at = s * in->splits + q;
-            costs->op[PP_F][at] = cost_of(stage_sum(in, s, q, PP_PASS_F));
-            costs->op[PP_I][at] = cost_of(stage_sum(in, s, q, PP_PASS_I));
-            costs->op[PP_W][at] = cost_of(stage_sum(in, s, q, PP_PASS_W));
-            costs->op[PP_B][at] = both(costs->op[PP_I][at], costs->op[PP_W][at]);
-            costs->op[PP_R][at] = cost_of(recompute_sum(in, s, q, recompute[s]));
-        }
+    struct sum sum = {0};
+
+    add_layers(&sum, &layers->again, frac * in->blocks_per_stage[stage]);
+    return sum;
+}
+
+static void fill_split(const struct pp_cost_inputs *in, const double *recompute, int split,
+                       struct pp_costs *costs)
+{
+    const struct layers layers = layers_of(in, split);
+
+    for (int s = 0; s < in->stages; s++) {
+        const int at = s * in->splits + split;
+        costs->op[PP_F][at] = cost_of(stage_sum(in, &layers, s, PP_PASS_F));
+        costs->op[PP_I][at] = cost_of(stage_sum(in, &layers, s, PP_PASS_I));
+        costs->op[PP_W][at] = cost_of(stage_sum(in, &layers, s, PP_PASS_W));
+        costs->op[PP_B][at] = both(costs->op[PP_I][at], costs->op[PP_W][at]);
+        costs->op[PP_R][at] = cost_of(recompute_sum(in, &layers, s, recompute[s]));
+    }
 }
 
 /* ---- collectives, messages ------------------------------------------------------------------ */
@@ -307,7 +343,8 @@ static void fill_sync(const struct pp_cost_inputs *in, const struct pp_sum_links
         fill_sums(in, &links[s].links, s, costs);
         pp_roofline_add_gathers(in, &links[s].links, s, costs);
         costs->op[PP_U][s] =
-            transfer((in->blocks_per_stage[s] + 1) * device->launch_s +
+            transfer(pp_roofline_framework(in)->step_gap_s +
+                         (in->blocks_per_stage[s] + 1) * device->launch_s +
                          update_bytes / (device->memory_bytes_per_s * device->memory_eta),
                      update_bytes);
     }
@@ -383,7 +420,8 @@ enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_in
     const double *recompute = pp_recompute_fracs(arena, in);
     const struct pp_sum_links *sums = pp_roofline_sum_links(arena, in);
 
-    fill_compute(in, recompute, c);
+    for (int split = 0; split < in->splits; split++)
+        fill_split(in, recompute, split, c);
     fill_sync(in, sums, c);
     fill_tied(arena, in, &sums[in->stages].links, c);
     pp_roofline_fill_links(arena, in, c);

@@ -5,44 +5,6 @@
 #define TEXT(value, unit) pp_units_print((value), (unit), (char[PP_UNITS_TEXT_BYTES]){0})
 #define TIME(value)       TEXT(value, PP_UNIT_SECONDS)
 
-static const char *const pass_names[] = {
-    [PP_PASS_F] = "forward", [PP_PASS_I] = "input gradient", [PP_PASS_W] = "weight gradient"};
-
-static void explain_terms(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                          const char *what, FILE *out)
-{
-    const struct pp_device *device = &in->cluster->device;
-    const struct pp_terms terms = pp_roofline_terms(in, kind, pp_roofline_work(in, 0));
-
-    for (int i = 0; i < terms.count; i++) {
-        const struct pp_term *term = &terms.term[i];
-        const struct pp_compute cost = pp_roofline_term_cost(device, term, PP_PASS_F);
-        const double bytes_s = term->bytes / (device->memory_bytes_per_s * device->memory_eta);
-        const double launches_s = term->kernels * device->launch_s;
-        const char *bound = launches_s > cost.s / 2                      ? "launch"
-                            : cost.s - launches_s > bytes_s * (1 + 1e-9) ? "compute"
-                                                                         : "memory";
-        fprintf(out, "  %s forward, %s: %s = %s (%s bound)\n", what, term->name, term->formula,
-                TIME(cost.s), bound);
-    }
-}
-
-static void explain_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                          const char *what, FILE *out)
-{
-    const struct pp_work work = pp_roofline_work(in, 0);
-
-    for (int i = 0; i < PP_PASSES; i++) {
-        const enum pp_pass pass = (enum pp_pass)i;
-        fprintf(out, "  %s %s: %s compute + %s tensor-parallel", what, pass_names[pass],
-                TIME(pp_roofline_layer(in, kind, work, pass).s),
-                TIME(pp_roofline_tp_s(in, kind, work, pass)));
-        if (kind == PP_LAYER_BLOCK && in->layout.cp > 1)
-            fprintf(out, " + %s context-parallel", TIME(pp_roofline_cp_s(in, work, pass)));
-        fputc('\n', out);
-    }
-}
-
 static void explain_messages(const struct pp_cost_inputs *in, const struct pp_costs *costs,
                              FILE *out)
 {
@@ -288,11 +250,10 @@ static void explain_head(const struct pp_cost_inputs *in, FILE *out)
 void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
     explain_symbols(in, costs, out);
-    explain_terms(in, PP_LAYER_BLOCK, "block", out);
-    explain_layer(in, PP_LAYER_BLOCK, "block", out);
-    explain_terms(in, PP_LAYER_HEAD, "head", out);
-    explain_layer(in, PP_LAYER_HEAD, "head", out);
-    explain_layer(in, PP_LAYER_EMBEDDING, "embedding", out);
+    fputs("  kernels: shape (m x n x k) or bytes, share of the peak, time, what bounds it\n", out);
+    pp_roofline_explain_kernels(in, PP_LAYER_BLOCK, "block", out);
+    pp_roofline_explain_kernels(in, PP_LAYER_HEAD, "head", out);
+    pp_roofline_explain_kernels(in, PP_LAYER_EMBEDDING, "embedding", out);
     explain_head(in, out);
     explain_messages(in, costs, out);
     explain_formulas(in, out);

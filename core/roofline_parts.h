@@ -3,57 +3,33 @@
 #ifndef PP_CORE_ROOFLINE_PARTS_H
 #define PP_CORE_ROOFLINE_PARTS_H
 
+#include "core/layer_kernels.h"
 #include "core/roofline.h"
 
 /* ---- compute ----------------------------------------------------------------------------- */
 
-/* What one device works on in one op. */
-struct pp_work {
-    double tokens;  /* of all samples of the micro-batch: batch * seq / (cp * splits) */
-    double context; /* keys each query multiplies with, on average */
-};
-
-/* MATRIX has a weight gradient, ATTENTION multiplies activations only, MEMORY has no flops. */
-enum pp_term_kind { PP_TERM_MATRIX, PP_TERM_ATTENTION, PP_TERM_MEMORY };
-
-/* A group of kernels on one device: time = kernels * launch + max(flops, bytes). */
-struct pp_term {
-    const char *name;    /* "qkv" */
-    const char *formula; /* of the flops or bytes, for people */
-    enum pp_term_kind kind;
-    int kernels;
-    double flops, bytes;
-};
-enum { PP_TERMS_MAX = 16 };
-struct pp_terms {
-    struct pp_term term[PP_TERMS_MAX];
-    int count;
-};
-
-/* Compute of one op of one layer or stage on one device: [F] forward, [I] input gradient,
- * [W] weight gradient. */
-enum pp_pass { PP_PASS_F, PP_PASS_I, PP_PASS_W, PP_PASSES };
+/* Kernels of one device together. */
 struct pp_compute {
     double s, bytes;
+    double matrix_s; /* share of s in products: communication may hide behind them */
+    int launches;
 };
 
 double pp_dtype_bytes(const struct pp_device *device); /* of parameters and activations */
 /* Work of sequence split `split`; later splits of a causal model see more keys. */
 struct pp_work pp_roofline_work(const struct pp_cost_inputs *in, int split);
-/* Forward terms of one layer on one device of the tp group. */
-struct pp_terms pp_roofline_terms(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                  struct pp_work work);
-/* Seconds and bytes of one term in one pass. */
-struct pp_compute pp_roofline_term_cost(const struct pp_device *device, const struct pp_term *term,
-                                        enum pp_pass pass);
-/* All terms of one layer in one pass. */
+/* All kernels of one layer in one pass. */
 struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                     struct pp_work work, enum pp_pass pass);
 /* Forward and backward of one layer on one device, recomputation included where every block has it.
  */
 double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
-/* What selective recomputation does again: the attention terms of a block's forward. */
+/* What selective recomputation does again: the kernels between the projections of attention. */
 struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_work work);
+
+/* For --explain: the kernels of a layer in each pass. */
+void pp_roofline_explain_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                 const char *what, FILE *out);
 
 /* ---- communication ----------------------------------------------------------------------- */
 

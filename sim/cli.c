@@ -60,6 +60,7 @@ static const struct pp_command commands[] = {
 #define G_STATE    "State"
 #define G_COMM     "Communication"
 #define G_WHATIF   "What if"
+#define G_KERNELS  "Kernels"
 #define G_ENGINE   "Engine and costs"
 #define G_COMPARE  "Comparison"
 #define G_SWEEP    "Sweep"
@@ -168,6 +169,14 @@ static const struct pp_option options[] = {
      .help = "simgrid: transfers share the links of the cluster. dag: exact longest path without contention."},
     {.name = "no-fold", .type = PP_OPTION_FLAG, .group = G_ENGINE, .commands = RUN,
      .help = "Simulate every data-parallel replica instead of one for identical ones."},
+    {.name = "precision", .type = PP_OPTION_CHOICE, .choices = "fp32|tf32|fp16|bf16|fp8", .argument = "TYPE", .default_text = "the device's usual one", .group = G_KERNELS, .commands = RUN,
+     .help = "Precision of training: peaks, bytes of values and state. fp8: the matrices of blocks, with their casts; everything else stays in 16 bits."},
+    {.name = "attention", .type = PP_OPTION_CHOICE, .choices = "fused|unfused", .argument = "HOW", .default_text = "fused where the device has it", .group = G_KERNELS, .commands = RUN,
+     .help = "fused: scores stay on the chip (FlashAttention). unfused: they are stored, normalized and dropped out by kernels of their own."},
+    {.name = "sequence-parallel", .type = PP_OPTION_CHOICE, .choices = "on|off", .argument = "HOW", .default_text = "on", .group = G_KERNELS, .commands = RUN,
+     .help = "off: norms, dropout and residuals work on all tokens on every device of a tensor-parallel group, which sums their inputs instead of scattering and gathering them."},
+    {.name = "tp-overlap", .type = PP_OPTION_FRAC, .argument = "FRAC", .default_text = "0", .group = G_KERNELS, .commands = RUN,
+     .help = "Share of tensor-parallel communication hidden behind the matrices, e.g. 50%; at most as long as those last."},
     {.name = "flops", .type = PP_OPTION_CHOICE, .choices = "megatron|palm|causal", .argument = "RULE", .default_text = "megatron", .group = G_ENGINE, .commands = RUN,
      .help = "Formula of the model flops in MFU and HFU."},
     {.name = "require-fit", .type = PP_OPTION_FLAG, .group = G_ENGINE, .commands = REPORT,

@@ -10,6 +10,9 @@
 enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request *request,
                                 struct pp_config *config, struct pp_error *err);
 /* --link-bw: factors of the two classes; those of single links are kept for the fabric. */
+/* --precision, --attention, --sequence-parallel, --tp-overlap; after the cluster. */
+enum pp_status pp_resolve_kernels(const struct pp_request *request, struct pp_config *config,
+                                  struct pp_error *err);
 enum pp_status pp_resolve_links(const struct pp_request *request, struct pp_config *config,
                                 struct pp_error *err);
 /* The fabric of the cluster for so many devices, its links scaled: alike for all layouts. */

@@ -229,6 +229,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
     PP_TRY(resolve_model(arena, request, config, err));
     PP_TRY(pp_resolve_exchanges(request, config, err));
     PP_TRY(resolve_cluster(arena, request, config, err));
+    PP_TRY(pp_resolve_kernels(request, config, err));
     PP_TRY(resolve_recompute(request, config, err));
     PP_TRY(resolve_p2p(request, &config->engine_options.plan, err));
     PP_TRY(pp_resolve_links(request, config, err));

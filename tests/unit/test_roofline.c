@@ -8,6 +8,21 @@
 
 static const struct setting gpt3 = {"gpt3-175b", "h100", 8, 16, 16, 1, 1, 2048};
 
+/* Products of [n, t] by [t, k] for the four matrices of a block, at the speed that their shapes
+ * have.
+ */
+static double weight_gradients_s(const struct pp_device *device, double t, const double (*kn)[2])
+{
+    double s = 0;
+
+    for (int i = 0; i < 4; i++) {
+        const struct pp_gemm gemm = {kn[i][1], kn[i][0], t, 1};
+        s += 2 * t * kn[i][0] * kn[i][1] /
+             (device->peak_flops_per_s * pp_gemm_plan(device, gemm).eta);
+    }
+    return s;
+}
+
 /* With free memory, links and launches a weight gradient is flops / (peak * eta) and nothing else;
  * all flops of a step are three forwards. */
 Test(roofline, weight_gradients_take_the_closed_form)
@@ -21,8 +36,9 @@ Test(roofline, weight_gradients_take_the_closed_form)
     cluster.device.memory_bytes_per_s = 1e30;
     cluster.intra = cluster.inter = (struct pp_link){0, 1e30};
     const struct pp_costs *costs = costs_of(arena, &in);
-    const double peak = cluster.device.peak_flops_per_s * cluster.device.gemm_eta;
-    const double w_s = 6 * 24.0 * 2048 * 12288 * 12288 / 8 / peak;
+    const double kn[4][2] = {
+        {12288, 36864. / 8}, {12288. / 8, 12288}, {12288, 49152. / 8}, {49152. / 8, 12288}};
+    const double w_s = 6 * weight_gradients_s(&cluster.device, 2048, kn);
     cr_assert_float_eq(pp_units_s(costs->op[PP_W][3].ps) / w_s, 1, 1e-9);
     cr_assert_eq(costs->op[PP_W][3].tp_ps, 0);
 
@@ -133,8 +149,8 @@ Test(roofline, context_parallel_time_is_what_attention_does_not_hide)
 }
 
 /* R of selective recomputation is the forward of the attention alone: with free memory, links and
- * launches 4 t c d / tp flops a block, half the keys with a fused causal kernel; its flops are
- * those that HFU counts. */
+ * launches 4 t c d / tp flops a block, half the keys and half a block of queries with a fused
+ * causal kernel; its flops are those that HFU counts. */
 Test(roofline, selective_recomputation_is_the_attention_forward)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -148,10 +164,13 @@ Test(roofline, selective_recomputation_is_the_attention_forward)
     for (int unfused = 0; unfused <= 1; unfused++) {
         cluster.device.is_attention_unfused = unfused;
         const struct pp_costs *costs = costs_of(arena, &in);
-        const double eta = cluster.device.gemm_eta * (unfused ? 1 : 0.65);
-        const double r_s = 6 * 4.0 * 2048 * (unfused ? 2048 : 1024) * 12288 / 8 /
-                           (cluster.device.peak_flops_per_s * eta);
-        cr_assert_float_eq(pp_units_s(costs->op[PP_R][3].ps) / r_s, 1, 1e-7);
+        const struct pp_gemm scores = {2048, 2048, 128, 12}, values = {2048, 128, 2048, 12};
+        const double product = 2.0 * 12 * 2048 * 2048 * 128 / cluster.device.peak_flops_per_s;
+        const double r_s = unfused
+                               ? product * (1 / pp_gemm_plan(&cluster.device, scores).eta +
+                                            1 / pp_gemm_plan(&cluster.device, values).eta)
+                               : 2 * product * (1024 + 64) / 2048 / cluster.device.attention_eta;
+        cr_assert_float_eq(pp_units_s(costs->op[PP_R][3].ps) / (6 * r_s), 1, 1e-7);
         cr_assert_eq(costs->op[PP_R][3].tp_ps, 0);
         double flops = 0;
         for (int s = 0; s < in.stages; s++)

@@ -1,0 +1,141 @@
+/* The kernels of attention between its projections, fused or not. */
+#include "core/roofline_parts.h"
+
+#include <math.h>
+
+/* Products of the backward per product of the forward: five against two, as scores are computed
+ * again (Dao 2023, section 3.1). */
+static const double fused_backward = 2.5;
+/* Its speed against that of the forward: up to 63 % of the peak against 73 % (Dao 2023, section 1).
+ */
+static const double fused_backward_speed = 0.63 / 0.73;
+/* Queries that one block of a fused kernel takes together (Dao 2023, section 3.3). */
+static const double block_queries = 128;
+
+struct shape {
+    double samples, heads, kv_width, width; /* of one device */
+    double queries, keys;                   /* of a sample */
+};
+
+static struct shape shape_of(const struct pp_layer_kernels *list)
+{
+    const struct pp_model *m = list->in->model;
+    const double tp = list->in->layout.tp, samples = list->in->layout.mbs;
+
+    return (struct shape){
+        .samples = samples,
+        .heads = m->heads / tp,
+        .width = (double)m->heads * m->head_dim / tp,
+        .kv_width = fmax(m->kv_heads / tp, 1) * m->head_dim,
+        .queries = list->work.tokens / samples,
+        .keys = list->work.context,
+    };
+}
+
+/* Attention is never in fp8 here. */
+static enum pp_precision core_precision(const struct pp_layer_kernels *list)
+{
+    const enum pp_precision precision = list->in->cluster->device.precision;
+
+    return precision == PP_PRECISION_FP8 ? PP_PRECISION_BF16 : precision;
+}
+
+static void add_core_traffic(struct pp_layer_kernels *list, double values,
+                             struct pp_layer_traffic traffic)
+{
+    const int count = list->count;
+
+    pp_layer_add_traffic(list, values, traffic);
+    for (int i = count; i < list->count; i++)
+        list->kernel[i].is_core = true;
+}
+
+/* ---- fused ----------------------------------------------------------------------------------- */
+
+static void add_fused(struct pp_layer_kernels *list, struct shape s)
+{
+    const bool is_backward = list->pass == PP_PASS_I;
+    /* The block on the diagonal of a causal mask is computed whole. */
+    const double keys = s.keys + (list->in->model->is_causal ? block_queries / 2 : 0);
+    const double flops = 4 * list->work.tokens * fmin(keys, list->in->layout.seq) * s.width;
+    const double operands = list->work.tokens * 2 * (s.width + s.kv_width) * list->value_bytes;
+
+    if (list->pass == PP_PASS_W)
+        return;
+    pp_layer_add(list, (struct pp_kernel){
+                           .name = "attention",
+                           .kind = PP_KERNEL_ATTENTION,
+                           .precision = core_precision(list),
+                           .is_core = true,
+                           .launches = is_backward ? 2 : 1,
+                           .flops = is_backward ? fused_backward * flops : flops,
+                           .bytes = is_backward ? 2 * operands : operands, /* and their gradients */
+                           .eta = list->in->cluster->device.attention_eta *
+                                  (is_backward ? fused_backward_speed : 1),
+                           .blocks = s.samples * s.heads * ceil(s.queries / block_queries),
+                       });
+}
+
+/* ---- unfused --------------------------------------------------------------------------------- */
+
+/* A product for each sample and head that has the scores as one of its three matrices. */
+static void add_scores_product(struct pp_layer_kernels *list, struct shape s, const char *name,
+                               double m, double n, double k)
+{
+    const double batch = s.samples * s.heads;
+
+    pp_layer_add(list, (struct pp_kernel){
+                           .name = name,
+                           .kind = PP_KERNEL_GEMM,
+                           .precision = core_precision(list),
+                           .is_core = true,
+                           .launches = 1,
+                           .gemm = {m, n, k, batch},
+                           .flops = 2 * batch * m * n * k,
+                           .bytes = batch * (m * k + k * n + m * n) * list->value_bytes,
+                       });
+}
+
+static void add_unfused(struct pp_layer_kernels *list, struct shape s)
+{
+    const struct pp_model *m = list->in->model;
+    const double q = s.queries, c = s.keys, d = m->head_dim, e = list->value_bytes;
+    const double scores = s.samples * s.heads * q * c;
+
+    if (list->pass == PP_PASS_F) {
+        add_scores_product(list, s, "attention scores", q, c, d);
+        add_core_traffic(list, scores,
+                         (struct pp_layer_traffic){"attention softmax", {1, 0, 0}, {2 * e, 0, 0}});
+    }
+    if (pp_roofline_framework(list->in)->is_unfused)
+        add_core_traffic(
+            list, scores,
+            (struct pp_layer_traffic){"attention scale, mask", {2, 1, 0}, {4 * e, 2 * e, 0}});
+    if (!m->is_gated) /* a byte of mask */
+        add_core_traffic(
+            list, scores,
+            (struct pp_layer_traffic){"attention dropout", {1, 1, 0}, {2 * e + 1, 2 * e + 1, 0}});
+    if (list->pass == PP_PASS_F)
+        add_scores_product(list, s, "attention values", q, d, c);
+    if (list->pass == PP_PASS_I) {
+        add_scores_product(list, s, "values' gradient", c, d, q);
+        add_scores_product(list, s, "scores' gradient", q, c, d);
+        add_core_traffic(list, scores,
+                         (struct pp_layer_traffic){"attention softmax", {0, 1, 0}, {0, 3 * e, 0}});
+        add_scores_product(list, s, "queries' gradient", q, d, c);
+        add_scores_product(list, s, "keys' gradient", c, d, q);
+    }
+    /* heads are put beside each other again */
+    add_core_traffic(list, list->work.tokens * s.width,
+                     (struct pp_layer_traffic){"heads together", {1, 1, 0}, {2 * e, 2 * e, 0}});
+}
+
+void pp_layer_add_attention(struct pp_layer_kernels *list)
+{
+    const struct shape s = shape_of(list);
+
+    if (list->in->cluster->device.is_attention_unfused)
+        add_unfused(list, s);
+    else
+        add_fused(list, s);
+}

@@ -1,0 +1,247 @@
+#include "core/layer_kernels.h"
+
+#include "core/roofline_parts.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* An untrimmed pass over values of the training precision reads or writes one; a dropout mask has a
+ * byte. Residual paths without dropout (gated models) have no mask. */
+enum { MASK_BYTES = 1 };
+
+/* fp8: each operand is read in 16 bits, its largest value kept for the next scale, and written in
+ * fp8 as it is and transposed (Transformer Engine's cast_transpose). */
+static const double fp8_cast_bytes = 2 + 1 + 1;
+
+/* ---- building ------------------------------------------------------------------------------ */
+
+void pp_layer_add(struct pp_layer_kernels *list, struct pp_kernel kernel)
+{
+    assert(list->count < PP_LAYER_KERNELS_MAX);
+    list->kernel[list->count++] = kernel;
+}
+
+void pp_layer_add_traffic(struct pp_layer_kernels *list, double values,
+                          struct pp_layer_traffic traffic)
+{
+    if (traffic.launches[list->pass] > 0)
+        pp_layer_add(list, (struct pp_kernel){.name = traffic.name,
+                                              .kind = PP_KERNEL_MEMORY,
+                                              .launches = traffic.launches[list->pass],
+                                              .bytes = values * traffic.bytes[list->pass]});
+}
+
+static enum pp_precision precision_of(const struct pp_layer_kernels *list, bool is_wide)
+{
+    const enum pp_precision precision = list->in->cluster->device.precision;
+
+    return is_wide && precision == PP_PRECISION_FP8 ? PP_PRECISION_BF16 : precision;
+}
+
+void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix matrix)
+{
+    const double t = matrix.tokens, k = matrix.k, n = matrix.n, e = list->value_bytes,
+                 count = matrix.count > 0 ? matrix.count : 1;
+    /* forward t x k by k x n; input gradient t x n by n x k; weight gradient n x t by t x k */
+    const struct pp_gemm shapes[PP_PASSES] = {{t, n, k, count}, {t, k, n, count}, {n, k, t, count}};
+    const enum pp_precision precision = precision_of(list, matrix.is_wide);
+    const bool is_fp8 = precision == PP_PRECISION_FP8;
+    const double operand = is_fp8 ? 1 : e;
+    /* a weight gradient is read, added to and written */
+    const double bytes[PP_PASSES] = {
+        (t * k + k * n) * operand + t * n * e,
+        (t * n + k * n) * operand + t * k * e,
+        (t * k + t * n) * operand + 2 * k * n * list->grad_bytes,
+    };
+
+    pp_layer_add(list, (struct pp_kernel){
+                           .name = matrix.name,
+                           .kind = PP_KERNEL_GEMM,
+                           .precision = precision,
+                           .launches = 1,
+                           .gemm = shapes[list->pass],
+                           .flops = 2 * t * k * n * count,
+                           .bytes = bytes[list->pass] * count,
+                       });
+    if (is_fp8)
+        pp_layer_add_traffic(list, (list->pass == PP_PASS_F ? k : n) * t * count,
+                             (struct pp_layer_traffic){
+                                 "cast to fp8", {1, 1, 0}, {fp8_cast_bytes, fp8_cast_bytes, 0}});
+    if (matrix.has_bias)
+        pp_layer_add_traffic(list, t * n * count,
+                             (struct pp_layer_traffic){"bias gradient", {0, 0, 1}, {0, 0, e}});
+}
+
+/* ---- block --------------------------------------------------------------------------------- */
+
+static void add_norm(struct pp_layer_kernels *list)
+{
+    const double e = list->value_bytes;
+
+    /* backward: input and gradient in, gradient out; both read again for the sums over tokens that
+     * are the gradients of scale and shift */
+    pp_layer_add_traffic(list, list->whole_tokens * list->in->model->hidden,
+                         (struct pp_layer_traffic){"norm", {1, 2, 0}, {2 * e, 5 * e, 0}});
+}
+
+/* Dropout of a sub-layer's output and its sum with the residual; the two gradients that meet there
+ * are added on the way back. */
+static void add_residual(struct pp_layer_kernels *list)
+{
+    const double e = list->value_bytes, values = list->whole_tokens * list->in->model->hidden;
+    const struct pp_layer_traffic plain = {"residual", {1, 1, 0}, {3 * e, 3 * e, 0}},
+                                  dropped = {"dropout, residual",
+                                             {1, 2, 0},
+                                             {3 * e + MASK_BYTES, 5 * e + MASK_BYTES, 0}},
+                                  one_by_one = {"dropout, residual",
+                                                {2, 2, 0},
+                                                {5 * e + MASK_BYTES, 5 * e + MASK_BYTES, 0}};
+
+    pp_layer_add_traffic(list, values,
+                         list->in->model->is_gated                     ? plain
+                         : pp_roofline_framework(list->in)->is_unfused ? one_by_one
+                                                                       : dropped);
+}
+
+static void add_rotary(struct pp_layer_kernels *list)
+{
+    const struct pp_model *m = list->in->model;
+    const double tp = list->in->layout.tp, heads = m->heads / tp + fmax(m->kv_heads / tp, 1),
+                 e = list->value_bytes;
+
+    if (m->positions == 0)
+        pp_layer_add_traffic(list, list->work.tokens * heads * m->head_dim,
+                             (struct pp_layer_traffic){"rotary", {2, 2, 0}, {2 * e, 2 * e, 0}});
+}
+
+/* gelu: one in, one out; gated: the product of two; backward: inputs and gradient in, gradients
+ * out. One by one gelu is x / sqrt(2), erf, + 1, x / 2 and their product: 11 passes, and 15 back.
+ */
+static void add_activation(struct pp_layer_kernels *list)
+{
+    const struct pp_model *m = list->in->model;
+    const double e = list->value_bytes, values = list->work.tokens * m->ffn / list->in->layout.tp;
+    const struct pp_layer_traffic gated = {"silu, product", {1, 1, 0}, {3 * e, 5 * e, 0}},
+                                  gelu = {"gelu", {1, 1, 0}, {2 * e, 3 * e, 0}},
+                                  one_by_one = {"gelu", {5, 6, 0}, {11 * e, 15 * e, 0}};
+
+    pp_layer_add_traffic(list, values,
+                         m->is_gated                                   ? gated
+                         : pp_roofline_framework(list->in)->is_unfused ? one_by_one
+                                                                       : gelu);
+}
+
+static void add_block(struct pp_layer_kernels *list)
+{
+    const struct pp_model *m = list->in->model;
+    const double tp = list->in->layout.tp, t = list->work.tokens, h = m->hidden, f = m->ffn / tp,
+                 q = (double)m->heads * m->head_dim / tp,
+                 kv = fmax(m->kv_heads / tp, 1) * m->head_dim, fan = m->is_gated ? 2 : 1,
+                 scale = list->scale;
+
+    add_norm(list);
+    pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "qkv",
+                                                       .tokens = t,
+                                                       .k = h,
+                                                       .n = (q + 2 * kv) * scale,
+                                                       .has_bias = m->has_bias_attn_qkv});
+    add_rotary(list);
+    pp_layer_add_attention(list);
+    pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "projection",
+                                                       .tokens = t,
+                                                       .k = q,
+                                                       .n = h * scale,
+                                                       .has_bias = m->has_bias_attn_out});
+    add_residual(list);
+    add_norm(list);
+    pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = m->is_gated ? "gate, up" : "mlp up",
+                                                       .tokens = t,
+                                                       .k = h,
+                                                       .n = fan * f * scale,
+                                                       .has_bias = m->has_bias_mlp});
+    add_activation(list);
+    pp_layer_add_matrix(
+        list,
+        (struct pp_layer_matrix){
+            .name = "mlp down", .tokens = t, .k = f, .n = h * scale, .has_bias = m->has_bias_mlp});
+    add_residual(list);
+}
+
+/* ---- ends ---------------------------------------------------------------------------------- */
+
+/* Rows of the table are copied out; positions are added and dropout is drawn where the model has
+ * them. The gradient of the table is cleared, the tokens' gradients are added into it, and it is
+ * added to the sum over micro-batches: a pass over the whole table. */
+static void add_embedding(struct pp_layer_kernels *list)
+{
+    const struct pp_model *m = list->in->model;
+    const double e = list->value_bytes, t = list->work.tokens, h = m->hidden;
+
+    pp_layer_add_traffic(list, t * h,
+                         (struct pp_layer_traffic){"embedding", {1, 0, 1}, {2 * e, 0, 2 * e}});
+    if (m->positions > 0)
+        pp_layer_add_traffic(list, t * h,
+                             (struct pp_layer_traffic){"positions", {2, 0, 1}, {5 * e, 0, e}});
+    if (!m->is_gated)
+        pp_layer_add_traffic(
+            list, t * h,
+            (struct pp_layer_traffic){
+                "dropout", {1, 1, 0}, {2 * e + MASK_BYTES, 2 * e + MASK_BYTES, 0}});
+    pp_layer_add_traffic(list, (double)m->vocab * h / list->in->layout.tp,
+                         (struct pp_layer_traffic){
+                             "table's gradient", {0, 0, 2}, {0, 0, 2 * (e + list->grad_bytes)}});
+}
+
+static void add_head(struct pp_layer_kernels *list)
+{
+    const struct pp_model *m = list->in->model;
+    const double tp = list->in->layout.tp, t = list->work.tokens, h = m->hidden, v = m->vocab / tp;
+
+    if (m->has_final_norm || m->has_mlm_head)
+        add_norm(list);
+    if (m->has_mlm_head)
+        pp_layer_add_matrix(
+            list, (struct pp_layer_matrix){.name = "transform", .tokens = t, .k = h, .n = h / tp});
+    pp_layer_add_matrix(list, (struct pp_layer_matrix){
+                                  .name = "logits", .tokens = t, .k = h, .n = v, .is_wide = true});
+    pp_layer_add_traffic(
+        list, t * v,
+        (struct pp_layer_traffic){"cross entropy",
+                                  {5, 3, 0},
+                                  {pp_roofline_framework(list->in)->loss_bytes[0],
+                                   pp_roofline_framework(list->in)->loss_bytes[1], 0}});
+}
+
+/* ---- all ----------------------------------------------------------------------------------- */
+
+/* --params scales the matrices to the size that was given. */
+static double matrix_scale(const struct pp_model *model)
+{
+    struct pp_model plain = *model;
+
+    if (model->params_override <= 0)
+        return 1;
+    plain.params_override = 0;
+    return pp_model_layer_params(model, PP_LAYER_BLOCK) /
+           pp_model_layer_params(&plain, PP_LAYER_BLOCK);
+}
+
+void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind, struct pp_work work,
+                      enum pp_pass pass, struct pp_layer_kernels *list)
+{
+    static void (*const add[])(struct pp_layer_kernels *) = {
+        [PP_LAYER_EMBEDDING] = add_embedding,
+        [PP_LAYER_BLOCK] = add_block,
+        [PP_LAYER_HEAD] = add_head,
+    };
+
+    list->in = in;
+    list->work = work;
+    list->pass = pass;
+    list->value_bytes = pp_dtype_bytes(&in->cluster->device);
+    list->grad_bytes = list->value_bytes > 2 ? 4 : pp_roofline_framework(in)->grads_bytes;
+    list->whole_tokens = in->is_tp_only ? work.tokens : work.tokens / in->layout.tp;
+    list->scale = matrix_scale(in->model);
+    list->count = 0;
+    add[kind](list);
+}
