@@ -36,6 +36,7 @@ struct pp_device {
     double gemm_eta, memory_eta; /* reached share of the two peaks, large kernels */
     double attention_eta;        /* of fused attention, forward, long sequences */
     const char *source;
+    bool is_attention_first;   /* fused as in FlashAttention 1, else as in its second version */
     bool is_attention_unfused; /* no FlashAttention for it: scores are stored in memory */
 };
 

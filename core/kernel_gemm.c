@@ -14,18 +14,49 @@ static const struct tile {
     int m, n;
     double speed;
 } tiles[] = {
-    {256, 128, 1.00}, {128, 256, 1.00}, {128, 128, 0.94},
-    {128, 64, 0.80},  {64, 128, 0.80},  {64, 64, 0.65},
+    {256, 128, 1.00}, {128, 256, 1.00}, {128, 128, 0.95},
+    {128, 64, 0.80},  {64, 128, 0.80},  {64, 64, 0.55},
 };
 enum { TILES = sizeof tiles / sizeof *tiles, PARTS_MAX = 8 };
 
-/* Steps along k that filling the pipeline and writing a tile are worth. */
-static const double ramp = 96;
+/* Steps along k that filling the pipeline and writing a tile are worth: on tensor cores, and in
+ * fp32 without them, where a step takes sixteen times as long. */
+static const double tensor_ramp = 64, plain_ramp = 4;
 /* Partial sums are in fp32, written by each part and read once. */
 static const double part_bytes = 8;
 
+/* Rows that do not start on 16 bytes are loaded value by value (NVIDIA, "Matrix Multiplication
+ * Background User's Guide", tensor core requirements): about half the speed, fitted on the rows of
+ * vTrain's single node whose vocabulary is odd. */
+enum { ROW_BYTES = 16 };
+static const double misaligned_speed = 0.5;
+
+/* Sizes that are no whole numbers (--params) stand for whole ones near them. */
+static bool is_misaligned(double size, double value_bytes)
+{
+    return size == floor(size) && fmod(size * value_bytes, ROW_BYTES) != 0;
+}
+
+static bool has_tensor_cores(const struct pp_device *device)
+{
+    return device->precision != PP_PRECISION_FP32;
+}
+
+static double alignment_speed(const struct pp_device *device, struct pp_gemm g)
+{
+    const double value_bytes = device->precision == PP_PRECISION_FP8 ? 1 : 2;
+
+    return has_tensor_cores(device) &&
+                   (is_misaligned(g.m, value_bytes) || is_misaligned(g.n, value_bytes) ||
+                    is_misaligned(g.k, value_bytes))
+               ? misaligned_speed
+               : 1;
+}
+
 struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm g)
 {
+    const double speed = device->gemm_eta * alignment_speed(device, g);
+    const double ramp = has_tensor_cores(device) ? tensor_ramp : plain_ramp;
     struct pp_gemm_plan best = {.eta = 0};
 
     for (int t = 0; t < TILES; t++) {
@@ -36,7 +67,7 @@ struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm 
             /* steps of all multiprocessors against those that do useful work */
             const double steps = waves * device->multiprocessors * (k + ramp) * tiles[t].m *
                                  tiles[t].n / tiles[t].speed;
-            const double eta = device->gemm_eta * g.m * g.n * g.k * g.batch / steps;
+            const double eta = speed * g.m * g.n * g.k * g.batch / steps;
             if (eta > best.eta)
                 best = (struct pp_gemm_plan){
                     .tile_m = tiles[t].m,

@@ -9,6 +9,8 @@ static const double fused_backward = 2.5;
 /* Its speed against that of the forward: up to 63 % of the peak against 73 % (Dao 2023, section 1).
  */
 static const double fused_backward_speed = 0.63 / 0.73;
+/* FlashAttention 1 against 2 (Dao 2023, section 1: twice as fast; figures 4 to 6: 1.7 to 1.9). */
+static const double first_speed = 0.55;
 /* Queries that one block of a fused kernel takes together (Dao 2023, section 3.3). */
 static const double block_queries = 128;
 
@@ -71,6 +73,7 @@ static void add_fused(struct pp_layer_kernels *list, struct shape s)
                            .flops = is_backward ? fused_backward * flops : flops,
                            .bytes = is_backward ? 2 * operands : operands, /* and their gradients */
                            .eta = list->in->cluster->device.attention_eta *
+                                  (list->in->cluster->device.is_attention_first ? first_speed : 1) *
                                   (is_backward ? fused_backward_speed : 1),
                            .blocks = s.samples * s.heads * ceil(s.queries / block_queries),
                        });
@@ -107,10 +110,6 @@ static void add_unfused(struct pp_layer_kernels *list, struct shape s)
         add_core_traffic(list, scores,
                          (struct pp_layer_traffic){"attention softmax", {1, 0, 0}, {2 * e, 0, 0}});
     }
-    if (pp_roofline_framework(list->in)->is_unfused)
-        add_core_traffic(
-            list, scores,
-            (struct pp_layer_traffic){"attention scale, mask", {2, 1, 0}, {4 * e, 2 * e, 0}});
     if (!m->is_gated) /* a byte of mask */
         add_core_traffic(
             list, scores,

@@ -74,7 +74,7 @@ void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix m
 
 /* ---- block --------------------------------------------------------------------------------- */
 
-static void add_norm(struct pp_layer_kernels *list)
+void pp_layer_add_norm(struct pp_layer_kernels *list)
 {
     const double e = list->value_bytes;
 
@@ -86,21 +86,15 @@ static void add_norm(struct pp_layer_kernels *list)
 
 /* Dropout of a sub-layer's output and its sum with the residual; the two gradients that meet there
  * are added on the way back. */
-static void add_residual(struct pp_layer_kernels *list)
+void pp_layer_add_residual(struct pp_layer_kernels *list)
 {
     const double e = list->value_bytes, values = list->whole_tokens * list->in->model->hidden;
     const struct pp_layer_traffic plain = {"residual", {1, 1, 0}, {3 * e, 3 * e, 0}},
                                   dropped = {"dropout, residual",
                                              {1, 2, 0},
-                                             {3 * e + MASK_BYTES, 5 * e + MASK_BYTES, 0}},
-                                  one_by_one = {"dropout, residual",
-                                                {2, 2, 0},
-                                                {5 * e + MASK_BYTES, 5 * e + MASK_BYTES, 0}};
+                                             {3 * e + MASK_BYTES, 5 * e + MASK_BYTES, 0}};
 
-    pp_layer_add_traffic(list, values,
-                         list->in->model->is_gated                     ? plain
-                         : pp_roofline_framework(list->in)->is_unfused ? one_by_one
-                                                                       : dropped);
+    pp_layer_add_traffic(list, values, list->in->model->is_gated ? plain : dropped);
 }
 
 static void add_rotary(struct pp_layer_kernels *list)
@@ -115,56 +109,68 @@ static void add_rotary(struct pp_layer_kernels *list)
 }
 
 /* gelu: one in, one out; gated: the product of two; backward: inputs and gradient in, gradients
- * out. One by one gelu is x / sqrt(2), erf, + 1, x / 2 and their product: 11 passes, and 15 back.
- */
-static void add_activation(struct pp_layer_kernels *list)
+ * out. A gate by itself writes its output, which is read on both ways. */
+void pp_layer_add_activation(struct pp_layer_kernels *list, double values)
 {
-    const struct pp_model *m = list->in->model;
-    const double e = list->value_bytes, values = list->work.tokens * m->ffn / list->in->layout.tp;
-    const struct pp_layer_traffic gated = {"silu, product", {1, 1, 0}, {3 * e, 5 * e, 0}},
-                                  gelu = {"gelu", {1, 1, 0}, {2 * e, 3 * e, 0}},
-                                  one_by_one = {"gelu", {5, 6, 0}, {11 * e, 15 * e, 0}};
+    const double e = list->value_bytes;
+    const struct pp_layer_traffic gelu = {"gelu", {1, 1, 0}, {2 * e, 3 * e, 0}},
+                                  fused = {"silu, product", {1, 1, 0}, {3 * e, 5 * e, 0}},
+                                  apart = {"silu, product", {2, 3, 0}, {5 * e, 8 * e, 0}};
 
     pp_layer_add_traffic(list, values,
-                         m->is_gated                                   ? gated
-                         : pp_roofline_framework(list->in)->is_unfused ? one_by_one
-                                                                       : gelu);
+                         !list->in->model->is_gated                         ? gelu
+                         : pp_roofline_framework(list->in)->is_gate_unfused ? apart
+                                                                            : fused);
 }
 
-static void add_block(struct pp_layer_kernels *list)
+void pp_layer_add_first_half(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
-    const double tp = list->in->layout.tp, t = list->work.tokens, h = m->hidden, f = m->ffn / tp,
+    const double tp = list->in->layout.tp, t = list->work.tokens, h = m->hidden,
                  q = (double)m->heads * m->head_dim / tp,
-                 kv = fmax(m->kv_heads / tp, 1) * m->head_dim, fan = m->is_gated ? 2 : 1,
-                 scale = list->scale;
+                 kv = fmax(m->kv_heads / tp, 1) * m->head_dim;
 
-    add_norm(list);
+    pp_layer_add_norm(list);
     pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "qkv",
                                                        .tokens = t,
                                                        .k = h,
-                                                       .n = (q + 2 * kv) * scale,
+                                                       .n = (q + 2 * kv) * list->scale,
                                                        .has_bias = m->has_bias_attn_qkv});
     add_rotary(list);
     pp_layer_add_attention(list);
     pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "projection",
                                                        .tokens = t,
                                                        .k = q,
-                                                       .n = h * scale,
+                                                       .n = h * list->scale,
                                                        .has_bias = m->has_bias_attn_out});
-    add_residual(list);
-    add_norm(list);
+    pp_layer_add_residual(list);
+}
+
+void pp_layer_add_feed_forward(struct pp_layer_kernels *list)
+{
+    const struct pp_model *m = list->in->model;
+    const double t = list->work.tokens, h = m->hidden, f = m->ffn / (double)list->in->layout.tp,
+                 fan = m->is_gated ? 2 : 1;
+
     pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = m->is_gated ? "gate, up" : "mlp up",
                                                        .tokens = t,
                                                        .k = h,
-                                                       .n = fan * f * scale,
+                                                       .n = fan * f * list->scale,
                                                        .has_bias = m->has_bias_mlp});
-    add_activation(list);
-    pp_layer_add_matrix(
-        list,
-        (struct pp_layer_matrix){
-            .name = "mlp down", .tokens = t, .k = f, .n = h * scale, .has_bias = m->has_bias_mlp});
-    add_residual(list);
+    pp_layer_add_activation(list, t * f);
+    pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "mlp down",
+                                                       .tokens = t,
+                                                       .k = f,
+                                                       .n = h * list->scale,
+                                                       .has_bias = m->has_bias_mlp});
+}
+
+static void add_block(struct pp_layer_kernels *list)
+{
+    pp_layer_add_first_half(list);
+    pp_layer_add_norm(list);
+    pp_layer_add_feed_forward(list);
+    pp_layer_add_residual(list);
 }
 
 /* ---- ends ---------------------------------------------------------------------------------- */
@@ -192,24 +198,31 @@ static void add_embedding(struct pp_layer_kernels *list)
                              "table's gradient", {0, 0, 2}, {0, 0, 2 * (e + list->grad_bytes)}});
 }
 
+/* Rows of the output matrix on one device. */
+static double vocabulary(const struct pp_cost_inputs *in)
+{
+    const double rows = (double)in->model->vocab / in->layout.tp;
+
+    return pp_roofline_framework(in)->pads_vocabulary ? 128 * ceil(rows / 128) : ceil(rows);
+}
+
 static void add_head(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
-    const double tp = list->in->layout.tp, t = list->work.tokens, h = m->hidden, v = m->vocab / tp;
+    const double *loss_bytes = pp_roofline_framework(list->in)->loss_traffic_bytes;
+    const double t = list->work.tokens, h = m->hidden, v = vocabulary(list->in);
 
     if (m->has_final_norm || m->has_mlm_head)
-        add_norm(list);
+        pp_layer_add_norm(list);
     if (m->has_mlm_head)
         pp_layer_add_matrix(
-            list, (struct pp_layer_matrix){.name = "transform", .tokens = t, .k = h, .n = h / tp});
+            list, (struct pp_layer_matrix){
+                      .name = "transform", .tokens = t, .k = h, .n = h / list->in->layout.tp});
     pp_layer_add_matrix(list, (struct pp_layer_matrix){
                                   .name = "logits", .tokens = t, .k = h, .n = v, .is_wide = true});
     pp_layer_add_traffic(
         list, t * v,
-        (struct pp_layer_traffic){"cross entropy",
-                                  {5, 3, 0},
-                                  {pp_roofline_framework(list->in)->loss_bytes[0],
-                                   pp_roofline_framework(list->in)->loss_bytes[1], 0}});
+        (struct pp_layer_traffic){"cross entropy", {5, 3, 0}, {loss_bytes[0], loss_bytes[1], 0}});
 }
 
 /* ---- all ----------------------------------------------------------------------------------- */
@@ -233,13 +246,14 @@ void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind, 
         [PP_LAYER_EMBEDDING] = add_embedding,
         [PP_LAYER_BLOCK] = add_block,
         [PP_LAYER_HEAD] = add_head,
+        [PP_LAYER_MOE] = add_block,
     };
 
     list->in = in;
     list->work = work;
     list->pass = pass;
     list->value_bytes = pp_dtype_bytes(&in->cluster->device);
-    list->grad_bytes = list->value_bytes > 2 ? 4 : pp_roofline_framework(in)->grads_bytes;
+    list->grad_bytes = pp_roofline_state_bytes(in).grads;
     list->whole_tokens = in->is_tp_only ? work.tokens : work.tokens / in->layout.tp;
     list->scale = matrix_scale(in->model);
     list->count = 0;

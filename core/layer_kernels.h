@@ -58,6 +58,14 @@ void pp_layer_add_traffic(struct pp_layer_kernels *list, double values,
 /* A kernel as it is, in this pass. */
 void pp_layer_add(struct pp_layer_kernels *list, struct pp_kernel kernel);
 
+/* Norm, qkv, attention, projection, residual. */
+void pp_layer_add_first_half(struct pp_layer_kernels *list);
+/* The dense feed-forward matrices with their activation function. */
+void pp_layer_add_feed_forward(struct pp_layer_kernels *list);
+void pp_layer_add_norm(struct pp_layer_kernels *list);
+void pp_layer_add_residual(struct pp_layer_kernels *list);
+/* gelu or gated product of so many values. */
+void pp_layer_add_activation(struct pp_layer_kernels *list, double values);
 /* Everything between the qkv matrix and the projection. */
 void pp_layer_add_attention(struct pp_layer_kernels *list);
 

@@ -117,6 +117,7 @@ static enum pp_status check_inputs(const struct pp_cost_inputs *in, struct pp_er
 /* Seconds before they are rounded, to be summed over the layers of a stage. */
 struct sum {
     double s, tp_s, cp_s, flops, bytes;
+    double launches;
 };
 
 /* Flops of the attention products of one block, counted in full, all devices of the rank. */
@@ -144,10 +145,20 @@ static double layer_flops(const struct pp_cost_inputs *in, enum pp_layer_kind ki
     return by_pass[pass];
 }
 
-/* Devices wait for the host where it cannot launch as fast as they compute. */
-static double with_host(const struct pp_cost_inputs *in, double s, int launches)
+/* A pass takes as long as the host needs to launch it, or as the device does while the host is
+ * ahead of it; a part of the launches shows even then. */
+static double with_host_s(const struct pp_cost_inputs *in, const struct sum *pass)
 {
-    return fmax(s, launches * pp_roofline_framework(in)->kernel_gap_s);
+    const struct pp_framework *f = pp_roofline_framework(in);
+    const double host_s = pass->launches * f->kernel_gap_s;
+
+    return fmax(host_s, pass->s + f->host_frac * host_s);
+}
+
+/* Collectives of a block in one pass that the host launches. */
+static int collectives(const struct pp_cost_inputs *in, enum pp_pass pass)
+{
+    return in->layout.tp > 1 && pass != PP_PASS_W ? (in->is_tp_only ? 2 : 4) : 0;
 }
 
 /* One layer in one pass. Communication hides behind matrices as far as that was asked for. */
@@ -160,11 +171,12 @@ static struct sum layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind 
     const double cp_s = kind == PP_LAYER_BLOCK ? pp_roofline_cp_s(in, work, pass) : 0;
 
     return (struct sum){
-        .s = with_host(in, compute.s + tp_s + cp_s, compute.launches),
+        .s = compute.s + tp_s + cp_s,
         .tp_s = tp_s,
         .cp_s = cp_s,
         .flops = layer_flops(in, kind, pass),
         .bytes = compute.bytes,
+        .launches = compute.launches + collectives(in, pass),
     };
 }
 
@@ -176,17 +188,17 @@ static struct sum core_sum(const struct pp_cost_inputs *in, struct pp_work work)
     const double cp_s = pp_roofline_cp_s(in, work, PP_PASS_F);
 
     return (struct sum){
-        .s = with_host(in, attention.s + cp_s, attention.launches),
+        .s = attention.s + cp_s,
         .cp_s = cp_s,
         .flops = attention_flops(in),
         .bytes = attention.bytes,
+        .launches = attention.launches,
     };
 }
 
 /* Every kind of layer in every pass over one split: computed once, then only added up. */
-enum { KINDS = PP_LAYER_HEAD + 1 };
 struct layers {
-    struct sum sum[KINDS][PP_PASSES];
+    struct sum sum[PP_LAYER_KINDS][PP_PASSES];
     struct sum again; /* what R computes of a block that is recomputed */
     double gap_s;     /* of a stage's F, and of its backward */
 };
@@ -196,7 +208,7 @@ static struct layers layers_of(const struct pp_cost_inputs *in, int split)
     const struct pp_work work = pp_roofline_work(in, split);
     struct layers layers = {.gap_s = pp_roofline_framework(in)->op_gap_s / in->splits};
 
-    for (int kind = 0; kind < KINDS; kind++)
+    for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
         for (int pass = 0; pass < PP_PASSES; pass++)
             layers.sum[kind][pass] =
                 layer_sum(in, (enum pp_layer_kind)kind, work, (enum pp_pass)pass);
@@ -214,21 +226,23 @@ static void add_layers(struct sum *sum, const struct sum *layer, double count)
     sum->cp_s += count * layer->cp_s;
     sum->flops += count * layer->flops;
     sum->bytes += count * layer->bytes;
+    sum->launches += count * layer->launches;
 }
 
 static struct sum stage_sum(const struct pp_cost_inputs *in, const struct layers *layers, int stage,
                             enum pp_pass pass)
 {
     const bool has_ends = in->head != PP_HEAD_IGNORED;
-    const double counts[KINDS] = {
+    const double counts[PP_LAYER_KINDS] = {
         [PP_LAYER_BLOCK] = in->blocks_per_stage[stage],
         [PP_LAYER_EMBEDDING] = has_ends && stage == 0,
         [PP_LAYER_HEAD] = has_ends && stage == in->stages - 1,
     };
-    struct sum sum = {.s = pass == PP_PASS_W ? 0 : layers->gap_s};
+    struct sum sum = {0};
 
-    for (int kind = 0; kind < KINDS; kind++)
+    for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
         add_layers(&sum, &layers->sum[kind][pass], counts[kind]);
+    sum.s = with_host_s(in, &sum) + (pass == PP_PASS_W ? 0 : layers->gap_s);
     return sum;
 }
 
@@ -236,10 +250,10 @@ double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind k
 {
     const struct layers layers = layers_of(in, 0);
     const bool is_again = kind == PP_LAYER_BLOCK && in->recompute != PP_RECOMPUTE_STAGE;
-    double s = is_again ? layers.again.s : 0;
+    double s = is_again ? with_host_s(in, &layers.again) : 0;
 
     for (int pass = 0; pass < PP_PASSES; pass++)
-        s += layers.sum[kind][pass].s;
+        s += with_host_s(in, &layers.sum[kind][pass]);
     return s;
 }
 
@@ -273,6 +287,7 @@ static struct sum recompute_sum(const struct pp_cost_inputs *in, const struct la
     struct sum sum = {0};
 
     add_layers(&sum, &layers->again, frac * in->blocks_per_stage[stage]);
+    sum.s = with_host_s(in, &sum);
     return sum;
 }
 

@@ -2,6 +2,8 @@
  */
 #include "sim/resolve.h"
 
+enum { ATTENTION_FUSED, ATTENTION_FIRST, ATTENTION_UNFUSED }; /* the choices of --attention */
+
 static enum pp_status resolve_precision(const struct pp_request *request, struct pp_config *config,
                                         struct pp_error *err)
 {
@@ -20,8 +22,10 @@ enum pp_status pp_resolve_kernels(const struct pp_request *request, struct pp_co
     const struct pp_option_value *overlap = pp_request_get(request, "tp-overlap", NULL);
 
     PP_TRY(resolve_precision(request, config, err));
-    if (attention)
-        config->cluster.device.is_attention_unfused = attention->integer == 1;
+    if (attention) {
+        config->cluster.device.is_attention_unfused = attention->integer == ATTENTION_UNFUSED;
+        config->cluster.device.is_attention_first = attention->integer == ATTENTION_FIRST;
+    }
     config->is_tp_only = sequence && sequence->integer == 1;
     config->tp_overlap_frac = overlap ? overlap->number : 0;
     return PP_OK;

@@ -64,7 +64,7 @@ Test(kernel_times, a100_layers_take_what_was_measured)
                      g = row->layers * ms(&in, PP_LAYER_BLOCK, PP_PASS_I),
                      w = row->layers * ms(&in, PP_LAYER_BLOCK, PP_PASS_W);
         const double step = f + g + w, measured = row->forward_ms + row->input_ms + row->weight_ms;
-        cr_log_warn("%s: F %.2f of %.2f (%+.0f %%), I %.2f of %.2f, W %.2f of %.2f, all %+.1f %%\n",
+        cr_log_info("%s: F %.2f of %.2f (%+.0f %%), I %.2f of %.2f, W %.2f of %.2f, all %+.1f %%\n",
                     row->what, f, row->forward_ms, 100 * (f / row->forward_ms - 1), g,
                     row->input_ms, w, row->weight_ms, 100 * (step / measured - 1));
         cr_expect(fabs(step / measured - 1) < 0.15, "%s", row->what);
