@@ -6,14 +6,14 @@ $ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 2 --
 $ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 1 | diff - <(pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2) && echo the same
 > the same
 $ for k in 1 4 16; do pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --grad-sync eager --buckets $k --json | grep -E '"(iteration_s|dp_sync|buckets)": [0-9]'; done
->   "iteration_s": 0.060167487679000001,
->     "dp_sync": 0.24891266996888692,
+>   "iteration_s": 0.070046341755999997,
+>     "dp_sync": 0.19556539166910322,
 >     "buckets": 4
->   "iteration_s": 0.052604991742,
->     "dp_sync": 0.23309838164483296,
+>   "iteration_s": 0.063122497929999993,
+>     "dp_sync": 0.18413372712831108,
 >     "buckets": 16
->   "iteration_s": 0.052354649008999998,
->     "dp_sync": 0.22943131003390202,
+>   "iteration_s": 0.062392786972999999,
+>     "dp_sync": 0.17459181390973891,
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --no-alternatives | sed -n '/^  state/,/^  costs/p'
 >   state    ZeRO 0*, recompute none*, gradient sync end in buckets of 100MB
 >   costs    analytic, not calibrated on any measurement (constants and sources:

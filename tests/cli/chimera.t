@@ -84,7 +84,7 @@ $ pipesim --schedule chimera --gpus 8 --pp 8 --model bert-large --gbs 32 --conca
 >            pipesim clusters h100); part of a micro-batch costs its share, though
 >            kernels on less work are less efficient
 >
->   iteration          21.6 ms   759k tokens/s, 94.9k tokens/s/GPU
+>   iteration          29.0 ms   565k tokens/s, 70.6k tokens/s/GPU
 # auto: the fastest that fits, and what was tried.
 $ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --concat auto
 > pipesim 0.1.0  chimera, 4 ranks, 8 micro-batches
@@ -134,9 +134,9 @@ $ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --concat au
 >   bubble              37.5 %   idle, waiting for other stages; span form 0.0 %
 # What does not fit is not taken; halving needs a sample for each half; recomputation may be chosen.
 $ pipesim --schedule chimera --gpus 64 --pp 8 --tp 8 --model llama3-70b --seq 10240 --micro-batches 64 --recompute none --zero 0 --concat auto | grep -A 2 "^  schedule"
->   schedule concat direct (auto: direct 12.7 s, doubling 11.1 s does not fit,
+>   schedule concat direct (auto: direct 14.2 s, doubling 12.3 s does not fit,
 >            halving refused: --mbs 1: backwards of 1/2 micro-batch need a
 >            multiple of 2; nearest: 2)
 $ pipesim --schedule chimera --gpus 64 --pp 8 --tp 8 --model llama3-70b --gbs 64 --mbs 2 --concat auto | grep -A 1 "^  schedule"
->   schedule concat halving (auto: direct 10.1 s, doubling 11.5 s with recompute
->            full, halving 8.95 s)
+>   schedule concat halving (auto: direct 11.2 s, doubling 12.6 s with recompute
+>            full, halving 9.83 s)

@@ -16,8 +16,8 @@ $ for a in auto ring; do pipesim --schedule 1f1b --gpus 256 --model llama3-8b --
 >     gradient sum of 4.23 GiB: 448 ms = node 0 s + network 447 ms + latency 1.01 ms
 # A ring priced as one is the ring run hop by hop, where all members start together.
 $ for c in analytic flows; do pipesim --schedule gpipe --gpus 128 --model gpt2 --tp 1 --pp 1 --micro-batches 2 --engine dag --collective-algorithm ring --collectives $c --json | grep iteration_s | cut -c1-28; done
->   "iteration_s": 0.022266827
->   "iteration_s": 0.022266827
+>   "iteration_s": 0.025527847
+>   "iteration_s": 0.025527847
 $ pipesim --schedule gpipe --model gpt2 --gpus 4 --tp 1 --pp 4 --collective-algorithm ring
 ! pipesim: error: --collective-algorithm ring has no effect here: tp is 1 and there is one replica of each stage, so there are no collectives
 = 2
@@ -32,8 +32,8 @@ $ pipesim --schedule 1f1b --gpus 64 --cluster "h100 node:4"
 = 2
 # Scatters and gathers are rings, too: with ZeRO-1 the two halves of an all-reduce, in turn.
 $ for zero in 0 1; do pipesim --schedule gpipe --model gpt2 --gpus 32 --tp 1 --pp 2 --zero $zero --cluster h100 --engine dag --collectives flows --no-alternatives --json | grep '"dp_sync"'; done
->     "dp_sync": 0.015268744007365463,
->     "dp_sync": 0.015287103829232431,
+>     "dp_sync": 0.010857854624144521,
+>     "dp_sync": 0.010866919381102453,
 # Context-parallel devices hold the same parameters: their gradients are summed without other replicas.
 $ pipesim --schedule 1f1b --model llama3-8b --gpus 16 --pp 4 --tp 2 --cp 2 --cluster h100 --engine dag --json | grep '"dp_sync"'
->     "dp_sync": 0.00016908810251802921,
+>     "dp_sync": 0.00015021125264089172,

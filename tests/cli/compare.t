@@ -1,6 +1,6 @@
 # A prediction held against a measurement: both are runs of the simulator here.
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --model gpt2 --gpus 8 --tp 1 --pp 4 --dp 2 --micro-batches 8 --engine dag --no-alternatives'; $run --trace p.csv >log; $run --slow 2=0.8 --jitter 5% --seed 3 --steps 3 --trace m.csv >log; pipesim compare p.csv m.csv
-> pipesim 0.1.0  step: predicted 15.9 ms, measured 16.1 ms, error -1.0 %
+> pipesim 0.1.0  step: predicted 23.4 ms, measured 23.6 ms, error -0.9 %
 >
 >   predicted  p.csv: 4 ranks x 1 replica, 1 step, 272 events,
 >              program db5b7c950d15ce5f
@@ -10,22 +10,22 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --mo
 >   note       each of the 3 measured steps is compared with predicted step 0
 >
 >                       predicted   measured      error
->   step                  15.9 ms    16.1 ms    -166 us   -1.0 %
->   bubble                 52.1 %     50.6 %   +1.5 pts   waiting for other stages
->   bubble, span form      14.5 %     15.4 %   -0.9 pts
+>   step                  23.4 ms    23.6 ms    -220 us   -0.9 %
+>   bubble                 52.7 %     51.2 %   +1.5 pts   waiting for other stages
+>   bubble, span form      13.3 %     14.1 %   -0.8 pts
 >
 >   where the time is   predicted   measured      error   of the step's error
->   forward               2.32 ms    2.41 ms   -82.9 us      50 %
->   backward              4.22 ms    4.40 ms    -170 us     103 %
->   p2p in flight         52.5 us    50.2 us   +2.33 us      -1 %
->   DP sync                640 us     692 us   -52.4 us      32 %
->   optimizer              438 us     459 us   -21.0 us      13 %
->   bubble                8.26 ms    8.10 ms    +158 us     -95 %
+>   forward               3.22 ms    3.31 ms   -98.0 us      45 %
+>   backward              6.61 ms    6.87 ms    -260 us     118 %
+>   p2p in flight         52.5 us    50.7 us   +1.89 us      -1 %
+>   DP sync                807 us     886 us   -78.9 us      36 %
+>   optimizer              434 us     455 us   -20.7 us       9 %
+>   bubble                12.3 ms    12.0 ms    +236 us    -107 %
 >
 >   takes        count  predicted   measured        p50        p95    error  share
->     F            192     291 us     302 us     225 us     579 us   -3.9 %   35 %
->     B            192     528 us     549 us     393 us    1.09 ms   -3.8 %   59 %
->     U             24     438 us     458 us     458 us     669 us   -4.4 %    6 %
+>     F            192     402 us     416 us     276 us     901 us   -3.4 %   32 %
+>     B            192     826 us     858 us     663 us    1.62 ms   -3.7 %   64 %
+>     U             24     434 us     454 us     453 us     664 us   -4.4 %    4 %
 >     AR            36     251 us     251 us     243 us     366 us    0.0 %    0 %
 >     SEND_F       144    6.37 us    6.37 us    6.37 us    6.37 us    0.0 %    0 %
 >     RECV_F       144    6.37 us    6.37 us    6.37 us    6.37 us    0.0 %    0 %
@@ -33,24 +33,24 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --mo
 >     RECV_B       144    6.37 us    6.37 us    6.37 us    6.37 us    0.0 %    0 %
 >
 >   waits        count  predicted   measured        p50        p95    error
->     AR            36     437 us     493 us     176 us    1.46 ms  -11.2 %
+>     AR            36     661 us     745 us     207 us    2.20 ms  -11.2 %
 >     SEND_F       144        0 s        0 s        0 s        0 s    0.0 %
->     RECV_F       144    1.35 ms    1.38 ms    1.74 ms    2.38 ms   -2.4 %
+>     RECV_F       144    1.99 ms    2.04 ms    2.54 ms    3.62 ms   -2.4 %
 >     SEND_B       144        0 s        0 s        0 s        0 s    0.0 %
->     RECV_B       144    3.02 ms    3.01 ms    2.86 ms    4.34 ms   +0.3 %
+>     RECV_B       144    4.49 ms    4.48 ms    4.28 ms    6.38 ms   +0.3 %
 >
 >   by rank            busy   measured       idle   measured       span   measured
->     rank 0        5.15 ms    5.16 ms    10.8 ms    10.9 ms    15.9 ms    16.1 ms
->     rank 1        4.58 ms    4.58 ms    11.4 ms    11.5 ms    14.5 ms    14.6 ms
->     rank 2        4.58 ms    5.78 ms    11.4 ms    10.3 ms    13.9 ms    14.1 ms
->     rank 3        13.6 ms    13.6 ms    2.31 ms    2.50 ms    15.3 ms    15.4 ms
+>     rank 0        7.94 ms    7.94 ms    15.5 ms    15.7 ms    23.4 ms    23.6 ms
+>     rank 1        6.40 ms    6.40 ms    17.0 ms    17.2 ms    21.6 ms    21.8 ms
+>     rank 2        6.40 ms    8.07 ms    17.0 ms    15.5 ms    20.8 ms    21.1 ms
+>     rank 3        20.3 ms    20.2 ms    3.11 ms    3.38 ms    22.6 ms    22.8 ms
 >
 >   worst events     starts   measured      takes   measured      error  rank step
->     2B1           3.87 ms    3.87 ms     346 us     454 us    -108 us  P2.0 0
->     2B5           10.4 ms    10.4 ms     346 us     453 us    -107 us  P2.0 2
->     2B3           7.12 ms    7.14 ms     346 us     452 us    -106 us  P2.1 1
->     2B5           10.4 ms    10.5 ms     346 us     452 us    -106 us  P2.1 1
->     2B6           12.0 ms    12.1 ms     346 us     451 us    -105 us  P2.1 1
+>     2B1           5.67 ms    5.65 ms     531 us     696 us    -166 us  P2.0 0
+>     2B5           15.5 ms    15.5 ms     531 us     694 us    -164 us  P2.0 2
+>     2B3           10.6 ms    10.6 ms     531 us     693 us    -163 us  P2.1 1
+>     2B5           15.5 ms    15.7 ms     531 us     693 us    -162 us  P2.1 1
+>     2B6           18.0 ms    18.1 ms     531 us     691 us    -160 us  P2.1 1
 # The same from JSON, packed and not, to the bit.
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule chimera --model gpt2 --gpus 4 --tp 1 --pp 4 --micro-batches 4 --engine dag --no-alternatives'; for f in p.csv p.json; do $run --trace $f >log; done; for f in m.csv m.json.gz; do $run --jitter 10% --steps 2 --trace $f >log; done; for pair in 'p.csv m.csv' 'p.json m.json.gz' 'p.csv m.json.gz'; do pipesim compare $pair --json | grep -vE '"(file|events)"' >report; cmp report first 2>difference || mv report first; cat difference; done | wc -l
 > 1
@@ -304,34 +304,34 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --pp
 # Of many ranks those that differ most; nothing is wider than 80 columns.
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --model gpt2 --layers 16 --gpus 128 --tp 1 --pp 16 --micro-batches 16 --engine dag --no-alternatives'; $run --trace p.csv >log; $run --slow 13.7=0.5 --steps 4 --trace m.csv >log; pipesim compare p.csv m.csv --worst 12 --skip-steps 2 --tolerance 100% >report; awk 'length > 80' report; grep -A10 'by rank' report; tail -3 report
 >   by rank            busy   measured       idle   measured       span   measured
->     rank 0        3.70 ms    3.70 ms    23.6 ms    23.8 ms    27.3 ms    27.5 ms
->     rank 1        2.98 ms    2.98 ms    24.3 ms    24.5 ms    24.3 ms    24.4 ms
->     rank 2        2.98 ms    2.98 ms    24.3 ms    24.5 ms    24.0 ms    24.2 ms
->     rank 3        2.98 ms    2.98 ms    24.3 ms    24.5 ms    23.7 ms    23.9 ms
->     rank 4        2.98 ms    2.98 ms    24.3 ms    24.5 ms    23.4 ms    23.6 ms
->     rank 5        2.98 ms    2.98 ms    24.3 ms    24.5 ms    23.1 ms    23.3 ms
->     rank 6        2.98 ms    2.98 ms    24.3 ms    24.5 ms    22.9 ms    23.1 ms
->     rank 13       2.98 ms    5.96 ms    24.3 ms    21.5 ms    20.9 ms    21.2 ms
+>     rank 0        6.87 ms    6.87 ms    32.6 ms    32.8 ms    39.5 ms    39.7 ms
+>     rank 1        4.19 ms    4.19 ms    35.3 ms    35.5 ms    36.2 ms    36.5 ms
+>     rank 2        4.19 ms    4.19 ms    35.3 ms    35.5 ms    35.9 ms    36.1 ms
+>     rank 3        4.19 ms    4.19 ms    35.3 ms    35.5 ms    35.5 ms    35.8 ms
+>     rank 4        4.19 ms    4.19 ms    35.3 ms    35.5 ms    35.2 ms    35.4 ms
+>     rank 5        4.19 ms    4.19 ms    35.3 ms    35.5 ms    34.8 ms    35.1 ms
+>     rank 13       4.19 ms    8.38 ms    35.3 ms    31.3 ms    32.0 ms    32.3 ms
+>     rank 14       4.19 ms    4.19 ms    35.3 ms    35.5 ms    31.6 ms    31.7 ms
 >     ... 8 more, whose busy times differ less
 >
->     13B9          14.5 ms    14.6 ms     115 us     231 us    -115 us  P13.7 2
->     13B10         15.8 ms    15.9 ms     115 us     231 us    -115 us  P13.7 2
->     13B11         17.1 ms    17.1 ms     115 us     231 us    -115 us  P13.7 2
+>     13B9          21.6 ms    21.7 ms     177 us     354 us    -177 us  P13.7 2
+>     13B10         23.6 ms    23.6 ms     177 us     354 us    -177 us  P13.7 2
+>     13B11         25.5 ms    25.6 ms     177 us     354 us    -177 us  P13.7 2
 # Cells may be long; fused pairs are a kind of their own.
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule dualpipev --pp 2 --micro-batches 4 --model gpt2 --gpus 2 --engine dag --no-alternatives'; $run --trace p.csv >log; $run --jitter 20% --trace m.csv >log; pipesim compare p.csv m.csv --worst 2 | grep -A3 -E 'in flight|takes|worst'
->   p2p in flight         19.1 us    19.1 us        0 s       0 %
->   optimizer              674 us     737 us   -62.9 us      40 %
->   bubble                2.53 ms    2.60 ms   -62.7 us      40 %
+>   p2p in flight         19.1 us    15.9 us   +3.18 us      -1 %
+>   optimizer              666 us     729 us   -62.5 us      29 %
+>   bubble                3.88 ms    3.99 ms    -112 us      52 %
 >
 >   takes        count  predicted   measured        p50        p95    error  share
->     F+B            6     789 us     753 us     690 us    1.08 ms   +4.8 %   38 %
->     F             10     273 us     288 us     226 us     668 us   -5.3 %   17 %
->     B              5     633 us     669 us     349 us    1.25 ms   -5.4 %   17 %
+>     F+B            6    1.20 ms    1.15 ms    1.07 ms    1.73 ms   +4.8 %   40 %
+>     F             10     371 us     393 us     279 us    1.04 ms   -5.5 %   16 %
+>     B              5     952 us    1.00 ms     535 us    1.86 ms   -5.3 %   17 %
 > --
 >   worst events     starts   measured      takes   measured      error  rank step
->     (0F3;3B1)OVERLAP_F_B
->                   2.80 ms    2.94 ms    1.27 ms    1.08 ms    +187 us  P0 0
->     3B2           4.99 ms    5.06 ms    1.06 ms    1.25 ms    -185 us  P0 0
+>     (3F3;0B1)OVERLAP_F_B
+>                   9.04 ms    9.42 ms    1.53 ms    1.25 ms    +285 us  P0 0
+>     3B2           7.46 ms    7.56 ms    1.58 ms    1.86 ms    -276 us  P0 0
 # Time between two steps is in the later one, and outside of the program.
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 2 --trace p.csv >log; awk -F, -v OFS=, 'NR > 1 && $1 == 1 { for (i = 6; i <= 9; i++) if ($i != "") $i += 3 } 1' p.csv >m.csv; pipesim compare p.csv m.csv --skip-steps 1 | sed -n '/^  step/p;/where/,/^$/p'; pipesim compare p.csv m.csv --json | grep -A15 '"steps": .$'
 >   step                   9.00 s     12.0 s    -3.00 s   -25.0 %

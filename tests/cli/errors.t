@@ -119,18 +119,18 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >   costs    analytic, not calibrated on any measurement (constants and sources:
 >            pipesim clusters 'TEXT')
 >
->   iteration         22.0 min   3.17k tokens/s, 396 tokens/s/GPU
->   MFU                 43.1 %   426.7 of 989 dense TFLOP/s/GPU (megatron FLOPs)
->   HFU                 57.5 %   recomputation counted
->   bubble               0.3 %   idle, waiting for other stages; span form 0.0 %
+>   iteration         24.4 min   2.87k tokens/s, 358 tokens/s/GPU
+>   MFU                 39.0 %   385.8 of 989 dense TFLOP/s/GPU (megatron FLOPs)
+>   HFU                 52.0 %   recomputation counted
+>   bubble               0.2 %   idle, waiting for other stages; span form 0.0 %
 >   peak memory      331.8 GiB   of 79.6 on pipeline rank 0: DOES NOT FIT
->   1 T tokens       3650 days   701k GPU-hours
+>   1 T tokens       4036 days   775k GPU-hours
 >
->   time     forward 21.9 % | backward 43.9 % | recompute 21.8 % |
->            TP comm 12.2 % | DP sync 0.0 % | optimizer 0.0 % | bubble 0.3 %
+>   time     forward 22.1 % | backward 44.7 % | recompute 22.0 % |
+>            TP comm 11.0 % | DP sync 0.0 % | optimizer 0.0 % | bubble 0.2 %
 >
 >   network  fat-tree of 1 node; engine dag: transfers do not slow each other down
->   exposed  DP sync 0.0 % (155 ms) | TP comm 12.2 % (161 s)
+>   exposed  DP sync 0.0 % (173 ms) | TP comm 11.0 % (161 s)
 >   links    node*.gpu*.down: 8 links, 0.0 % mean, 0.0 % max (node0.gpu4.down)
 >
 >   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
@@ -138,13 +138,13 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >     rank 1 (stage 1)        40.8   40.8  244.8     0.9      0.0    4.0   331.3
 >
 >   same layout             iteration      MFU    bubble      GiB   tie: < 1 %
->     dualpipe               22.0 min   43.3 %     0.0 %    414.1   out of memory
->     chimera                22.0 min   43.3 %     0.0 %    413.5   out of memory
->     interleaved-zb VP 2    22.0 min   43.2 %     0.3 %    332.2   out of memory
->     zb-h2                  22.0 min   43.2 %     0.3 %    333.0   out of memory
->     zb-h1                  22.0 min   43.2 %     0.3 %    332.2   out of memory
->     zb-auto                22.0 min   43.2 %     0.3 %    332.2   out of memory
->     1f1b                   22.0 min   43.1 %     0.3 %    331.8   out of memory
+>     dualpipe               24.3 min   39.1 %     0.0 %    414.1   out of memory
+>     chimera                24.3 min   39.1 %     0.0 %    413.5   out of memory
+>     interleaved-zb VP 2    24.4 min   39.0 %     0.2 %    332.2   out of memory
+>     zb-h2                  24.4 min   39.0 %     0.2 %    333.0   out of memory
+>     zb-h1                  24.4 min   39.0 %     0.2 %    332.2   out of memory
+>     zb-auto                24.4 min   39.0 %     0.2 %    332.2   out of memory
+>     1f1b                   24.4 min   39.0 %     0.2 %    331.8   out of memory
 >
 >   note     does not fit: try more GPUs
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain

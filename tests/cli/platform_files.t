@@ -8,7 +8,7 @@ $ pipesim clusters tests/fuzz/corpus/platform/zones.xml
 > tests/fuzz/corpus/platform/zones.xml: 2 x V100-SXM2 32GB a node
 >   network  platform of 4 hosts and 8 links
 >   device   125 TFLOP/s dense fp16, memory 31.7 GiB at 900 GB/s
->            kernel launch 4 us, reached share of peak: matrix 0.7, memory 0.8
+>            kernel launch 2 us, reached share of peak: matrix 0.76, memory 0.8
 >   in node  100 GB/s a device and direction, latency 1 us
 >   fabric   5.00 GB/s a device and direction, latency 5 us, reached share 1
 >   rings    start 20.9 us in node, 20 us in fabric; reach 1.113, 1 of messages
@@ -89,8 +89,8 @@ $ pipesim --schedule gpipe --model gpt2 --pp 4 --gbs 12 --cluster tests/fuzz/cor
 >     "fabric": "file",
 # A sweep opens a file once for many points; each is what a run says.
 $ o='--schedule 1f1b --model llama3-8b --cluster docs/platform.xml --pp 2 --tp 1 --gpus 4 --gbs 8 --mbs 1'; for bw in 1 0.5; do pipesim $o --link-bw "*=$bw" --json | grep -E '^  "iteration_s"'; done; pipesim sweep $o --link-bw '*=1' --link-bw '*=0.5' -j 1 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } { print $at["link_bw"], $at["iteration_s"] }'
->   "iteration_s": 6.7905333881420002,
->   "iteration_s": 6.828942634104,
+>   "iteration_s": 6.5230981080179999,
+>   "iteration_s": 6.5615073539799997,
 > link_bw iteration_s
-> *=1 6.7905333881420002
-> *=0.5 6.828942634104
+> *=1 6.5230981080179999
+> *=0.5 6.5615073539799997

@@ -107,7 +107,7 @@ $ pipesim --preset chimera-sc21 --no-alternatives --head ignored | grep -A2 layo
 >            layers a stage, embedding in the first, head in the last, both
 >            without compute time
 $ pipesim --preset chimera-sc21 --head balanced --explain | grep -A1 -e --head
->   --head balanced: forward and backward of embedding and head are 0.0211 and 2.64 blocks
+>   --head balanced: forward and backward of embedding and head are 0.202 and 2.56 blocks
 >   message over the network: 10.0 us + bytes / 8.16 GB/s
 $ pipesim --preset chimera-sc21 --head ignored --json | grep -w '^  "head"'
 >   "head": "ignored",

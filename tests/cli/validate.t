@@ -20,7 +20,8 @@ $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/[-+0-9.]+ (%|GiB
 > interleaved                   1   N %   N %   N %  N %        -
 >
 > complete, by precision     rows   median      p90     mean     bias  one MFU
-> bf16                          2   N %   N %   N %  N %        -
+> fp16                          1   N %   N %   N %  N %        -
+> bf16                          1   N %   N %   N %  N %        -
 >
 > peak memory                rows   median      p90     mean     bias
 > all                           1   N %   N %   N %  N %
@@ -49,7 +50,7 @@ $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/[-+0-9.]+ (%|GiB
 >      1  zero_stage_or_fsdp "some" is not known (words, line 10)
 $ pipesim validate tests/cli/validate.csv --row split | grep -v -E '^(step|memory|time)'
 > split (tests/cli/validate.csv:3)
-> command   pipesim run --vp 2 --gpus 8 --tp 1 --pp 4 --dp 2 --seq 2048 --mbs 1 --gbs 16 --cluster "a100 gpu:8" --schedule interleaved --zero 1 --recompute none --framework megatron --model gpt3-175b --layers 24 --hidden 2304 --heads 24 --kv-heads 24 --ffn 9216 --vocab 51200 --mlp plain --embedding tied --engine dag
+> command   pipesim run --vp 2 --gpus 8 --tp 1 --pp 4 --dp 2 --seq 2048 --mbs 1 --gbs 16 --cluster "a100 gpu:8" --schedule interleaved --zero 1 --precision bf16 --recompute none --framework megatron --attention fused --model gpt3-175b --layers 24 --hidden 2304 --heads 24 --kv-heads 24 --ffn 9216 --vocab 51200 --mlp plain --embedding tied --engine dag
 $ pipesim validate tests/cli/validate.csv --row spilt
 ! pipesim: error: --row spilt: no row has that id; did you mean split?
 = 2
