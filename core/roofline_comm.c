@@ -243,7 +243,7 @@ double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
         s = exchanges * pp_roofline_collective_s(in, in->is_tp_only ? PP_AR : PP_AG, group, bytes);
     if (kind == PP_LAYER_HEAD && pass == PP_PASS_F) /* maximum, sum and target of every token */
         s += 3 * pp_roofline_collective_s(in, PP_AR, group, work.tokens * 4);
-    return s * (1 - in->tp_overlap_frac);
+    return s;
 }
 
 /* Ring attention (Liu et al. 2023): cp - 1 rounds, each passes one device's keys and values on
