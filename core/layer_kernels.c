@@ -247,6 +247,7 @@ void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind, 
         [PP_LAYER_BLOCK] = add_block,
         [PP_LAYER_HEAD] = add_head,
         [PP_LAYER_MOE] = add_block,
+        [PP_LAYER_MTP] = add_block,
     };
 
     list->in = in;

@@ -203,13 +203,18 @@ struct layers {
     double gap_s;     /* of a stage's F, and of its backward */
 };
 
+static bool has_kind(const struct pp_model *model, int kind)
+{
+    return kind == PP_LAYER_MOE ? model->experts.count > 0 : kind != PP_LAYER_MTP || model->mtp > 0;
+}
+
 static struct layers layers_of(const struct pp_cost_inputs *in, int split)
 {
     const struct pp_work work = pp_roofline_work(in, split);
     struct layers layers = {.gap_s = pp_roofline_framework(in)->op_gap_s / in->splits};
 
     for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
-        for (int pass = 0; pass < PP_PASSES; pass++)
+        for (int pass = 0; pass < PP_PASSES && has_kind(in->model, kind); pass++)
             layers.sum[kind][pass] =
                 layer_sum(in, (enum pp_layer_kind)kind, work, (enum pp_pass)pass);
     if (in->recompute == PP_RECOMPUTE_SELECTIVE)
