@@ -31,6 +31,10 @@ struct pp_stage_memory {
     double weight_grad_frac; /* share of saved_bytes that I does not free (held until W) */
     double boundary_bytes;   /* activation leaving the stage towards stage+1, one micro-batch
                               * (0 for the last stage); the gradient coming back is as large */
+    /* what lives only while one op runs */
+    double forward_bytes, backward_bytes; /* F; B or I: of one whole micro-batch */
+    double dense_grad_bytes;              /* B or W: a whole gradient before it is added up */
+    double update_bytes;                  /* U: until the last U of the rank */
 };
 
 enum pp_direction { PP_DIR_F, PP_DIR_B };
@@ -76,6 +80,7 @@ struct pp_costs {
 
     struct pp_stage_memory *memory; /* [stage]; NULL in unit mode */
     double other_bytes;             /* per device: context, libraries, workspace */
+    double fragment_frac;           /* of all tensors at the peak: what the allocator wastes */
 
     const char *origin; /* "analytic" | "table" | "measured" | "unit" */
     const char *source; /* where the constants come from, one line */

@@ -50,114 +50,45 @@ double pp_roofline_stage_params(const struct pp_cost_inputs *in, int stage)
     return params / in->layout.tp;
 }
 
-/* ---- activations ------------------------------------------------------------------------- */
-
-/* Tokens of one whole micro-batch on one device. */
-static double tokens_of(const struct pp_cost_inputs *in)
-{
-    return (double)in->layout.mbs * in->layout.seq / in->layout.cp;
-}
-
-/* Values per token that a block saves, as widths; the device holds 1/tp of them with sequence
- * parallelism. For GPT: 34 bytes per token and hidden unit in 16 bits (Korthikanti et al. 2022,
- * section 4.1). Gated models are trained without dropout, so they have no masks. */
-struct widths {
-    double values; /* of the training precision */
-    double masks;  /* one byte each */
-    double matrix_inputs, matrix_output_grads;
-};
-
-static struct widths block_widths(const struct pp_model *m)
-{
-    const double h = m->hidden, q = (double)m->heads * m->head_dim,
-                 kv = (double)m->kv_heads * m->head_dim, fan = m->is_gated ? 2 : 1;
-
-    return (struct widths){
-        /* two norms' inputs, input of qkv, q, k, v, input of the projection, of the MLP, of the
-         * activation function, of the second MLP matrix */
-        .values = 2 * h + h + q + 2 * kv + q + h + fan * m->ffn + m->ffn,
-        .masks = m->is_gated ? 0 : 2 * h,
-        .matrix_inputs = h + q + h + m->ffn,
-        .matrix_output_grads = q + 2 * kv + h + fan * m->ffn + h,
-    };
-}
-
-/* Softmax output, dropout output and mask of every score: 5 a s^2 b bytes in 16 bits. */
-static double scores_bytes(const struct pp_cost_inputs *in)
-{
-    const struct pp_model *m = in->model;
-    const double e = pp_dtype_bytes(&in->cluster->device);
-    const double scores = tokens_of(in) * in->layout.seq * m->heads / in->layout.tp;
-
-    if (!in->cluster->device.is_attention_unfused)
-        return 0;
-    return scores * (m->is_gated ? e : 2 * e + 1);
-}
-
-static double block_bytes(const struct pp_cost_inputs *in)
-{
-    const struct widths w = block_widths(in->model);
-
-    return tokens_of(in) / in->layout.tp *
-           (w.values * pp_dtype_bytes(&in->cluster->device) + w.masks);
-}
-
-/* fp32 logits, the input of the output matrix and of the final norm (Korthikanti et al. 2022,
- * section 4.3: 4 s b h (1 + V/h) / t). */
-static double head_bytes(const struct pp_cost_inputs *in)
-{
-    const double tokens = tokens_of(in) / in->layout.tp;
-
-    return tokens * (2.0 * in->model->hidden * pp_dtype_bytes(&in->cluster->device) +
-                     4.0 * in->model->vocab);
-}
-
-double pp_roofline_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
-{
-    if (kind == PP_LAYER_BLOCK)
-        return block_bytes(in) + scores_bytes(in);
-    if (kind == PP_LAYER_HEAD)
-        return head_bytes(in);
-    return tokens_of(in) * 4; /* the token ids */
-}
-
 double pp_roofline_boundary_bytes(const struct pp_cost_inputs *in)
 {
-    return tokens_of(in) / in->layout.tp * in->model->hidden * pp_dtype_bytes(&in->cluster->device);
+    return (double)in->layout.mbs * in->layout.seq / in->layout.cp / in->layout.tp *
+           in->model->hidden * pp_dtype_bytes(&in->cluster->device);
 }
 
-/* Recomputed blocks keep their input and are computed again one after the other, so that the whole
- * activations of only one block exist beside the checkpoints. */
-static void activations(const struct pp_cost_inputs *in, double frac, int stage,
-                        struct pp_stage_memory *memory)
+/* Bytes per parameter that live only while the optimizer runs. */
+static double update_values(const struct pp_cost_inputs *in)
 {
-    const struct widths w = block_widths(in->model);
-    const double blocks = in->blocks_per_stage[stage], full = block_bytes(in) + scores_bytes(in),
-                 e = pp_dtype_bytes(&in->cluster->device);
-    const double checkpoint =
-        in->recompute == PP_RECOMPUTE_SELECTIVE ? block_bytes(in) : pp_roofline_boundary_bytes(in);
-    double ends = 0, ends_held = 0;
+    const struct pp_framework *f = pp_roofline_framework(in);
 
-    if (stage == 0)
-        ends += pp_roofline_saved_bytes(in, PP_LAYER_EMBEDDING);
-    if (stage == in->stages - 1)
-        ends += ends_held = pp_roofline_saved_bytes(in, PP_LAYER_HEAD);
-    memory->checkpoint_bytes = ends + blocks * (frac * checkpoint + (1 - frac) * full);
-    memory->saved_bytes = memory->checkpoint_bytes;
-    if (frac > 0 && blocks > 0)
-        memory->saved_bytes += full - checkpoint;
-    /* A weight gradient needs the inputs of the matrices and the gradients of their outputs
-     * (Qi et al. 2024, table 1: 32 of 34 s b h). */
-    const double held =
-        blocks * (w.matrix_inputs + w.matrix_output_grads) * e * tokens_of(in) / in->layout.tp +
-        ends_held;
-    memory->weight_grad_frac = memory->saved_bytes > 0 ? fmin(1, held / memory->saved_bytes) : 0;
+    return pp_dtype_bytes(&in->cluster->device) > 2 ? 0
+           : is_fp16(in)                            ? f->fp16_update_bytes
+                                                    : f->update_bytes;
+}
+
+/* Groups of devices that talk to each other: each has buffers of its own. */
+static int groups_of(const struct pp_cost_inputs *in)
+{
+    const struct pp_layout *l = &in->layout;
+
+    return (l->tp > 1) + (l->cp > 1) + (l->pp > 1) + (l->ep > 1) + (l->dp * in->pipelines > 1) +
+           pp_roofline_has_tied_copy(in);
+}
+
+double pp_roofline_other_bytes(const struct pp_cost_inputs *in)
+{
+    const struct pp_framework *f = pp_roofline_framework(in);
+
+    return f->context_bytes > 0 ? f->context_bytes + groups_of(in) * f->communicator_bytes
+                                : in->cluster->other_bytes;
 }
 
 void pp_roofline_memory(const struct pp_cost_inputs *in, const double *recompute, int stage,
                         struct pp_stage_memory *memory)
 {
     pp_roofline_state_memory(in, stage, memory);
-    activations(in, recompute[stage], stage, memory);
+    memory->update_bytes = update_values(in) * pp_roofline_stage_params(in, stage) /
+                           pp_state_cut(&in->state, PP_STATE_OPTIMIZER);
+    pp_roofline_saved(in, recompute[stage], stage, memory);
     memory->boundary_bytes = stage < in->stages - 1 ? pp_roofline_boundary_bytes(in) : 0;
 }

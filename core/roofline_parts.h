@@ -107,6 +107,12 @@ double pp_roofline_stage_params(const struct pp_cost_inputs *in, int stage);
 /* Bytes saved by a layer for its backward, one micro-batch, one device. */
 double pp_roofline_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
 double pp_roofline_boundary_bytes(const struct pp_cost_inputs *in);
+/* Fills what a stage saves for its backward and what lives while one of its ops runs. */
+void pp_roofline_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage,
+                       struct pp_stage_memory *memory);
+/* Per device, of no tensor: context and communicators of the framework, or what the cluster says.
+ */
+double pp_roofline_other_bytes(const struct pp_cost_inputs *in);
 void pp_roofline_memory(const struct pp_cost_inputs *in, const double *recompute, int stage,
                         struct pp_stage_memory *memory);
 /* Parameters, gradients and optimizer state of a stage. */

@@ -21,6 +21,7 @@ struct walk {
     bool is_infer, has_bytes, has_buffers;
     struct change *changes; /* [position in the rank at hand], one more for what is never given */
     int begin, count;       /* of the rank at hand */
+    int last_update;        /* position of its last U, -1 = none */
 };
 
 /* ---- sizes -----------------------------------------------------------------------------------*/
@@ -42,11 +43,17 @@ static double boundary_bytes(const struct walk *w, int stage)
 struct saved {
     double all, checkpoint, kept_for_weights; /* bytes of one cell */
 };
+
+static const struct pp_stage_memory *stage_memory(const struct walk *w, int stage)
+{
+    static const struct pp_stage_memory none = {0};
+
+    return w->has_bytes && stage < w->costs->stages ? &w->costs->memory[stage] : &none;
+}
+
 static struct saved saved_of(const struct walk *w, int stage)
 {
-    if (!w->has_bytes || stage >= w->costs->stages)
-        return (struct saved){0};
-    const struct pp_stage_memory *memory = &w->costs->memory[stage];
+    const struct pp_stage_memory *memory = stage_memory(w, stage);
     const double all = cell_bytes(w, memory->saved_bytes);
     const double checkpoint = cell_bytes(w, memory->checkpoint_bytes);
     return (struct saved){all, checkpoint < all ? checkpoint : all,
@@ -85,6 +92,19 @@ static void hand_over(struct walk *w, const struct pp_op *op, int at, int direct
     end_of(w, at + 1, pp_lifetimes_read(&w->lives, op, reader, direction))->buffer_given += bytes;
 }
 
+/* What lives while one op runs; of a pair until both have ended. */
+static void use_scratch(struct walk *w, int at, double bytes)
+{
+    w->changes[at].buffer_taken += bytes;
+    end_of(w, at, at)->buffer_given += bytes;
+}
+
+/* Whole gradients before they are added up, in bytes that no granule divides. */
+static double dense_grad_bytes(const struct walk *w, int stage)
+{
+    return rint(stage_memory(w, stage)->dense_grad_bytes);
+}
+
 static void change_forward(struct walk *w, const struct pp_op *op, int at)
 {
     const struct saved saved = saved_of(w, op->stage);
@@ -97,6 +117,8 @@ static void change_forward(struct walk *w, const struct pp_op *op, int at)
         w->changes[at].saved_taken += cell.recompute ? saved.checkpoint : saved.all;
     }
     hand_over(w, op, at, 0);
+    if (!w->is_infer)
+        use_scratch(w, at, op->granules * cell_bytes(w, stage_memory(w, op->stage)->forward_bytes));
 }
 
 static void change_recompute(struct walk *w, const struct pp_op *op, int at)
@@ -115,12 +137,24 @@ static void change_backward(struct walk *w, const struct pp_op *op, int at)
     w->changes[at].saved_given +=
         op->granules * (is_full ? saved.all : saved.all - saved.kept_for_weights);
     hand_over(w, op, at, 1);
+    const double grads = op->granules * cell_bytes(w, stage_memory(w, op->stage)->backward_bytes);
+    use_scratch(w, at, is_full ? fmax(grads, dense_grad_bytes(w, op->stage)) : grads);
 }
 
 static void change_weights(struct walk *w, const struct pp_op *op, int at)
 {
     w->changes[at].cells_given += op->granules;
     w->changes[at].saved_given += op->granules * saved_of(w, op->stage).kept_for_weights;
+    use_scratch(w, at, dense_grad_bytes(w, op->stage));
+}
+
+/* The optimizer goes over all parameters of the rank at once. */
+static void change_update(struct walk *w, const struct pp_op *op, int at)
+{
+    const double bytes = rint(stage_memory(w, op->stage)->update_bytes);
+
+    w->changes[at].buffer_taken += bytes;
+    w->changes[w->last_update].buffer_given += bytes;
 }
 
 static void change_recv(struct walk *w, const struct pp_op *op, int at)
@@ -146,6 +180,7 @@ static void (*const change_of[PP_OP_KINDS])(struct walk *, const struct pp_op *,
     [PP_F] = change_forward,   [PP_R] = change_recompute, [PP_B] = change_backward,
     [PP_I] = change_backward,  [PP_W] = change_weights,   [PP_RECV_F] = change_recv,
     [PP_RECV_B] = change_recv, [PP_SEND_F] = change_send, [PP_SEND_B] = change_send,
+    [PP_U] = change_update,
 };
 
 /* ---- walks -----------------------------------------------------------------------------------*/
@@ -185,6 +220,10 @@ static void find_changes(struct walk *w, int rank)
 {
     w->begin = w->p->begin[rank];
     w->count = w->p->begin[rank + 1] - w->begin;
+    w->last_update = -1;
+    for (int at = 0; at < w->count; at++)
+        if (w->p->kind[w->begin + at] == PP_U)
+            w->last_update = at;
     memset(w->changes, 0, sizeof(struct change) * ((size_t)w->count + 1));
     for (int at = 0; at < w->count; at++) {
         const int kind = w->p->kind[w->begin + at];
@@ -231,9 +270,20 @@ static void add_states(struct pp_arena *scratch, const struct walk *w,
         }
 }
 
+/* Context and libraries, and what the allocator wastes of all tensors at the peak. */
+static void add_other(const struct walk *w, struct pp_rank_memory *memory)
+{
+    const double tensors = memory->params_bytes + memory->grads_bytes + memory->optimizer_bytes +
+                           memory->activations_bytes + memory->buffers_bytes;
+
+    memory->other_bytes =
+        w->has_bytes ? w->costs->other_bytes + rint(w->costs->fragment_frac * tensors) : 0;
+    memory->peak_bytes = tensors + memory->other_bytes;
+}
+
 static void find_peak(const struct walk *w, struct pp_rank_memory *memory)
 {
-    double saved = 0, buffers = 0, peak = -1;
+    double saved = 0, buffers = 0, peak = -1, update_bytes = 0, other_bytes = 0;
     int64_t cells = 0, peak_cells = 0;
 
     memory->peak_at = -1;
@@ -254,14 +304,15 @@ static void find_peak(const struct walk *w, struct pp_rank_memory *memory)
             memory->buffers_bytes = buffers;
             memory->peak_at = w->begin + at;
         }
+        double *most = w->p->kind[w->begin + at] == PP_U ? &update_bytes : &other_bytes;
+        *most = fmax(*most, saved + buffers);
         saved -= change->saved_given;
         buffers -= change->buffer_given;
         cells -= change->cells_given;
     }
     memory->peak_activations = (double)peak_cells / ((double)w->p->granules * w->p->splits);
-    memory->other_bytes = w->has_bytes ? w->costs->other_bytes : 0;
-    memory->peak_bytes = memory->params_bytes + memory->grads_bytes + memory->optimizer_bytes +
-                         memory->activations_bytes + memory->buffers_bytes + memory->other_bytes;
+    memory->cached_bytes = fmin(update_bytes, other_bytes);
+    add_other(w, memory);
 }
 
 struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_program *program,
@@ -279,6 +330,12 @@ struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_p
     return memory;
 }
 
+/* What is there from begin to end. */
+static double base_bytes(const struct pp_rank_memory *m)
+{
+    return m->params_bytes + m->grads_bytes + m->optimizer_bytes + m->other_bytes;
+}
+
 struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct pp_program *program,
                                            const struct pp_costs *costs)
 {
@@ -292,10 +349,10 @@ struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct 
 
     add_states(scratch, &w, states);
     for (int rank = 0; rank < program->ranks; rank++) {
-        const struct pp_rank_memory *state = &states[rank];
-        all.base_bytes[rank] = state->params_bytes + state->grads_bytes + state->optimizer_bytes +
-                               (w.has_bytes ? costs->other_bytes : 0);
+        struct pp_rank_memory *state = &states[rank];
         find_changes(&w, rank);
+        find_peak(&w, state);
+        all.base_bytes[rank] = base_bytes(state);
         for (int at = 0; at < w.count; at++) {
             const struct change *change = &w.changes[at];
             all.taken_bytes[w.begin + at] = change->saved_taken + change->buffer_taken;
@@ -315,8 +372,8 @@ double *pp_memory_timeline(struct pp_arena *arena, const struct pp_program *prog
     find_changes(&w, rank);
     add_states(scratch, &w, states);
     double *timeline = PP_ARRAY(arena, double, w.count + 1);
-    double alive = states[rank].params_bytes + states[rank].grads_bytes +
-                   states[rank].optimizer_bytes + (w.has_bytes ? costs->other_bytes : 0);
+    find_peak(&w, &states[rank]);
+    double alive = base_bytes(&states[rank]);
     for (int at = 0; at < w.count; at++) {
         const struct change *change = &w.changes[at];
 

@@ -9,6 +9,8 @@ struct pp_rank_memory {
     double params_bytes, grads_bytes, optimizer_bytes; /* all chunks of the rank, all pipelines */
     double activations_bytes, buffers_bytes, other_bytes; /* at the peak instruction */
     double peak_bytes;                                    /* sum of the above */
+    double cached_bytes; /* blocks of one phase, passes or update, that the allocator keeps while
+                          * the other has its peak: nvidia-smi counts them, up to the capacity */
     double peak_activations; /* chunk activations, split counts 1/q, granule its share */
     int peak_at;             /* global index of the instruction at which the peak is reached */
 };

@@ -37,6 +37,91 @@ Test(roofline_memory, saved_activations_are_the_closed_form)
     cr_assert_float_eq(memory[3].checkpoint_bytes, blocks * s * b * h / t * 34, 1);
 }
 
+/* Korthikanti et al. 2022, table 2: without sequence parallelism s b h (10 + 24/t + 5 a s/(h t)),
+ * with it s b h/t (34 + 5 a s/h), with selective recomputation too 34 s b h/t. */
+static double closed_form(const struct pp_cost_inputs *in)
+{
+    const double s = in->layout.seq, b = in->layout.mbs, h = in->model->hidden,
+                 a = in->model->heads, t = in->layout.tp;
+    const double scores = in->recompute == PP_RECOMPUTE_SELECTIVE ? 0 : 5 * a * s / h;
+
+    return in->is_tp_only ? s * b * h * (10 + (24 + scores) / t) : s * b * h / t * (34 + scores);
+}
+
+/* ... and figure 1 with section 4.2.3: activations of the first stage in GiB, L layers for
+ * 1F1B, L (1 + (p - 1)/(p m)) with m chunks a device. Values as encoded by Isaev et al. 2023
+ * (Calculon, validation.py). */
+static const struct figure {
+    int layers, hidden, heads, pp, chunks, mbs;
+    double baseline_gib, present_gib;
+} figure_1[] = {
+    {48, 6144, 64, 1, 1, 4, 59.25, 9.5625},
+    {96, 12288, 96, 8, 3, 1, 66.84375, 12.3515625},
+    {105, 20480, 128, 35, 3, 1, 114.0234375, 23.076171875},
+    {128, 25600, 160, 64, 1, 1, 131.25, 26.5625},
+};
+
+Test(roofline_memory, activations_are_those_of_figure_1)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+
+    for (size_t i = 0; i < sizeof figure_1 / sizeof *figure_1; i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct figure *f = &figure_1[i];
+        struct pp_model model;
+        struct pp_cluster cluster;
+        struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+        const double held =
+            f->layers * (f->chunks > 1 ? 1 + (f->pp - 1.0) / (f->pp * f->chunks) : 1);
+
+        cluster.device.is_attention_unfused = true;
+        in.layout.mbs = f->mbs;
+        model.hidden = f->hidden;
+        model.heads = model.kv_heads = f->heads;
+        model.head_dim = f->hidden / f->heads;
+        model.ffn = 4 * f->hidden;
+        in.is_tp_only = true;
+        const double baseline = pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK);
+        cr_assert_float_eq(baseline, closed_form(&in), 1);
+        cr_assert_float_eq(held * baseline / gib / f->baseline_gib, 1, 2e-3, "%g, %g GiB",
+                           held * baseline / gib, f->baseline_gib);
+        in.is_tp_only = false;
+        cr_assert_float_eq(pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK), closed_form(&in), 1);
+        in.recompute = PP_RECOMPUTE_SELECTIVE;
+        const int blocks = in.blocks_per_stage[3];
+        const double present = costs_of(arena, &in)->memory[3].checkpoint_bytes / blocks;
+        cr_assert_float_eq(present, closed_form(&in), 1);
+        cr_assert_float_eq(held * present / gib / f->present_gib, 1, 2e-3, "%g, %g GiB",
+                           held * present / gib, f->present_gib);
+    }
+}
+
+/* Megatron-LM: 18 bytes a parameter in bf16, 16 and 4 more while the optimizer runs in fp16. */
+Test(roofline_memory, frameworks_have_their_state)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    static const struct {
+        const char *framework, *dtype;
+        double state, update;
+    } rows[] = {{"plain", "bf16", 16, 0},    {"megatron", "bf16", 18, 0},
+                {"megatron", "fp16", 16, 4}, {"deepspeed", "fp16", 16, 6},
+                {"fsdp", "bf16", 16, 8},     {"megatron", "fp32", 16, 0}};
+    struct pp_error err;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pp_model model;
+        struct pp_cluster cluster;
+        struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+        cr_assert_eq(pp_framework_find(rows[i].framework, &in.framework, &err), PP_OK);
+        cluster.device.dtype = rows[i].dtype;
+        const struct pp_stage_memory *m = &costs_of(arena, &in)->memory[3];
+        const double params = pp_roofline_stage_params(&in, 3);
+        cr_assert_float_eq((m->params_bytes + m->grads_bytes + m->optimizer_bytes) / params,
+                           rows[i].state, 1e-9);
+        cr_assert_float_eq(m->update_bytes / params, rows[i].update, 1e-9);
+    }
+}
+
 /* Rajbhandari et al. 2020, figure 1: 7.5 B parameters, 64 replicas: 120, 31.4, 16.6, 1.9 GB. */
 Test(roofline_memory, states_are_those_of_the_zero_paper)
 {

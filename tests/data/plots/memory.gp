@@ -7,10 +7,10 @@ set ylabel 'memory per device (GiB)'
 set yrange [0:84.4263]
 set key outside Left reverse samplen 1.5 right top vertical invert
 $memory << EOD
-0 0 0.708697 1.41739 5.66957 7.30899 7.31803 11.318 NaN
-1 0 0.586433 1.17287 4.69147 5.92102 5.93157 9.93157 NaN
-2 0 0.586433 1.17287 4.69147 5.51117 5.52172 9.52172 NaN
-3 0 0.70626 1.41252 5.65008 6.18127 6.1873 10.1873 NaN
+0 0 0.708697 1.41739 5.66957 7.312 7.33008 11.3301 NaN
+1 0 0.586433 1.17287 4.69147 5.92102 5.94513 9.94513 NaN
+2 0 0.586433 1.17287 4.69147 5.51117 5.53528 9.53528 NaN
+3 0 0.70626 1.41252 5.65008 6.18127 6.24646 10.2465 NaN
 EOD
 plot $memory using 1:3:($1-0.4):($1+0.4):2:3 with boxxyerror fs solid 1 border lc rgb '#303030' fc rgb '#14263f' lw 0.4 title 'parameters', \
  $memory using 1:4:($1-0.4):($1+0.4):3:4 with boxxyerror fs solid 1 border lc rgb '#303030' fc rgb '#2f5f95' lw 0.4 title 'gradients', \

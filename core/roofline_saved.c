@@ -1,0 +1,215 @@
+/* What layers keep for their backward, and what lives only while one op runs. Formulas and sources:
+ * docs/costs.md, "Memory". */
+#include "core/roofline_parts.h"
+
+#include <math.h>
+
+/* Values per token in the training precision, as widths. `whole` lie between the matrices: with
+ * sequence parallelism a device holds 1/tp of the tokens, without all of them. `cut` lie between a
+ * column- and a row-parallel matrix: a device holds 1/tp of the width either way. */
+struct widths {
+    double whole, cut;
+    double whole_masks; /* of one byte */
+};
+
+/* The sizes that all terms are made of. */
+struct sizes {
+    double tokens;      /* of one whole micro-batch on one device */
+    double value_bytes; /* of one value */
+    double share;       /* of `whole` on this device */
+    double tp;
+    double h, q, kv, ffn;
+    int fan; /* matrices into the activation function */
+};
+
+static struct sizes sizes_of(const struct pp_cost_inputs *in)
+{
+    const struct pp_model *m = in->model;
+    const double tp = in->layout.tp;
+
+    return (struct sizes){
+        .tokens = (double)in->layout.mbs * in->layout.seq / in->layout.cp,
+        .value_bytes = pp_dtype_bytes(&in->cluster->device),
+        .share = in->is_tp_only ? 1 : 1 / tp,
+        .tp = tp,
+        .h = m->hidden,
+        .q = (double)m->heads * m->head_dim,
+        .kv = (double)m->kv_heads * m->head_dim,
+        .ffn = m->ffn,
+        .fan = m->is_gated ? 2 : 1,
+    };
+}
+
+static double bytes_of(const struct sizes *z, struct widths w)
+{
+    return z->tokens *
+           (z->value_bytes * (w.whole * z->share + w.cut / z->tp) + w.whole_masks * z->share);
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* Korthikanti et al. 2022, section 4.1: 10 whole and 24 cut of 34 bytes for GPT. Gated models are
+ * trained without dropout, so they have no masks. */
+static struct widths saved_widths(const struct pp_cost_inputs *in, const struct sizes *z)
+{
+    const bool is_gated = in->model->is_gated;
+    /* gate, up and their product; silu(gate) too where the product is a kernel of its own */
+    const int hidden = z->fan + 1 + (is_gated && pp_roofline_framework(in)->is_gate_unfused);
+
+    return (struct widths){
+        .whole = 2 * z->h /* inputs of two norms */
+                 + 2 * z->h /* of qkv, of the MLP */,
+        .cut = z->q + 2 * z->kv   /* queries, keys, values */
+               + z->q             /* input of the projection */
+               + hidden * z->ffn, /* inputs of the activation function, of the last matrix */
+        .whole_masks = is_gated ? 0 : 2 * z->h,
+    };
+}
+
+/* What a weight gradient needs: inputs of the matrices and gradients of their outputs (Qi et al.
+ * 2024, table 1: 32 of 34 s b h). */
+static struct widths matrix_widths(const struct sizes *z)
+{
+    return (struct widths){
+        .whole = 2 * z->h + 2 * z->h,
+        .cut = z->q + z->ffn + z->q + 2 * z->kv + z->fan * z->ffn,
+    };
+}
+
+/* PyTorch's selective checkpointing per operation: the block's input, the output of attention and
+ * of every other matrix product stay. */
+static struct widths per_op_widths(const struct pp_cost_inputs *in, const struct sizes *z)
+{
+    if (in->model->is_gated) /* products in order: q k v o gate up down */
+        return (struct widths){.whole = z->h + z->h, .cut = z->q + z->kv + z->ffn + z->q};
+    return (struct widths){.whole = z->h, .cut = z->q + 2 * z->kv + z->ffn + z->q};
+}
+
+/* Scores of one block: softmax output, dropout output and mask (5 a s^2 b bytes in 16 bits). */
+static double score_values(const struct pp_cost_inputs *in, const struct sizes *z)
+{
+    return in->cluster->device.is_attention_unfused
+               ? z->tokens * in->layout.seq * in->model->heads / z->tp
+               : 0;
+}
+
+static double scores_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
+{
+    return score_values(in, z) * (in->model->is_gated ? z->value_bytes : 2 * z->value_bytes + 1);
+}
+
+static double block_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
+{
+    return bytes_of(z, saved_widths(in, z)) + scores_bytes(in, z);
+}
+
+/* What a block that is recomputed keeps until then. */
+static double kept_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
+{
+    if (in->recompute != PP_RECOMPUTE_SELECTIVE)
+        return bytes_of(z, (struct widths){.whole = z->h});
+    if (pp_roofline_framework(in)->is_selective_per_op)
+        return bytes_of(z, per_op_widths(in, z));
+    return bytes_of(z, saved_widths(in, z));
+}
+
+/* Gradients that live while the backward of one block passes through its widest place, the MLP or
+ * the scores, beside the gradient of the residual stream; with sequence parallelism also the
+ * gathered input that a weight gradient multiplies with. */
+static double block_backward_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
+{
+    const double mlp = bytes_of(z, (struct widths){.cut = (z->fan + 1) * z->ffn}),
+                 attention = bytes_of(z, (struct widths){.cut = z->q + 2 * z->kv}) +
+                             2 * z->value_bytes * score_values(in, z),
+                 ring = in->layout.cp > 1 ? bytes_of(z, (struct widths){.cut = 4 * z->kv}) : 0;
+    const bool is_gathered = !in->is_tp_only && in->layout.tp > 1;
+
+    return fmax(mlp, attention + ring) + bytes_of(z, (struct widths){.whole = z->h}) +
+           (is_gathered ? z->tokens * z->value_bytes * z->h : 0);
+}
+
+/* ---- embedding, head ------------------------------------------------------------------------- */
+
+static double logits(const struct pp_cost_inputs *in, const struct sizes *z)
+{
+    return z->tokens * in->model->vocab / z->tp;
+}
+
+enum { LOGIT_BYTES = 4, TOKEN_BYTES = 4 };
+
+double pp_roofline_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+{
+    const struct sizes z = sizes_of(in);
+
+    if (kind == PP_LAYER_BLOCK)
+        return block_bytes(in, &z);
+    if (kind == PP_LAYER_HEAD) /* Korthikanti et al. 2022, section 4.3: 4 s b h (1 + V/h) / t */
+        return bytes_of(&z, (struct widths){.whole = 2 * z.h}) + LOGIT_BYTES * logits(in, &z);
+    /* token numbers and, with dropout, a mask */
+    return z.tokens * TOKEN_BYTES +
+           (in->model->is_gated ? 0 : bytes_of(&z, (struct widths){.whole_masks = z.h}));
+}
+
+/* Copies of the logits beside the one that is saved, at the peak of the loss. */
+static double loss_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
+{
+    const double all = pp_roofline_framework(in)->loss_bytes;
+
+    return logits(in, z) * (all > LOGIT_BYTES ? all - LOGIT_BYTES : z->value_bytes);
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+static double ends_bytes(const struct pp_cost_inputs *in, const struct sizes *z, int stage)
+{
+    const bool keeps_output = pp_roofline_framework(in)->keeps_output && stage < in->stages - 1;
+    double bytes = keeps_output ? bytes_of(z, (struct widths){.whole = z->h}) : 0;
+
+    if (stage == 0)
+        bytes += pp_roofline_saved_bytes(in, PP_LAYER_EMBEDDING);
+    if (stage == in->stages - 1)
+        bytes += pp_roofline_saved_bytes(in, PP_LAYER_HEAD);
+    return bytes;
+}
+
+/* Recomputed blocks keep little and are computed again one after the other, so that the whole
+ * activations of only one block exist beside what is kept. */
+static void fill_saved(const struct pp_cost_inputs *in, const struct sizes *z, double frac,
+                       int stage, struct pp_stage_memory *memory)
+{
+    const double blocks = in->blocks_per_stage[stage], full = block_bytes(in, z),
+                 kept = fmin(full, kept_bytes(in, z));
+    const double head = stage == in->stages - 1 ? pp_roofline_saved_bytes(in, PP_LAYER_HEAD) : 0;
+    const double until_weights = blocks * bytes_of(z, matrix_widths(z)) + head;
+
+    memory->checkpoint_bytes =
+        ends_bytes(in, z, stage) + blocks * (frac * kept + (1 - frac) * full);
+    memory->saved_bytes = memory->checkpoint_bytes;
+    if (frac > 0 && blocks > 0)
+        memory->saved_bytes += full - kept;
+    memory->weight_grad_frac =
+        memory->saved_bytes > 0 ? fmin(1, until_weights / memory->saved_bytes) : 0;
+}
+
+/* Backward passes through head and blocks one after the other. */
+static void fill_work(const struct pp_cost_inputs *in, const struct sizes *z, int stage,
+                      struct pp_stage_memory *memory)
+{
+    const struct pp_model *m = in->model;
+    const double loss = stage == in->stages - 1 ? loss_bytes(in, z) : 0;
+    const double block = in->blocks_per_stage[stage] > 0 ? block_backward_bytes(in, z) : 0;
+
+    memory->forward_bytes = loss;
+    memory->backward_bytes = fmax(loss, block);
+    if (stage == 0 && pp_roofline_framework(in)->has_dense_embedding_grad)
+        memory->dense_grad_bytes = z->value_bytes * m->vocab * m->hidden / z->tp;
+}
+
+void pp_roofline_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage,
+                       struct pp_stage_memory *memory)
+{
+    const struct sizes z = sizes_of(in);
+
+    fill_saved(in, &z, recompute_frac, stage, memory);
+    fill_work(in, &z, stage, memory);
+}
