@@ -1,6 +1,5 @@
 #include "core/roofline_parts.h"
 
-#include <math.h>
 #include <string.h>
 
 const struct pp_framework *pp_roofline_framework(const struct pp_cost_inputs *in)
