@@ -123,7 +123,7 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >   MFU                 39.0 %   385.8 of 989 dense TFLOP/s/GPU (megatron FLOPs)
 >   HFU                 52.0 %   recomputation counted
 >   bubble               0.2 %   idle, waiting for other stages; span form 0.0 %
->   peak memory      331.8 GiB   of 79.6 on pipeline rank 0: DOES NOT FIT
+>   peak memory      332.0 GiB   of 79.6 on pipeline rank 0: DOES NOT FIT
 >   1 T tokens       4036 days   775k GPU-hours
 >
 >   time     forward 22.1 % | backward 44.7 % | recompute 22.0 % |
@@ -134,17 +134,17 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >   links    node*.gpu*.down: 8 links, 0.0 % mean, 0.0 % max (node0.gpu4.down)
 >
 >   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
->     rank 0 (stage 0)        40.8   40.8  244.8     1.3      0.0    4.0   331.8 <
->     rank 1 (stage 1)        40.8   40.8  244.8     0.9      0.0    4.0   331.3
+>     rank 0 (stage 0)        40.8   40.8  244.8     1.3      0.2    4.0   332.0 <
+>     rank 1 (stage 1)        40.8   40.8  244.8     0.9      0.2    4.0   331.4
 >
 >   same layout             iteration      MFU    bubble      GiB   tie: < 1 %
->     dualpipe               24.3 min   39.1 %     0.0 %    414.1   out of memory
->     chimera                24.3 min   39.1 %     0.0 %    413.5   out of memory
->     interleaved-zb VP 2    24.4 min   39.0 %     0.2 %    332.2   out of memory
->     zb-h2                  24.4 min   39.0 %     0.2 %    333.0   out of memory
->     zb-h1                  24.4 min   39.0 %     0.2 %    332.2   out of memory
->     zb-auto                24.4 min   39.0 %     0.2 %    332.2   out of memory
->     1f1b                   24.4 min   39.0 %     0.2 %    331.8   out of memory
+>     dualpipe               24.3 min   39.1 %     0.0 %    414.3   out of memory
+>     chimera                24.3 min   39.1 %     0.0 %    413.7   out of memory
+>     interleaved-zb VP 2    24.4 min   39.0 %     0.2 %    332.3   out of memory
+>     zb-h2                  24.4 min   39.0 %     0.2 %    333.2   out of memory
+>     zb-h1                  24.4 min   39.0 %     0.2 %    332.3   out of memory
+>     zb-auto                24.4 min   39.0 %     0.2 %    332.3   out of memory
+>     1f1b                   24.4 min   39.0 %     0.2 %    332.0   out of memory
 >
 >   note     does not fit: try more GPUs
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain

@@ -134,9 +134,9 @@ $ pipesim program --schedule pipedream --pp 2 --micro-batches 3
 ! pipesim: warning: a file holds one step; run by name, pipedream updates without a flush
 $ pipesim --schedule pipedream,pipedream-2bw,1f1b --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 | tail -4
 >    #  schedule       VP ZeRO recompute iteration     MFU  bubble    GiB  vs 1
->    1  pipedream-2bw   1    0 none         2.24 s  42.9 %  17.7 %   40.2  -
->    2  pipedream       1    0 none         2.41 s  39.7 %  17.3 %   44.4  +8.0 %
->    3  1f1b            1    0 none         2.57 s  37.4 %  26.4 %   38.1  +14.8 %
+>    1  pipedream-2bw   1    0 none         2.24 s  42.9 %  17.7 %   40.5  -
+>    2  pipedream       1    0 none         2.41 s  39.7 %  17.3 %   44.8  +8.0 %
+>    3  1f1b            1    0 none         2.57 s  37.4 %  26.4 %   38.4  +14.8 %
 $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --no-alternatives --engine dag
 > pipesim 0.1.0  pipedream-2bw on 8 GPUs       (* = chosen for you, see --explain)
 >
@@ -152,7 +152,7 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >   iteration           2.24 s   58.6k tokens/s, 7.33k tokens/s/GPU
 >   MFU                 42.9 %   424.4 of 989 dense TFLOP/s/GPU (megatron FLOPs)
 >   bubble              17.7 %   idle, waiting for other stages; span form 16.1 %
->   peak memory       40.2 GiB   of 79.6 on pipeline rank 0: fits, 39.4 GiB free
+>   peak memory       40.5 GiB   of 79.6 on pipeline rank 0: fits, 39.1 GiB free
 >   1 T tokens        197 days   37.9k GPU-hours
 >
 >   time     forward 23.9 % | backward 52.5 % | TP comm 5.4 % |
@@ -164,10 +164,10 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >            node*.gpu*.up: 8 links, 0.1 % mean, 0.1 % max (node0.gpu2.up)
 >
 >   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
->     rank 0 (stage 0)         4.2    2.1   12.7    17.0      0.2    4.0    40.2 <
->     rank 1 (stage 1)         3.3    1.6    9.8    12.8      0.2    4.0    31.6
->     rank 2 (stage 2)         3.3    1.6    9.8     8.5      0.2    4.0    27.3
->     rank 3 (stage 3)         4.2    2.1   12.7     6.3      0.1    4.0    29.4
+>     rank 0 (stage 0)         4.2    2.1   12.7    17.0      0.5    4.0    40.5 <
+>     rank 1 (stage 1)         3.3    1.6    9.8    12.8      0.6    4.0    32.0
+>     rank 2 (stage 2)         3.3    1.6    9.8     8.5      0.6    4.0    27.8
+>     rank 3 (stage 3)         4.2    2.1   12.7     6.3      1.1    4.0    30.4
 >
 >   note     rank 3 computes 18 % longer than the average (embedding and head
 >            count): uneven stages, not the schedule, make most of the bubble;

@@ -53,8 +53,8 @@ $ pipesim sweep --schedule 1f1b --gpus 7 --pp 2 --engine dag --recompute full --
 $ pipesim --preset bfs-52b --engine dag --gbs 32 --json | grep -E '^  "(iteration_s|mfu|peak_mem_bytes)"' && pipesim sweep --preset bfs-52b --engine dag --gbs 16:32:x2 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $1 == 1 { print $at["iteration_s"], $at["mfu"], $at["peak_mem_bytes"] }'
 >   "iteration_s": 3.6805226229199999,
 >   "mfu": 0.35343345639191814,
->   "peak_mem_bytes": 16854330996,
-> 3.6805226229199999 0.35343345639191814 16854330996
+>   "peak_mem_bytes": 16913051252,
+> 3.6805226229199999 0.35343345639191814 16913051252
 # Several schedules: options go to those that have them; one alone refuses what it has not.
 $ pipesim sweep --schedule all --pp 4 --micro-batches 8 --vp 2 --unit F=1,B=2 | awk -F, '{ print $2, $12, $(NF - 3) }'
 > schedule vp status
