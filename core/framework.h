@@ -35,7 +35,8 @@ struct pp_framework {
     bool is_selective_per_op;      /* --recompute selective keeps attention outputs and every other
                                     * matrix product (PyTorch), else all but the attention core */
     /* habits */
-    bool has_sync_overlap;   /* gradient sums run beside the last backward */
+    bool has_sync_overlap;   /* gradient sums run beside the last backward (--dp-overlap) */
+    double bucket_bytes;     /* of such a sum; 0 = 25 MB, as PyTorch's DDP */
     bool has_gather_overlap; /* parameters are fetched beside compute */
 };
 

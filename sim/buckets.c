@@ -1,11 +1,15 @@
 #include "sim/buckets.h"
 
 #include <math.h>
+#include <string.h>
 
-static const double MAX_BUCKET_BYTES = 1e15;
+/* More buckets than a few hide hardly more: what is left is the last one. */
+enum { HABIT_BUCKETS = 16 };
+static const double MAX_BUCKET_BYTES = 1e15,
+                    DDP_BUCKET_BYTES = 25 * 1024.0 * 1024; /* PyTorch's bucket_cap_mb */
 
-enum pp_status pp_buckets_resolve(const struct pp_request *request, struct pp_config *config,
-                                  struct pp_error *err)
+static enum pp_status resolve_number(const struct pp_request *request, struct pp_config *config,
+                                     struct pp_error *err)
 {
     enum pp_origin count_origin, size_origin;
     const struct pp_option_value *count = pp_request_get(request, "buckets", &count_origin);
@@ -32,6 +36,54 @@ enum pp_status pp_buckets_resolve(const struct pp_request *request, struct pp_co
     return PP_OK;
 }
 
+/* An overlap that is switched off leaves nothing to cut or to begin early. */
+static enum pp_status check_off(const struct pp_request *request, struct pp_error *err)
+{
+    static const char *const asking[] = {"grad-sync", "buckets", "bucket-size"};
+    static const char *const neutral[] = {"end", "1", ""};
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++) {
+        enum pp_origin origin;
+        const struct pp_option_value *value = pp_request_get(request, asking[i], &origin);
+        if (value && origin == PP_FROM_FLAG && strcmp(value->text, neutral[i]) != 0)
+            return pp_error_set(err, PP_EINVAL,
+                                "--dp-overlap off and %s exclude each other: leave one out",
+                                pp_request_typed(request, asking[i], typed));
+    }
+    return PP_OK;
+}
+
+/* What is said by itself wins over what comes with the overlap. */
+static void overlap(struct pp_arena *arena, const struct pp_request *request,
+                    struct pp_config *config)
+{
+    const double habit_bytes = config->framework->bucket_bytes;
+
+    if (!pp_request_has(request, "grad-sync"))
+        config->lower.grad_sync = PP_SYNC_EAGER;
+    if (config->buckets > 0 || config->bucket_bytes > 0)
+        return;
+    config->buckets = HABIT_BUCKETS;
+    config->bucket_bytes = habit_bytes > 0 ? habit_bytes : DDP_BUCKET_BYTES;
+    config->bucket_size =
+        pp_arena_printf(arena, "%.0fMB, %d at most", config->bucket_bytes / 1e6, HABIT_BUCKETS);
+}
+
+enum pp_status pp_buckets_resolve(struct pp_arena *arena, const struct pp_request *request,
+                                  struct pp_config *config, struct pp_error *err)
+{
+    const struct pp_option_value *how = pp_request_get(request, "dp-overlap", NULL);
+    const bool is_on = how ? how->integer == 1 : config->framework->has_sync_overlap;
+
+    PP_TRY(resolve_number(request, config, err));
+    if (how && !is_on)
+        PP_TRY(check_off(request, err));
+    if (is_on)
+        overlap(arena, request, config);
+    return PP_OK;
+}
+
 bool pp_buckets_are_used(const struct pp_config *config)
 {
     return config->buckets > 1 || config->bucket_bytes > 0;
@@ -41,7 +93,7 @@ static int count_buckets(const struct pp_config *config, const struct pp_costs *
 {
     const double count = ceil(costs->op[PP_AR][stage].bytes / config->bucket_bytes);
 
-    return count > 1 ? (int)fmin(count, PP_MAX_BUCKETS) : 1;
+    return count > 1 ? (int)fmin(count, config->buckets > 0 ? config->buckets : PP_MAX_BUCKETS) : 1;
 }
 
 void pp_buckets_lower(struct pp_arena *arena, const struct pp_config *config,

@@ -6,9 +6,11 @@
 #include "core/units.h"
 #include "sim/config.h"
 
-/* --buckets and --bucket-size into `config`. PP_EINVAL for both, or for a size of nothing. */
-enum pp_status pp_buckets_resolve(const struct pp_request *request, struct pp_config *config,
-                                  struct pp_error *err);
+/* --dp-overlap, --grad-sync, --buckets and --bucket-size into `config`, whose framework is known.
+ * PP_EINVAL for number and size at once, for a size of nothing, for an overlap that is off and
+ * asked for. */
+enum pp_status pp_buckets_resolve(struct pp_arena *arena, const struct pp_request *request,
+                                  struct pp_config *config, struct pp_error *err);
 /* The number for each stage into `lower`: as many as the size asks for, at most PP_MAX_BUCKETS. */
 void pp_buckets_lower(struct pp_arena *arena, const struct pp_config *config,
                       const struct pp_costs *costs, struct pp_lower_options *lower);

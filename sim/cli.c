@@ -147,6 +147,8 @@ static const struct pp_option options[] = {
     {.name = "capacity-factor", .type = PP_OPTION_FRAC, .argument = "X", .default_text = "1", .group = G_COMM, .commands = RUN,
      .aliases = PP_NAMES("moe-expert-capacity-factor"), .help = "Tokens that an expert is sent and works on, over those it has on average. Tokens are spread evenly otherwise."},
     PP_OPTIONS_GRAD_SYNC(G_COMM, SHAPE),
+    {.name = "dp-overlap", .type = PP_OPTION_CHOICE, .choices = "off|on", .argument = "HOW", .default_text = "the framework's habit; plain: off", .group = G_COMM, .commands = RUN,
+     .help = "on: gradients are reduced in buckets beside each stage's last backward, as --grad-sync eager with the framework's --bucket-size; off: behind it, in one piece."},
     {.name = "buckets", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = PP_MAX_BUCKETS, .default_text = "1", .group = G_COMM, .commands = SHAPE,
      .help = "Cut each stage's gradient reduction into K equal buckets. Where it follows the stage's last backward, each is launched as soon as its part of that backward has passed."},
     {.name = "bucket-size", .type = PP_OPTION_STRING, .argument = "BYTES", .group = G_COMM, .commands = RUN,
@@ -161,7 +163,7 @@ static const struct pp_option options[] = {
     {.name = "collectives", .type = PP_OPTION_CHOICE, .choices = "analytic|flows", .argument = "HOW", .default_text = "analytic", .group = G_COMM, .commands = RUN,
      .help = "Gradient sums, scatters and gathers as one cost, or ring step by ring step."},
     {.name = "collective-algorithm", .type = PP_OPTION_CHOICE, .choices = "auto|ring|tree|hierarchical", .argument = "NAME", .default_text = "auto", .group = G_COMM, .commands = RUN,
-     .help = "How collectives are priced: one ring over all members, trees, or rings inside nodes and then across. auto: the last, with the latency of trees across nodes where that is less."},
+     .help = "How collectives are priced. auto: as NCCL does, pipelined rings through nodes and network, trees of nodes where their latency is less, with constants of the cluster. The others are textbook formulas: one ring over all members, trees, or rings inside nodes and then across."},
 
     {.name = "unit", .is_common = true, .type = PP_OPTION_STRING, .argument = "COSTS", .group = G_ENGINE, .commands = SHAPE,
      .help = "Abstract costs per chunk and micro-batch. F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2]. Needs only --pp, --micro-batches, which a --preset may give."},

@@ -81,12 +81,13 @@ struct pp_config {
     struct pp_state_spec wanted; /* --shard, --gather, --offload as asked for */
     struct pp_state_spec state;  /* the same for the layout at hand */
     const struct pp_framework *framework;
-    bool is_tp_only;         /* --sequence-parallel off */
-    double tp_overlap_frac;  /* --tp-overlap */
-    double ep_overlap_frac;  /* --ep-overlap */
-    double capacity_factor;  /* --capacity-factor; 0 = 1 */
-    int buckets;             /* --buckets: of each gradient sum; 0 = not given */
-    double bucket_bytes;     /* --bucket-size; 0 = not given */
+    bool is_tp_only;        /* --sequence-parallel off */
+    double tp_overlap_frac; /* --tp-overlap */
+    double ep_overlap_frac; /* --ep-overlap */
+    double capacity_factor; /* --capacity-factor; 0 = 1 */
+    bool is_dp_overlapped;  /* --dp-overlap, or the habit of the framework */
+    int buckets; /* --buckets: of each gradient sum; 0 = not given; with a size: at most so many */
+    double bucket_bytes;     /* --bucket-size, or the framework's; 0 = not given */
     const char *bucket_size; /* as typed */
     enum pp_flops_rule flops;
     struct pp_lower_options lower;

@@ -35,6 +35,7 @@ static const struct {
     {"seed", NULL},
     {"head", "last"},
     {"map", "tp,cp,dp,pp"},
+    {"dp-overlap", NULL},
     {"buckets", "1"},
     {"bucket-size", NULL},
     {"sync-share", "0"},

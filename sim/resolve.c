@@ -96,6 +96,8 @@ static const struct {
     {"recv-slots", NEEDS_PEERS},
     {"nic", NEEDS_PEERS},
     {"map", NEEDS_DEGREES},
+    {"dp-overlap", NEEDS_REPLICAS},
+    {"dp-overlap", NEEDS_OWN_SUMS},
     {"buckets", NEEDS_REPLICAS},
     {"bucket-size", NEEDS_REPLICAS},
     {"buckets", NEEDS_OWN_SUMS},
@@ -142,7 +144,7 @@ static bool is_neutral(const char *option, const struct pp_option_value *value)
         return value->integer == 1;
     if (!strcmp(option, "sync-share"))
         return value->number == 0;
-    return value->text && (!strcmp(value->text, "0") || !strcmp(value->text, "end") ||
+    return value->text && (!strcmp(value->text, "0") || !strcmp(value->text, "off") || !strcmp(value->text, "end") ||
                            !strcmp(value->text, "analytic") || !strcmp(value->text, "rendezvous") ||
                            !strcmp(value->text, "early") || !strcmp(value->text, "free") ||
                            !strcmp(value->text, "tp,cp,dp,pp") || !strcmp(value->text, "auto") ||

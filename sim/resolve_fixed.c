@@ -235,10 +235,10 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request 
     PP_TRY(pp_resolve_links(request, config, err));
     resolve_comm(request, config);
     PP_TRY(resolve_nic(request, config, err));
-    PP_TRY(pp_buckets_resolve(request, config, err));
     PP_TRY(pp_map_parse(pp_request_text(request, "map", "tp,cp,dp,pp"), &config->map, err));
     PP_TRY(
         pp_framework_find(pp_request_text(request, "framework", "plain"), &config->framework, err));
+    PP_TRY(pp_buckets_resolve(arena, request, config, err));
     PP_TRY(pp_resolve_wishes(request, config, err));
     PP_TRY(resolve_ends(request, config, err));
     config->layout.seq = pp_request_int(request, "seq", config->model.seq);
