@@ -35,9 +35,13 @@ struct pp_framework {
     bool is_selective_per_op;      /* --recompute selective keeps attention outputs and every other
                                     * matrix product (PyTorch), else all but the attention core */
     /* habits */
-    bool has_sync_overlap;   /* gradient sums run beside the last backward (--dp-overlap) */
-    double bucket_bytes;     /* of such a sum; 0 = 25 MB, as PyTorch's DDP */
-    bool has_gather_overlap; /* parameters are fetched beside compute */
+    bool has_sync_overlap; /* gradient sums run beside the last backward (--dp-overlap) */
+    double bucket_bytes;   /* of such a sum; 0 = 25 MB, as PyTorch's DDP */
+    bool has_params_ahead; /* with --dp-overlap on, updated parameters are gathered beside the next
+                            * forward */
+    bool has_param_broadcasts; /* who has updated parameters broadcasts them, one device after the
+                                * other, instead of one gather */
+    bool has_gather_overlap;   /* parameters are fetched beside compute */
 };
 
 extern const struct pp_framework pp_frameworks[]; /* alphabetical, terminated by name NULL */

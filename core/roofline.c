@@ -325,6 +325,20 @@ static struct pp_cost collective(struct pp_collective_time time, double bytes)
                             .bytes = bytes};
 }
 
+static void fill_spread(const struct pp_cost_inputs *in, const struct pp_device_links *links,
+                        const struct pp_state_sums *state, int stage, struct pp_costs *costs)
+{
+    const int layers = in->blocks_per_stage[stage] > 0 ? in->blocks_per_stage[stage] : 1;
+    struct pp_cost *gather = &costs->op[PP_AG][stage];
+
+    *gather = collective(pp_roofline_spread(in, links, state->scatter, stage, state->params_bytes),
+                         state->params_bytes);
+    if (pp_roofline_framework(in)->has_param_broadcasts)
+        gather->latency_ps = 0; /* buckets do not cut it further */
+    if (in->is_dp_overlapped && pp_roofline_framework(in)->has_params_ahead)
+        *gather = pp_roofline_spread_ahead(*gather, costs->op[PP_F][stage * in->splits].ps, layers);
+}
+
 static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_links *links,
                       int stage, struct pp_costs *costs)
 {
@@ -335,13 +349,13 @@ static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_li
         double bytes;
     } sums[] = {{PP_AR, state.sum, state.grads_bytes},
                 {PP_RS, state.scatter, state.grads_bytes},
-                {PP_AG, state.scatter, state.params_bytes},
                 {PP_BC, state.scatter, state.params_bytes}};
 
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         costs->op[sums[i].kind][stage] = collective(
             pp_collective_time(sums[i].kind, in->algorithm, sums[i].group, links, sums[i].bytes),
             sums[i].bytes);
+    fill_spread(in, links, &state, stage, costs);
     if (state.rest.members > 1) {
         const struct pp_cost rest = collective(
             pp_collective_time(PP_AR, in->algorithm, state.rest, links, state.rest_bytes),

@@ -46,6 +46,8 @@ struct pp_cost_inputs {
                       * device of a tensor-parallel group, which all-reduces instead */
     double ep_overlap_frac; /* share of the exchanges of experts hidden behind other compute */
     double capacity_factor; /* tokens an expert works on per token it is sent on average; 0 = 1 */
+    bool is_dp_overlapped; /* gradients are summed beside the backward, and where the framework does
+                            * so updated parameters are gathered beside the next forward */
     double tp_overlap_frac; /* share of tensor-parallel communication hidden behind the matrices */
     double intra_factor, inter_factor; /* --link-bw, 1 = as given */
     const struct pp_fabric *fabric;    /* NULL: intra and inter link of the cluster only */

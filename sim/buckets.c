@@ -79,6 +79,7 @@ enum pp_status pp_buckets_resolve(struct pp_arena *arena, const struct pp_reques
     PP_TRY(resolve_number(request, config, err));
     if (how && !is_on)
         PP_TRY(check_off(request, err));
+    config->is_dp_overlapped = is_on;
     if (is_on)
         overlap(arena, request, config);
     return PP_OK;

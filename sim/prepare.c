@@ -37,6 +37,7 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
                                       .state = config->state,
                                       .framework = config->framework,
                                       .is_tp_only = config->is_tp_only,
+                                      .is_dp_overlapped = config->is_dp_overlapped,
                                       .tp_overlap_frac = config->tp_overlap_frac,
                                       .ep_overlap_frac = config->ep_overlap_frac,
                                       .capacity_factor = config->capacity_factor,
