@@ -27,8 +27,9 @@ static struct shape shape_of(const struct pp_layer_kernels *list)
     return (struct shape){
         .samples = samples,
         .heads = m->heads / tp,
-        .width = (double)m->heads * m->head_dim / tp,
-        .kv_width = fmax(m->kv_heads / tp, 1) * m->head_dim,
+        .width = pp_model_attention_width(m) / tp,
+        .kv_width = m->latent.kv_rank > 0 ? pp_model_attention_width(m) / tp
+                                          : fmax(m->kv_heads / tp, 1) * m->head_dim,
         .queries = list->work.tokens / samples,
         .keys = list->work.context,
     };

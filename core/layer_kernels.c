@@ -100,11 +100,13 @@ void pp_layer_add_residual(struct pp_layer_kernels *list)
 static void add_rotary(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
-    const double tp = list->in->layout.tp, heads = m->heads / tp + fmax(m->kv_heads / tp, 1),
-                 e = list->value_bytes;
+    const bool is_latent = m->latent.kv_rank > 0; /* a key of one head for all */
+    const double tp = list->in->layout.tp,
+                 heads = m->heads / tp + (is_latent ? 1 : fmax(m->kv_heads / tp, 1)),
+                 width = is_latent ? m->latent.rope_dim : m->head_dim, e = list->value_bytes;
 
     if (m->positions == 0)
-        pp_layer_add_traffic(list, list->work.tokens * heads * m->head_dim,
+        pp_layer_add_traffic(list, list->work.tokens * heads * width,
                              (struct pp_layer_traffic){"rotary", {2, 2, 0}, {2 * e, 2 * e, 0}});
 }
 
@@ -123,26 +125,55 @@ void pp_layer_add_activation(struct pp_layer_kernels *list, double values)
                                                                             : fused);
 }
 
+/* Queries and keys, head by head. */
+static void add_head_norms(struct pp_layer_kernels *list)
+{
+    const struct pp_model *m = list->in->model;
+    const double tp = list->in->layout.tp, heads = m->heads / tp + fmax(m->kv_heads / tp, 1),
+                 e = list->value_bytes;
+
+    if (m->has_qk_norm)
+        pp_layer_add_traffic(list, list->work.tokens * heads * m->head_dim,
+                             (struct pp_layer_traffic){"head norms", {2, 4, 0}, {2 * e, 5 * e, 0}});
+}
+
+/* Some models normalize what a half block adds, too. */
+static void add_outer_norm(struct pp_layer_kernels *list)
+{
+    if (list->in->model->norms_per_layer > 2)
+        pp_layer_add_norm(list);
+}
+
+static void add_qkv(struct pp_layer_kernels *list)
+{
+    const struct pp_model *m = list->in->model;
+    const double tp = list->in->layout.tp, q = (double)m->heads * m->head_dim / tp,
+                 kv = fmax(m->kv_heads / tp, 1) * m->head_dim;
+
+    pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "qkv",
+                                                       .tokens = list->work.tokens,
+                                                       .k = m->hidden,
+                                                       .n = (q + 2 * kv) * list->scale,
+                                                       .has_bias = m->has_bias_attn_qkv});
+}
+
 void pp_layer_add_first_half(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
-    const double tp = list->in->layout.tp, t = list->work.tokens, h = m->hidden,
-                 q = (double)m->heads * m->head_dim / tp,
-                 kv = fmax(m->kv_heads / tp, 1) * m->head_dim;
+    const bool is_latent = m->latent.kv_rank > 0;
+    const double values = (double)m->heads * (is_latent ? m->latent.value_dim : m->head_dim);
 
     pp_layer_add_norm(list);
-    pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "qkv",
-                                                       .tokens = t,
-                                                       .k = h,
-                                                       .n = (q + 2 * kv) * list->scale,
-                                                       .has_bias = m->has_bias_attn_qkv});
+    (is_latent ? pp_layer_add_latent : add_qkv)(list);
+    add_head_norms(list);
     add_rotary(list);
     pp_layer_add_attention(list);
     pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "projection",
-                                                       .tokens = t,
-                                                       .k = q,
-                                                       .n = h * list->scale,
+                                                       .tokens = list->work.tokens,
+                                                       .k = values / list->in->layout.tp,
+                                                       .n = m->hidden * list->scale,
                                                        .has_bias = m->has_bias_attn_out});
+    add_outer_norm(list);
     pp_layer_add_residual(list);
 }
 
@@ -170,6 +201,16 @@ static void add_block(struct pp_layer_kernels *list)
     pp_layer_add_first_half(list);
     pp_layer_add_norm(list);
     pp_layer_add_feed_forward(list);
+    add_outer_norm(list);
+    pp_layer_add_residual(list);
+}
+
+static void add_moe(struct pp_layer_kernels *list)
+{
+    pp_layer_add_first_half(list);
+    pp_layer_add_norm(list);
+    pp_layer_add_experts(list);
+    add_outer_norm(list);
     pp_layer_add_residual(list);
 }
 
@@ -225,6 +266,22 @@ static void add_head(struct pp_layer_kernels *list)
         (struct pp_layer_traffic){"cross entropy", {5, 3, 0}, {loss_bytes[0], loss_bytes[1], 0}});
 }
 
+/* The hidden vector and the next token's embedding are normalized, projected to one and pass a
+ * block and the head (DeepSeek-AI 2024, DeepSeek-V3, section 2.2). */
+static void add_mtp(struct pp_layer_kernels *list)
+{
+    const double h = list->in->model->hidden;
+
+    pp_layer_add_norm(list);
+    pp_layer_add_norm(list);
+    pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "merge",
+                                                       .tokens = list->work.tokens,
+                                                       .k = 2 * h,
+                                                       .n = h / list->in->layout.tp});
+    (pp_model_last_kind(list->in->model) == PP_LAYER_MOE ? add_moe : add_block)(list);
+    add_head(list);
+}
+
 /* ---- all ----------------------------------------------------------------------------------- */
 
 /* --params scales the matrices to the size that was given. */
@@ -246,8 +303,8 @@ void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind, 
         [PP_LAYER_EMBEDDING] = add_embedding,
         [PP_LAYER_BLOCK] = add_block,
         [PP_LAYER_HEAD] = add_head,
-        [PP_LAYER_MOE] = add_block,
-        [PP_LAYER_MTP] = add_block,
+        [PP_LAYER_MOE] = add_moe,
+        [PP_LAYER_MTP] = add_mtp,
     };
 
     list->in = in;

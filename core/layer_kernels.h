@@ -15,7 +15,7 @@ struct pp_work {
 /* A layer's share of F, of I (input gradient), of W (weight gradient). A recomputation is an F. */
 enum pp_pass { PP_PASS_F, PP_PASS_I, PP_PASS_W, PP_PASSES };
 
-enum { PP_LAYER_KERNELS_MAX = 48 };
+enum { PP_LAYER_KERNELS_MAX = 64 };
 
 /* The list while it is built, with what all kernels of the layer need to know. */
 struct pp_layer_kernels {
@@ -68,5 +68,9 @@ void pp_layer_add_residual(struct pp_layer_kernels *list);
 void pp_layer_add_activation(struct pp_layer_kernels *list, double values);
 /* Everything between the qkv matrix and the projection. */
 void pp_layer_add_attention(struct pp_layer_kernels *list);
+/* The matrices of latent attention, in place of the qkv matrix. */
+void pp_layer_add_latent(struct pp_layer_kernels *list);
+/* A mixture of experts, in place of the dense feed-forward matrices. */
+void pp_layer_add_experts(struct pp_layer_kernels *list);
 
 #endif

@@ -95,9 +95,13 @@ enum pp_status pp_partition_balanced(struct pp_arena *arena, const struct pp_cos
                                      int **blocks_per_stage, struct pp_error *err)
 {
     const int blocks = in->model->layers, stages = in->stages, inner = stages - 2;
-    const double block_s = pp_roofline_layer_s(in, PP_LAYER_BLOCK);
+    /* mixtures of experts and the dense blocks before them do nearly the same work */
+    const double block_s = pp_roofline_layer_s(in, pp_model_last_kind(in->model));
     double first_s = block_s + pp_roofline_layer_s(in, PP_LAYER_EMBEDDING);
-    double last_s = block_s + pp_roofline_layer_s(in, PP_LAYER_HEAD), inner_s = block_s;
+    double last_s =
+               block_s + pp_roofline_layer_s(in, PP_LAYER_HEAD) +
+               (in->model->mtp > 0 ? in->model->mtp * pp_roofline_layer_s(in, PP_LAYER_MTP) : 0),
+           inner_s = block_s;
 
     if (blocks < stages)
         return too_many_stages(blocks, stages, err);

@@ -37,13 +37,19 @@ double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_fl
 {
     const struct pp_model *m = in->model;
     const double seq = in->layout.seq, causal = rule == PP_FLOPS_CAUSAL && m->is_causal ? 0.5 : 1;
-    const double block = in->recompute == PP_RECOMPUTE_SELECTIVE
-                             ? causal * 4 * seq * seq * m->heads * m->head_dim
-                             : pp_model_layer_flops(m, PP_LAYER_BLOCK, 1, seq, rule);
+    const double core = causal * 4 * seq * seq * pp_model_attention_width(m);
+    const bool is_whole = in->recompute != PP_RECOMPUTE_SELECTIVE;
     double flops = 0;
 
-    for (int s = 0; s < in->stages; s++)
-        flops += recompute_frac(in, s) * in->blocks_per_stage[s] * block;
+    for (int s = 0; s < in->stages; s++) {
+        const struct pp_stage_layers layers = pp_roofline_stage_layers(in, s);
+        const int moe = layers.count[PP_LAYER_MOE], dense = layers.count[PP_LAYER_BLOCK];
+        double blocks = is_whole ? dense * pp_model_layer_flops(m, PP_LAYER_BLOCK, 1, seq, rule)
+                                 : (dense + moe) * core;
+        if (is_whole && moe > 0)
+            blocks += moe * pp_model_layer_flops(m, PP_LAYER_MOE, 1, seq, rule);
+        flops += recompute_frac(in, s) * blocks;
+    }
     return flops;
 }
 
@@ -116,7 +122,7 @@ static enum pp_status check_inputs(const struct pp_cost_inputs *in, struct pp_er
 
 /* Seconds before they are rounded, to be summed over the layers of a stage. */
 struct sum {
-    double s, tp_s, cp_s, flops, bytes;
+    double s, tp_s, cp_s, ep_s, flops, bytes;
     double launches;
 };
 
@@ -125,7 +131,12 @@ static double attention_flops(const struct pp_cost_inputs *in)
 {
     const struct pp_layout *l = &in->layout;
 
-    return 4.0 * l->mbs * l->seq * l->seq / in->splits * in->model->heads * in->model->head_dim;
+    return 4.0 * l->mbs * l->seq * l->seq / in->splits * pp_model_attention_width(in->model);
+}
+
+static bool has_attention(enum pp_layer_kind kind)
+{
+    return kind != PP_LAYER_EMBEDDING && kind != PP_LAYER_HEAD;
 }
 
 /* Weight gradients are the part of a backward that belongs to the matrices. */
@@ -135,7 +146,7 @@ static double layer_flops(const struct pp_cost_inputs *in, enum pp_layer_kind ki
     const struct pp_layout *l = &in->layout;
     const double forward =
         pp_model_layer_flops(in->model, kind, l->mbs, l->seq, PP_FLOPS_MEGATRON) / in->splits;
-    const double attention = kind == PP_LAYER_BLOCK ? attention_flops(in) : 0;
+    const double attention = has_attention(kind) ? attention_flops(in) : 0;
     const double by_pass[PP_PASSES] = {
         [PP_PASS_F] = forward,
         [PP_PASS_I] = forward + attention,
@@ -168,12 +179,15 @@ static struct sum layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind 
     const struct pp_compute compute = pp_roofline_layer(in, kind, work, pass);
     const double all_tp_s = pp_roofline_tp_s(in, kind, work, pass);
     const double tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, compute.matrix_s);
-    const double cp_s = kind == PP_LAYER_BLOCK ? pp_roofline_cp_s(in, work, pass) : 0;
+    const double cp_s = has_attention(kind) ? pp_roofline_cp_s(in, work, pass) : 0;
+    const double all_ep_s = pp_roofline_ep_s(in, kind, work, pass);
+    const double ep_s = all_ep_s - fmin(in->ep_overlap_frac * all_ep_s, compute.s);
 
     return (struct sum){
-        .s = compute.s + tp_s + cp_s,
+        .s = compute.s + tp_s + cp_s + ep_s,
         .tp_s = tp_s,
         .cp_s = cp_s,
+        .ep_s = ep_s,
         .flops = layer_flops(in, kind, pass),
         .bytes = compute.bytes,
         .launches = compute.launches + collectives(in, pass),
@@ -199,13 +213,17 @@ static struct sum core_sum(const struct pp_cost_inputs *in, struct pp_work work)
 /* Every kind of layer in every pass over one split: computed once, then only added up. */
 struct layers {
     struct sum sum[PP_LAYER_KINDS][PP_PASSES];
-    struct sum again; /* what R computes of a block that is recomputed */
-    double gap_s;     /* of a stage's F, and of its backward */
+    struct sum again[PP_LAYER_KINDS]; /* what R computes of a block that is recomputed */
+    double gap_s;                     /* of a stage's F, and of its backward */
 };
 
-static bool has_kind(const struct pp_model *model, int kind)
+static const enum pp_layer_kind blocks[] = {PP_LAYER_BLOCK, PP_LAYER_MOE};
+
+static bool occurs(const struct pp_model *model, enum pp_layer_kind kind)
 {
-    return kind == PP_LAYER_MOE ? model->experts.count > 0 : kind != PP_LAYER_MTP || model->mtp > 0;
+    if (kind == PP_LAYER_MTP)
+        return model->mtp > 0;
+    return kind != PP_LAYER_MOE || model->experts.count > 0;
 }
 
 static struct layers layers_of(const struct pp_cost_inputs *in, int split)
@@ -214,13 +232,14 @@ static struct layers layers_of(const struct pp_cost_inputs *in, int split)
     struct layers layers = {.gap_s = pp_roofline_framework(in)->op_gap_s / in->splits};
 
     for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
-        for (int pass = 0; pass < PP_PASSES && has_kind(in->model, kind); pass++)
+        for (int pass = 0; pass < PP_PASSES && occurs(in->model, (enum pp_layer_kind)kind); pass++)
             layers.sum[kind][pass] =
                 layer_sum(in, (enum pp_layer_kind)kind, work, (enum pp_pass)pass);
-    if (in->recompute == PP_RECOMPUTE_SELECTIVE)
-        layers.again = core_sum(in, work);
-    else if (in->recompute != PP_RECOMPUTE_NONE)
-        layers.again = layers.sum[PP_LAYER_BLOCK][PP_PASS_F];
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (in->recompute == PP_RECOMPUTE_SELECTIVE)
+            layers.again[blocks[i]] = core_sum(in, work);
+        else if (in->recompute != PP_RECOMPUTE_NONE)
+            layers.again[blocks[i]] = layers.sum[blocks[i]][PP_PASS_F];
     return layers;
 }
 
@@ -229,6 +248,7 @@ static void add_layers(struct sum *sum, const struct sum *layer, double count)
     sum->s += count * layer->s;
     sum->tp_s += count * layer->tp_s;
     sum->cp_s += count * layer->cp_s;
+    sum->ep_s += count * layer->ep_s;
     sum->flops += count * layer->flops;
     sum->bytes += count * layer->bytes;
     sum->launches += count * layer->launches;
@@ -238,15 +258,12 @@ static struct sum stage_sum(const struct pp_cost_inputs *in, const struct layers
                             enum pp_pass pass)
 {
     const bool has_ends = in->head != PP_HEAD_IGNORED;
-    const double counts[PP_LAYER_KINDS] = {
-        [PP_LAYER_BLOCK] = in->blocks_per_stage[stage],
-        [PP_LAYER_EMBEDDING] = has_ends && stage == 0,
-        [PP_LAYER_HEAD] = has_ends && stage == in->stages - 1,
-    };
+    const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
     struct sum sum = {0};
 
     for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
-        add_layers(&sum, &layers->sum[kind][pass], counts[kind]);
+        if (has_ends || (kind != PP_LAYER_EMBEDDING && kind != PP_LAYER_HEAD))
+            add_layers(&sum, &layers->sum[kind][pass], held.count[kind]);
     sum.s = with_host_s(in, &sum) + (pass == PP_PASS_W ? 0 : layers->gap_s);
     return sum;
 }
@@ -254,8 +271,8 @@ static struct sum stage_sum(const struct pp_cost_inputs *in, const struct layers
 double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
     const struct layers layers = layers_of(in, 0);
-    const bool is_again = kind == PP_LAYER_BLOCK && in->recompute != PP_RECOMPUTE_STAGE;
-    double s = is_again ? with_host_s(in, &layers.again) : 0;
+    const bool is_again = in->recompute != PP_RECOMPUTE_STAGE;
+    double s = is_again ? with_host_s(in, &layers.again[kind]) : 0;
 
     for (int pass = 0; pass < PP_PASSES; pass++)
         s += with_host_s(in, &layers.sum[kind][pass]);
@@ -268,6 +285,7 @@ static struct pp_cost cost_of(struct sum sum)
         .ps = pp_units_ps(sum.s),
         .tp_ps = pp_units_ps(sum.tp_s),
         .cp_ps = pp_units_ps(sum.cp_s),
+        .ep_ps = pp_units_ps(sum.ep_s),
         .flops = sum.flops,
         .bytes = sum.bytes,
     };
@@ -280,6 +298,7 @@ static struct pp_cost both(struct pp_cost i, struct pp_cost w)
         .ps = i.ps + w.ps,
         .tp_ps = i.tp_ps + w.tp_ps,
         .cp_ps = i.cp_ps + w.cp_ps,
+        .ep_ps = i.ep_ps + w.ep_ps,
         .gather_ps = i.gather_ps + w.gather_ps,
         .flops = i.flops + w.flops,
         .bytes = i.bytes + w.bytes,
@@ -289,9 +308,11 @@ static struct pp_cost both(struct pp_cost i, struct pp_cost w)
 static struct sum recompute_sum(const struct pp_cost_inputs *in, const struct layers *layers,
                                 int stage, double frac)
 {
+    const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
     struct sum sum = {0};
 
-    add_layers(&sum, &layers->again, frac * in->blocks_per_stage[stage]);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        add_layers(&sum, &layers->again[blocks[i]], frac * held.count[blocks[i]]);
     sum.s = with_host_s(in, &sum);
     return sum;
 }
@@ -363,6 +384,7 @@ static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_li
         costs->op[PP_RS][stage].ps += rest.ps;
         costs->op[PP_RS][stage].latency_ps += rest.latency_ps;
     }
+    pp_roofline_add_expert_sums(in, links, stage, costs);
     costs->ring_alpha_ps[stage] =
         pp_units_ps(pp_roofline_ring_step_s(in, state.sum, state.grads_bytes));
 }

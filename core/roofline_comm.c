@@ -216,17 +216,22 @@ double pp_roofline_ring_step_s(const struct pp_cost_inputs *in, struct pp_device
 static int tp_exchanges(const struct pp_cost_inputs *in, enum pp_layer_kind kind, enum pp_pass pass)
 {
     static const int gathers[][PP_PASSES] = {
-        [PP_LAYER_EMBEDDING] = {1, 1, 0},
-        [PP_LAYER_BLOCK] = {4, 4, 0},
-        [PP_LAYER_HEAD] = {1, 1, 0},
+        [PP_LAYER_EMBEDDING] = {1, 1, 0}, [PP_LAYER_BLOCK] = {4, 4, 0}, [PP_LAYER_HEAD] = {1, 1, 0},
+        [PP_LAYER_MOE] = {2, 2, 0}, /* attention's; those that share an expert: below */
+        [PP_LAYER_MTP] = {2, 2, 0}, /* the merging matrix */
     };
     static const int sums[][PP_PASSES] = {
-        [PP_LAYER_EMBEDDING] = {1, 0, 0},
-        [PP_LAYER_BLOCK] = {2, 2, 0},
-        [PP_LAYER_HEAD] = {0, 1, 0},
+        [PP_LAYER_EMBEDDING] = {1, 0, 0}, [PP_LAYER_BLOCK] = {2, 2, 0}, [PP_LAYER_HEAD] = {0, 1, 0},
+        [PP_LAYER_MOE] = {1, 1, 0},       [PP_LAYER_MTP] = {1, 1, 0},
     };
+    const int(*const table)[PP_PASSES] = in->is_tp_only ? sums : gathers;
+    int count = table[kind][pass];
 
-    return in->is_tp_only ? sums[kind][pass] : gathers[kind][pass];
+    if (kind == PP_LAYER_MOE && in->model->experts.shared_ffn > 0)
+        count = table[PP_LAYER_BLOCK][pass];
+    if (kind == PP_LAYER_MTP)
+        count += tp_exchanges(in, pp_model_last_kind(in->model), pass) + table[PP_LAYER_HEAD][pass];
+    return count;
 }
 
 double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
@@ -241,7 +246,9 @@ double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
         return 0;
     if (exchanges > 0)
         s = exchanges * pp_roofline_collective_s(in, in->is_tp_only ? PP_AR : PP_AG, group, bytes);
-    if (kind == PP_LAYER_HEAD && pass == PP_PASS_F) /* maximum, sum and target of every token */
+    s += pp_roofline_etp_s(in, kind, work, pass);
+    if ((kind == PP_LAYER_HEAD || kind == PP_LAYER_MTP) &&
+        pass == PP_PASS_F) /* maximum, sum and target of every token */
         s += 3 * pp_roofline_collective_s(in, PP_AR, group, work.tokens * 4);
     return s;
 }

@@ -37,16 +37,16 @@ bool pp_roofline_has_tied_copy(const struct pp_cost_inputs *in)
 double pp_roofline_stage_params(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_model *m = in->model;
-    double params = in->blocks_per_stage[stage] * pp_model_layer_params(m, PP_LAYER_BLOCK);
+    const struct pp_stage_layers layers = pp_roofline_stage_layers(in, stage);
+    const double routed = pp_roofline_routed_params(in, stage);
+    double params = -routed * pp_layout_expert_devices(&in->layout);
 
-    if (stage == 0)
-        params += pp_model_layer_params(m, PP_LAYER_EMBEDDING);
-    if (stage == in->stages - 1) {
-        params += pp_model_layer_params(m, PP_LAYER_HEAD);
-        if (pp_roofline_has_tied_copy(in))
-            params += (double)m->vocab * m->hidden;
-    }
-    return params / in->layout.tp;
+    for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
+        if (layers.count[kind] > 0)
+            params += layers.count[kind] * pp_model_layer_params(m, (enum pp_layer_kind)kind);
+    if (stage == in->stages - 1 && pp_roofline_has_tied_copy(in))
+        params += (double)m->vocab * m->hidden;
+    return params / in->layout.tp + routed;
 }
 
 double pp_roofline_boundary_bytes(const struct pp_cost_inputs *in)

@@ -106,6 +106,45 @@ double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
                         struct pp_work work, enum pp_pass pass);
 double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_work work, enum pp_pass pass);
 
+/* ---- experts ----------------------------------------------------------------------------- */
+
+/* What experts of a block do on one device. */
+struct pp_expert_work {
+    double sent;    /* copies of tokens that leave the device for experts */
+    double experts; /* held */
+    double tokens;  /* of each of them */
+    double ffn;     /* width of one on this device */
+};
+struct pp_expert_work pp_roofline_expert_work(const struct pp_cost_inputs *in, struct pp_work work);
+/* Layers of a stage by kind. */
+struct pp_stage_layers {
+    int count[PP_LAYER_KINDS];
+};
+struct pp_stage_layers pp_roofline_stage_layers(const struct pp_cost_inputs *in, int stage);
+/* Devices that hold the experts of a block between them, and those that hold the same ones. */
+struct pp_device_group pp_roofline_expert_group(const struct pp_cost_inputs *in);
+struct pp_device_group pp_roofline_expert_replicas(const struct pp_cost_inputs *in);
+/* Parameters of a stage's routed experts on one device. */
+double pp_roofline_routed_params(const struct pp_cost_inputs *in, int stage);
+/* Parameters of a stage on one device where they are cut over `shards` of its replicas; experts,
+ * which lie on several of them, are cut by the rest. */
+double pp_roofline_cut_params(const struct pp_cost_inputs *in, int stage, double shards);
+/* The part of a stage's parameters that sums of its own, over the replicas of experts, take care
+ * of: routed experts, where parameters are whole. */
+double pp_roofline_apart_params(const struct pp_cost_inputs *in, int stage);
+/* Add those sums to the stage's. */
+void pp_roofline_add_expert_sums(const struct pp_cost_inputs *in,
+                                 const struct pp_device_links *links, int stage,
+                                 struct pp_costs *costs);
+/* What a device sends in one exchange of a block, its own share included. */
+double pp_roofline_expert_bytes(const struct pp_cost_inputs *in, struct pp_work work);
+/* Seconds of the exchanges of one layer in one pass: over the experts' devices, and between those
+ * that share an expert. */
+double pp_roofline_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                        struct pp_work work, enum pp_pass pass);
+double pp_roofline_etp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                         struct pp_work work, enum pp_pass pass);
+
 /* ---- memory ------------------------------------------------------------------------------ */
 
 /* Parameters of a stage on one device of the tp group. */

@@ -54,7 +54,8 @@ struct pp_state_sums pp_roofline_state_sums(const struct pp_cost_inputs *in, int
     const struct pp_state_bytes bytes = pp_roofline_state_bytes(in);
     const struct pp_state_spec *state = &in->state;
     const double params =
-        pp_roofline_stage_params(in, stage) / pp_state_cut(state, PP_STATE_PARAMS);
+        (pp_roofline_stage_params(in, stage) - pp_roofline_apart_params(in, stage)) /
+        pp_state_cut(state, PP_STATE_PARAMS);
     const struct pp_mesh *shard = state->shard;
     const struct pp_device_group sum =
         pp_state_cut(state, PP_STATE_PARAMS) == 1
@@ -152,8 +153,7 @@ static double gather_s(const struct units *u, struct pp_mesh mesh, int unit)
 
 static double scatter_s(const struct units *u, int unit)
 {
-    const double bytes =
-        params_of(u, unit) * pp_roofline_state_bytes(u->in).grads;
+    const double bytes = params_of(u, unit) * pp_roofline_state_bytes(u->in).grads;
 
     return pp_collective_s(pp_collective_time(
         PP_RS, u->in->algorithm, mesh_group(u->in->state.shard[PP_STATE_PARAMS]), u->links, bytes));
@@ -226,13 +226,16 @@ void pp_roofline_state_memory(const struct pp_cost_inputs *in, int stage,
 {
     const struct pp_state_bytes bytes = pp_roofline_state_bytes(in);
     const struct pp_state_spec *state = &in->state;
-    const double params = pp_roofline_stage_params(in, stage);
+    double params[PP_STATE_SHARDED];
 
-    memory->params_bytes = bytes.params * params / pp_state_cut(state, PP_STATE_PARAMS);
+    for (int c = 0; c < PP_STATE_SHARDED; c++)
+        params[c] = pp_roofline_cut_params(in, stage, pp_state_cut(state, (enum pp_state_class)c));
+    memory->params_bytes = bytes.params * params[PP_STATE_PARAMS];
     if (state->secondary.in_node)
-        memory->params_bytes += bytes.params * params / pp_mesh_size(state->secondary);
-    memory->grads_bytes = bytes.grads * params / pp_state_cut(state, PP_STATE_GRADS);
-    memory->optimizer_bytes = bytes.optimizer * params / pp_state_cut(state, PP_STATE_OPTIMIZER);
+        memory->params_bytes +=
+            bytes.params * pp_roofline_cut_params(in, stage, pp_mesh_size(state->secondary));
+    memory->grads_bytes = bytes.grads * params[PP_STATE_GRADS];
+    memory->optimizer_bytes = bytes.optimizer * params[PP_STATE_OPTIMIZER];
 }
 
 /* Adam reads gradient and state and writes state and parameters. */
@@ -240,7 +243,7 @@ double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_state_bytes state = pp_roofline_state_bytes(in);
 
-    return pp_roofline_stage_params(in, stage) / pp_state_cut(&in->state, PP_STATE_OPTIMIZER) *
+    return pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER)) *
            (state.grads + 2 * state.optimizer + state.params +
             (pp_dtype_bytes(&in->cluster->device) > 2 ? state.params : 0));
 }
