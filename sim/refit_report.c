@@ -59,7 +59,7 @@ static enum pp_status leave_out(struct pp_refit *refit, const struct pp_measure_
     for (int i = 0; i < refit->row_count; i++) {
         struct pp_validation_row *row = &validation->rows[refit->rows[i].row - cases];
         row->error_frac = expm1(residuals[i]);
-        row->prediction.step_s = row->row->step_s * exp(residuals[i]);
+        row->prediction.step_s = row->step_s * exp(residuals[i]);
     }
     if (out)
         print_values(refit, without, out);
