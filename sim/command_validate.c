@@ -1,6 +1,7 @@
 /* pipesim validate: published measurements held against predictions. */
 #include "sim/commands.h"
 
+#include "core/output.h"
 #include "sim/refit.h"
 #include "sim/report.h"
 #include "sim/validation.h"
@@ -130,17 +131,69 @@ static enum pp_status check_options(const struct pp_parsed *parsed, struct pp_er
         return pp_error_set(err, PP_EINVAL, "--explain needs --row ID: it shows one row in depth");
     if (get(parsed, "row")->count && get(parsed, "json")->count)
         return pp_error_set(err, PP_EINVAL, "--row is for people; --json has all rows");
+    if (get(parsed, "markdown")->count && get(parsed, "json")->count)
+        return pp_error_set(err, PP_EINVAL,
+                            "--json and --markdown both write to stdout; give one of them");
     return PP_OK;
+}
+
+/* Replace the errors by those of constants fitted without the family of each row; the ones of the
+ * built-in constants stay in `built_in`. */
+static enum pp_status refit(struct pp_arena *arena, const struct pp_measurements *list,
+                            struct pp_validation *validation, struct pp_validation *built_in,
+                            FILE *out, struct pp_error *err)
+{
+    const size_t bytes = sizeof(*validation->rows) * (size_t)validation->count;
+
+    *built_in = *validation;
+    built_in->rows = memcpy(pp_arena_alloc(arena, bytes), validation->rows, bytes);
+    return pp_refit_validation(arena, list, validation, out, err);
+}
+
+static enum pp_status write_rows(struct pp_arena *arena, const char *path,
+                                 const struct pp_validation *validation, struct pp_error *err)
+{
+    struct pp_output output;
+
+    if (!path)
+        return PP_OK;
+    PP_TRY(pp_output_open(arena, path, &output, err));
+    pp_validation_csv(validation, output.file);
+    return pp_output_commit(&output, err);
+}
+
+static enum pp_status report(struct pp_arena *arena, const struct pp_parsed *parsed,
+                             const struct pp_measurements *list, FILE *out, struct pp_error *err)
+{
+    const struct pp_option_value *worst = get(parsed, "worst");
+    const bool is_refit = get(parsed, "refit")->count > 0, is_json = get(parsed, "json")->count > 0,
+               is_page = get(parsed, "markdown")->count > 0;
+    const struct pp_validation_view view = {.worst =
+                                                worst->count ? (int)worst->integer : DEFAULT_WORST};
+    struct pp_validation validation, built_in;
+
+    pp_validation_run(arena, list, &validation);
+    built_in = validation;
+    if (is_refit)
+        PP_TRY(refit(arena, list, &validation, &built_in, is_json || is_page ? NULL : out, err));
+    const struct pp_validation_page page = {.built_in = &built_in,
+                                            .judged = is_refit ? &validation : NULL};
+    if (is_json)
+        pp_validation_json(arena, &validation, out);
+    else if (is_page)
+        pp_validation_markdown(arena, &page, out);
+    else
+        pp_validation_print(arena, &validation, &view, out);
+    PP_TRY(write_rows(arena, get(parsed, "output")->text, &validation, err));
+    return check_tolerance(arena, parsed, &validation, err);
 }
 
 enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_parsed *parsed,
                                    FILE *out, struct pp_error *err)
 {
-    const struct pp_option_value *worst = get(parsed, "worst");
     const char *family = get(parsed, "family")->text, *id = get(parsed, "row")->text;
     struct pp_measurements list = {0};
     const struct pp_measurement *row = NULL;
-    struct pp_validation validation;
 
     PP_TRY(check_options(parsed, err));
     PP_TRY(read_files(arena, parsed, &list, err));
@@ -150,16 +203,5 @@ enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_parse
     }
     if (family)
         PP_TRY(select_family(arena, family, &list, err));
-    pp_validation_run(arena, &list, &validation);
-    const bool is_json = get(parsed, "json")->count > 0;
-    if (get(parsed, "refit")->count)
-        PP_TRY(pp_refit_validation(arena, &list, &validation, is_json ? NULL : out, err));
-    if (is_json) {
-        pp_validation_json(arena, &validation, out);
-    } else {
-        const struct pp_validation_view view = {.worst = worst->count ? (int)worst->integer
-                                                                      : DEFAULT_WORST};
-        pp_validation_print(arena, &validation, &view, out);
-    }
-    return check_tolerance(arena, parsed, &validation, err);
+    return report(arena, parsed, &list, out, err);
 }

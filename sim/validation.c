@@ -67,29 +67,48 @@ void pp_validation_run(struct pp_arena *arena, const struct pp_measurements *lis
     pp_validation_baseline(arena, validation);
 }
 
-/* One MFU for every run of the world, learned from the complete rows of other families. */
-static double mfu_without(double *scratch, const struct pp_validation *v, const char *family)
+/* ---- a rival that knows one number -------------------------------------------------------- */
+
+/* Median MFU of the complete rows of a family, NAN of none. */
+static double mfu_of(double *scratch, const struct pp_validation *v, const char *family)
 {
     int n = 0;
 
     for (int i = 0; i < v->count; i++)
         if (pp_validation_is_complete(&v->rows[i]) && isfinite(v->rows[i].mfu) &&
-            strcmp(v->rows[i].row->family, family) != 0)
+            !strcmp(v->rows[i].row->family, family))
             scratch[n++] = v->rows[i].mfu;
+    return pp_median(scratch, n);
+}
+
+/* One MFU for every run of the world: the median over the other families, which weigh alike. */
+static double mfu_without(double *scratch, const struct pp_validation_group *families, int count,
+                          const char *family)
+{
+    int n = 0;
+
+    for (int i = 0; i < count; i++)
+        if (isfinite(families[i].mfu) && strcmp(families[i].name, family) != 0)
+            scratch[n++] = families[i].mfu;
     return pp_median(scratch, n);
 }
 
 void pp_validation_baseline(struct pp_arena *arena, struct pp_validation *v)
 {
-    double *scratch = PP_ARRAY(arena, double, v->count), mfu = (double)NAN;
+    double *scratch = PP_ARRAY(arena, double, v->count + 1), mfu = (double)NAN;
     const char *family = NULL;
+    int count;
+    struct pp_validation_group *families =
+        pp_validation_by(arena, v, pp_validation_is_any, PP_BY_FAMILY, &count);
 
+    for (int i = 0; i < count; i++)
+        families[i].mfu = mfu_of(scratch, v, families[i].name);
     for (int i = 0; i < v->count; i++) {
         struct pp_validation_row *row = &v->rows[i];
         if (!isfinite(row->mfu))
             continue;
         if (!family || strcmp(family, row->row->family) != 0)
-            mfu = mfu_without(scratch, v, row->row->family);
+            mfu = mfu_without(scratch, families, count, row->row->family);
         family = row->row->family;
         row->baseline_error_frac = row->mfu / mfu - 1;
     }

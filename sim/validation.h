@@ -47,12 +47,14 @@ struct pp_validation_errors {
 struct pp_validation_group {
     const char *name;
     struct pp_validation_errors time, memory, baseline;
+    double mfu; /* of families, while the baseline is computed */
 };
 enum pp_validation_key {
     PP_BY_FAMILY,
     PP_BY_DEVICE,
     PP_BY_SCHEDULE,
     PP_BY_PRECISION,
+    PP_BY_FRAMEWORK,
     PP_VALIDATION_KEYS
 };
 extern const char *const pp_validation_key_names[PP_VALIDATION_KEYS];
@@ -84,12 +86,27 @@ struct pp_validation_fit {
 };
 struct pp_validation_fit pp_validation_fit(const struct pp_validation *validation);
 
-/* ---- for people and for programs: sim/validation_text.c, validation_json.c ---- */
+struct pp_validation_count {
+    int rows, predicted;
+    int complete, complete_predicted; /* those that state every knob */
+};
+struct pp_validation_count pp_validation_count(const struct pp_validation *validation);
+
+/* ---- for people and for programs: sim/validation_text.c, _markdown.c, _json.c ---- */
 struct pp_validation_view {
     int worst; /* how many rows with the largest errors */
 };
 void pp_validation_print(struct pp_arena *arena, const struct pp_validation *validation,
                          const struct pp_validation_view *view, FILE *out);
+/* The page docs/accuracy.md: the same rows predicted with the built-in constants and, where
+ * `judged` is there, with constants fitted without their family. */
+struct pp_validation_page {
+    const struct pp_validation *built_in, *judged;
+};
+void pp_validation_markdown(struct pp_arena *arena, const struct pp_validation_page *page,
+                            FILE *out);
 void pp_validation_json(struct pp_arena *arena, const struct pp_validation *validation, FILE *out);
+/* A line for each row. */
+void pp_validation_csv(const struct pp_validation *validation, FILE *out);
 
 #endif

@@ -23,12 +23,12 @@ bool pp_validation_is_pipelined(const struct pp_validation_row *row)
 }
 
 const char *const pp_validation_key_names[PP_VALIDATION_KEYS] = {"family", "device", "schedule",
-                                                                 "precision"};
+                                                                 "precision", "framework"};
 
 static const char *key_of(const struct pp_validation_row *row, enum pp_validation_key key)
 {
     const char *const keys[PP_VALIDATION_KEYS] = {row->row->family, row->device, row->schedule,
-                                                  row->precision};
+                                                  row->precision, row->framework};
 
     return keys[key];
 }
@@ -175,6 +175,19 @@ pp_validation_reasons(struct pp_arena *arena, const struct pp_validation *valida
     if (*count > 0)
         qsort(reasons, (size_t)*count, sizeof(*reasons), by_number);
     return reasons;
+}
+
+struct pp_validation_count pp_validation_count(const struct pp_validation *validation)
+{
+    struct pp_validation_count count = {.rows = validation->count};
+
+    for (int i = 0; i < validation->count; i++) {
+        const bool is_complete = validation->rows[i].row->is_complete;
+        count.predicted += !validation->rows[i].skipped;
+        count.complete += is_complete;
+        count.complete_predicted += is_complete && !validation->rows[i].skipped;
+    }
+    return count;
 }
 
 struct pp_validation_fit pp_validation_fit(const struct pp_validation *validation)

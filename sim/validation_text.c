@@ -69,7 +69,7 @@ static void print_times(struct pp_arena *arena, const struct pp_validation *v, F
     const struct pp_validation_group rest =
         pp_validation_all(arena, v, is_incomplete, "rows with conclusions, experts");
     char median[CELL_BYTES];
-    int families;
+    int families, n = 0;
 
     if (all.time.n + rest.time.n == 0) {
         fputs("\nno row has both a published step time and a prediction\n", out);
@@ -80,13 +80,16 @@ static void print_times(struct pp_arena *arena, const struct pp_validation *v, F
     line(&pipelined, &pipelined.time, out);
     const struct pp_validation_group *groups =
         pp_validation_by(arena, v, pp_validation_is_complete, PP_BY_FAMILY, &families);
-    fprintf(out, "%-*s %5d %8s\n", NAME, "median of families", families,
+    for (int i = 0; i < families; i++)
+        n += groups[i].time.n > 0;
+    fprintf(out, "%-*s %5d %8s\n", NAME, "median of families", n,
             percent(pp_validation_median_of(arena, groups, families), "%.1f %%", median));
     line(&rest, &rest.time, out);
     print_by(arena, v, pp_validation_is_complete, PP_BY_FAMILY, "complete, by family", out);
     print_by(arena, v, pp_validation_is_complete, PP_BY_DEVICE, "complete, by device", out);
     print_by(arena, v, pp_validation_is_complete, PP_BY_SCHEDULE, "complete, by schedule", out);
     print_by(arena, v, pp_validation_is_complete, PP_BY_PRECISION, "complete, by precision", out);
+    print_by(arena, v, pp_validation_is_complete, PP_BY_FRAMEWORK, "complete, by framework", out);
     print_by(arena, v, is_incomplete, PP_BY_FAMILY, "others, by family", out);
 }
 
@@ -158,15 +161,10 @@ static void print_skipped(struct pp_arena *arena, const struct pp_validation *v,
 void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v,
                          const struct pp_validation_view *view, FILE *out)
 {
-    int predicted = 0, complete = 0, complete_predicted = 0;
+    const struct pp_validation_count count = pp_validation_count(v);
 
-    for (int i = 0; i < v->count; i++) {
-        predicted += !v->rows[i].skipped;
-        complete += v->rows[i].row->is_complete;
-        complete_predicted += v->rows[i].row->is_complete && !v->rows[i].skipped;
-    }
-    fprintf(out, "%d rows: %d predicted; of %d with every knob stated %d\n", v->count, predicted,
-            complete, complete_predicted);
+    fprintf(out, "%d rows: %d predicted; of %d with every knob stated %d\n", count.rows,
+            count.predicted, count.complete, count.complete_predicted);
     fputs("errors: predicted / published - 1; size: median, p90, mean; bias: their median with\n"
           "sign; one MFU: median error of a rival that knows the median MFU of other families\n",
           out);

@@ -23,6 +23,9 @@ $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/[-+0-9.]+ (%|GiB
 > fp16                          1   N %   N %   N %  N %        -
 > bf16                          1   N %   N %   N %  N %        -
 >
+> complete, by framework     rows   median      p90     mean     bias  one MFU
+> megatron                      2   N %   N %   N %  N %        -
+>
 > peak memory                rows   median      p90     mean     bias
 > all                           1   N %   N %   N %  N %
 > alpha                         1   N %   N %   N %  N %
