@@ -1,7 +1,5 @@
 #include "core/roofline_parts.h"
 
-#include <string.h>
-
 const struct pp_framework *pp_roofline_framework(const struct pp_cost_inputs *in)
 {
     return in->framework ? in->framework : pp_framework_plain;
@@ -9,7 +7,7 @@ const struct pp_framework *pp_roofline_framework(const struct pp_cost_inputs *in
 
 static bool is_fp16(const struct pp_cost_inputs *in)
 {
-    return strcmp(in->cluster->device.dtype, "fp16") == 0;
+    return in->cluster->device.precision == PP_PRECISION_FP16;
 }
 
 struct pp_state_bytes pp_roofline_state_bytes(const struct pp_cost_inputs *in)

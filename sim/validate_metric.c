@@ -109,10 +109,12 @@ double pp_measure_memory_bytes(const struct pp_measurement *row, const struct pp
     const struct pp_rank_memory *m = &result->memory[result->peak_rank];
     const double tensors = m->params_bytes + m->grads_bytes + m->optimizer_bytes +
                            m->activations_bytes + m->buffers_bytes;
-    const double bytes[] = {[PP_MEASURE_DEVICE] = m->peak_bytes,
-                            [PP_MEASURE_RESERVED] =
-                                tensors * (1 + result->config.framework->fragment_frac),
-                            [PP_MEASURE_TENSORS] = tensors};
+    const double capacity = result->config.cluster.device.memory_bytes;
+    const double bytes[] = {
+        [PP_MEASURE_DEVICE] = fmax(m->peak_bytes, fmin(capacity, m->peak_bytes + m->cached_bytes)),
+        [PP_MEASURE_RESERVED] =
+            tensors * (1 + result->config.framework->fragment_frac) + m->cached_bytes,
+        [PP_MEASURE_TENSORS] = tensors};
 
     return isfinite(row->mem_bytes) ? bytes[pp_measure_memory_of(row)] : m->peak_bytes;
 }

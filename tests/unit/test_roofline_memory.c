@@ -101,11 +101,12 @@ Test(roofline_memory, frameworks_have_their_state)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     static const struct {
-        const char *framework, *dtype;
+        const char *framework;
+        enum pp_precision precision;
         double state, update;
-    } rows[] = {{"plain", "bf16", 16, 0},    {"megatron", "bf16", 18, 0},
-                {"megatron", "fp16", 16, 4}, {"deepspeed", "fp16", 16, 6},
-                {"fsdp", "bf16", 16, 8},     {"megatron", "fp32", 16, 0}};
+    } rows[] = {{"plain", PP_PRECISION_BF16, 16, 0},    {"megatron", PP_PRECISION_BF16, 18, 0},
+                {"megatron", PP_PRECISION_FP16, 16, 4}, {"deepspeed", PP_PRECISION_FP16, 16, 6},
+                {"fsdp", PP_PRECISION_BF16, 16, 0},     {"megatron", PP_PRECISION_FP32, 16, 0}};
     struct pp_error err;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -113,7 +114,7 @@ Test(roofline_memory, frameworks_have_their_state)
         struct pp_cluster cluster;
         struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
         cr_assert_eq(pp_framework_find(rows[i].framework, &in.framework, &err), PP_OK);
-        cluster.device.dtype = rows[i].dtype;
+        cr_assert_eq(pp_device_set_precision(&cluster.device, rows[i].precision, &err), PP_OK);
         const struct pp_stage_memory *m = &costs_of(arena, &in)->memory[3];
         const double params = pp_roofline_stage_params(&in, 3);
         cr_assert_float_eq((m->params_bytes + m->grads_bytes + m->optimizer_bytes) / params,
