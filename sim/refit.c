@@ -15,7 +15,7 @@ static const double LONGEST_STEP = 0.7;
 /* A step that lowers the loss by less than this share is the last. */
 static const double LEAST_GAIN = 2e-3;
 /* Rows of a family that teach, spread evenly over it; all are judged. */
-enum { TEACHERS_MAX = 120 };
+enum { TEACHERS_MAX = 40, INCOMPLETE_TEACHERS_MAX = 10 };
 enum { OWN_MAX = 64, HALVINGS = 4 };
 
 /* ---- which values and rows there are -------------------------------------------------------- */
@@ -66,13 +66,17 @@ static void weigh(struct pp_refit *refit)
     double *sum = PP_ARRAY(refit->arena, double, families + 1);
     double *most = PP_ARRAY(refit->arena, double, families + 1);
     int *rows = PP_ARRAY(refit->arena, int, families + 1);
+    int *complete = PP_ARRAY(refit->arena, int, families + 1);
     int *seen = PP_ARRAY(refit->arena, int, families + 1);
 
-    for (int i = 0; i < refit->row_count; i++)
+    for (int i = 0; i < refit->row_count; i++) {
         rows[refit->rows[i].family]++;
+        complete[refit->rows[i].family] += refit->rows[i].row->row->is_complete;
+    }
     for (int i = 0; i < refit->row_count; i++) {
         struct pp_refit_row *row = &refit->rows[i];
-        const int f = row->family, stride = (rows[f] + TEACHERS_MAX - 1) / TEACHERS_MAX;
+        const int f = row->family, most_rows = complete[f] ? TEACHERS_MAX : INCOMPLETE_TEACHERS_MAX;
+        const int stride = (rows[f] + most_rows - 1) / most_rows;
         if (seen[f]++ % stride)
             continue;
         row->weight = row->row->row->is_complete ? 1 : INCOMPLETE_WEIGHT;

@@ -2,6 +2,8 @@
 #include "sim/refit.h"
 #include "sim/validation.h"
 
+#include "core/quantile.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -49,6 +51,38 @@ static enum pp_status judge_all(const struct pp_refit *refit, double *without, d
     return PP_OK;
 }
 
+static double median_abs(double *scratch, const struct pp_refit *refit, const double *residuals,
+                         int family)
+{
+    int n = 0;
+
+    for (int i = 0; i < refit->row_count; i++)
+        if (refit->rows[i].family == family && isfinite(residuals[i]))
+            scratch[n++] = fabs(expm1(residuals[i]));
+    return pp_median(scratch, n);
+}
+
+/* What a family's own rows gain it. */
+static enum pp_status print_families(struct pp_refit *refit, const double *residuals, FILE *out,
+                                     struct pp_error *err)
+{
+    double *taught = PP_ARRAY(refit->arena, double, refit->row_count + 1);
+    double *values = PP_ARRAY(refit->arena, double, refit->value_count + 1);
+
+    for (int i = 0; i < refit->value_count; i++)
+        values[i] = refit->values[i].log_value;
+    fprintf(out, "\n%-25s %8s %8s\n", "median error of a family", "with it", "without");
+    for (int f = 0; f < refit->family_count; f++) {
+        double *scratch = PP_ARRAY(refit->arena, double, refit->row_count + 1);
+        PP_TRY(pp_refit_judge(refit, f, values, taught, err));
+        const double with = median_abs(scratch, refit, taught, f);
+        fprintf(out, "%-25.25s %6.1f %% %6.1f %%\n", refit->families[f], 100 * with,
+                100 * median_abs(scratch, refit, residuals, f));
+    }
+    fputc('\n', out);
+    return PP_OK;
+}
+
 static enum pp_status leave_out(struct pp_refit *refit, const struct pp_measure_case *cases,
                                 struct pp_validation *validation, FILE *out, struct pp_error *err)
 {
@@ -61,9 +95,10 @@ static enum pp_status leave_out(struct pp_refit *refit, const struct pp_measure_
         row->error_frac = expm1(residuals[i]);
         row->prediction.step_s = row->step_s * exp(residuals[i]);
     }
-    if (out)
-        print_values(refit, without, out);
-    return PP_OK;
+    if (!out)
+        return PP_OK;
+    print_values(refit, without, out);
+    return print_families(refit, residuals, out, err);
 }
 
 enum pp_status pp_refit_validation(struct pp_arena *arena, const struct pp_measurements *list,
