@@ -81,10 +81,10 @@ const struct pp_measure_rule pp_measure_rules[] = {
     /* FlashAttention, or scores stored in memory? */
     {PP_COL_GPU,    "p100",                      "attention", "unfused", "FlashAttention needs a GPU of 2018 or later"},
     {PP_COL_GPU,    "v100",                      "attention", "unfused", "FlashAttention needs a GPU of 2018 or later"},
-    {PP_COL_NOTE,   "flashattention",            "attention", "fused", NULL},
     {PP_COL_SOURCE, "zero bubble pipeline",      "attention", "unfused", "its scripts of 2023 do not ask for FlashAttention"},
     {PP_COL_NOTE,   "megatron-deepspeed",        "attention", "unfused", "FlashAttention is off in Megatron-DeepSpeed unless asked for"},
     {PP_COL_YEAR,   "<2023",                     "attention", "unfused", "before 2023 Megatron-LM had no FlashAttention"},
+    {PP_COL_YEAR,   "<2024",                     "attention", "flash1", "FlashAttention 2 appeared in the middle of 2023"},
     {PP_COL_YEAR,   "*",                         "attention", "fused", NULL},
 
     /* What the matrices are. */
