@@ -9,7 +9,7 @@
 struct pp_layout {
     int gpus;
     int tp, pp, dp, cp, ep; /* degrees, >= 1 */
-    int etp; /* tensor-parallel degree of experts, divides tp; 0 = tp */
+    int etp;                /* tensor-parallel degree of experts, divides tp; 0 = tp */
     int vp;                 /* chunks per pipeline rank and pipeline */
     int micro_batches;      /* N of one data-parallel replica, over all its pipelines together */
     int mbs;                /* samples per micro-batch */

@@ -247,11 +247,37 @@ static void explain_head(const struct pp_cost_inputs *in, FILE *out)
                 pp_roofline_layer_s(in, PP_LAYER_HEAD) / pp_roofline_layer_s(in, PP_LAYER_BLOCK));
 }
 
+static void explain_experts(const struct pp_cost_inputs *in, FILE *out)
+{
+    const struct pp_work work = pp_roofline_work(in, 0);
+    const struct pp_experts *e = &in->model->experts;
+    const struct pp_device_group group = pp_roofline_expert_group(in),
+                                 replicas = pp_roofline_expert_replicas(in);
+
+    if (e->count == 0)
+        return;
+    const struct pp_expert_work w = pp_roofline_expert_work(in, work);
+    fprintf(out,
+            "  experts: %d of %d a token; ep = %d over %d node%s, etp = %d, each on %d device%s\n"
+            "    a device holds %g of a block, each works on %.0f tokens of width %g\n",
+            e->top_k, e->count, in->layout.ep, group.nodes, group.nodes == 1 ? "" : "s",
+            pp_layout_etp(&in->layout), replicas.members, replicas.members == 1 ? "" : "s",
+            w.experts, w.tokens, w.ffn);
+    if (in->layout.ep > 1)
+        fprintf(out, "    exchange: top_k t/tp h values = %s out of each device, twice: %s\n",
+                TEXT(pp_roofline_expert_bytes(in, work), PP_UNIT_BYTES),
+                TIME(pp_roofline_ep_s(in, PP_LAYER_MOE, work, PP_PASS_F)));
+}
+
 void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
     explain_symbols(in, costs, out);
     fputs("  kernels: shape (m x n x k) or bytes, share of the peak, time, what bounds it\n", out);
-    pp_roofline_explain_kernels(in, PP_LAYER_BLOCK, "block", out);
+    explain_experts(in, out);
+    if (pp_model_moe_blocks(in->model, 0, in->model->layers) < in->model->layers)
+        pp_roofline_explain_kernels(in, PP_LAYER_BLOCK, "block", out);
+    if (in->model->experts.count > 0)
+        pp_roofline_explain_kernels(in, PP_LAYER_MOE, "mixture", out);
     pp_roofline_explain_kernels(in, PP_LAYER_HEAD, "head", out);
     pp_roofline_explain_kernels(in, PP_LAYER_EMBEDDING, "embedding", out);
     explain_head(in, out);

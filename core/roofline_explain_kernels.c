@@ -45,7 +45,9 @@ static void explain_pass(const struct pp_cost_inputs *in, enum pp_layer_kind kin
 
     fprintf(out, "  %s %s: %s compute + %s tensor-parallel", what, pass_names[pass],
             TIME(compute.s), TIME(pp_roofline_tp_s(in, kind, work, pass)));
-    if (kind == PP_LAYER_BLOCK && in->layout.cp > 1)
+    if (kind == PP_LAYER_MOE && in->layout.ep > 1)
+        fprintf(out, " + %s expert-parallel", TIME(pp_roofline_ep_s(in, kind, work, pass)));
+    if (kind != PP_LAYER_HEAD && kind != PP_LAYER_EMBEDDING && in->layout.cp > 1)
         fprintf(out, " + %s context-parallel", TIME(pp_roofline_cp_s(in, work, pass)));
     if (host_s > 0)
         fprintf(out, ", host at least %s", TIME(host_s));

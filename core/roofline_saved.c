@@ -18,16 +18,35 @@ struct sizes {
     double value_bytes; /* of one value */
     double share;       /* of `whole` on this device */
     double tp;
-    double h, q, kv, ffn;
-    int fan; /* matrices into the activation function */
+    double h, q, kv, out, ffn; /* queries, keys and values on average, what attention puts out */
+    double latent;             /* narrow vectors of latent attention, before and behind norms */
+    double routed;             /* copies of hidden vectors that experts work on */
+    int fan;                   /* matrices into the activation function */
 };
 
-static struct sizes sizes_of(const struct pp_cost_inputs *in)
+/* Widths of all experts that a token meets, and of what its copies need. */
+static void set_experts(const struct pp_cost_inputs *in, struct sizes *z)
+{
+    const struct pp_experts *e = &in->model->experts;
+    const double copies = e->top_k * (in->capacity_factor > 0 ? in->capacity_factor : 1);
+
+    z->ffn = copies * e->ffn + e->shared_ffn;
+    z->routed = copies * pp_layout_etp(&in->layout) * z->h;
+}
+
+static void set_latent(const struct pp_model *m, struct sizes *z)
+{
+    z->kv = pp_model_attention_width(m);
+    z->out = (double)m->heads * m->latent.value_dim;
+    z->latent = 2.0 * m->latent.q_rank + 2.0 * m->latent.kv_rank + m->latent.rope_dim;
+}
+
+static struct sizes sizes_of(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
     const struct pp_model *m = in->model;
     const double tp = in->layout.tp;
 
-    return (struct sizes){
+    struct sizes z = {
         .tokens = (double)in->layout.mbs * in->layout.seq / in->layout.cp,
         .value_bytes = pp_dtype_bytes(&in->cluster->device),
         .share = in->is_tp_only ? 1 : 1 / tp,
@@ -35,9 +54,16 @@ static struct sizes sizes_of(const struct pp_cost_inputs *in)
         .h = m->hidden,
         .q = (double)m->heads * m->head_dim,
         .kv = (double)m->kv_heads * m->head_dim,
+        .out = (double)m->heads * m->head_dim,
         .ffn = m->ffn,
         .fan = m->is_gated ? 2 : 1,
     };
+
+    if (m->latent.kv_rank > 0)
+        set_latent(m, &z);
+    if (kind == PP_LAYER_MOE)
+        set_experts(in, &z);
+    return z;
 }
 
 static double bytes_of(const struct sizes *z, struct widths w)
@@ -57,11 +83,13 @@ static struct widths saved_widths(const struct pp_cost_inputs *in, const struct 
     const int hidden = z->fan + 1 + (is_gated && pp_roofline_framework(in)->is_gate_unfused);
 
     return (struct widths){
-        .whole = 2 * z->h /* inputs of two norms */
-                 + 2 * z->h /* of qkv, of the MLP */,
-        .cut = z->q + 2 * z->kv   /* queries, keys, values */
-               + z->q             /* input of the projection */
-               + hidden * z->ffn, /* inputs of the activation function, of the last matrix */
+        .whole = 2 * z->h   /* inputs of two norms */
+                 + 2 * z->h /* of qkv, of the MLP */
+                 + z->latent,
+        .cut = z->q + 2 * z->kv  /* queries, keys, values */
+               + z->out          /* input of the projection */
+               + hidden * z->ffn /* inputs of the activation function, of the last matrix */
+               + z->routed,      /* inputs of experts */
         .whole_masks = is_gated ? 0 : 2 * z->h,
     };
 }
@@ -71,8 +99,8 @@ static struct widths saved_widths(const struct pp_cost_inputs *in, const struct 
 static struct widths matrix_widths(const struct sizes *z)
 {
     return (struct widths){
-        .whole = 2 * z->h + 2 * z->h,
-        .cut = z->q + z->ffn + z->q + 2 * z->kv + z->fan * z->ffn,
+        .whole = 2 * z->h + 2 * z->h + z->latent,
+        .cut = z->out + z->ffn + z->q + 2 * z->kv + z->fan * z->ffn + 2 * z->routed,
     };
 }
 
@@ -118,7 +146,7 @@ static double kept_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
  * gathered input that a weight gradient multiplies with. */
 static double block_backward_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 {
-    const double mlp = bytes_of(z, (struct widths){.cut = (z->fan + 1) * z->ffn}),
+    const double mlp = bytes_of(z, (struct widths){.cut = (z->fan + 1) * z->ffn + z->routed}),
                  attention = bytes_of(z, (struct widths){.cut = z->q + 2 * z->kv}) +
                              2 * z->value_bytes * score_values(in, z),
                  ring = in->layout.cp > 1 ? bytes_of(z, (struct widths){.cut = 4 * z->kv}) : 0;
@@ -139,10 +167,14 @@ enum { LOGIT_BYTES = 4, TOKEN_BYTES = 4 };
 
 double pp_roofline_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
-    const struct sizes z = sizes_of(in);
+    const struct sizes z = sizes_of(in, kind);
 
-    if (kind == PP_LAYER_BLOCK)
+    if (kind == PP_LAYER_BLOCK || kind == PP_LAYER_MOE)
         return block_bytes(in, &z);
+    if (kind == PP_LAYER_MTP) /* the merging matrix' inputs, a block, the head once more */
+        return bytes_of(&z, (struct widths){.whole = 4 * z.h}) +
+               pp_roofline_saved_bytes(in, pp_model_last_kind(in->model)) +
+               pp_roofline_saved_bytes(in, PP_LAYER_HEAD);
     if (kind == PP_LAYER_HEAD) /* Korthikanti et al. 2022, section 4.3: 4 s b h (1 + V/h) / t */
         return bytes_of(&z, (struct widths){.whole = 2 * z.h}) + LOGIT_BYTES * logits(in, &z);
     /* token numbers and, with dropout, a mask */
@@ -168,39 +200,66 @@ static double ends_bytes(const struct pp_cost_inputs *in, const struct sizes *z,
     if (stage == 0)
         bytes += pp_roofline_saved_bytes(in, PP_LAYER_EMBEDDING);
     if (stage == in->stages - 1)
-        bytes += pp_roofline_saved_bytes(in, PP_LAYER_HEAD);
+        bytes +=
+            pp_roofline_saved_bytes(in, PP_LAYER_HEAD) +
+            (in->model->mtp > 0 ? in->model->mtp * pp_roofline_saved_bytes(in, PP_LAYER_MTP) : 0);
     return bytes;
+}
+
+/* The blocks of a stage together, dense ones and mixtures of experts. */
+struct blocks {
+    double full, kept;    /* saved, and by those that are recomputed */
+    double again;         /* more while one of them is computed again */
+    double until_weights; /* needed by weight gradients */
+    double backward;      /* gradients while one passes backward */
+};
+
+static struct blocks blocks_of(const struct pp_cost_inputs *in, int stage)
+{
+    static const enum pp_layer_kind kinds[] = {PP_LAYER_BLOCK, PP_LAYER_MOE};
+    const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
+    struct blocks sum = {0};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const int count = held.count[kinds[i]];
+        if (count == 0)
+            continue;
+        const struct sizes z = sizes_of(in, kinds[i]);
+        const double full = block_bytes(in, &z), kept = fmin(full, kept_bytes(in, &z));
+        sum.full += count * full;
+        sum.kept += count * kept;
+        sum.again = fmax(sum.again, full - kept);
+        sum.until_weights += count * bytes_of(&z, matrix_widths(&z));
+        sum.backward = fmax(sum.backward, block_backward_bytes(in, &z));
+    }
+    return sum;
 }
 
 /* Recomputed blocks keep little and are computed again one after the other, so that the whole
  * activations of only one block exist beside what is kept. */
-static void fill_saved(const struct pp_cost_inputs *in, const struct sizes *z, double frac,
-                       int stage, struct pp_stage_memory *memory)
+static void fill_saved(const struct pp_cost_inputs *in, const struct sizes *z,
+                       const struct blocks *blocks, double frac, int stage,
+                       struct pp_stage_memory *memory)
 {
-    const double blocks = in->blocks_per_stage[stage], full = block_bytes(in, z),
-                 kept = fmin(full, kept_bytes(in, z));
     const double head = stage == in->stages - 1 ? pp_roofline_saved_bytes(in, PP_LAYER_HEAD) : 0;
-    const double until_weights = blocks * bytes_of(z, matrix_widths(z)) + head;
+    const double until_weights = blocks->until_weights + head;
 
     memory->checkpoint_bytes =
-        ends_bytes(in, z, stage) + blocks * (frac * kept + (1 - frac) * full);
-    memory->saved_bytes = memory->checkpoint_bytes;
-    if (frac > 0 && blocks > 0)
-        memory->saved_bytes += full - kept;
+        ends_bytes(in, z, stage) + frac * blocks->kept + (1 - frac) * blocks->full;
+    memory->saved_bytes = memory->checkpoint_bytes + (frac > 0 ? blocks->again : 0);
     memory->weight_grad_frac =
         memory->saved_bytes > 0 ? fmin(1, until_weights / memory->saved_bytes) : 0;
 }
 
 /* Backward passes through head and blocks one after the other. */
-static void fill_work(const struct pp_cost_inputs *in, const struct sizes *z, int stage,
-                      struct pp_stage_memory *memory)
+static void fill_work(const struct pp_cost_inputs *in, const struct sizes *z,
+                      const struct blocks *blocks, int stage, struct pp_stage_memory *memory)
 {
     const struct pp_model *m = in->model;
     const double loss = stage == in->stages - 1 ? loss_bytes(in, z) : 0;
-    const double block = in->blocks_per_stage[stage] > 0 ? block_backward_bytes(in, z) : 0;
 
     memory->forward_bytes = loss;
-    memory->backward_bytes = fmax(loss, block);
+    memory->backward_bytes = fmax(loss, blocks->backward);
     if (stage == 0 && pp_roofline_framework(in)->has_dense_embedding_grad)
         memory->dense_grad_bytes = z->value_bytes * m->vocab * m->hidden / z->tp;
 }
@@ -208,8 +267,9 @@ static void fill_work(const struct pp_cost_inputs *in, const struct sizes *z, in
 void pp_roofline_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage,
                        struct pp_stage_memory *memory)
 {
-    const struct sizes z = sizes_of(in);
+    const struct sizes z = sizes_of(in, PP_LAYER_BLOCK);
+    const struct blocks blocks = blocks_of(in, stage);
 
-    fill_saved(in, &z, recompute_frac, stage, memory);
-    fill_work(in, &z, stage, memory);
+    fill_saved(in, &z, &blocks, recompute_frac, stage, memory);
+    fill_work(in, &z, &blocks, stage, memory);
 }
