@@ -27,8 +27,8 @@ struct pp_framework {
     double params_bytes, grads_bytes, fp16_grads_bytes, optimizer_bytes;
     /* tensors that live while one op runs */
     double update_bytes, fp16_update_bytes; /* of the optimizer, per parameter that it updates */
-    double loss_bytes;                      /* per logit at the peak of the loss, 0 = 6: fp32
-                                             * probabilities and a 16-bit gradient */
+    double loss_bytes;                      /* per logit at the peak of the loss */
+    bool has_dropout;                       /* models without a gated MLP are trained with it */
     bool has_dense_embedding_grad; /* backward makes a whole matrix before it is added up */
     bool keeps_output;             /* what a stage sends stays until its backward */
     bool is_gate_unfused;          /* silu and product are two kernels: one more tensor is saved */

@@ -74,8 +74,13 @@ static double bytes_of(const struct sizes *z, struct widths w)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Korthikanti et al. 2022, section 4.1: 10 whole and 24 cut of 34 bytes for GPT. Gated models are
- * trained without dropout, so they have no masks. */
+/* Gated models are trained without dropout. */
+static bool has_dropout(const struct pp_cost_inputs *in)
+{
+    return !in->model->is_gated && pp_roofline_framework(in)->has_dropout;
+}
+
+/* Korthikanti et al. 2022, section 4.1: 10 whole and 24 cut of 34 bytes for GPT. */
 static struct widths saved_widths(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     const bool is_gated = in->model->is_gated;
@@ -179,7 +184,7 @@ double pp_roofline_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_ki
         return bytes_of(&z, (struct widths){.whole = 2 * z.h}) + LOGIT_BYTES * logits(in, &z);
     /* token numbers and, with dropout, a mask */
     return z.tokens * TOKEN_BYTES +
-           (in->model->is_gated ? 0 : bytes_of(&z, (struct widths){.whole_masks = z.h}));
+           (has_dropout(in) ? bytes_of(&z, (struct widths){.whole_masks = z.h}) : 0);
 }
 
 /* Copies of the logits beside the one that is saved, at the peak of the loss. */
@@ -187,7 +192,7 @@ static double loss_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     const double all = pp_roofline_framework(in)->loss_bytes;
 
-    return logits(in, z) * (all > LOGIT_BYTES ? all - LOGIT_BYTES : z->value_bytes);
+    return logits(in, z) * fmax(z->value_bytes > 2 ? z->value_bytes : 0, all - LOGIT_BYTES);
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */

@@ -70,9 +70,9 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SEQ_PARALLEL, "",                    "sequence-parallel", NULL, NULL},
 
     /* Software that a table does not name in a column of its own. */
+    {PP_COL_SOURCE, "torchtitan",                "framework", "torchtitan", "measured with torchtitan"},
     {PP_COL_ZERO,   "fsdp",                      "framework", "fsdp", "FSDP shards the state"},
     {PP_COL_SOURCE, "internevo",                 "framework", "internevo", "measured with InternEvo"},
-    {PP_COL_SOURCE, "torchtitan",                "framework", "fsdp", "torchtitan builds on FSDP"},
     {PP_COL_NOTE,   "megatron-deepspeed",        "framework", "deepspeed", "measured with Megatron-DeepSpeed"},
     {PP_COL_SOURCE, "deepspeed",                 "framework", "deepspeed", "measured with DeepSpeed"},
     {PP_COL_ZERO,   "^3",                        "framework", "deepspeed", "ZeRO 3 is DeepSpeed's"},
