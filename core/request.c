@@ -29,25 +29,33 @@ static enum pp_status unknown_preset(struct pp_arena *arena, const struct pp_cli
     return pp_error_append(err, "\n  %s presets lists them", cli->program);
 }
 
+enum pp_status pp_request_defaults(struct pp_arena *arena, struct pp_request *request,
+                                   const struct pp_preset *row, struct pp_error *err)
+{
+    int count = 0;
+
+    while (row->arguments[count])
+        count++;
+    char **argv = PP_ARRAY(arena, char *, count + 2);
+    argv[0] = "preset";
+    for (int i = 0; i < count; i++)
+        argv[i + 1] = (char *)(uintptr_t)row->arguments[i];
+    request->preset_row = row;
+    return pp_options_parse(arena, request->cli, count + 1, argv, &request->preset, err);
+}
+
 enum pp_status pp_request_open(struct pp_arena *arena, const struct pp_cli *cli,
                                const struct pp_preset *presets, const struct pp_parsed *flags,
                                struct pp_request *request, struct pp_error *err)
 {
     *request = (struct pp_request){.cli = cli, .flags = flags};
+    const struct pp_preset *row;
     const char *name = pp_request_text(request, "preset", NULL);
     if (!name)
         return PP_OK;
-    request->preset_row = find_preset(presets, name);
-    if (!request->preset_row)
-        return unknown_preset(arena, cli, presets, name, err);
-    int count = 0;
-    while (request->preset_row->arguments[count])
-        count++;
-    char **argv = PP_ARRAY(arena, char *, count + 2);
-    argv[0] = "preset";
-    for (int i = 0; i < count; i++)
-        argv[i + 1] = (char *)(uintptr_t)request->preset_row->arguments[i];
-    return pp_options_parse(arena, cli, count + 1, argv, &request->preset, err);
+    row = find_preset(presets, name);
+    return row ? pp_request_defaults(arena, request, row, err)
+               : unknown_preset(arena, cli, presets, name, err);
 }
 
 const struct pp_option_value *pp_request_get(const struct pp_request *request, const char *name,

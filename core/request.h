@@ -26,6 +26,9 @@ struct pp_request {
 enum pp_status pp_request_open(struct pp_arena *arena, const struct pp_cli *cli,
                                const struct pp_preset *presets, const struct pp_parsed *flags,
                                struct pp_request *request, struct pp_error *err);
+/* Take the arguments of a row as defaults where the user gave no --preset: a command's own. */
+enum pp_status pp_request_defaults(struct pp_arena *arena, struct pp_request *request,
+                                   const struct pp_preset *row, struct pp_error *err);
 /* The value of an option: from the flags, else from the preset, else NULL. `origin` may be NULL. */
 const struct pp_option_value *pp_request_get(const struct pp_request *request, const char *name,
                                              enum pp_origin *origin);

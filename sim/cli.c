@@ -8,7 +8,8 @@
 enum {
     REPORT = 1 << PP_CMD_RUN, /* one run that prints its report */
     SWEEP = 1 << PP_CMD_SWEEP,
-    RUN = REPORT | SWEEP,
+    PLAN = 1 << PP_CMD_PLAN,
+    RUN = REPORT | SWEEP | PLAN,
     PROGRAM = 1 << PP_CMD_PROGRAM,
     VERIFY = 1 << PP_CMD_VERIFY,
     COMPARE = 1 << PP_CMD_COMPARE,
@@ -50,6 +51,8 @@ static const struct pp_command commands[] = {
                      "draw a sweep, traces or a report, to a file or in the terminal", 1, -1},
     [PP_CMD_VALIDATE] = {"validate", "pipesim validate FILE.csv... [options]",
                          "predict published runs, and print how wrong the predictions are", 1, -1},
+    [PP_CMD_PLAN] = {"plan", "pipesim plan --gpus N --model M [--cluster C] [--free LIST] [options]",
+                     "find the best of what is left free: every choice simulated, ranked", 0, 0},
     [PP_CMD_HELP] = {"help", "pipesim help [COMMAND]", "help on one command", 0, 1},
 };
 
@@ -63,6 +66,7 @@ static const struct pp_command commands[] = {
 #define G_KERNELS  "Kernels"
 #define G_ENGINE   "Engine and costs"
 #define G_COMPARE  "Comparison"
+#define G_PLAN     "Plan"
 #define G_SWEEP    "Sweep"
 #define G_PLOT     "Plot"
 #define G_VALIDATE "Validation"
@@ -110,7 +114,7 @@ static const struct pp_option options[] = {
     PP_OPTIONS_DIMENSIONS(G_MODEL, RUN),
     PP_OPTIONS_EXPERTS(G_MODEL, RUN),
     {.name = "first-stage-layers", .type = PP_OPTION_INT, .argument = "L", .min = 1, .max = 65535, .group = G_MODEL, .commands = RUN,
-     .aliases = PP_NAMES("decoder-first-pipeline-num-layers"), .help = "Blocks of the first stage; default: as even as possible."},
+     .aliases = PP_NAMES("decoder-first-pipeline-num-layers"), .help = "Blocks of the first stage; default: as even as possible. --head balanced divides them by time."},
     {.name = "last-stage-layers", .type = PP_OPTION_INT, .argument = "L", .min = 1, .max = 65535, .group = G_MODEL, .commands = RUN,
      .aliases = PP_NAMES("decoder-last-pipeline-num-layers"), .help = "Blocks of the last stage."},
     {.name = "head", .type = PP_OPTION_CHOICE, .choices = "last|balanced|ignored", .argument = "WHERE", .default_text = "last", .group = G_MODEL, .commands = RUN,
@@ -181,7 +185,7 @@ static const struct pp_option options[] = {
      .help = "Share of tensor-parallel communication hidden behind the matrices, e.g. 50%; at most as long as those last."},
     {.name = "flops", .type = PP_OPTION_CHOICE, .choices = "megatron|palm|causal", .argument = "RULE", .default_text = "megatron", .group = G_ENGINE, .commands = RUN,
      .help = "Formula of the model flops in MFU and HFU."},
-    {.name = "require-fit", .type = PP_OPTION_FLAG, .group = G_ENGINE, .commands = REPORT,
+    {.name = "require-fit", .type = PP_OPTION_FLAG, .group = G_ENGINE, .commands = REPORT | PLAN,
      .help = "Exit 3 when the peak memory exceeds the device."},
 
     {.name = "skip-steps", .type = PP_OPTION_INT, .argument = "K", .min = 0, .max = BIG, .default_text = "0", .group = G_COMPARE, .commands = COMPARE,
@@ -203,6 +207,13 @@ static const struct pp_option options[] = {
      .help = "Only the rows of one family."},
     {.name = "row", .type = PP_OPTION_STRING, .argument = "ID", .group = G_VALIDATE, .commands = VALIDATE,
      .help = "One row: the command line that it stands for, what was concluded to get there, and its errors; with --explain where they come from."},
+
+    {.name = "free", .is_common = true, .type = PP_OPTION_STRING, .argument = "LIST", .default_text = "shard", .group = G_PLAN, .commands = PLAN,
+     .help = "What to choose: shard, recompute, or both with a comma. shard: over how many devices parameters, gradients and optimizer state are cut, all legal meshes. recompute: none, selective, full."},
+    {.name = "objective", .type = PP_OPTION_CHOICE, .choices = "step|comm", .argument = "WHAT", .default_text = "step", .group = G_PLAN, .commands = PLAN,
+     .help = "step: the simulated step. comm: the closed form of communication time, nothing of it hidden (AMSP)."},
+    {.name = "top", .type = PP_OPTION_INT, .argument = "N", .min = 1, .max = BIG, .default_text = "10", .group = G_PLAN, .commands = PLAN,
+     .help = "How many choices to print."},
 
     {.name = "part", .type = PP_OPTION_STRING, .argument = "I/N", .default_text = "what the launcher says, else all", .group = G_SWEEP, .commands = SWEEP,
      .help = "Compute part I of N only, 1/N to N/N: points I, I+N, I+2N ... all: every point, whatever started the program."},
@@ -236,7 +247,7 @@ static const struct pp_option options[] = {
     {.name = "paper", .type = PP_OPTION_FLAG, .group = G_PLOT, .commands = PLOT | REPORT, .help = "For a column of a paper: 3.3 inches wide, 8 pt, dashes beside colours."},
     {.name = "size", .type = PP_OPTION_STRING, .argument = "WxH", .group = G_PLOT, .commands = PLOT | REPORT, .help = "Of the picture in inches, 6x4, or 15x10cm."},
 
-    {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT | COMPARE | VALIDATE, .help = "One JSON object on stdout."},
+    {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT | COMPARE | VALIDATE | PLAN, .help = "One JSON object on stdout."},
     {.name = "gantt", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Draw the step in the terminal."},
     {.name = "explain", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT | VALIDATE, .help = "Say where each number comes from."},
     {.name = "trace", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = REPORT,
@@ -247,7 +258,7 @@ static const struct pp_option options[] = {
      .help = "What --plot draws: timeline, who computes what when, of up to 6 schedules above each other; memory, bytes of each rank or schedule by component; memory-time, what ranks hold over time; links, how busy they are over time."},
     {.name = "no-alternatives", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Leave out the other schedules."},
     {.name = "compute", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = PROGRAM, .help = "Compute ops only: the form that PyTorch loads."},
-    {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PROGRAM | SWEEP, .instead = "a run is drawn with --plot FILE, its report goes to stdout", .help = "Write to a file instead of stdout (also -o)."},
+    {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PROGRAM | SWEEP | PLAN, .instead = "a run is drawn with --plot FILE, its report goes to stdout", .help = "Write to a file instead of stdout (also -o)."},
     {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PLOT, .help = "A picture .png, .pdf, .svg or .tex, or a script .gp for gnuplot (also -o); none: in the terminal."},
     {.name = "markdown", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = 1 << PP_CMD_SCHEDULES, .help = "The page docs/schedules.md, with pictures."},
     {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = VALIDATE, .help = "Write the rows to a CSV file, too (also -o)."},
@@ -262,6 +273,7 @@ static const struct pp_example examples[] = {
     {"pipesim --schedule gpipe,1f1b,interleaved --model llama3-70b --gpus 512 --pp 8 --tp 8", "compare schedules"},
     {"pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt", "see a schedule"},
     {"pipesim sweep --schedule 1f1b,zbv --pp 8,16 --micro-batches 16:128:x2 --unit F=1,B=2 -o sweep.csv", "every combination of lists and ranges, a row each"},
+    {"pipesim plan --gpus 64 --model llama2-13b --cluster a800 --free shard", "over how many devices to cut parameters, gradients and optimizer state"},
     {"pipesim program --schedule 1f1b --pp 4 --micro-batches 8 --compute", "print it as PyTorch's CSV, edit it, then verify and run the file"},
     {"pipesim sweep --preset megatron-sc21-145b --gbs 768:6144:x2 --recompute none --recompute full --engine dag", "a published run at other batch sizes, with and without recomputation"},
     {"pipesim sweep --schedule all --pp 4:16:x2 --micro-batches 16,32 --unit F=1,B=2 --part 2/4 -o part-2.csv", "one of four parts; under srun, mpirun or torchrun each process takes its own"},

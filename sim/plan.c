@@ -1,0 +1,186 @@
+/* The search: every combination of what is free, simulated, ranked. */
+#include "sim/plan.h"
+
+#include "sim/report_text.h"
+#include "sim/resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const pp_objective_names[] = {"step", "comm", NULL};
+
+enum { MAX_POINTS = 1 << 16 };
+
+enum pp_status pp_planner_replicas(struct pp_arena *arena, const struct pp_config *config,
+                                   struct pp_mesh *replicas, struct pp_error *err)
+{
+    const struct pp_shape *shape = &config->shape;
+    const struct pp_cost_inputs in = {
+        .cluster = &config->cluster,
+        .layout = config->layout,
+        .stages = pp_shape_stages(shape),
+        .pipelines = shape->pipelines,
+        .rank_of = config->file_program
+                       ? config->file_program->rank_of
+                       : pp_placement_make(arena, config->schedule->placement, shape->ranks,
+                                           shape->chunks, shape->pipelines),
+        .map = pp_map_make(config->map, &config->layout)};
+
+    *replicas = pp_shard_replicas(&in, 0);
+    if (replicas->in_node)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "the %lld replicas of a stage are spread unevenly over nodes of %d "
+                        "devices: no mesh covers them; choose --tp, --pp so that they are not",
+                        (long long)pp_config_copies(config), config->cluster.gpus_per_node);
+}
+
+/* ---- one point ------------------------------------------------------------------------------- */
+
+static double state_bytes(const struct pp_result *result)
+{
+    const struct pp_rank_memory *m = &result->memory[result->peak_rank];
+
+    return m->params_bytes + m->grads_bytes + m->optimizer_bytes;
+}
+
+static void refuse(struct pp_planned *point, const struct pp_error *err)
+{
+    point->status = err->status;
+    snprintf(point->reason, sizeof(point->reason), "%.*s", (int)sizeof(point->reason) - 1,
+             err->message);
+}
+
+static void simulate(struct pp_arena *arena, struct pp_planned *point)
+{
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    struct pp_result result;
+    struct pp_error err = {0};
+
+    if (pp_simulate(arena, &point->config, PP_METRICS, &result, &err) == PP_OK) {
+        point->fits = result.fits;
+        point->step_s = result.metrics.iteration_s;
+        point->exposed_frac = result.metrics.exposed_comm_frac;
+        point->mfu = result.mfu;
+        point->peak_bytes = result.memory[result.peak_rank].peak_bytes;
+        point->state_bytes = state_bytes(&result);
+        point->comm = pp_shard_times(&result.cost_inputs);
+    } else {
+        refuse(point, &err);
+    }
+    point->config.prepared = NULL;
+    pp_arena_release(arena, mark);
+}
+
+/* ---- ranking --------------------------------------------------------------------------------- */
+
+static int class_of(const struct pp_planned *point)
+{
+    return point->status != PP_OK ? 2 : !point->fits;
+}
+
+static int cut_of(const struct pp_planned *point, enum pp_state_class class)
+{
+    return pp_mesh_size(point->config.state.shard[class]);
+}
+
+/* The coarser first: parameters, which are gathered most often, then optimizer, then gradients. */
+static int by_cut(const void *a, const void *b)
+{
+    static const enum pp_state_class order[] = {PP_STATE_PARAMS, PP_STATE_OPTIMIZER,
+                                                PP_STATE_GRADS};
+
+    for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
+        if (cut_of(a, order[i]) != cut_of(b, order[i]))
+            return cut_of(a, order[i]) < cut_of(b, order[i]) ? -1 : 1;
+    return 0;
+}
+
+static int by_value(double x, double y)
+{
+    return x < y ? -1 : x > y;
+}
+
+/* What does not fit by what it needs. */
+static int by_rank(const struct pp_planned *x, const struct pp_planned *y, double of_x, double of_y)
+{
+    if (class_of(x) != class_of(y))
+        return class_of(x) - class_of(y);
+    const int order =
+        class_of(x) == 1 ? by_value(x->peak_bytes, y->peak_bytes) : by_value(of_x, of_y);
+    return order ? order : by_cut(x, y);
+}
+
+static int by_step(const void *a, const void *b)
+{
+    const struct pp_planned *x = a, *y = b;
+
+    return by_rank(x, y, x->step_s, y->step_s);
+}
+
+static int by_comm(const void *a, const void *b)
+{
+    const struct pp_planned *x = a, *y = b;
+
+    return by_rank(x, y, pp_shard_times_s(x->comm), pp_shard_times_s(y->comm));
+}
+
+static void rank(struct pp_planner *planner)
+{
+    const bool is_step = planner->objective == PP_OBJECTIVE_STEP;
+    int ties = 0;
+
+    qsort(planner->points, (size_t)planner->count, sizeof(*planner->points),
+          is_step ? by_step : by_comm);
+    const double bound_s = planner->points[0].step_s * (1 + PP_TIE_FRAC);
+    for (; is_step && ties < planner->fitting && planner->points[ties].step_s < bound_s; ties++)
+        planner->points[ties].is_tie = true;
+    qsort(planner->points, (size_t)ties, sizeof(*planner->points), by_cut);
+}
+
+/* ---- all points ------------------------------------------------------------------------------ */
+
+/* The values of one more knob for each of the configurations so far. */
+static enum pp_status turn(struct pp_arena *arena, const struct pp_planner_knob *knob,
+                           struct pp_config **list, int *count, struct pp_error *err)
+{
+    struct pp_config *all = NULL;
+    int total = 0, capacity = 0;
+
+    for (int i = 0; i < *count; i++) {
+        struct pp_config *values;
+        int of_one;
+        PP_TRY(knob->values(arena, &(*list)[i], &values, &of_one, err));
+        if (total + of_one > MAX_POINTS)
+            return pp_error_set(err, PP_EINVAL,
+                                "--free: more than %d combinations; leave less free", MAX_POINTS);
+        for (int k = 0; k < of_one; k++)
+            *PP_PUSH(arena, all, total, capacity) = values[k];
+    }
+    *list = all;
+    *count = total;
+    return PP_OK;
+}
+
+enum pp_status pp_planner_run(struct pp_arena *arena, struct pp_planner *planner,
+                              struct pp_error *err)
+{
+    struct pp_config *list = &planner->base;
+    int count = 1;
+
+    for (int i = 0; i < planner->knob_count; i++)
+        PP_TRY(turn(arena, planner->knobs[i], &list, &count, err));
+    planner->count = count;
+    planner->points = PP_ARRAY(arena, struct pp_planned, count);
+    for (int i = 0; i < count; i++) {
+        struct pp_planned *point = &planner->points[i];
+        point->config = list[i];
+        point->config.prepared = NULL;
+        simulate(arena, point);
+        planner->fitting += class_of(point) == 0;
+        planner->too_large += class_of(point) == 1;
+        planner->refused += class_of(point) == 2;
+    }
+    rank(planner);
+    return PP_OK;
+}

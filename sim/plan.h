@@ -1,0 +1,68 @@
+/* sim/plan.h — pipesim plan: what the user leaves free is tried out, each choice simulated, all
+ * ranked. What can be free is a table of knobs; a choice is a complete configuration. */
+#ifndef PP_SIM_PLAN_H
+#define PP_SIM_PLAN_H
+
+#include "core/shard_times.h"
+#include "sim/config.h"
+
+struct pp_request;
+
+/* Something that may be left free. */
+struct pp_planner_knob {
+    const char *name, *summary;
+    const char *const *settled_by; /* options that leave nothing free, NULL-terminated */
+    /* Every value that it can take in `base`, each a configuration. PP_EINVAL when it has none. */
+    enum pp_status (*values)(struct pp_arena *arena, const struct pp_config *base,
+                             struct pp_config **list, int *count, struct pp_error *err);
+};
+extern const struct pp_planner_knob pp_planner_knobs[]; /* alphabetical, terminated by NULL */
+
+/* STEP: the simulated step; COMM: the closed form of communication, nothing hidden. */
+enum pp_objective { PP_OBJECTIVE_STEP, PP_OBJECTIVE_COMM };
+extern const char *const pp_objective_names[]; /* terminated by NULL */
+
+enum { PP_PLANNED_REASON_BYTES = 192 };
+struct pp_planned {
+    struct pp_config config;
+    enum pp_status status; /* refused where it is not PP_OK */
+    char reason[PP_PLANNED_REASON_BYTES];
+    bool fits;
+    double step_s, exposed_frac, mfu;
+    double state_bytes, peak_bytes; /* of the fullest rank */
+    struct pp_shard_times comm;     /* in closed form */
+    bool is_tie;                    /* with the fastest that fits */
+};
+
+enum { PP_PLANNER_KNOBS = 8 };
+struct pp_planner {
+    struct pp_config base;
+    const struct pp_planner_knob *knobs[PP_PLANNER_KNOBS]; /* those that are free */
+    int knob_count;
+    enum pp_objective objective;
+    struct pp_planned *points; /* best first: those that fit, those that do not, the refused */
+    int count, fitting, too_large, refused;
+    struct pp_mesh replicas;
+};
+
+/* The mesh of all replicas of a stage. PP_EINVAL where they are spread unevenly over nodes. */
+enum pp_status pp_planner_replicas(struct pp_arena *arena, const struct pp_config *config,
+                                   struct pp_mesh *replicas, struct pp_error *err);
+/* --free: names from the table, checked against what was given. */
+enum pp_status pp_planner_free(const struct pp_request *request, struct pp_planner *planner,
+                               struct pp_error *err);
+/* All values of the free knobs together, simulated and ranked. base and knobs are given. Of those
+ * within PP_TIE_FRAC of the fastest, the one that cuts its state least is first: its step depends
+ * least on the network. */
+enum pp_status pp_planner_run(struct pp_arena *arena, struct pp_planner *planner,
+                              struct pp_error *err);
+
+/* ---- sim/plan_report.c ---- */
+void pp_planner_print(const struct pp_planner *planner, int rows, FILE *out);
+void pp_planner_json(const struct pp_planner *planner, FILE *out); /* "pipesim.plan/1" */
+void pp_planner_csv(const struct pp_planner *planner, FILE *out);  /* every point a row */
+/* "4x1" */
+enum { PP_MESH_BYTES = 24 };
+const char *pp_mesh_print(struct pp_mesh mesh, char text[PP_MESH_BYTES]);
+
+#endif

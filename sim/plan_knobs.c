@@ -1,0 +1,110 @@
+/* What pipesim plan can leave free. */
+#include "core/request.h"
+#include "core/shard_space.h"
+#include "sim/plan.h"
+#include "sim/resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum pp_status shard_values(struct pp_arena *arena, const struct pp_config *base,
+                                   struct pp_config **list, int *count, struct pp_error *err)
+{
+    struct pp_mesh replicas;
+
+    PP_TRY(pp_planner_replicas(arena, base, &replicas, err));
+    const struct pp_shard_space space = pp_shard_space(arena, replicas);
+    *count = space.count;
+    *list = PP_ARRAY(arena, struct pp_config, space.count);
+    for (int i = 0; i < space.count; i++) {
+        (*list)[i] = *base;
+        memcpy((*list)[i].state.shard, space.list[i].shard, sizeof(space.list[i].shard));
+    }
+    return PP_OK;
+}
+
+static enum pp_status recompute_values(struct pp_arena *arena, const struct pp_config *base,
+                                       struct pp_config **list, int *count, struct pp_error *err)
+{
+    static const enum pp_recompute values[] = {PP_RECOMPUTE_NONE, PP_RECOMPUTE_SELECTIVE,
+                                               PP_RECOMPUTE_FULL};
+
+    *count = sizeof(values) / sizeof(*values);
+    *list = PP_ARRAY(arena, struct pp_config, *count);
+    for (int i = 0; i < *count; i++) {
+        (*list)[i] = *base;
+        (*list)[i].recompute = values[i];
+        PP_TRY(pp_resolve_blocks(arena, &(*list)[i], err));
+    }
+    return PP_OK;
+}
+
+const struct pp_planner_knob pp_planner_knobs[] = {
+    {"recompute", "what is computed again in the backward", PP_NAMES("recompute"),
+     recompute_values},
+    {"shard", "over how many devices parameters, gradients and optimizer state are cut",
+     PP_NAMES("zero"), shard_values},
+    {NULL, NULL, NULL, NULL},
+};
+
+/* ---- --free ---------------------------------------------------------------------------------- */
+
+static enum pp_status unknown(const char *name, int length, struct pp_error *err)
+{
+    const char *names[PP_PLANNER_KNOBS + 1];
+    char word[64];
+    int count = 0;
+
+    for (; pp_planner_knobs[count].name; count++)
+        names[count] = pp_planner_knobs[count].name;
+    names[count] = NULL;
+    snprintf(word, sizeof(word), "%.*s", length, name);
+    const char *near = pp_suggest(word, names);
+    pp_error_set(err, PP_EINVAL, "--free: unknown '%s'; ", word);
+    if (near)
+        return pp_error_append(err, "did you mean %s?", near);
+    pp_error_append(err, "what can be free:");
+    for (int i = 0; i < count; i++)
+        pp_error_append(err, "%s %s", i ? "," : "", names[i]);
+    return err->status;
+}
+
+/* What a preset says about a knob that the user frees is dropped with its other defaults. */
+static enum pp_status add(const struct pp_request *request, const struct pp_planner_knob *knob,
+                          struct pp_planner *planner, struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+    enum pp_origin origin;
+
+    for (int i = 0; i < planner->knob_count; i++)
+        if (planner->knobs[i] == knob)
+            return PP_OK;
+    for (const char *const *name = knob->settled_by; *name; name++)
+        if (pp_request_get(request, *name, &origin) && origin == PP_FROM_FLAG)
+            return pp_error_set(err, PP_EINVAL, "%s contradicts --free %s",
+                                pp_request_typed(request, *name, typed), knob->name);
+    planner->knobs[planner->knob_count++] = knob;
+    return PP_OK;
+}
+
+enum pp_status pp_planner_free(const struct pp_request *request, struct pp_planner *planner,
+                               struct pp_error *err)
+{
+    const char *text = pp_request_text(request, "free", "shard");
+
+    while (*text) {
+        const int length = (int)strcspn(text, ",");
+        const struct pp_planner_knob *knob = pp_planner_knobs;
+        while (knob->name &&
+               (strncmp(knob->name, text, (size_t)length) != 0 || knob->name[length] != '\0'))
+            knob++;
+        if (!knob->name)
+            return unknown(text, length, err);
+        PP_TRY(add(request, knob, planner, err));
+        text += length;
+        if (*text == ',' && !*++text)
+            return unknown(text, 0, err);
+    }
+    return planner->knob_count ? PP_OK
+                               : pp_error_set(err, PP_EINVAL, "--free: expected shard, recompute");
+}
