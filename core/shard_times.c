@@ -5,10 +5,10 @@
 /* Devices that hold the parts of one share of `coarse` when it is cut as finely as `fine`. */
 static struct pp_device_group group_between(struct pp_mesh coarse, struct pp_mesh fine)
 {
-    const int in_node = fine.in_node / coarse.in_node, nodes = fine.nodes / coarse.nodes;
+    const struct pp_mesh mesh = pp_mesh_within(fine, coarse);
 
     return (struct pp_device_group){
-        .members = in_node * nodes, .per_node = in_node, .nodes = nodes};
+        .members = pp_mesh_size(mesh), .per_node = mesh.in_node, .nodes = mesh.nodes};
 }
 
 static double collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
@@ -36,25 +36,16 @@ static void add_layers(struct pp_shard_times *t, const struct pp_cost_inputs *in
     t->sums_s += count * collective_s(in, PP_AR, group_between(p, replicas), part_bytes);
 }
 
-struct pp_mesh pp_shard_replicas(const struct pp_cost_inputs *in, int stage)
-{
-    const struct pp_device_group all = pp_roofline_stage_group(in, stage);
-
-    if (all.per_node * all.nodes != all.members)
-        return (struct pp_mesh){0, 0};
-    return (struct pp_mesh){all.per_node, all.nodes};
-}
-
 static struct pp_shard_times stage_times(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_mesh p = in->state.shard[PP_STATE_PARAMS],
                          os = in->state.shard[PP_STATE_OPTIMIZER];
-    const struct pp_mesh replicas = pp_shard_replicas(in, stage);
+    const struct pp_mesh replicas = in->state.replicas;
     const double owners = (double)pp_mesh_size(os) / pp_mesh_size(p), tp = in->layout.tp,
                  block = pp_model_layer_params(in->model, PP_LAYER_BLOCK) / tp,
                  rest = pp_roofline_stage_params(in, stage) - in->blocks_per_stage[stage] * block,
-                 params_bytes = pp_roofline_stage_params(in, stage) *
-                                pp_roofline_state_bytes(in).params;
+                 params_bytes =
+                     pp_roofline_stage_params(in, stage) * pp_roofline_state_bytes(in).params;
     struct pp_shard_times t = {0};
 
     add_layers(&t, in, replicas, in->blocks_per_stage[stage], block);

@@ -19,8 +19,6 @@ static inline double pp_shard_times_s(struct pp_shard_times t)
     return t.gathers_s + t.grads_s + t.sums_s + t.spread_s;
 }
 
-/* The mesh of all replicas of a stage; {0, 0} where they are spread unevenly over nodes. */
-struct pp_mesh pp_shard_replicas(const struct pp_cost_inputs *in, int stage);
 /* Of the stage for which it is most, of in->state. */
 struct pp_shard_times pp_shard_times(const struct pp_cost_inputs *in);
 

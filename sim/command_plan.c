@@ -41,7 +41,7 @@ static void open_state(const struct pp_planner *planner, struct pp_config *confi
         config->recompute = PP_RECOMPUTE_NONE;
     for (int i = 0; i < planner->knob_count; i++)
         if (!strcmp(planner->knobs[i]->name, "shard"))
-            config->zero = 0;
+            config->state = pp_state_with_zero(&config->state, 0);
 }
 
 static enum pp_status write_points(struct pp_arena *arena, const struct pp_planner *planner,
@@ -73,7 +73,6 @@ enum pp_status pp_command_plan(struct pp_arena *arena, const struct pp_parsed *p
         return pp_error_set(err, PP_EINVAL, "plan takes one schedule, not a list");
     PP_TRY(pp_resolve(arena, &request, &subjects[0], &planner.base, err));
     open_state(&planner, &planner.base);
-    PP_TRY(pp_planner_replicas(arena, &planner.base, &planner.replicas, err));
     PP_TRY(pp_planner_run(arena, &planner, err));
     if (path)
         PP_TRY(write_points(arena, &planner, path, err));

@@ -11,30 +11,6 @@ const char *const pp_objective_names[] = {"step", "comm", NULL};
 
 enum { MAX_POINTS = 1 << 16 };
 
-enum pp_status pp_planner_replicas(struct pp_arena *arena, const struct pp_config *config,
-                                   struct pp_mesh *replicas, struct pp_error *err)
-{
-    const struct pp_shape *shape = &config->shape;
-    const struct pp_cost_inputs in = {
-        .cluster = &config->cluster,
-        .layout = config->layout,
-        .stages = pp_shape_stages(shape),
-        .pipelines = shape->pipelines,
-        .rank_of = config->file_program
-                       ? config->file_program->rank_of
-                       : pp_placement_make(arena, config->schedule->placement, shape->ranks,
-                                           shape->chunks, shape->pipelines),
-        .map = pp_map_make(config->map, &config->layout)};
-
-    *replicas = pp_shard_replicas(&in, 0);
-    if (replicas->in_node)
-        return PP_OK;
-    return pp_error_set(err, PP_EINVAL,
-                        "the %lld replicas of a stage are spread unevenly over nodes of %d "
-                        "devices: no mesh covers them; choose --tp, --pp so that they are not",
-                        (long long)pp_config_copies(config), config->cluster.gpus_per_node);
-}
-
 /* ---- one point ------------------------------------------------------------------------------- */
 
 static double state_bytes(const struct pp_result *result)

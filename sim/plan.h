@@ -42,12 +42,8 @@ struct pp_planner {
     enum pp_objective objective;
     struct pp_planned *points; /* best first: those that fit, those that do not, the refused */
     int count, fitting, too_large, refused;
-    struct pp_mesh replicas;
 };
 
-/* The mesh of all replicas of a stage. PP_EINVAL where they are spread unevenly over nodes. */
-enum pp_status pp_planner_replicas(struct pp_arena *arena, const struct pp_config *config,
-                                   struct pp_mesh *replicas, struct pp_error *err);
 /* --free: names from the table, checked against what was given. */
 enum pp_status pp_planner_free(const struct pp_request *request, struct pp_planner *planner,
                                struct pp_error *err);
@@ -61,8 +57,5 @@ enum pp_status pp_planner_run(struct pp_arena *arena, struct pp_planner *planner
 void pp_planner_print(const struct pp_planner *planner, int rows, FILE *out);
 void pp_planner_json(const struct pp_planner *planner, FILE *out); /* "pipesim.plan/1" */
 void pp_planner_csv(const struct pp_planner *planner, FILE *out);  /* every point a row */
-/* "4x1" */
-enum { PP_MESH_BYTES = 24 };
-const char *pp_mesh_print(struct pp_mesh mesh, char text[PP_MESH_BYTES]);
 
 #endif

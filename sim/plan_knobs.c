@@ -10,10 +10,9 @@
 static enum pp_status shard_values(struct pp_arena *arena, const struct pp_config *base,
                                    struct pp_config **list, int *count, struct pp_error *err)
 {
-    struct pp_mesh replicas;
+    const struct pp_shard_space space = pp_shard_space(arena, base->state.replicas);
 
-    PP_TRY(pp_planner_replicas(arena, base, &replicas, err));
-    const struct pp_shard_space space = pp_shard_space(arena, replicas);
+    (void)err;
     *count = space.count;
     *list = PP_ARRAY(arena, struct pp_config, space.count);
     for (int i = 0; i < space.count; i++) {
@@ -43,7 +42,7 @@ const struct pp_planner_knob pp_planner_knobs[] = {
     {"recompute", "what is computed again in the backward", PP_NAMES("recompute"),
      recompute_values},
     {"shard", "over how many devices parameters, gradients and optimizer state are cut",
-     PP_NAMES("zero"), shard_values},
+     PP_NAMES("zero", "shard"), shard_values},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -10,12 +10,18 @@
 #include <string.h>
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
-enum { WIDTH = 80, INDENT = 13 };
+enum { WIDTH = 80, INDENT = 13, MESH_BYTES = 24 };
 
-const char *pp_mesh_print(struct pp_mesh mesh, char text[PP_MESH_BYTES])
+struct mesh_text {
+    char text[MESH_BYTES];
+};
+static struct mesh_text mesh_of(const struct pp_state_spec *state, enum pp_state_class class)
 {
-    snprintf(text, PP_MESH_BYTES, "%dx%d", mesh.in_node, mesh.nodes);
-    return text;
+    struct mesh_text mesh;
+
+    snprintf(mesh.text, sizeof(mesh.text), "%dx%d", state->shard[class].in_node,
+             state->shard[class].nodes);
+    return mesh;
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -49,7 +55,7 @@ static void print_head(const struct pp_planner *planner, FILE *out)
              pp_text_star(c, PP_CHOSE_CP), l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
              pp_text_star(c, PP_CHOSE_DP), l->mbs, pp_text_star(c, PP_CHOSE_MBS), l->micro_batches,
              pp_text_star(c, PP_CHOSE_MICRO_BATCHES), l->seq, pp_text_star(c, PP_CHOSE_SEQ),
-             planner->replicas.in_node, planner->replicas.nodes);
+             c->state.replicas.in_node, c->state.replicas.nodes);
     pp_text_paragraph(out, WIDTH, INDENT, "layout", text);
     pp_report_what_if(c, WIDTH, INDENT, out);
 }
@@ -57,19 +63,17 @@ static void print_head(const struct pp_planner *planner, FILE *out)
 static void print_row(const struct pp_planned *point, int place, const struct pp_planner *planner,
                       FILE *out)
 {
-    const struct pp_mesh *shard = point->config.state.shard;
+    const struct pp_state_spec *state = &point->config.state;
     const bool is_step = planner->objective == PP_OBJECTIVE_STEP;
-    char p[PP_MESH_BYTES], g[PP_MESH_BYTES], o[PP_MESH_BYTES], step[PP_TEXT_BYTES],
-        comm[PP_UNITS_TEXT_BYTES];
+    char step[PP_TEXT_BYTES], comm[PP_UNITS_TEXT_BYTES];
 
     if (is_step)
         snprintf(comm, sizeof(comm), "%.1f %%", 100 * point->exposed_frac);
     else
         pp_units_print(pp_shard_times_s(point->comm), PP_UNIT_SECONDS, comm);
     fprintf(out, "  %2d  %-7s%-7s%-7s%-10s%9s%c%9s%6.1f %%%8.1f%8.1f\n", place,
-            pp_mesh_print(shard[PP_STATE_PARAMS], p), pp_mesh_print(shard[PP_STATE_GRADS], g),
-            pp_mesh_print(shard[PP_STATE_OPTIMIZER], o),
-            pp_recompute_names[point->config.recompute],
+            mesh_of(state, PP_STATE_PARAMS).text, mesh_of(state, PP_STATE_GRADS).text,
+            mesh_of(state, PP_STATE_OPTIMIZER).text, pp_recompute_names[point->config.recompute],
             pp_text_time(&point->config, point->step_s, step), point->is_tie ? '=' : ' ', comm,
             100 * point->mfu, point->state_bytes / 1e9, point->peak_bytes / 1e9);
 }
@@ -79,16 +83,14 @@ static void print_rest(const struct pp_planner *planner, FILE *out)
 {
     const struct pp_planned *large = &planner->points[planner->fitting],
                             *refused = large + planner->too_large;
-    char text[PP_TEXT_BYTES], p[PP_MESH_BYTES], g[PP_MESH_BYTES], o[PP_MESH_BYTES];
+    char text[PP_TEXT_BYTES], state[PP_STATE_TEXT_BYTES];
 
     if (planner->too_large) {
-        const struct pp_mesh *shard = large->config.state.shard;
         snprintf(text, sizeof(text),
-                 "%d do not fit in %.1f~GB: the least of them, p~%s g~%s os~%s recompute~%s, needs "
+                 "%d do not fit in %.1f~GB: the least of them, %s recompute~%s, needs "
                  "%.1f~GB",
                  planner->too_large, planner->base.cluster.device.memory_bytes / 1e9,
-                 pp_mesh_print(shard[PP_STATE_PARAMS], p), pp_mesh_print(shard[PP_STATE_GRADS], g),
-                 pp_mesh_print(shard[PP_STATE_OPTIMIZER], o),
+                 pp_state_print(&large->config.state, state),
                  pp_recompute_names[large->config.recompute], large->peak_bytes / 1e9);
         pp_text_paragraph(out, WIDTH, INDENT, "too large", text);
     }
@@ -102,14 +104,12 @@ static void print_rest(const struct pp_planner *planner, FILE *out)
 static void print_best(const struct pp_planner *planner, FILE *out)
 {
     const struct pp_planned *best = &planner->points[0];
-    const struct pp_mesh *shard = best->config.state.shard;
-    char text[PP_TEXT_BYTES], p[PP_MESH_BYTES], g[PP_MESH_BYTES], o[PP_MESH_BYTES];
+    char text[PP_TEXT_BYTES], state[PP_STATE_TEXT_BYTES];
 
     if (planner->fitting == 0)
         return;
-    snprintf(text, sizeof(text), "--shard~p=%s,g=%s,os=%s --recompute~%s",
-             pp_mesh_print(shard[PP_STATE_PARAMS], p), pp_mesh_print(shard[PP_STATE_GRADS], g),
-             pp_mesh_print(shard[PP_STATE_OPTIMIZER], o),
+    snprintf(text, sizeof(text), "--shard~%s --recompute~%s",
+             pp_state_print(&best->config.state, state),
              pp_recompute_names[best->config.recompute]);
     pp_text_paragraph(out, WIDTH, INDENT, "choose", text);
 }
@@ -152,12 +152,11 @@ static void put_bytes(json_t *object, const char *key, double bytes)
 
 static json_t *shard_json(const struct pp_state_spec *state)
 {
-    char text[PP_MESH_BYTES];
     json_t *o = json_object();
 
     for (int c = 0; c < PP_STATE_SHARDED; c++)
         json_object_set_new(o, pp_state_class_names[c],
-                            json_string(pp_mesh_print(state->shard[c], text)));
+                            json_string(mesh_of(state, (enum pp_state_class)c).text));
     return o;
 }
 
@@ -224,18 +223,15 @@ void pp_planner_json(const struct pp_planner *planner, FILE *out)
 
 void pp_planner_csv(const struct pp_planner *planner, FILE *out)
 {
-    char p[PP_MESH_BYTES], g[PP_MESH_BYTES], o[PP_MESH_BYTES];
-
     fputs("rank,p,g,os,recompute,iteration_s,mfu,exposed_comm_frac,state_bytes,peak_mem_bytes,fits,"
           "gathers_s,grads_s,sums_s,spread_s,reason\n",
           out);
     for (int i = 0; i < planner->count; i++) {
         const struct pp_planned *point = &planner->points[i];
-        const struct pp_mesh *shard = point->config.state.shard;
+        const struct pp_state_spec *state = &point->config.state;
         const struct pp_shard_times t = point->comm;
-        fprintf(out, "%d,%s,%s,%s,%s,", i + 1, pp_mesh_print(shard[PP_STATE_PARAMS], p),
-                pp_mesh_print(shard[PP_STATE_GRADS], g),
-                pp_mesh_print(shard[PP_STATE_OPTIMIZER], o),
+        fprintf(out, "%d,%s,%s,%s,%s,", i + 1, mesh_of(state, PP_STATE_PARAMS).text,
+                mesh_of(state, PP_STATE_GRADS).text, mesh_of(state, PP_STATE_OPTIMIZER).text,
                 pp_recompute_names[point->config.recompute]);
         if (point->status == PP_OK)
             fprintf(out, "%.17g,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%.17g,%.17g,%.17g,", point->step_s,
