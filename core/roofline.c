@@ -5,7 +5,7 @@
 #include <string.h>
 
 const char *const pp_recompute_names[] = {"none", "selective", "full", "stage-aware", NULL};
-const char *const pp_head_names[] = {"last", "balanced", "ignored", NULL};
+const char *const pp_head_names[] = {"last", "balanced", "ignored", "parallel", NULL};
 
 enum { MAX_ENTRIES = 1 << 20 };      /* of the table of costs */
 static const double longest_s = 1e5; /* of one instruction: more is a mistake in the input */
@@ -43,7 +43,7 @@ double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_fl
 
     for (int s = 0; s < in->stages; s++) {
         const struct pp_stage_layers layers = pp_roofline_stage_layers(in, s);
-        const int moe = layers.count[PP_LAYER_MOE], dense = layers.count[PP_LAYER_BLOCK];
+        const double moe = layers.count[PP_LAYER_MOE], dense = layers.count[PP_LAYER_BLOCK];
         double blocks = is_whole ? dense * pp_model_layer_flops(m, PP_LAYER_BLOCK, 1, seq, rule)
                                  : (dense + moe) * core;
         if (is_whole && moe > 0)
@@ -215,6 +215,7 @@ struct layers {
     struct sum sum[PP_LAYER_KINDS][PP_PASSES];
     struct sum again[PP_LAYER_KINDS]; /* what R computes of a block that is recomputed */
     double gap_s;                     /* of a stage's F, and of its backward */
+    struct pp_work work;
 };
 
 static const enum pp_layer_kind blocks[] = {PP_LAYER_BLOCK, PP_LAYER_MOE};
@@ -229,7 +230,8 @@ static bool occurs(const struct pp_model *model, enum pp_layer_kind kind)
 static struct layers layers_of(const struct pp_cost_inputs *in, int split)
 {
     const struct pp_work work = pp_roofline_work(in, split);
-    struct layers layers = {.gap_s = pp_roofline_framework(in)->op_gap_s / in->splits};
+    struct layers layers = {.gap_s = pp_roofline_framework(in)->op_gap_s / in->splits,
+                            .work = work};
 
     for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
         for (int pass = 0; pass < PP_PASSES && occurs(in->model, (enum pp_layer_kind)kind); pass++)
@@ -265,6 +267,10 @@ static struct sum stage_sum(const struct pp_cost_inputs *in, const struct layers
         if (has_ends || (kind != PP_LAYER_EMBEDDING && kind != PP_LAYER_HEAD))
             add_layers(&sum, &layers->sum[kind][pass], held.count[kind]);
     sum.s = with_host_s(in, &sum) + (pass == PP_PASS_W ? 0 : layers->gap_s);
+    const double vocab_s = pp_roofline_vocab_s(
+        in, layers->work, pass, held.count[PP_LAYER_BLOCK] * layers->sum[PP_LAYER_BLOCK][pass].s);
+    sum.s += vocab_s;
+    sum.tp_s += vocab_s;
     return sum;
 }
 

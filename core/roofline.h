@@ -26,8 +26,9 @@ extern const char *const pp_recompute_names[];
 
 /* Where embedding and head stand: LAST, in the first and the last stage on top of an even share of
  * blocks; BALANCED, there too, but as layers that count when blocks are shared out; IGNORED, as
- * LAST with no compute time, as formulas of bubbles assume (memory and gradients stay). */
-enum pp_head { PP_HEAD_LAST, PP_HEAD_BALANCED, PP_HEAD_IGNORED };
+ * LAST with no compute time, as formulas of bubbles assume (memory and gradients stay); PARALLEL,
+ * an equal part of both in every stage (vocabulary parallelism). */
+enum pp_head { PP_HEAD_LAST, PP_HEAD_BALANCED, PP_HEAD_IGNORED, PP_HEAD_PARALLEL };
 extern const char *const pp_head_names[];
 
 struct pp_cost_inputs {

@@ -11,7 +11,9 @@
 struct pp_stage_layers pp_roofline_stage_layers(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_model *m = in->model;
-    struct pp_stage_layers layers = {.count = {[PP_LAYER_EMBEDDING] = stage == 0}};
+    struct pp_stage_layers layers = {
+        .count = {[PP_LAYER_EMBEDDING] = pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage),
+                  [PP_LAYER_HEAD] = pp_roofline_end_share(in, PP_LAYER_HEAD, stage)}};
     int first = 0, moe = 0;
 
     if (m->experts.count > 0) {
@@ -21,10 +23,8 @@ struct pp_stage_layers pp_roofline_stage_layers(const struct pp_cost_inputs *in,
     }
     layers.count[PP_LAYER_MOE] = moe;
     layers.count[PP_LAYER_BLOCK] = in->blocks_per_stage[stage] - moe;
-    if (stage == in->stages - 1) {
-        layers.count[PP_LAYER_HEAD] = 1;
+    if (stage == in->stages - 1)
         layers.count[PP_LAYER_MTP] = m->mtp;
-    }
     return layers;
 }
 

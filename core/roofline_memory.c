@@ -29,7 +29,8 @@ double pp_roofline_tied_bytes(const struct pp_cost_inputs *in)
 
 bool pp_roofline_has_tied_copy(const struct pp_cost_inputs *in)
 {
-    return in->model->is_tied && in->stages > 1 && in->rank_of[0] != in->rank_of[in->stages - 1];
+    return in->model->is_tied && in->head != PP_HEAD_PARALLEL && in->stages > 1 &&
+           in->rank_of[0] != in->rank_of[in->stages - 1];
 }
 
 double pp_roofline_stage_params(const struct pp_cost_inputs *in, int stage)

@@ -116,9 +116,9 @@ struct pp_expert_work {
     double ffn;     /* width of one on this device */
 };
 struct pp_expert_work pp_roofline_expert_work(const struct pp_cost_inputs *in, struct pp_work work);
-/* Layers of a stage by kind. */
+/* Layers of a stage by kind; of the embedding and the head perhaps a part. */
 struct pp_stage_layers {
-    int count[PP_LAYER_KINDS];
+    double count[PP_LAYER_KINDS];
 };
 struct pp_stage_layers pp_roofline_stage_layers(const struct pp_cost_inputs *in, int stage);
 /* Devices that hold the experts of a block between them, and those that hold the same ones. */
@@ -144,6 +144,13 @@ double pp_roofline_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
                         struct pp_work work, enum pp_pass pass);
 double pp_roofline_etp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                          struct pp_work work, enum pp_pass pass);
+
+/* How much of the embedding or the head a stage holds: 0 to 1, over all stages 1. */
+double pp_roofline_end_share(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int stage);
+/* What of the messages of a head that is shared out over all stages outlasts the `beside_s` of a
+ * stage's blocks; 0 for other heads. */
+double pp_roofline_vocab_s(const struct pp_cost_inputs *in, struct pp_work work, enum pp_pass pass,
+                           double beside_s);
 
 /* ---- memory ------------------------------------------------------------------------------ */
 

@@ -197,18 +197,24 @@ static double loss_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
+/* A head that is shared out saves nothing from F to B: its two parts follow one another. */
+static double head_bytes(const struct pp_cost_inputs *in, int stage)
+{
+    return in->head == PP_HEAD_PARALLEL ? 0
+                                        : pp_roofline_end_share(in, PP_LAYER_HEAD, stage) *
+                                              pp_roofline_saved_bytes(in, PP_LAYER_HEAD);
+}
+
 static double ends_bytes(const struct pp_cost_inputs *in, const struct sizes *z, int stage)
 {
     const bool keeps_output = pp_roofline_framework(in)->keeps_output && stage < in->stages - 1;
     double bytes = keeps_output ? bytes_of(z, (struct widths){.whole = z->h}) : 0;
 
-    if (stage == 0)
-        bytes += pp_roofline_saved_bytes(in, PP_LAYER_EMBEDDING);
-    if (stage == in->stages - 1)
-        bytes +=
-            pp_roofline_saved_bytes(in, PP_LAYER_HEAD) +
-            (in->model->mtp > 0 ? in->model->mtp * pp_roofline_saved_bytes(in, PP_LAYER_MTP) : 0);
-    return bytes;
+    bytes += pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage) *
+             pp_roofline_saved_bytes(in, PP_LAYER_EMBEDDING);
+    if (stage == in->stages - 1 && in->model->mtp > 0)
+        bytes += in->model->mtp * pp_roofline_saved_bytes(in, PP_LAYER_MTP);
+    return bytes + head_bytes(in, stage);
 }
 
 /* The blocks of a stage together, dense ones and mixtures of experts. */
@@ -226,7 +232,7 @@ static struct blocks blocks_of(const struct pp_cost_inputs *in, int stage)
     struct blocks sum = {0};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const int count = held.count[kinds[i]];
+        const double count = held.count[kinds[i]];
         if (count == 0)
             continue;
         const struct sizes z = sizes_of(in, kinds[i]);
@@ -246,8 +252,7 @@ static void fill_saved(const struct pp_cost_inputs *in, const struct sizes *z,
                        const struct blocks *blocks, double frac, int stage,
                        struct pp_stage_memory *memory)
 {
-    const double head = stage == in->stages - 1 ? pp_roofline_saved_bytes(in, PP_LAYER_HEAD) : 0;
-    const double until_weights = blocks->until_weights + head;
+    const double until_weights = blocks->until_weights + head_bytes(in, stage);
 
     memory->checkpoint_bytes =
         ends_bytes(in, z, stage) + frac * blocks->kept + (1 - frac) * blocks->full;
@@ -256,17 +261,26 @@ static void fill_saved(const struct pp_cost_inputs *in, const struct sizes *z,
         memory->saved_bytes > 0 ? fmin(1, until_weights / memory->saved_bytes) : 0;
 }
 
-/* Backward passes through head and blocks one after the other. */
+/* Backward passes through head and blocks one after the other. Where the head is shared out, one
+ * more micro-batch is under way while all ranks work on it (Yeung et al. 2024, section 5). */
 static void fill_work(const struct pp_cost_inputs *in, const struct sizes *z,
                       const struct blocks *blocks, int stage, struct pp_stage_memory *memory)
 {
     const struct pp_model *m = in->model;
-    const double loss = stage == in->stages - 1 ? loss_bytes(in, z) : 0;
+    const double share = pp_roofline_end_share(in, PP_LAYER_HEAD, stage),
+                 loss = share > 0 ? share * loss_bytes(in, z) : 0;
 
     memory->forward_bytes = loss;
     memory->backward_bytes = fmax(loss, blocks->backward);
-    if (stage == 0 && pp_roofline_framework(in)->has_dense_embedding_grad)
-        memory->dense_grad_bytes = z->value_bytes * m->vocab * m->hidden / z->tp;
+    if (in->head == PP_HEAD_PARALLEL && in->stages > 1) {
+        const double more =
+            memory->checkpoint_bytes + share * pp_roofline_saved_bytes(in, PP_LAYER_HEAD);
+        memory->forward_bytes += more;
+        memory->backward_bytes += more;
+    }
+    if (pp_roofline_framework(in)->has_dense_embedding_grad)
+        memory->dense_grad_bytes = pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage) *
+                                   z->value_bytes * m->vocab * m->hidden / z->tp;
 }
 
 void pp_roofline_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage,

@@ -96,10 +96,10 @@ static struct units units_of(const struct pp_cost_inputs *in, const struct pp_de
 
     if (in->state.gather == PP_GATHER_CHUNK || u.count < 1)
         u.count = 1;
-    if (stage == 0)
-        u.first_params = pp_model_layer_params(in->model, PP_LAYER_EMBEDDING) / in->layout.tp;
-    if (stage == in->stages - 1)
-        u.last_params = pp_model_layer_params(in->model, PP_LAYER_HEAD) / in->layout.tp;
+    u.first_params = pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage) *
+                     pp_model_layer_params(in->model, PP_LAYER_EMBEDDING) / in->layout.tp;
+    u.last_params = pp_roofline_end_share(in, PP_LAYER_HEAD, stage) *
+                    pp_model_layer_params(in->model, PP_LAYER_HEAD) / in->layout.tp;
     u.params = (all - u.first_params - u.last_params) / u.count;
     return u;
 }
@@ -127,13 +127,15 @@ static struct pass pass_of(const struct units *u, int stage, int split, enum pp_
                            int64_t ps)
 {
     const struct pp_cost_inputs *in = u->in;
-    const bool has_ends = in->head != PP_HEAD_IGNORED;
+    const double ends = in->head != PP_HEAD_IGNORED,
+                 first = ends * pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage),
+                 last = ends * pp_roofline_end_share(in, PP_LAYER_HEAD, stage);
     struct pass p = {0};
 
-    if (has_ends && stage == 0)
-        p.first_s = layer_s(in, PP_LAYER_EMBEDDING, split, pass);
-    if (has_ends && stage == in->stages - 1)
-        p.last_s = layer_s(in, PP_LAYER_HEAD, split, pass);
+    if (first > 0)
+        p.first_s = first * layer_s(in, PP_LAYER_EMBEDDING, split, pass);
+    if (last > 0)
+        p.last_s = last * layer_s(in, PP_LAYER_HEAD, split, pass);
     p.s = fmax(0, pp_units_s(ps) - p.first_s - p.last_s) / u->count;
     return p;
 }

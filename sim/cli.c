@@ -117,8 +117,8 @@ static const struct pp_option options[] = {
      .aliases = PP_NAMES("decoder-first-pipeline-num-layers"), .help = "Blocks of the first stage; default: as even as possible. --head balanced divides them by time."},
     {.name = "last-stage-layers", .type = PP_OPTION_INT, .argument = "L", .min = 1, .max = 65535, .group = G_MODEL, .commands = RUN,
      .aliases = PP_NAMES("decoder-last-pipeline-num-layers"), .help = "Blocks of the last stage."},
-    {.name = "head", .type = PP_OPTION_CHOICE, .choices = "last|balanced|ignored", .argument = "WHERE", .default_text = "last", .group = G_MODEL, .commands = RUN,
-     .help = "Embedding and head in the times of stages. last: in the first and the last stage beside an even share of blocks. balanced: the blocks are shared out so that the slowest stage, embedding and head included, is as fast as possible. ignored: they cost no compute time, as formulas of bubbles assume; MFU leaves them out."},
+    {.name = "head", .type = PP_OPTION_CHOICE, .choices = "last|balanced|ignored|parallel", .argument = "WHERE", .default_text = "last", .group = G_MODEL, .commands = RUN,
+     .help = "Embedding and head in the times of stages. last: in the first and the last stage beside an even share of blocks. balanced: the blocks are shared out so that the slowest stage, embedding and head included, is as fast as possible. ignored: they cost no compute time, as formulas of bubbles assume; MFU leaves them out. parallel: every stage holds an equal part of the vocabulary (vocabulary parallelism)."},
 
     {.name = "framework", .type = PP_OPTION_STRING, .argument = "NAME", .default_text = "plain", .group = G_CLUSTER, .commands = RUN,
      .help = "What the software adds to kernels and tensors: host gaps, memory of contexts and copies, habits. plain (nothing), deepspeed, fsdp, internevo, megatron or torchtitan."},

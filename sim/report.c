@@ -91,10 +91,11 @@ static void print_cluster(const struct page *page, const struct pp_config *c)
 
 static void print_layout(const struct page *page, const struct pp_config *c)
 {
-    static const char *const head_notes[] = {[PP_HEAD_LAST] = "",
-                                             [PP_HEAD_BALANCED] =
-                                                 ", balanced with embedding and head",
-                                             [PP_HEAD_IGNORED] = ", both without compute time"};
+    static const char *const head_notes[] = {
+        [PP_HEAD_LAST] = "",
+        [PP_HEAD_BALANCED] = ", balanced with embedding and head",
+        [PP_HEAD_IGNORED] = ", both without compute time",
+        [PP_HEAD_PARALLEL] = ", embedding and head in equal parts in all"};
     const struct pp_layout *l = &c->layout;
     char text[2 * PP_TEXT_BYTES], gbs[PP_UNITS_TEXT_BYTES], split[PP_TEXT_BYTES],
         vp[32] = "", cp[32] = "", ep[64] = "";

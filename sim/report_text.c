@@ -44,9 +44,9 @@ const char *pp_text_split(const struct pp_config *config, char text[PP_TEXT_BYTE
     for (int s = 1; s < stages; s++)
         is_even = is_even && blocks[s] == blocks[0];
     if (is_even) {
-        snprintf(text, PP_TEXT_BYTES,
-                 "%d layer%s a stage, embedding in the first, head in the last", blocks[0],
-                 blocks[0] == 1 ? "" : "s");
+        snprintf(text, PP_TEXT_BYTES, "%d layer%s a stage%s", blocks[0], blocks[0] == 1 ? "" : "s",
+                 config->head == PP_HEAD_PARALLEL ? ""
+                                                  : ", embedding in the first, head in the last");
         return text;
     }
     /* runs of equal stages: 5, 6 x 14, 5 */

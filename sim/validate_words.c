@@ -23,9 +23,9 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SCHEDULE, "^zb-1p",                  "max-activations", "1pp", NULL},
     {PP_COL_SCHEDULE, "^zb-2p",                  "max-activations", "2pp", NULL},
     {PP_COL_SCHEDULE, "redistributed",           "head", "balanced", NULL},
-    {PP_COL_SCHEDULE, "vocab-1",                 "head", "vocab-1", NULL},
-    {PP_COL_SCHEDULE, "vocab-2",                 "head", "vocab-2", NULL},
-    {PP_COL_SCHEDULE, "^interlaced",             "head", "interlaced", NULL},
+    {PP_COL_SCHEDULE, "vocab-1",                 "head", "parallel", NULL},
+    {PP_COL_SCHEDULE, "vocab-2",                 "head", "parallel", NULL},
+    {PP_COL_SCHEDULE, "^interlaced",             "head", "parallel", NULL},
 
     /* Who shards what. */
     {PP_COL_ZERO, "=0",                          "zero", "0", NULL},
