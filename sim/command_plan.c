@@ -28,6 +28,8 @@ static enum pp_status open_request(struct pp_arena *arena, const struct pp_parse
                             "cluster");
     if (request->preset_row)
         return PP_OK;
+    if (!pp_request_has(request, "gpus") && !pp_request_has(request, "dp"))
+        return pp_error_set(err, PP_EINVAL, "--gpus N is needed: how many devices to plan for");
     return pp_request_defaults(arena, request,
                                pp_request_has(request, "dp") ? &DEFAULTS : &FLAT_DEFAULTS, err);
 }

@@ -43,14 +43,14 @@ static void print_head(const struct pp_planner *planner, FILE *out)
     char params[PP_UNITS_TEXT_BYTES], gpus[PP_UNITS_TEXT_BYTES], names[PP_TEXT_BYTES],
         text[2 * PP_TEXT_BYTES];
 
-    snprintf(text, sizeof(text), "%s (%s) on %s GPUs of %s: %d choices, free: %s", c->model.name,
+    snprintf(text, sizeof(text), "%s (%s) on %s GPU%s of %s: %d choice%s, free: %s", c->model.name,
              pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params),
-             pp_units_print_count(l->gpus, gpus), c->cluster.name, planner->count,
-             print_free(planner, names));
+             pp_units_print_count(l->gpus, gpus), l->gpus == 1 ? "" : "s", c->cluster.name,
+             planner->count, planner->count == 1 ? "" : "s", print_free(planner, names));
     pp_text_wrap(out, WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
     snprintf(text, sizeof(text),
              "%s, TP~%d%s x CP~%d%s x PP~%d%s x DP~%d%s, MBS~%d%s, %d%s~micro-batches, seq~%d%s; "
-             "state is cut over %d replicas in a node x %d nodes",
+             "state may be cut over %d in a node x %d nodes",
              c->schedule_name, l->tp, pp_text_star(c, PP_CHOSE_TP), l->cp,
              pp_text_star(c, PP_CHOSE_CP), l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
              pp_text_star(c, PP_CHOSE_DP), l->mbs, pp_text_star(c, PP_CHOSE_MBS), l->micro_batches,
