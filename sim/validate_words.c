@@ -72,19 +72,35 @@ const struct pp_measure_rule pp_measure_rules[] = {
     /* Software that a table does not name in a column of its own. */
     {PP_COL_SOURCE, "torchtitan",                "framework", "torchtitan", "measured with torchtitan"},
     {PP_COL_ZERO,   "fsdp",                      "framework", "fsdp", "FSDP shards the state"},
+    {PP_COL_ZERO,   "custom p/g/os",             "framework", "internevo", "InternEvo shards parameters, gradients and state apart"},
     {PP_COL_SOURCE, "internevo",                 "framework", "internevo", "measured with InternEvo"},
     {PP_COL_NOTE,   "megatron-deepspeed",        "framework", "deepspeed", "measured with Megatron-DeepSpeed"},
     {PP_COL_SOURCE, "deepspeed",                 "framework", "deepspeed", "measured with DeepSpeed"},
     {PP_COL_ZERO,   "^3",                        "framework", "deepspeed", "ZeRO 3 is DeepSpeed's"},
+    {PP_COL_SOURCE, "nemo",                      "framework", "nemo", "measured with NeMo"},
+    {PP_COL_SOURCE, "dgxc",                      "framework", "nemo", "DGX Cloud recipes are NeMo's"},
+    {PP_COL_SOURCE, "mlperf*nvidia",             "framework", "nemo", "NVIDIA's entries to MLPerf are NeMo's"},
     {PP_COL_SOURCE, "*",                         "framework", "megatron", NULL},
 
-    /* FlashAttention, or scores stored in memory? */
+    /* Communication beside compute. */
+    {PP_COL_NOTE,   "tp ag/rs overlap",          "tp-overlap", "50%", NULL},
+    {PP_COL_NOTE,   "async tp",                  "tp-overlap", "80%", NULL},
+    {PP_COL_NOTE,   "asynctp",                   "tp-overlap", "80%", NULL},
+    {PP_COL_SOURCE, "nemo",                      "tp-overlap", "80%", "NeMo pipelines tensor-parallel exchanges with the matrices"},
+    {PP_COL_SOURCE, "mlperf",                    "tp-overlap", "80%", "NeMo pipelines tensor-parallel exchanges with the matrices"},
+    {PP_COL_SOURCE, "dgxc",                      "tp-overlap", "80%", "NeMo pipelines tensor-parallel exchanges with the matrices"},
+    {PP_COL_NOTE,   "dp/tp/pp comm overlapped",  "dp-overlap", "on", NULL},
+
+    /* FlashAttention, its first version (until mid 2023), or scores stored in memory? */
     {PP_COL_GPU,    "p100",                      "attention", "unfused", "FlashAttention needs a GPU of 2018 or later"},
     {PP_COL_GPU,    "v100",                      "attention", "unfused", "FlashAttention needs a GPU of 2018 or later"},
-    {PP_COL_SOURCE, "zero bubble pipeline",      "attention", "unfused", "its scripts of 2023 do not ask for FlashAttention"},
     {PP_COL_NOTE,   "megatron-deepspeed",        "attention", "unfused", "FlashAttention is off in Megatron-DeepSpeed unless asked for"},
+    {PP_COL_SOURCE, "zero bubble",               "attention", "unfused", "its script of 2023 leaves --use-flash-attn off"},
     {PP_COL_YEAR,   "<2023",                     "attention", "unfused", "before 2023 Megatron-LM had no FlashAttention"},
-    {PP_COL_YEAR,   "<2024",                     "attention", "flash1", "FlashAttention 2 appeared in the middle of 2023"},
+    {PP_COL_PRECISION, "fp8",                    "attention", "fused", NULL}, /* by cuDNN, as Transformer Engine does */
+    {PP_COL_PRECISION, "transformerengine",      "attention", "fused", NULL},
+    {PP_COL_SOURCE, " pax ",                     "attention", "unfused", "XLA alone does not fuse attention"},
+    {PP_COL_YEAR,   "<2024",                     "attention", "flash1", "FlashAttention 2 is of July 2023"},
     {PP_COL_YEAR,   "*",                         "attention", "fused", NULL},
 
     /* What the matrices are. */
