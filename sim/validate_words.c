@@ -9,6 +9,8 @@
 /* First match wins for each option. An option of NULL refuses the row. */
 /* clang-format off */
 const struct pp_measure_rule pp_measure_rules[] = {
+    {PP_COL_MODEL, "[lora]",                     NULL, NULL, "adapters: most weight gradients are not computed"},
+
     /* The order of work. */
     {PP_COL_SCHEDULE, "^1f1b-interleaved",       "schedule", "interleaved", NULL},
     {PP_COL_SCHEDULE, "^interleaved-zb",         "schedule", "interleaved-zb", NULL},
