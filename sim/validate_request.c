@@ -283,6 +283,9 @@ static enum pp_status put_schedule(struct pp_measure_writer *w, struct pp_error 
 
 /* ---- cluster ----------------------------------------------------------------------------- */
 
+/* One NVLink of an A100 or later, each way. */
+static const double NVLINK_GBPS = 25;
+
 static enum pp_status put_cluster(struct pp_measure_writer *w, struct pp_error *err)
 {
     const struct pp_measure_device *d = pp_measure_devices;
@@ -303,8 +306,12 @@ static enum pp_status put_cluster(struct pp_measure_writer *w, struct pp_error *
     if (has_nodes)
         length +=
             snprintf(text + length, sizeof(text) - (size_t)length, " gpu:%" PRId64, w->per_node);
+    const int links = pp_measure_number_in(w->row->cell[PP_COL_NOTE], "# NVLinks");
     if (isfinite(intra))
         length += snprintf(text + length, sizeof(text) - (size_t)length, " nvlink:%gGBps", intra);
+    else if (links > 0)
+        length += snprintf(text + length, sizeof(text) - (size_t)length, " nvlink:%gGBps",
+                           links * NVLINK_GBPS);
     if (isfinite(inter) && has_nodes)
         length += snprintf(text + length, sizeof(text) - (size_t)length, " nic:%" PRId64 "x%gGBps",
                            w->per_node, inter);

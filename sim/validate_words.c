@@ -65,7 +65,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_RECOMPUTE, "=full",                  "recompute", "full", NULL},
     {PP_COL_RECOMPUTE, "selective",              "recompute", "selective", NULL},
     {PP_COL_RECOMPUTE, "norm recompute",         "recompute", "selective", NULL},
-    {PP_COL_RECOMPUTE, "",                       "recompute", NULL, "recompute not stated: the mildest that fits"},
+    {PP_COL_RECOMPUTE, "",                       "recompute", "none", "recompute not stated: none"},
 
     {PP_COL_SEQ_PARALLEL, "=1",                  "sequence-parallel", "on", NULL},
     {PP_COL_SEQ_PARALLEL, "=0",                  "sequence-parallel", "off", NULL},
@@ -79,6 +79,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_NOTE,   "megatron-deepspeed",        "framework", "deepspeed", "measured with Megatron-DeepSpeed"},
     {PP_COL_SOURCE, "deepspeed",                 "framework", "deepspeed", "measured with DeepSpeed"},
     {PP_COL_ZERO,   "^3",                        "framework", "deepspeed", "ZeRO 3 is DeepSpeed's"},
+    {PP_COL_SOURCE, "amsp",                      "framework", "deepspeed", "AMSP's rivals are DeepSpeed's"},
     {PP_COL_SOURCE, "nemo",                      "framework", "nemo", "measured with NeMo"},
     {PP_COL_SOURCE, "dgxc",                      "framework", "nemo", "DGX Cloud recipes are NeMo's"},
     {PP_COL_SOURCE, "mlperf*nvidia",             "framework", "nemo", "NVIDIA's entries to MLPerf are NeMo's"},
@@ -116,7 +117,8 @@ const struct pp_measure_device pp_measure_devices[] = {
     {"a100",       "a100", "", false},
     {"ampere",     "a100", "", false},
     {"a800",       "a800", "", false},
-    {"h100*hbm2e", "h100", "memory:96GB hbm:2.4TBps", false}, /* 5 stacks of HBM2e */
+    /* 5 stacks of HBM2e; clocks fall with about the cube root of the power, 500 W of 700 */
+    {"h100*hbm2e", "h100", "memory:96GB hbm:2.4TBps peak:884TF", false},
     {"h100",       "h100", "", false},
     {"h800",       "h800", "", false},
     {"h200",       "h200", "", false},
