@@ -19,6 +19,8 @@ struct pp_framework {
                        * starts each pass with an empty queue */
     double loss_traffic_bytes[2]; /* memory traffic of the loss per logit, forward and back */
     bool pads_vocabulary;         /* to a multiple of 128 tp rows */
+    bool adds_grads_apart;        /* weight gradients are added up by kernels of their own, else in
+                                   * the product that makes them */
     /* memory per device that belongs to no tensor of the program */
     double context_bytes;      /* CUDA context, library workspaces */
     double communicator_bytes; /* of each group with more than one member: NCCL buffers */

@@ -18,7 +18,11 @@ enum pp_kernel_kind {
 /* `batch` products out[m, n] = left[m, k] right[k, n]. */
 struct pp_gemm {
     double m, n, k, batch;
+    bool is_misaligned; /* rows of an operand in memory do not start where tensor cores load them */
 };
+/* Whether rows of so many values would be. Sizes that are no whole numbers (--params) stand for
+ * whole ones near them. */
+bool pp_gemm_is_misaligned(double row_values, enum pp_precision precision);
 
 struct pp_kernel {
     const char *name; /* "qkv" */
@@ -26,6 +30,7 @@ struct pp_kernel {
     enum pp_precision precision; /* of products */
     bool is_core;                /* between the projections of attention: what selective
                                   * recomputation computes again */
+    double again_frac;           /* share that runs again where PyTorch recomputes selectively */
     int launches;
     struct pp_gemm gemm;
     double flops, bytes;

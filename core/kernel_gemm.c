@@ -31,10 +31,17 @@ static const double part_bytes = 8;
 enum { ROW_BYTES = 16 };
 static const double misaligned_speed = 0.5;
 
-/* Sizes that are no whole numbers (--params) stand for whole ones near them. */
-static bool is_misaligned(double size, double value_bytes)
+bool pp_gemm_is_misaligned(double row_values, enum pp_precision precision)
 {
-    return size == floor(size) && fmod(size * value_bytes, ROW_BYTES) != 0;
+    static const int value_bytes[PP_PRECISIONS] = {
+        [PP_PRECISION_TF32] = 4,
+        [PP_PRECISION_FP16] = 2,
+        [PP_PRECISION_BF16] = 2,
+        [PP_PRECISION_FP8] = 1,
+    };
+
+    return row_values == floor(row_values) &&
+           fmod(row_values * value_bytes[precision], ROW_BYTES) != 0;
 }
 
 static bool has_tensor_cores(const struct pp_device *device)
@@ -42,20 +49,9 @@ static bool has_tensor_cores(const struct pp_device *device)
     return device->precision != PP_PRECISION_FP32;
 }
 
-static double alignment_speed(const struct pp_device *device, struct pp_gemm g)
-{
-    const double value_bytes = device->precision == PP_PRECISION_FP8 ? 1 : 2;
-
-    return has_tensor_cores(device) &&
-                   (is_misaligned(g.m, value_bytes) || is_misaligned(g.n, value_bytes) ||
-                    is_misaligned(g.k, value_bytes))
-               ? misaligned_speed
-               : 1;
-}
-
 struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm g)
 {
-    const double speed = device->gemm_eta * alignment_speed(device, g);
+    const double speed = device->gemm_eta * (g.is_misaligned ? misaligned_speed : 1);
     const double ramp = has_tensor_cores(device) ? tensor_ramp : plain_ramp;
     struct pp_gemm_plan best = {.eta = 0};
 

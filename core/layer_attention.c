@@ -49,8 +49,10 @@ static void add_core_traffic(struct pp_layer_kernels *list, double values,
     const int count = list->count;
 
     pp_layer_add_traffic(list, values, traffic);
-    for (int i = count; i < list->count; i++)
+    for (int i = count; i < list->count; i++) {
         list->kernel[i].is_core = true;
+        list->kernel[i].again_frac = 0;
+    }
 }
 
 /* ---- fused ----------------------------------------------------------------------------------- */
@@ -88,54 +90,84 @@ static void add_scores_product(struct pp_layer_kernels *list, struct shape s, co
 {
     const double batch = s.samples * s.heads;
 
-    pp_layer_add(list, (struct pp_kernel){
-                           .name = name,
-                           .kind = PP_KERNEL_GEMM,
-                           .precision = core_precision(list),
-                           .is_core = true,
-                           .launches = 1,
-                           .gemm = {m, n, k, batch},
-                           .flops = 2 * batch * m * n * k,
-                           .bytes = batch * (m * k + k * n + m * n) * list->value_bytes,
-                       });
+    pp_layer_add(
+        list, (struct pp_kernel){
+                  .name = name,
+                  .kind = PP_KERNEL_GEMM,
+                  .precision = core_precision(list),
+                  .is_core = true,
+                  .launches = 1,
+                  .gemm = {m, n, k, batch,
+                           pp_gemm_is_misaligned(list->in->model->head_dim, core_precision(list))},
+                  .flops = 2 * batch * m * n * k,
+                  .bytes = batch * (m * k + k * n + m * n) * list->value_bytes,
+              });
+}
+
+/* One kernel scales, masks and normalizes scores in 16 bits, four rows of samples and heads and at
+ * most 4,096 keys at a time (Megatron-LM, megatron/core/fusions/fused_softmax.py); elsewhere scale,
+ * mask, cast and softmax follow one another. */
+enum { SOFTMAX_ROWS = 4, SOFTMAX_KEYS = 4096 };
+static const struct {
+    int launches[2];
+    double passes[2];
+} softmax[] = {{{4, 4}, {8, 9}}, {{1, 1}, {2, 3}}};
+
+static void add_softmax(struct pp_layer_kernels *list, struct shape s, double scores)
+{
+    const double e = list->value_bytes;
+    const bool is_fused =
+        fmod(s.samples * s.heads, SOFTMAX_ROWS) == 0 && s.keys <= SOFTMAX_KEYS && e == 2;
+
+    add_core_traffic(list, scores,
+                     (struct pp_layer_traffic){
+                         "attention softmax",
+                         {softmax[is_fused].launches[0], softmax[is_fused].launches[1], 0},
+                         {softmax[is_fused].passes[0] * e, softmax[is_fused].passes[1] * e, 0}});
 }
 
 static void add_unfused(struct pp_layer_kernels *list, struct shape s)
 {
-    const struct pp_model *m = list->in->model;
-    const double q = s.queries, c = s.keys, d = m->head_dim, e = list->value_bytes;
+    const double q = s.queries, c = s.keys, d = list->in->model->head_dim, e = list->value_bytes;
     const double scores = s.samples * s.heads * q * c;
+    const struct pp_layer_traffic dropout = {
+        "attention dropout", {1, 1, 0}, {2 * e + 1, 2 * e + 1, 0}}; /* a byte of mask */
 
     if (list->pass == PP_PASS_F) {
         add_scores_product(list, s, "attention scores", q, c, d);
-        add_core_traffic(list, scores,
-                         (struct pp_layer_traffic){"attention softmax", {1, 0, 0}, {2 * e, 0, 0}});
-    }
-    if (!m->is_gated) /* a byte of mask */
-        add_core_traffic(
-            list, scores,
-            (struct pp_layer_traffic){"attention dropout", {1, 1, 0}, {2 * e + 1, 2 * e + 1, 0}});
-    if (list->pass == PP_PASS_F)
+        add_softmax(list, s, scores);
+        if (!list->in->model->is_gated)
+            add_core_traffic(list, scores, dropout);
         add_scores_product(list, s, "attention values", q, d, c);
+    }
     if (list->pass == PP_PASS_I) {
         add_scores_product(list, s, "values' gradient", c, d, q);
         add_scores_product(list, s, "scores' gradient", q, c, d);
-        add_core_traffic(list, scores,
-                         (struct pp_layer_traffic){"attention softmax", {0, 1, 0}, {0, 3 * e, 0}});
+        if (!list->in->model->is_gated)
+            add_core_traffic(list, scores, dropout);
+        add_softmax(list, s, scores);
         add_scores_product(list, s, "queries' gradient", q, d, c);
         add_scores_product(list, s, "keys' gradient", c, d, q);
     }
-    /* heads are put beside each other again */
-    add_core_traffic(list, list->work.tokens * s.width,
-                     (struct pp_layer_traffic){"heads together", {1, 1, 0}, {2 * e, 2 * e, 0}});
+}
+
+/* Queries, keys and values are taken apart head by head, outputs put together again. */
+static void add_layout(struct pp_layer_kernels *list, const char *name, double width)
+{
+    const double e = list->value_bytes;
+
+    pp_layer_add_traffic(list, list->work.tokens * width,
+                         (struct pp_layer_traffic){name, {1, 1, 0}, {2 * e, 2 * e, 0}});
 }
 
 void pp_layer_add_attention(struct pp_layer_kernels *list)
 {
     const struct shape s = shape_of(list);
 
+    add_layout(list, "heads apart", s.width + 2 * s.kv_width);
     if (list->in->cluster->device.is_attention_unfused)
         add_unfused(list, s);
     else
         add_fused(list, s);
+    add_layout(list, "heads together", s.width);
 }

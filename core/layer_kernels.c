@@ -2,75 +2,11 @@
 
 #include "core/roofline_parts.h"
 
-#include <assert.h>
 #include <math.h>
 
 /* An untrimmed pass over values of the training precision reads or writes one; a dropout mask has a
  * byte. Residual paths without dropout (gated models) have no mask. */
 enum { MASK_BYTES = 1 };
-
-/* fp8: each operand is read in 16 bits, its largest value kept for the next scale, and written in
- * fp8 as it is and transposed (Transformer Engine's cast_transpose). */
-static const double fp8_cast_bytes = 2 + 1 + 1;
-
-/* ---- building ------------------------------------------------------------------------------ */
-
-void pp_layer_add(struct pp_layer_kernels *list, struct pp_kernel kernel)
-{
-    assert(list->count < PP_LAYER_KERNELS_MAX);
-    list->kernel[list->count++] = kernel;
-}
-
-void pp_layer_add_traffic(struct pp_layer_kernels *list, double values,
-                          struct pp_layer_traffic traffic)
-{
-    if (traffic.launches[list->pass] > 0)
-        pp_layer_add(list, (struct pp_kernel){.name = traffic.name,
-                                              .kind = PP_KERNEL_MEMORY,
-                                              .launches = traffic.launches[list->pass],
-                                              .bytes = values * traffic.bytes[list->pass]});
-}
-
-static enum pp_precision precision_of(const struct pp_layer_kernels *list, bool is_wide)
-{
-    const enum pp_precision precision = list->in->cluster->device.precision;
-
-    return is_wide && precision == PP_PRECISION_FP8 ? PP_PRECISION_BF16 : precision;
-}
-
-void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix matrix)
-{
-    const double t = matrix.tokens, k = matrix.k, n = matrix.n, e = list->value_bytes,
-                 count = matrix.count > 0 ? matrix.count : 1;
-    /* forward t x k by k x n; input gradient t x n by n x k; weight gradient n x t by t x k */
-    const struct pp_gemm shapes[PP_PASSES] = {{t, n, k, count}, {t, k, n, count}, {n, k, t, count}};
-    const enum pp_precision precision = precision_of(list, matrix.is_wide);
-    const bool is_fp8 = precision == PP_PRECISION_FP8;
-    const double operand = is_fp8 ? 1 : e;
-    /* a weight gradient is read, added to and written */
-    const double bytes[PP_PASSES] = {
-        (t * k + k * n) * operand + t * n * e,
-        (t * n + k * n) * operand + t * k * e,
-        (t * k + t * n) * operand + 2 * k * n * list->grad_bytes,
-    };
-
-    pp_layer_add(list, (struct pp_kernel){
-                           .name = matrix.name,
-                           .kind = PP_KERNEL_GEMM,
-                           .precision = precision,
-                           .launches = 1,
-                           .gemm = shapes[list->pass],
-                           .flops = 2 * t * k * n * count,
-                           .bytes = bytes[list->pass] * count,
-                       });
-    if (is_fp8)
-        pp_layer_add_traffic(list, (list->pass == PP_PASS_F ? k : n) * t * count,
-                             (struct pp_layer_traffic){
-                                 "cast to fp8", {1, 1, 0}, {fp8_cast_bytes, fp8_cast_bytes, 0}});
-    if (matrix.has_bias)
-        pp_layer_add_traffic(list, t * n * count,
-                             (struct pp_layer_traffic){"bias gradient", {0, 0, 1}, {0, 0, e}});
-}
 
 /* ---- block --------------------------------------------------------------------------------- */
 
@@ -154,7 +90,8 @@ static void add_qkv(struct pp_layer_kernels *list)
                                                        .tokens = list->work.tokens,
                                                        .k = m->hidden,
                                                        .n = (q + 2 * kv) * list->scale,
-                                                       .has_bias = m->has_bias_attn_qkv});
+                                                       .has_bias = m->has_bias_attn_qkv,
+                                                       .again_frac = kv / (q + 2 * kv)});
 }
 
 void pp_layer_add_first_half(struct pp_layer_kernels *list)
@@ -172,7 +109,8 @@ void pp_layer_add_first_half(struct pp_layer_kernels *list)
                                                        .tokens = list->work.tokens,
                                                        .k = values / list->in->layout.tp,
                                                        .n = m->hidden * list->scale,
-                                                       .has_bias = m->has_bias_attn_out});
+                                                       .has_bias = m->has_bias_attn_out,
+                                                       .again_frac = 1});
     add_outer_norm(list);
     pp_layer_add_residual(list);
 }
@@ -187,13 +125,15 @@ void pp_layer_add_feed_forward(struct pp_layer_kernels *list)
                                                        .tokens = t,
                                                        .k = h,
                                                        .n = fan * f * list->scale,
-                                                       .has_bias = m->has_bias_mlp});
+                                                       .has_bias = m->has_bias_mlp,
+                                                       .again_frac = m->is_gated ? 0.5 : 0});
     pp_layer_add_activation(list, t * f);
     pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "mlp down",
                                                        .tokens = t,
                                                        .k = f,
                                                        .n = h * list->scale,
-                                                       .has_bias = m->has_bias_mlp});
+                                                       .has_bias = m->has_bias_mlp,
+                                                       .again_frac = m->is_gated ? 0 : 1});
 }
 
 static void add_block(struct pp_layer_kernels *list)
@@ -214,58 +154,6 @@ static void add_moe(struct pp_layer_kernels *list)
     pp_layer_add_residual(list);
 }
 
-/* ---- ends ---------------------------------------------------------------------------------- */
-
-/* Rows of the table are copied out; positions are added and dropout is drawn where the model has
- * them. The gradient of the table is cleared, the tokens' gradients are added into it, and it is
- * added to the sum over micro-batches: a pass over the whole table. */
-static void add_embedding(struct pp_layer_kernels *list)
-{
-    const struct pp_model *m = list->in->model;
-    const double e = list->value_bytes, t = list->work.tokens, h = m->hidden;
-
-    pp_layer_add_traffic(list, t * h,
-                         (struct pp_layer_traffic){"embedding", {1, 0, 1}, {2 * e, 0, 2 * e}});
-    if (m->positions > 0)
-        pp_layer_add_traffic(list, t * h,
-                             (struct pp_layer_traffic){"positions", {2, 0, 1}, {5 * e, 0, e}});
-    if (!m->is_gated)
-        pp_layer_add_traffic(
-            list, t * h,
-            (struct pp_layer_traffic){
-                "dropout", {1, 1, 0}, {2 * e + MASK_BYTES, 2 * e + MASK_BYTES, 0}});
-    pp_layer_add_traffic(list, (double)m->vocab * h / list->in->layout.tp,
-                         (struct pp_layer_traffic){
-                             "table's gradient", {0, 0, 2}, {0, 0, 2 * (e + list->grad_bytes)}});
-}
-
-/* Rows of the output matrix on one device. */
-static double vocabulary(const struct pp_cost_inputs *in)
-{
-    const double rows = (double)in->model->vocab / in->layout.tp;
-
-    return pp_roofline_framework(in)->pads_vocabulary ? 128 * ceil(rows / 128) : ceil(rows);
-}
-
-static void add_head(struct pp_layer_kernels *list)
-{
-    const struct pp_model *m = list->in->model;
-    const double *loss_bytes = pp_roofline_framework(list->in)->loss_traffic_bytes;
-    const double t = list->work.tokens, h = m->hidden, v = vocabulary(list->in);
-
-    if (m->has_final_norm || m->has_mlm_head)
-        pp_layer_add_norm(list);
-    if (m->has_mlm_head)
-        pp_layer_add_matrix(
-            list, (struct pp_layer_matrix){
-                      .name = "transform", .tokens = t, .k = h, .n = h / list->in->layout.tp});
-    pp_layer_add_matrix(list, (struct pp_layer_matrix){
-                                  .name = "logits", .tokens = t, .k = h, .n = v, .is_wide = true});
-    pp_layer_add_traffic(
-        list, t * v,
-        (struct pp_layer_traffic){"cross entropy", {5, 3, 0}, {loss_bytes[0], loss_bytes[1], 0}});
-}
-
 /* The hidden vector and the next token's embedding are normalized, projected to one and pass a
  * block and the head (DeepSeek-AI 2024, DeepSeek-V3, section 2.2). */
 static void add_mtp(struct pp_layer_kernels *list)
@@ -279,7 +167,7 @@ static void add_mtp(struct pp_layer_kernels *list)
                                                        .k = 2 * h,
                                                        .n = h / list->in->layout.tp});
     (pp_model_last_kind(list->in->model) == PP_LAYER_MOE ? add_moe : add_block)(list);
-    add_head(list);
+    pp_layer_add_head(list);
 }
 
 /* ---- all ----------------------------------------------------------------------------------- */
@@ -300,9 +188,9 @@ void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind, 
                       enum pp_pass pass, struct pp_layer_kernels *list)
 {
     static void (*const add[])(struct pp_layer_kernels *) = {
-        [PP_LAYER_EMBEDDING] = add_embedding,
+        [PP_LAYER_EMBEDDING] = pp_layer_add_embedding,
         [PP_LAYER_BLOCK] = add_block,
-        [PP_LAYER_HEAD] = add_head,
+        [PP_LAYER_HEAD] = pp_layer_add_head,
         [PP_LAYER_MOE] = add_moe,
         [PP_LAYER_MTP] = add_mtp,
     };

@@ -42,8 +42,10 @@ struct pp_layer_matrix {
     const char *name;
     double tokens, k, n;
     bool has_bias;
-    bool is_wide; /* in 16 bits where the others are in fp8 */
-    double count; /* matrices of that shape side by side (experts); 0 = 1 */
+    bool is_wide;      /* in 16 bits where the others are in fp8 */
+    double count;      /* matrices of that shape side by side (experts); 0 = 1 */
+    double again_frac; /* share that PyTorch's selective recomputation, which keeps every other
+                        * product, computes again */
 };
 void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix matrix);
 
@@ -66,6 +68,8 @@ void pp_layer_add_norm(struct pp_layer_kernels *list);
 void pp_layer_add_residual(struct pp_layer_kernels *list);
 /* gelu or gated product of so many values. */
 void pp_layer_add_activation(struct pp_layer_kernels *list, double values);
+void pp_layer_add_embedding(struct pp_layer_kernels *list);
+void pp_layer_add_head(struct pp_layer_kernels *list);
 /* Everything between the qkv matrix and the projection. */
 void pp_layer_add_attention(struct pp_layer_kernels *list);
 /* The matrices of latent attention, in place of the qkv matrix. */

@@ -22,22 +22,42 @@ struct pp_work pp_roofline_work(const struct pp_cost_inputs *in, int split)
     return work;
 }
 
-/* Of the whole list, or of the kernels between the projections only. */
-static struct pp_compute sum_of(const struct pp_layer_kernels *list, bool core_only)
+/* Kernels with the share of each that counts. */
+static struct pp_compute sum_of(const struct pp_layer_kernels *list,
+                                double (*share)(const struct pp_kernel *))
 {
+    const struct pp_layout *l = &list->in->layout;
     struct pp_compute sum = {0};
 
     for (int i = 0; i < list->count; i++) {
         const struct pp_kernel *kernel = &list->kernel[i];
-        if (core_only && !kernel->is_core)
+        const double frac = share(kernel);
+        if (frac == 0)
             continue;
-        const double s = pp_kernel_time(&list->in->cluster->device, kernel).s;
+        const double s = frac * pp_kernel_time(&list->in->cluster->device, kernel).s;
         sum.s += s;
-        sum.bytes += kernel->bytes;
+        sum.bytes += frac * kernel->bytes;
+        sum.flops += frac * kernel->flops * l->tp * l->cp;
         sum.matrix_s += kernel->kind == PP_KERNEL_GEMM ? s : 0;
         sum.launches += kernel->launches;
     }
     return sum;
+}
+
+static double whole(const struct pp_kernel *kernel)
+{
+    (void)kernel;
+    return 1;
+}
+
+static double of_core(const struct pp_kernel *kernel)
+{
+    return kernel->is_core;
+}
+
+static double of_selected(const struct pp_kernel *kernel)
+{
+    return kernel->again_frac;
 }
 
 struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
@@ -46,7 +66,7 @@ struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_lay
     struct pp_layer_kernels list;
 
     pp_layer_kernels(in, kind, work, pass, &list);
-    return sum_of(&list, false);
+    return sum_of(&list, whole);
 }
 
 struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_work work)
@@ -54,5 +74,14 @@ struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct 
     struct pp_layer_kernels list;
 
     pp_layer_kernels(in, PP_LAYER_BLOCK, work, PP_PASS_F, &list);
-    return sum_of(&list, true);
+    return sum_of(&list, of_core);
+}
+
+struct pp_compute pp_roofline_selected(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                       struct pp_work work)
+{
+    struct pp_layer_kernels list;
+
+    pp_layer_kernels(in, kind, work, PP_PASS_F, &list);
+    return sum_of(&list, of_selected);
 }

@@ -11,6 +11,7 @@
 /* Kernels of one device together. */
 struct pp_compute {
     double s, bytes;
+    double flops;    /* by all devices of the rank */
     double matrix_s; /* share of s in products: communication may hide behind them */
     int launches;
 };
@@ -26,6 +27,13 @@ struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_lay
 double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
 /* What selective recomputation does again: the kernels between the projections of attention. */
 struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_work work);
+/* What it does again in PyTorch (framework's is_selective_per_op): everything but the attention and
+ * every other product. */
+struct pp_compute pp_roofline_selected(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                       struct pp_work work);
+/* F, I, W, B and R of every stage over one split. */
+void pp_roofline_fill_split(const struct pp_cost_inputs *in, const double *recompute, int split,
+                            struct pp_costs *costs);
 
 /* For --explain: the kernels of a layer in each pass. */
 void pp_roofline_explain_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind,

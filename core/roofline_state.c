@@ -240,12 +240,13 @@ void pp_roofline_state_memory(const struct pp_cost_inputs *in, int stage,
     memory->optimizer_bytes = bytes.optimizer * params[PP_STATE_OPTIMIZER];
 }
 
-/* Adam reads gradient and state and writes state and parameters. */
+/* Adam reads gradient and state and writes state and parameters. Before, the gradient is read for
+ * its norm, read and written to be clipped; afterwards it is cleared. */
 double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_state_bytes state = pp_roofline_state_bytes(in);
 
     return pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER)) *
-           (state.grads + 2 * state.optimizer + state.params +
+           (5 * state.grads + 2 * state.optimizer + state.params +
             (pp_dtype_bytes(&in->cluster->device) > 2 ? state.params : 0));
 }

@@ -51,9 +51,9 @@ Test(layer_times, p100_blocks_follow_the_measured_times)
     }
     /* Forwards come out short and backwards long: measured backwards take 1.7 forwards, ours 2.1.
      */
-    cr_assert(sqrt(squares / (2 * P100_ROWS)) < 0.14);
-    cr_assert_geq(within, 17);
-    cr_assert(worst < 0.36); /* one sample, where the host decides */
+    cr_assert(sqrt(squares / (2 * P100_ROWS)) < 0.12);
+    cr_assert_geq(within, 20);
+    cr_assert(worst < 0.31); /* one sample, where the host decides */
 }
 
 /* The row that stands for the others: batch 8 of BERT-large, 4.50 and 7.65 ms. */
@@ -66,8 +66,8 @@ Test(layer_times, p100_bert_large_batch_8)
     const struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
     const double backward_ms = block_ms(&in, PP_PASS_I) + block_ms(&in, PP_PASS_W);
 
-    cr_assert_float_eq(block_ms(&in, PP_PASS_F) / 4.5000, 1.03, 0.02);
-    cr_assert_float_eq(backward_ms / 7.6532, 1.2, 0.03);
+    cr_assert_float_eq(block_ms(&in, PP_PASS_F) / 4.5000, 1.04, 0.02);
+    cr_assert_float_eq(backward_ms / 7.6532, 1.17, 0.02);
 }
 
 /* What the block saves for its backward, MiB at batch 8: the same files, mem_act. */

@@ -1,0 +1,260 @@
+/* Compute of stages: layers, what is recomputed of them, and the host that launches their kernels.
+ */
+#include "core/roofline_parts.h"
+#include "core/units.h"
+
+#include <math.h>
+
+/* Seconds before they are rounded, to be summed over the layers of a stage. */
+struct sum {
+    double s, tp_s, cp_s, ep_s, flops, bytes;
+    double launches;
+};
+
+/* Flops of the attention products of one block, counted in full, all devices of the rank. */
+static double attention_flops(const struct pp_cost_inputs *in)
+{
+    const struct pp_layout *l = &in->layout;
+
+    return 4.0 * l->mbs * l->seq * l->seq / in->splits * pp_model_attention_width(in->model);
+}
+
+static bool has_attention(enum pp_layer_kind kind)
+{
+    return kind != PP_LAYER_EMBEDDING && kind != PP_LAYER_HEAD;
+}
+
+/* Weight gradients are the part of a backward that belongs to the matrices. */
+static double layer_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                          enum pp_pass pass)
+{
+    const struct pp_layout *l = &in->layout;
+    const double forward =
+        pp_model_layer_flops(in->model, kind, l->mbs, l->seq, PP_FLOPS_MEGATRON) / in->splits;
+    const double attention = has_attention(kind) ? attention_flops(in) : 0;
+    const double by_pass[PP_PASSES] = {
+        [PP_PASS_F] = forward,
+        [PP_PASS_I] = forward + attention,
+        [PP_PASS_W] = forward - attention,
+    };
+
+    return by_pass[pass];
+}
+
+/* A pass takes as long as the host needs to launch it, or as the device does while the host is
+ * ahead of it; a part of the launches shows even then. */
+static double with_host_s(const struct pp_cost_inputs *in, const struct sum *pass)
+{
+    const struct pp_framework *f = pp_roofline_framework(in);
+    const double host_s = pass->launches * f->kernel_gap_s;
+
+    return fmax(host_s, pass->s + f->host_frac * host_s);
+}
+
+/* Collectives of a block in one pass that the host launches. */
+static int collectives(const struct pp_cost_inputs *in, enum pp_pass pass)
+{
+    return in->layout.tp > 1 && pass != PP_PASS_W ? (in->is_tp_only ? 2 : 4) : 0;
+}
+
+/* One layer in one pass. Communication hides behind matrices as far as that was asked for. */
+static struct sum layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                            struct pp_work work, enum pp_pass pass)
+{
+    const struct pp_compute compute = pp_roofline_layer(in, kind, work, pass);
+    const double all_tp_s = pp_roofline_tp_s(in, kind, work, pass);
+    const double tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, compute.matrix_s);
+    const double cp_s = has_attention(kind) ? pp_roofline_cp_s(in, work, pass) : 0;
+    const double all_ep_s = pp_roofline_ep_s(in, kind, work, pass);
+    const double ep_s = all_ep_s - fmin(in->ep_overlap_frac * all_ep_s, compute.s);
+
+    return (struct sum){
+        .s = compute.s + tp_s + cp_s + ep_s,
+        .tp_s = tp_s,
+        .cp_s = cp_s,
+        .ep_s = ep_s,
+        .flops = layer_flops(in, kind, pass),
+        .bytes = compute.bytes,
+        .launches = compute.launches + collectives(in, pass),
+    };
+}
+
+/* The attention between the projections, once more. Keys and values of the other context-parallel
+ * devices are not kept either. */
+static struct sum core_sum(const struct pp_cost_inputs *in, struct pp_work work)
+{
+    const struct pp_compute attention = pp_roofline_attention(in, work);
+    const double cp_s = pp_roofline_cp_s(in, work, PP_PASS_F);
+
+    return (struct sum){
+        .s = attention.s + cp_s,
+        .cp_s = cp_s,
+        .flops = attention_flops(in),
+        .bytes = attention.bytes,
+        .launches = attention.launches,
+    };
+}
+
+/* What selective recomputation computes again of a block: the attention, or as PyTorch does, nearly
+ * everything else. */
+static struct sum selected_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                               struct pp_work work)
+{
+    if (!pp_roofline_framework(in)->is_selective_per_op)
+        return core_sum(in, work);
+    const struct pp_compute selected = pp_roofline_selected(in, kind, work);
+    return (struct sum){.s = selected.s,
+                        .flops = selected.flops,
+                        .bytes = selected.bytes,
+                        .launches = selected.launches};
+}
+
+/* Every kind of layer in every pass over one split: computed once, then only added up. */
+struct layers {
+    struct sum sum[PP_LAYER_KINDS][PP_PASSES];
+    struct sum again[PP_LAYER_KINDS]; /* what R computes of a block that is recomputed */
+    double gap_s;                     /* of a stage's F, and of its backward */
+    struct pp_work work;
+};
+
+static const enum pp_layer_kind blocks[] = {PP_LAYER_BLOCK, PP_LAYER_MOE};
+
+static bool occurs(const struct pp_model *model, enum pp_layer_kind kind)
+{
+    if (kind == PP_LAYER_MTP)
+        return model->mtp > 0;
+    return kind != PP_LAYER_MOE || model->experts.count > 0;
+}
+
+static struct layers layers_of(const struct pp_cost_inputs *in, int split)
+{
+    const struct pp_work work = pp_roofline_work(in, split);
+    struct layers layers = {.gap_s = pp_roofline_framework(in)->op_gap_s / in->splits,
+                            .work = work};
+
+    for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
+        for (int pass = 0; pass < PP_PASSES && occurs(in->model, (enum pp_layer_kind)kind); pass++)
+            layers.sum[kind][pass] =
+                layer_sum(in, (enum pp_layer_kind)kind, work, (enum pp_pass)pass);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (!occurs(in->model, blocks[i]))
+            continue;
+        else if (in->recompute == PP_RECOMPUTE_SELECTIVE)
+            layers.again[blocks[i]] = selected_sum(in, blocks[i], work);
+        else if (in->recompute != PP_RECOMPUTE_NONE)
+            layers.again[blocks[i]] = layers.sum[blocks[i]][PP_PASS_F];
+    return layers;
+}
+
+static void add_layers(struct sum *sum, const struct sum *layer, double count)
+{
+    sum->s += count * layer->s;
+    sum->tp_s += count * layer->tp_s;
+    sum->cp_s += count * layer->cp_s;
+    sum->ep_s += count * layer->ep_s;
+    sum->flops += count * layer->flops;
+    sum->bytes += count * layer->bytes;
+    sum->launches += count * layer->launches;
+}
+
+static struct sum stage_sum(const struct pp_cost_inputs *in, const struct layers *layers, int stage,
+                            enum pp_pass pass)
+{
+    const bool has_ends = in->head != PP_HEAD_IGNORED;
+    const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
+    struct sum sum = {0};
+
+    for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
+        if (has_ends || (kind != PP_LAYER_EMBEDDING && kind != PP_LAYER_HEAD))
+            add_layers(&sum, &layers->sum[kind][pass], held.count[kind]);
+    const double vocab_s = pp_roofline_vocab_s(
+        in, layers->work, pass, held.count[PP_LAYER_BLOCK] * layers->sum[PP_LAYER_BLOCK][pass].s);
+    sum.s += vocab_s;
+    sum.tp_s += vocab_s;
+    return sum;
+}
+
+double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+{
+    const struct layers layers = layers_of(in, 0);
+    const bool is_again = in->recompute != PP_RECOMPUTE_STAGE;
+    double s = is_again ? with_host_s(in, &layers.again[kind]) : 0;
+
+    for (int pass = 0; pass < PP_PASSES; pass++)
+        s += with_host_s(in, &layers.sum[kind][pass]);
+    return s;
+}
+
+static struct pp_cost cost_of(struct sum sum)
+{
+    return (struct pp_cost){
+        .ps = pp_units_ps(sum.s),
+        .tp_ps = pp_units_ps(sum.tp_s),
+        .cp_ps = pp_units_ps(sum.cp_s),
+        .ep_ps = pp_units_ps(sum.ep_s),
+        .flops = sum.flops,
+        .bytes = sum.bytes,
+    };
+}
+
+/* B is the sum of its rounded parts, so that splitting a backward neither gains nor loses time. */
+static struct pp_cost both(struct pp_cost i, struct pp_cost w)
+{
+    return (struct pp_cost){
+        .ps = i.ps + w.ps,
+        .tp_ps = i.tp_ps + w.tp_ps,
+        .cp_ps = i.cp_ps + w.cp_ps,
+        .ep_ps = i.ep_ps + w.ep_ps,
+        .gather_ps = i.gather_ps + w.gather_ps,
+        .flops = i.flops + w.flops,
+        .bytes = i.bytes + w.bytes,
+    };
+}
+
+static struct sum recompute_sum(const struct pp_cost_inputs *in, const struct layers *layers,
+                                int stage, double frac)
+{
+    const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
+    struct sum sum = {0};
+
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        add_layers(&sum, &layers->again[blocks[i]], frac * held.count[blocks[i]]);
+    return sum;
+}
+
+/* The host launches a backward, recomputation included, as one: what it costs is spread over the
+ * parts as the device's time is. */
+static void add_host(const struct pp_cost_inputs *in, double gap_s, struct sum *part[], int parts)
+{
+    struct sum all = {0};
+
+    for (int i = 0; i < parts; i++)
+        add_layers(&all, part[i], 1);
+    if (all.s <= 0)
+        return;
+    const double stretch = with_host_s(in, &all) / all.s;
+    for (int i = 0; i < parts; i++)
+        part[i]->s *= stretch;
+    part[0]->s += gap_s;
+}
+
+void pp_roofline_fill_split(const struct pp_cost_inputs *in, const double *recompute, int split,
+                            struct pp_costs *costs)
+{
+    const struct layers layers = layers_of(in, split);
+
+    for (int s = 0; s < in->stages; s++) {
+        const int at = s * in->splits + split;
+        struct sum f = stage_sum(in, &layers, s, PP_PASS_F),
+                   i = stage_sum(in, &layers, s, PP_PASS_I),
+                   w = stage_sum(in, &layers, s, PP_PASS_W),
+                   r = recompute_sum(in, &layers, s, recompute[s]);
+        add_host(in, layers.gap_s, (struct sum *[]){&f}, 1);
+        add_host(in, layers.gap_s, (struct sum *[]){&i, &w, &r}, 3);
+        costs->op[PP_F][at] = cost_of(f);
+        costs->op[PP_I][at] = cost_of(i);
+        costs->op[PP_W][at] = cost_of(w);
+        costs->op[PP_B][at] = both(costs->op[PP_I][at], costs->op[PP_W][at]);
+        costs->op[PP_R][at] = cost_of(r);
+    }
+}
