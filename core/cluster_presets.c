@@ -163,7 +163,7 @@ const struct pp_device pp_device_presets[] = {
 #define NVLINK3       {.start_s = 40.1 * MICRO, .frac = 0.884}
 #define NVLINK3_CUT   {.start_s = 40.1 * MICRO, .frac = 1}
 #define NVLINK4       {.start_s = 25 * MICRO, .frac = 1}
-#define INFINIBAND    {.start_s = 20 * MICRO, .frac = 1}
+#define INFINIBAND    {.start_s = 20 * MICRO, .frac = 1.15}
 
 const struct pp_cluster pp_cluster_presets[] = {
     {.name = "a100", .title = "DGX A100: 8x200 Gb/s HDR InfiniBand, fat tree",

@@ -37,8 +37,10 @@ struct pp_framework {
     bool is_selective_per_op;      /* --recompute selective keeps attention outputs and every other
                                     * matrix product (PyTorch), else all but the attention core */
     /* habits */
-    bool has_sync_overlap; /* gradient sums run beside the last backward (--dp-overlap) */
-    double bucket_bytes;   /* of such a sum; 0 = 25 MB, as PyTorch's DDP */
+    bool has_sync_overlap;       /* gradient sums run beside the last backward (--dp-overlap) */
+    double bucket_bytes;         /* of such a sum; 0 = 25 MB, as PyTorch's DDP */
+    double bucket_replica_bytes; /* and at least so much for each replica: rings get slower with
+                                  * every member */
     bool has_params_ahead; /* with --dp-overlap on, updated parameters are gathered beside the next
                             * forward */
     bool has_param_broadcasts; /* who has updated parameters broadcasts them, one device after the

@@ -66,6 +66,7 @@ static void overlap(struct pp_arena *arena, const struct pp_request *request,
         return;
     config->buckets = HABIT_BUCKETS;
     config->bucket_bytes = habit_bytes > 0 ? habit_bytes : DDP_BUCKET_BYTES;
+    config->bucket_replica_bytes = config->framework->bucket_replica_bytes;
     config->bucket_size =
         pp_arena_printf(arena, "%.0fMB, %d at most", config->bucket_bytes / 1e6, HABIT_BUCKETS);
 }
@@ -92,7 +93,9 @@ bool pp_buckets_are_used(const struct pp_config *config)
 
 static int count_buckets(const struct pp_config *config, const struct pp_costs *costs, int stage)
 {
-    const double count = ceil(costs->op[PP_AR][stage].bytes / config->bucket_bytes);
+    const double bytes =
+        fmax(config->bucket_bytes, config->bucket_replica_bytes * (double)pp_config_copies(config));
+    const double count = ceil(costs->op[PP_AR][stage].bytes / bytes);
 
     return count > 1 ? (int)fmin(count, config->buckets > 0 ? config->buckets : PP_MAX_BUCKETS) : 1;
 }

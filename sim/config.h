@@ -87,8 +87,9 @@ struct pp_config {
     double capacity_factor; /* --capacity-factor; 0 = 1 */
     bool is_dp_overlapped;  /* --dp-overlap, or the habit of the framework */
     int buckets; /* --buckets: of each gradient sum; 0 = not given; with a size: at most so many */
-    double bucket_bytes;     /* --bucket-size, or the framework's; 0 = not given */
-    const char *bucket_size; /* as typed */
+    double bucket_bytes;         /* --bucket-size, or the framework's; 0 = not given */
+    double bucket_replica_bytes; /* ... but at least so much for each replica */
+    const char *bucket_size;     /* as typed */
     enum pp_flops_rule flops;
     struct pp_lower_options lower;
     struct pp_engine_options engine_options;
