@@ -142,6 +142,7 @@ const struct pp_framework pp_frameworks[] = {
      .has_dense_embedding_grad = true,
      .has_sync_overlap = true,
      .bucket_bytes = 80e6, /* 40e6 values in bf16 */
+     .bucket_replica_bytes = 2e6,
      .has_params_ahead = true,
      .has_gather_overlap = true},
     {.name = "plain",

@@ -6,22 +6,22 @@ $ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 2 --
 $ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 1 | diff - <(pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2) && echo the same
 > the same
 $ for k in 1 4 16; do pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --grad-sync eager --buckets $k --json | grep -E '"(iteration_s|dp_sync|buckets)": [0-9]'; done
->   "iteration_s": 0.070046341755999997,
->     "dp_sync": 0.19556539166910322,
+>   "iteration_s": 0.068454435469,
+>     "dp_sync": 0.18465533453598218,
 >     "buckets": 4
->   "iteration_s": 0.063122497929999993,
->     "dp_sync": 0.18413372712831108,
+>   "iteration_s": 0.062049522969000001,
+>     "dp_sync": 0.17002557543868296,
 >     "buckets": 16
->   "iteration_s": 0.062392786972999999,
->     "dp_sync": 0.17459181390973891,
+>   "iteration_s": 0.060800880678999997,
+>     "dp_sync": 0.15298073736146708,
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --no-alternatives | sed -n '/^  state/,/^  costs/p'
 >   state    ZeRO 0*, recompute none*, gradient sync end in buckets of 100MB
 >   costs    analytic, not calibrated on any measurement (constants and sources:
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --explain | sed -n '/in buckets/,$p'
 >   gradient sums in buckets; each pays the whole latency, and is posted as soon as its share of
 >   the last backward has passed, where the sum follows it
->     stage 0: 17 buckets of 92.0 MiB, 654 us each: 11.1 ms together, 9.70 ms in one piece
->     stage 1: 17 buckets of 91.8 MiB, 653 us each: 11.1 ms together, 9.68 ms in one piece
+>     stage 0: 17 buckets of 92.0 MiB, 591 us each: 10.1 ms together, 8.63 ms in one piece
+>     stage 1: 17 buckets of 91.8 MiB, 590 us each: 10.0 ms together, 8.61 ms in one piece
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --json | sed -n '/"state"/,/}/p'
 >   "state": {
 >     "zero": 0,
@@ -43,7 +43,7 @@ $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag -
 >     "capped_bucket_bytes": 6430029.8 ...
 >     "bucket-size": "25KB",
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag --bucket-size 25KB --explain | grep -A 1 'stage 0: 255'
->     stage 0: 255 buckets of 6.13 MiB (the most there can be), 127 us each: 32.3 ms together, 9.70 ms
+>     stage 0: 255 buckets of 6.13 MiB (the most there can be), 122 us each: 31.2 ms together, 8.63 ms
 >         in one piece
 $ pipesim --schedule 1f1b --gpus 64 --engine dag --bucket-size 25MB --no-alternatives | grep -E -A 1 '^  (layout|state)'
 >   layout   TP 4* x PP 8* x DP 2*, MBS 1*, GBS 2,048* -> 1024* micro-batches; 12

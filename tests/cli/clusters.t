@@ -22,7 +22,7 @@ $ pipesim clusters v100-dgx1
 >            kernel launch 2 us, reached share of peak: matrix 0.76, memory 0.8
 >   in node  150 GB/s a device and direction, latency 4.07 us
 >   fabric   6.25 GB/s a device and direction, latency 8 us, reached share 0.8
->   rings    start 20.9 us in node, 20 us in fabric; reach 1.113, 1 of messages
+>   rings    start 20.9 us in node, 20 us in fabric; reach 1.113, 1.15 of messages
 >            the node is a cube mesh
 >   shape    fat tree, 4 rails of 12.5 GB/s: only devices and NICs can be full
 >   reserved 1.50 GiB a device (context, libraries, communication buffers)
@@ -38,7 +38,7 @@ $ pipesim clusters "fabric:star nic:2x200Gbps" | grep shape
 >   shape    star, 2 NICs of 25.0 GB/s a node on one switch that never blocks
 $ pipesim clusters "gpu:4 pcie:25GBps fabric:ideal" | grep -E "shape|in node"
 >   in node  25.0 GB/s a device and direction, latency 2 us, through host memory
->   rings    start 25 us in node, 20 us in fabric; reach 1, 1 of messages
+>   rings    start 25 us in node, 20 us in fabric; reach 1, 1.15 of messages
 >   shape    ideal: nothing is shared
 $ pipesim clusters "node:4 gpu:8 leaf:2 oversub:2" --xml
 > <?xml version="1.0"?>

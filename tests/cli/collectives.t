@@ -6,13 +6,13 @@ $ pipesim --schedule 1f1b --gpus 256 --model llama3-8b --tp 1 --pp 4 --engine da
 >     latency  2 (n-1) 2.00 us or 2 (n-1) 8.00 us
 >   optimizer: (blocks + 1) launches + bytes moved a parameter x parameters / memo
 $ for a in auto ring tree hierarchical; do pipesim --schedule 1f1b --gpus 256 --model llama3-8b --tp 1 --pp 4 --engine dag --collective-algorithm $a --explain | grep -m1 'gradient sum of'; done
->     gradient sum of 4.23 GiB: 28.1 ms = node 0 s + network 27.9 ms + latency 121 us
+>     gradient sum of 4.23 GiB: 25.0 ms = node 24.8 ms + network 0 s + latency 121 us
 >     gradient sum of 4.23 GiB: 224 ms = node 0 s + network 223 ms + latency 1.01 ms
 >     gradient sum of 4.23 GiB: 28.5 ms = node 0 s + network 28.4 ms + latency 76.0 us
 >     gradient sum of 4.23 GiB: 47.0 ms = node 22.1 ms + network 24.8 ms + latency 140 us
 # One slow card slows the ring that passes it; the other formulas see classes of links.
 $ for a in auto ring; do pipesim --schedule 1f1b --gpus 256 --model llama3-8b --tp 1 --pp 4 --engine dag --collective-algorithm $a --link-bw 'node3.nic0.*=0.5' --explain | grep -m1 'gradient sum of'; done
->     gradient sum of 4.23 GiB: 56.0 ms = node 0 s + network 55.9 ms + latency 121 us
+>     gradient sum of 4.23 GiB: 48.7 ms = node 0 s + network 48.6 ms + latency 121 us
 >     gradient sum of 4.23 GiB: 448 ms = node 0 s + network 447 ms + latency 1.01 ms
 # A ring priced as one is the ring run hop by hop, where all members start together.
 $ for c in analytic flows; do pipesim --schedule gpipe --gpus 128 --model gpt2 --tp 1 --pp 1 --micro-batches 2 --engine dag --collective-algorithm ring --collectives $c --json | grep iteration_s | cut -c1-28; done
@@ -32,8 +32,8 @@ $ pipesim --schedule 1f1b --gpus 64 --cluster "h100 node:4"
 = 2
 # Scatters and gathers are rings, too: with ZeRO-1 the two halves of an all-reduce, in turn.
 $ for zero in 0 1; do pipesim --schedule gpipe --model gpt2 --gpus 32 --tp 1 --pp 2 --zero $zero --cluster h100 --engine dag --collectives flows --no-alternatives --json | grep '"dp_sync"'; done
->     "dp_sync": 0.010857854624144521,
->     "dp_sync": 0.010866919381102453,
+>     "dp_sync": 0.010598910325635249,
+>     "dp_sync": 0.010607761219482944,
 # Context-parallel devices hold the same parameters: their gradients are summed without other replicas.
 $ pipesim --schedule 1f1b --model llama3-8b --gpus 16 --pp 4 --tp 2 --cp 2 --cluster h100 --engine dag --json | grep '"dp_sync"'
 >     "dp_sync": 0.00015021125264089172,

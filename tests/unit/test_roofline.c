@@ -85,12 +85,13 @@ Test(roofline, tensor_parallel_sums_without_sequence_parallelism)
     in.tp_overlap_frac = 0.25;
     cr_assert_float_eq(pp_units_s(costs_of(arena, &in)->op[PP_F][3].tp_ps), 6 * 2 * 0.75 * sum_s,
                        2e-12);
-    /* 16 devices of a group on two nodes: the rings cross the NICs */
+    /* 16 devices of a group on two nodes: the slower of NVLinks and NICs */
     in.layout.tp = 16;
     in.tp_overlap_frac = 0;
-    const double wide_s = cluster.intra_ring.start_s + cluster.inter_ring.start_s +
-                          2 * (7 * cluster.intra.alpha_s + cluster.inter.alpha_s) +
-                          2 * 15 / 16.0 * bytes / (8 * 40e9);
+    const double wide_s =
+        cluster.intra_ring.start_s + cluster.inter_ring.start_s +
+        2 * (7 * cluster.intra.alpha_s + cluster.inter.alpha_s) +
+        2 * 15 / 16.0 * bytes / fmin(bandwidth, 8 * 40e9 * cluster.inter_ring.frac);
     cr_assert_float_eq(pp_roofline_tp_s(&in, PP_LAYER_BLOCK, pp_roofline_work(&in, 0), PP_PASS_F),
                        2 * wide_s, 1e-12);
 }
@@ -103,14 +104,14 @@ Test(roofline, gradient_sums_are_the_closed_form)
     struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
     const struct pp_costs *costs = costs_of(arena, &in);
     const double bytes = 2 * 6 * pp_model_layer_params(&model, PP_LAYER_BLOCK) / 8;
-    const double start_s = cluster.inter_ring.start_s;
+    const double start_s = cluster.inter_ring.start_s, rate = 40e9 * cluster.inter_ring.frac;
 
     /* tp fills the node: 16 replicas on 16 nodes, latency by the logarithm */
     cr_assert_float_eq(pp_units_s(costs->op[PP_AR][3].ps),
-                       start_s + 2 * 4 * cluster.inter.alpha_s + 2 * 15 / 16.0 * bytes / 40e9,
+                       start_s + 2 * 4 * cluster.inter.alpha_s + 2 * 15 / 16.0 * bytes / rate,
                        2e-12);
     cr_assert_float_eq(pp_units_s(costs->op[PP_RS][3].ps),
-                       start_s + 15 * cluster.inter.alpha_s + 15 / 16.0 * bytes / 40e9, 2e-12);
+                       start_s + 15 * cluster.inter.alpha_s + 15 / 16.0 * bytes / rate, 2e-12);
     cr_assert_eq(costs->op[PP_AG][3].ps, costs->op[PP_RS][3].ps);
     cr_assert_float_eq(pp_units_s(costs->ring_alpha_ps[3]),
                        cluster.inter.alpha_s + bytes / 16 / 40e9, 2e-12);

@@ -209,7 +209,8 @@ Test(sums, tied_embedding_over_a_narrow_link)
     cr_assert_float_eq(s.sums[2].links.inter.bytes_per_s, 1e9 / 8, 1e-3);
     const struct pp_costs *costs = costs_of(arena, &s.in);
     cr_assert_float_eq(costs->tied->ps * 1e-12,
-                       s.in.cluster->inter_ring.start_s + costs->tied->bytes / (1e9 / 8) +
+                       s.in.cluster->inter_ring.start_s +
+                           costs->tied->bytes / (1e9 / 8 * s.in.cluster->inter_ring.frac) +
                            2 * (1e-3 + 2e-6),
                        1e-9);
 }
