@@ -43,9 +43,11 @@ struct pp_framework {
                                   * every member */
     bool has_params_ahead; /* with --dp-overlap on, updated parameters are gathered beside the next
                             * forward */
-    bool has_param_broadcasts; /* who has updated parameters broadcasts them, one device after the
-                                * other, instead of one gather */
-    bool has_gather_overlap;   /* parameters are fetched beside compute */
+    bool has_param_broadcasts;  /* who has updated parameters broadcasts them, one device after the
+                                 * other, instead of one gather */
+    bool has_gather_overlap;    /* parameters are fetched beside compute */
+    bool is_gathered_by_tensor; /* and tensor by tensor: such a gather uses one network card of a
+                                 * node, not all */
 };
 
 extern const struct pp_framework pp_frameworks[]; /* alphabetical, terminated by name NULL */

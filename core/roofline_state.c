@@ -145,20 +145,28 @@ static double pass_s(const struct units *u, const struct pass *p, int unit)
     return p->s + (unit == 0 ? p->first_s : 0) + (unit == u->count - 1 ? p->last_s : 0);
 }
 
+/* Gathers of single tensors are too small for NCCL to open a ring through each network card. */
+static double unit_collective_s(const struct units *u, enum pp_op_kind kind, struct pp_mesh mesh,
+                                double bytes)
+{
+    const struct pp_device_group group = mesh_group(mesh);
+    struct pp_device_links links = *u->links;
+
+    if (pp_roofline_framework(u->in)->is_gathered_by_tensor)
+        links.inter.bytes_per_s /= group.per_node;
+    return pp_collective_s(pp_collective_time(kind, u->in->algorithm, group, &links, bytes));
+}
+
 static double gather_s(const struct units *u, struct pp_mesh mesh, int unit)
 {
-    const double bytes = params_of(u, unit) * pp_dtype_bytes(&u->in->cluster->device);
-
-    return pp_collective_s(
-        pp_collective_time(PP_AG, u->in->algorithm, mesh_group(mesh), u->links, bytes));
+    return unit_collective_s(u, PP_AG, mesh,
+                             params_of(u, unit) * pp_dtype_bytes(&u->in->cluster->device));
 }
 
 static double scatter_s(const struct units *u, int unit)
 {
-    const double bytes = params_of(u, unit) * pp_roofline_state_bytes(u->in).grads;
-
-    return pp_collective_s(pp_collective_time(
-        PP_RS, u->in->algorithm, mesh_group(u->in->state.shard[PP_STATE_PARAMS]), u->links, bytes));
+    return unit_collective_s(u, PP_RS, u->in->state.shard[PP_STATE_PARAMS],
+                             params_of(u, unit) * pp_roofline_state_bytes(u->in).grads);
 }
 
 /* Beside each unit the next one is gathered and the gradients of the last one are scattered; both
