@@ -16,11 +16,11 @@ $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/[-+0-9.]+ (%|GiB
 > a100                          2   N %   N %   N %  N %        -
 >
 > complete, by schedule      rows   median      p90     mean     bias  one MFU
-> 1f1b                          1   N %   N %   N %  N %        -
+> 1f1b                          1    N %    N %    N %   N %        -
 > interleaved                   1   N %   N %   N %  N %        -
 >
 > complete, by precision     rows   median      p90     mean     bias  one MFU
-> fp16                          1   N %   N %   N %  N %        -
+> fp16                          1    N %    N %    N %   N %        -
 > bf16                          1   N %   N %   N %  N %        -
 >
 > complete, by framework     rows   median      p90     mean     bias  one MFU
@@ -35,7 +35,7 @@ $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/[-+0-9.]+ (%|GiB
 >
 > complete rows, worst first         published   predicted    error
 > split                                  N s    N s  N %
-> good                                   N s     N s  N %
+> good                                   N s     N s   N %
 >
 > skipped
 >      1  24 layers cannot fill 32 stages with at least one each: use at most 24
