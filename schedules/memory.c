@@ -383,3 +383,20 @@ double *pp_memory_timeline(struct pp_arena *arena, const struct pp_program *prog
     }
     return timeline;
 }
+
+double *pp_memory_saved_by_stage(struct pp_arena *arena, const struct pp_program *program,
+                                 const struct pp_costs *costs, int rank, int position)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct walk w = walk_make(scratch, program, costs);
+    double *bytes = PP_ARRAY(arena, double, program->stages);
+
+    find_changes(&w, rank);
+    for (int i = w.begin; i <= position; i++) {
+        const struct change *change = &w.changes[i - w.begin];
+        if (program->stage[i] < program->stages)
+            bytes[program->stage[i]] +=
+                change->saved_taken - (i < position ? change->saved_given : 0);
+    }
+    return bytes;
+}

@@ -31,4 +31,9 @@ struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct 
 double *pp_memory_timeline(struct pp_arena *arena, const struct pp_program *program,
                            const struct pp_costs *costs, int rank);
 
+/* What is saved of each stage while an instruction of `rank` runs, at global index `position`:
+ * [stages]. At peak_at their sum is activations_bytes. */
+double *pp_memory_saved_by_stage(struct pp_arena *arena, const struct pp_program *program,
+                                 const struct pp_costs *costs, int rank, int position);
+
 #endif

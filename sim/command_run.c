@@ -3,7 +3,7 @@
 #include "plots/gantt.h"
 #include "sim/commands.h"
 #include "sim/figures.h"
-#include "sim/report.h"
+#include "sim/report_text.h"
 #include "sim/resolve.h"
 
 #include <stdlib.h>
@@ -100,10 +100,12 @@ static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
 
     if (r->fits)
         return PP_OK;
-    return pp_error_set(err, PP_EFIT,
-                        "%s needs %.1f GiB on pipeline rank %d, the device has %.1f GiB",
-                        r->config.schedule_name, r->memory[r->peak_rank].peak_bytes / gib,
-                        r->peak_rank, r->config.cluster.device.memory_bytes / gib);
+    pp_error_set(err, PP_EFIT, "%s needs %.1f GiB on pipeline rank %d, the device has %.1f GiB",
+                 r->config.schedule_name, r->memory[r->peak_rank].peak_bytes / gib, r->peak_rank,
+                 r->config.cluster.device.memory_bytes / gib);
+    if (r->oom)
+        pp_oom_append(r->oom, err);
+    return PP_EFIT;
 }
 
 static int by_time(const void *a, const void *b)
@@ -183,6 +185,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
 
     PP_TRY(pp_resolve(arena, request, subject, &config, err));
     PP_TRY(pp_simulate(arena, &config, PP_FULL, &result, err));
+    result.oom = pp_oom_find(arena, &result);
     if (trace)
         PP_TRY(pp_trace_write(result.trace, trace, err));
     if (has(parsed, "json")) {

@@ -56,6 +56,7 @@ struct pp_trials {
 struct pp_platform;
 struct pp_prepared;
 struct pp_input;
+struct pp_oom;
 
 struct pp_config {
     /* what to run */
@@ -138,7 +139,8 @@ struct pp_result {
     double model_flops_per_step, hardware_flops_per_step; /* all GPUs; 0 in unit mode */
     double mfu, hfu, tokens_per_s, tokens_per_s_per_gpu, model_flops_per_s_per_gpu;
     bool fits;
-    int replicas_simulated; /* 1 when folded */
+    const struct pp_oom *oom; /* sim/relief.h; NULL: it fits, or nobody asked */
+    int replicas_simulated;   /* 1 when folded */
     const char *fold_note;
     struct pp_network_stats network_stats; /* all 0 for an engine that shares no links */
     double wall_s;                         /* of the whole command, for meta only */

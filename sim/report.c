@@ -363,6 +363,8 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
     print_time_parts(&page, r);
     pp_report_network(r, page.width, out);
     print_memory_table(&page, r);
+    if (r->oom)
+        pp_oom_print(r, page.width, out);
     pp_report_others(others, out);
     fputc('\n', out);
     paragraph(&page, "note", pp_report_advice(r, others, text));

@@ -60,32 +60,6 @@ void pp_report_others(const struct pp_others *others, FILE *out)
             print_other(rows[i], r, out);
 }
 
-/* Ways out of memory that are open for this run. */
-static const char *relief(const struct pp_result *r, char text[PP_TEXT_BYTES])
-{
-    const struct pp_config *c = &r->config;
-    size_t used = (size_t)snprintf(text, PP_TEXT_BYTES, "does not fit: try");
-    const char *ways[6];
-    int count = 0;
-
-    if (pp_state_cut(&c->state, PP_STATE_OPTIMIZER) == 1 && pp_config_copies(c) > 1)
-        ways[count++] = "--zero 1";
-    if (c->recompute != PP_RECOMPUTE_FULL)
-        ways[count++] = "--recompute full";
-    if (c->layout.mbs > 1)
-        ways[count++] = "a smaller --mbs";
-    if (c->layout.dp > 1)
-        ways[count++] = "more --pp or --tp";
-    ways[count++] = "more GPUs";
-    for (int i = 0; i < count; i++)
-        used += (size_t)snprintf(text + used, PP_TEXT_BYTES - used, "%s%s",
-                                 i == 0           ? " "
-                                 : i == count - 1 ? " or "
-                                                  : ", ",
-                                 ways[i]);
-    return text;
-}
-
 /* The rank that computes longest, and how much longer than the mean. */
 static int slowest_rank(const struct pp_result *r, double *excess_frac)
 {
@@ -170,7 +144,7 @@ const char *pp_report_advice(const struct pp_result *r, const struct pp_others *
             others->list[i].metrics.iteration_s < best->metrics.iteration_s * (1 - PP_TIE_FRAC))
             best = &others->list[i];
     if (!r->fits)
-        return relief(r, text);
+        return r->oom ? pp_oom_advice(r->oom, text) : "does not fit";
     if (excess_frac > 0.1 && excess_frac > 0.4 * r->metrics.bubble_frac)
         snprintf(
             text, PP_TEXT_BYTES,

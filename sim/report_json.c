@@ -2,7 +2,7 @@
 #include "sim/buckets.h"
 #include "sim/inputs.h"
 #include "sim/links.h"
-#include "sim/report.h"
+#include "sim/report_text.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -247,6 +247,8 @@ static json_t *report_json(const struct pp_result *r)
     put(o, "bubble_frac", r->metrics.bubble_frac);
     put(o, "span_bubble_frac", r->metrics.span_bubble_frac);
     put_model_fields(o, r);
+    if (r->oom)
+        pp_oom_json(r->oom, o);
     put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);
     json_object_set_new(o, "time_frac", time_json(r));
     json_object_set_new(o, "memory", memory_json(r, r->peak_rank));

@@ -2,7 +2,10 @@
 #ifndef PP_SIM_REPORT_TEXT_H
 #define PP_SIM_REPORT_TEXT_H
 
+#include "sim/relief.h"
 #include "sim/report.h"
+
+#include <jansson.h>
 
 enum { PP_TEXT_BYTES = 512 };
 
@@ -36,6 +39,14 @@ void pp_explain_network(const struct pp_result *result, FILE *out);
 /* One sentence: a way out of memory, where the bubble comes from, a faster schedule. */
 const char *pp_report_advice(const struct pp_result *result, const struct pp_others *others,
                              char text[PP_TEXT_BYTES]);
+/* Of a run with result->oom: what takes the memory, and what would help. The labels of paragraphs
+ * in a report take PP_TEXT_LABEL columns. */
+enum { PP_TEXT_LABEL = 11 };
+void pp_oom_print(const struct pp_result *result, int width, FILE *out);
+/* The same behind the message of an error; in one sentence; as members "oom" and "oom_tensors". */
+void pp_oom_append(const struct pp_oom *oom, struct pp_error *err);
+const char *pp_oom_advice(const struct pp_oom *oom, char text[PP_TEXT_BYTES]);
+void pp_oom_json(const struct pp_oom *oom, json_t *object);
 /* A tie: two step times closer than analytic costs can tell apart. */
 #define PP_TIE_FRAC 0.01
 

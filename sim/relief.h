@@ -1,0 +1,35 @@
+/* sim/relief.h — a run that does not fit: what takes the memory, and which flags would help.
+ *
+ * Every flag is tried by resolving and simulating the same run with it, links unshared; batch and
+ * model stay as they are. */
+#ifndef PP_SIM_RELIEF_H
+#define PP_SIM_RELIEF_H
+
+#include "sim/config.h"
+
+/* A class of tensors of the fullest rank at its peak. */
+struct pp_holder {
+    const char *what; /* "optimizer" */
+    int stage;        /* -1: of no single one */
+    double bytes;
+};
+struct pp_relief {
+    const char *flags; /* "--tp 4 --dp 8" */
+    double peak_bytes, iteration_s;
+    int gpus;
+    bool fits;
+};
+struct pp_oom {
+    double needed_bytes;       /* beyond what the device has */
+    double iteration_s;        /* of the run itself, as the reliefs are simulated */
+    struct pp_holder *holders; /* largest first */
+    struct pp_relief *reliefs; /* fitting ones first, without more devices before those with, fast
+                                * before slow; then by size. Where no single one fits the first
+                                * is a combination, if one does */
+    int holder_count, relief_count;
+};
+
+/* NULL where there is nothing to say: the run fits, or costs are abstract. In the arena. */
+const struct pp_oom *pp_oom_find(struct pp_arena *arena, const struct pp_result *result);
+
+#endif

@@ -1,0 +1,60 @@
+# What does not fit: which tensors take the memory, and which flags would help, each simulated.
+$ pipesim --schedule 1f1b --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 --recompute none --zero 0 --engine dag --no-alternatives | sed -n '/needs/,/note/{s/ *[0-9.]* [a-z]* *[-+][0-9.]* % time//; p}'
+>   memory   rank 0 needs 45.3 GiB more than there are; it holds optimizer of
+>            stage 0 61.7 GiB, activations of stage 0 38.3 GiB, params of stage 0
+>            10.3 GiB, grads of stage 0 10.3 GiB, context and fragments 4.0 GiB
+>
+>   less memory with                               GiB   iteration
+>     --schedule v-half --zero 3                  74.7, fits
+>     --zero 3                                    83.9
+>     --pp 8 --dp 1                               84.5
+>     --zero 2                                    89.0
+>     --recompute full                            89.4
+>     --zero 1                                    94.2
+>     --mbs 2                                    105.6
+>     --cp 2 --dp 1                              105.6
+>
+>   note     does not fit; it would with --schedule v-half --zero 3 (74.7 GiB,
+# The first of them, typed.
+$ pipesim --schedule v-half --zero 3 --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 --recompute none --engine dag --no-alternatives | grep 'peak memory'
+>   peak memory       74.7 GiB   of 79.6 on pipeline rank 0: fits, 5.0 GiB free
+# The same behind the message of --require-fit, and for programs.
+$ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --engine dag --require-fit 2>&1 > /dev/null | sed 's/, [-+].* % time//'
+> pipesim: error: 1f1b needs 332.0 GiB on pipeline rank 0, the device has 79.6 GiB
+>   optimizer of stage 0: 244.8 GiB
+>   params of stage 0: 40.8 GiB
+>   grads of stage 0: 40.8 GiB
+>   context and fragments: 4.0 GiB
+>   activations of stage 0: 1.3 GiB
+>   with --gpus 64 --tp 8 --pp 8: 46.5 GiB, fits
+>   with --gpus 16 --tp 8: 168.0 GiB
+>   with --gpus 16 --pp 4: 170.0 GiB
+$ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --engine dag --require-fit > /dev/null 2>&1; echo $?
+> 3
+$ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --engine dag --json | sed -n '/"oom": /,/}/p; /"oom_tensors"/,/}/p' | grep -v iteration_s
+>   "oom": [
+>     {
+>       "flags": "--gpus 64 --tp 8 --pp 8",
+>       "peak_mem_bytes": 49949671424,
+>       "fits": true,
+>     },
+>   "oom_tensors": [
+>     {
+>       "what": "optimizer",
+>       "stage": 0,
+>       "bytes": 262905200640
+>     },
+$ pipesim --schedule 1f1b --model gpt2 --gpus 4 --pp 4 --engine dag --json | grep -c oom
+> 0
+= 1
+# Frameworks keep more than tensors.
+$ for f in plain megatron deepspeed fsdp internevo torchtitan; do pipesim --schedule 1f1b --model gpt2 --gpus 8 --pp 4 --zero 0 --recompute none --micro-batches 8 --engine dag --no-alternatives --framework $f | grep 'rank 0 '; done
+>     rank 0 (stage 0)         0.1    0.1    0.7     0.3      0.0    4.0     5.2
+>     rank 0 (stage 0)         0.1    0.2    0.7     0.3      0.1    2.0     3.4
+>     rank 0 (stage 0)         0.1    0.1    0.7     0.3      0.1    2.1     3.3
+>     rank 0 (stage 0)         0.1    0.1    0.7     0.3      0.0    2.0     3.2 <
+>     rank 0 (stage 0)         0.1    0.1    0.7     0.0      0.8    2.1     3.8 <
+>     rank 0 (stage 0)         0.1    0.1    0.7     0.3      0.0    2.0     3.2
+$ pipesim --schedule 1f1b --model gpt2 --gpus 4 --pp 4 --framework megatorn
+! pipesim: error: --framework: unknown 'megatorn': did you mean 'megatron'?
+= 2
