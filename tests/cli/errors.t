@@ -3,7 +3,7 @@ $ pipesim
 ! pipesim: predict step time, bubbles, memory and MFU of pipeline-parallel training
 ! usage: pipesim [run] --schedule NAME|FILE.csv --gpus N [options]
 ! commands: run schedules models clusters presets program verify compare sweep
-!           plot validate help
+!           plot validate plan help
 !
 ! Examples:
 !   # a report with no input file: model, cluster and layout are chosen for you
@@ -27,7 +27,7 @@ $ pipesim
 ! pipesim: error: nothing to do; try: pipesim --schedule chimera --gpus 2048
 = 2
 $ pipesim frobnicate
-! pipesim: error: unknown command "frobnicate"; commands are run, schedules, models, clusters, presets, program, verify, compare, sweep, plot, validate, help
+! pipesim: error: unknown command "frobnicate"; commands are run, schedules, models, clusters, presets, program, verify, compare, sweep, plot, validate, plan, help
 = 2
 $ pipesim shedules
 ! pipesim: error: unknown command "shedules"; did you mean "pipesim schedules"?
@@ -119,34 +119,44 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >   costs    analytic, not calibrated on any measurement (constants and sources:
 >            pipesim clusters 'TEXT')
 >
->   iteration         24.4 min   2.87k tokens/s, 358 tokens/s/GPU
->   MFU                 39.0 %   385.8 of 989 dense TFLOP/s/GPU (megatron FLOPs)
->   HFU                 52.0 %   recomputation counted
+>   iteration         24.6 min   2.84k tokens/s, 355 tokens/s/GPU
+>   MFU                 38.7 %   382.6 of 989 dense TFLOP/s/GPU (megatron FLOPs)
+>   HFU                 51.5 %   recomputation counted
 >   bubble               0.2 %   idle, waiting for other stages; span form 0.0 %
 >   peak memory      332.0 GiB   of 79.6 on pipeline rank 0: DOES NOT FIT
->   1 T tokens       4036 days   775k GPU-hours
+>   1 T tokens       4070 days   781k GPU-hours
 >
->   time     forward 22.1 % | backward 44.7 % | recompute 22.0 % |
->            TP comm 11.0 % | DP sync 0.0 % | optimizer 0.0 % | bubble 0.2 %
+>   time     forward 22.2 % | backward 44.6 % | recompute 22.1 % |
+>            TP comm 10.9 % | DP sync 0.0 % | optimizer 0.0 % | bubble 0.2 %
 >
 >   network  fat-tree of 1 node; engine dag: transfers do not slow each other down
->   exposed  DP sync 0.0 % (173 ms) | TP comm 11.0 % (161 s)
+>   exposed  DP sync 0.0 % (174 ms) | TP comm 10.9 % (161 s)
 >   links    node*.gpu*.down: 8 links, 0.0 % mean, 0.0 % max (node0.gpu4.down)
 >
 >   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
 >     rank 0 (stage 0)        40.8   40.8  244.8     1.3      0.2    4.0   332.0 <
 >     rank 1 (stage 1)        40.8   40.8  244.8     0.9      0.2    4.0   331.4
 >
->   same layout             iteration      MFU    bubble      GiB   tie: < 1 %
->     dualpipe               24.3 min   39.1 %     0.0 %    414.3   out of memory
->     chimera                24.3 min   39.1 %     0.0 %    413.7   out of memory
->     interleaved-zb VP 2    24.4 min   39.0 %     0.2 %    332.3   out of memory
->     zb-h2                  24.4 min   39.0 %     0.2 %    333.2   out of memory
->     zb-h1                  24.4 min   39.0 %     0.2 %    332.3   out of memory
->     zb-auto                24.4 min   39.0 %     0.2 %    332.3   out of memory
->     1f1b                   24.4 min   39.0 %     0.2 %    332.0   out of memory
+>   memory   rank 0 needs 252.3 GiB more than there are; it holds optimizer of
+>            stage 0 244.8 GiB, params of stage 0 40.8 GiB, grads of stage 0
+>            40.8 GiB, context and fragments 4.0 GiB, activations of stage 0
+>            1.3 GiB
 >
->   note     does not fit: try more GPUs
+>   less memory with                               GiB   iteration
+>     --gpus 16 --tp 8                           168.0    14.5 min   -40.8 % time
+>     --gpus 16 --pp 4                           170.0    12.4 min   -49.7 % time
+>
+>   same layout             iteration      MFU    bubble      GiB   tie: < 1 %
+>     dualpipe               24.5 min   38.8 %     0.0 %    414.3   out of memory
+>     chimera                24.5 min   38.8 %     0.0 %    413.7   out of memory
+>     interleaved-zb VP 2    24.6 min   38.7 %     0.2 %    332.3   out of memory
+>     zb-h2                  24.6 min   38.7 %     0.2 %    333.2   out of memory
+>     zb-h1                  24.6 min   38.7 %     0.2 %    332.3   out of memory
+>     zb-auto                24.6 min   38.7 %     0.2 %    332.3   out of memory
+>     1f1b                   24.6 min   38.7 %     0.2 %    332.0   out of memory
+>
+>   note     does not fit, nor with all that was tried together: more GPUs, or
+>            another model
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
 >   folding  simulated 2 pipeline ranks for 8 GPUs (one data-parallel replica)
 $ pipesim --schedule 1f1b --gpus 800 --cluster "node:2 gpu:8"
@@ -303,6 +313,6 @@ $ pipesim clusters meson.build
 = 2
 # Of a run, pictures are files.
 $ pipesim run --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1 -o x.png
-! pipesim: error: -o is not an option of "pipesim run" but of "program", "sweep", "plot", "validate"; a run is drawn with --plot FILE, its report goes to stdout
+! pipesim: error: -o is not an option of "pipesim run" but of "program", "sweep", "plot", "validate", "plan"; a run is drawn with --plot FILE, its report goes to stdout
 ! try: pipesim run --help
 = 2
