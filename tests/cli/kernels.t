@@ -1,0 +1,45 @@
+# What kernels are made of: precision, attention, tensor parallelism, and their list in --explain.
+$ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster a100 --precision fp8
+! pipesim: error: --precision fp8: A100-SXM4 80GB has no peak for it, it has fp32 tf32 fp16 bf16
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster v100 --precision bf16
+! pipesim: error: --precision bf16: V100-SXM2 32GB has no peak for it, it has fp32 fp16
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster a100 --precision int8
+! pipesim: error: --precision: "int8" is not one of fp32, tf32, fp16, bf16 and fp8
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster a100 --attention flash
+! pipesim: error: --attention: "flash" is not one of fused, flash1 and unfused; did you mean "flash1"?
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster a100 --tp-overlap 2
+! pipesim: error: --tp-overlap 2: a share lies between 0 and 1
+= 2
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,B=2 --precision bf16
+! pipesim: error: --precision bf16 has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster a100 --engine dag --explain | sed -n '/block forward/,/block input/p' | cut -c1-50
+>   block forward: 2.27 ms compute + 541 us tensor-p
+>     norm                   12.0 MiB              
+>     qkv                    2048 x 4608 x 6144    
+>     heads apart            36.0 MiB              
+>     attention              24.0 MiB              
+>     heads together         12.0 MiB              
+>     projection             2048 x 6144 x 1536    
+>     dropout, residual      21.0 MiB              
+>     norm                   12.0 MiB              
+>     mlp up                 2048 x 6144 x 6144    
+>     gelu                   48.0 MiB              
+>     mlp down               2048 x 6144 x 6144    
+>     dropout, residual      21.0 MiB              
+>   block input gradient: 2.49 ms compute + 541 us t
+$ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster h100 --engine dag --precision fp8 --explain | sed -n '/block weight/,/head forward/p' | cut -c1-50
+>   block weight gradient: 450 us compute + 0 s tens
+>     qkv                    4608 x 6144 x 2048    
+>     bias gradient          18.0 MiB              
+>     projection             6144 x 1536 x 2048    
+>     bias gradient          24.0 MiB              
+>     mlp up                 6144 x 6144 x 2048    
+>     bias gradient          24.0 MiB              
+>     mlp down               6144 x 6144 x 2048    
+>     bias gradient          24.0 MiB              
+>   head forward: 785 us compute + 195 us tensor-par
