@@ -101,9 +101,9 @@ enum pp_measure_memory {
     PP_MEASURE_TENSORS,  /* what tensors take: max_memory_allocated, and analytic values */
 };
 extern const char *const pp_measure_memory_names[]; /* "device", "reserved", "tensors" */
-/* What the published memory counts, by the words of the row. */
+/* What a published memory of this row would count, by its words. */
 enum pp_measure_memory pp_measure_memory_of(const struct pp_measurement *row);
-/* The same of a result; without a published memory all that is taken on the device. */
+/* The same of a result. */
 double pp_measure_memory_bytes(const struct pp_measurement *row, const struct pp_result *result);
 
 /* ---- from a row to a request: sim/validate_words.c, validate_model.c, validate_request.c ---- */

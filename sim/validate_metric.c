@@ -116,5 +116,5 @@ double pp_measure_memory_bytes(const struct pp_measurement *row, const struct pp
             tensors * (1 + result->config.framework->fragment_frac) + m->cached_bytes,
         [PP_MEASURE_TENSORS] = tensors};
 
-    return isfinite(row->mem_bytes) ? bytes[pp_measure_memory_of(row)] : m->peak_bytes;
+    return bytes[pp_measure_memory_of(row)];
 }

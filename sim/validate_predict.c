@@ -7,49 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Options that other parts of the program will bring, and what a row is without them. */
-static const struct {
-    const char *name;
-    bool is_needed;
-} OPTIONAL[] = {{"precision", false},         {"attention", false},  {"framework", false},
-                {"sequence-parallel", false}, {"tp-overlap", false}, {"shard", true},
-                {"secondary", true}};
-
-static bool exists(const char *name)
-{
-    for (int i = 0; i < pp_sim_cli.option_count; i++)
-        if (!strcmp(pp_sim_cli.options[i].name, name))
-            return true;
-    return false;
-}
-
-static enum pp_status prune(struct pp_measure_command *command, struct pp_error *err)
-{
-    for (int i = 0; i + 1 < command->argc; i++)
-        for (size_t k = 0; k < sizeof(OPTIONAL) / sizeof(*OPTIONAL); k++) {
-            if (strncmp(command->argv[i], "--", 2) != 0 ||
-                strcmp(command->argv[i] + 2, OPTIONAL[k].name) != 0 || exists(OPTIONAL[k].name))
-                continue;
-            if (OPTIONAL[k].is_needed || !strcmp(command->argv[i + 1], "fp8"))
-                return pp_error_set(err, PP_EINVAL, "not in this build: %s %s", command->argv[i],
-                                    command->argv[i + 1]);
-            memmove(&command->argv[i], &command->argv[i + 2],
-                    sizeof(char *) * (size_t)(command->argc - i - 2));
-            command->argc -= 2;
-            i--;
-            break;
-        }
-    return PP_OK;
-}
-
-static enum pp_status resolve(struct pp_arena *arena, struct pp_measure_command *command,
+static enum pp_status resolve(struct pp_arena *arena, const struct pp_measure_command *command,
                               struct pp_config *config, struct pp_error *err)
 {
     struct pp_parsed parsed;
     struct pp_request request;
     struct pp_subject subject;
 
-    PP_TRY(prune(command, err));
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, command->argc, command->argv, &parsed, err));
     PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, &parsed, &request, err));
     PP_TRY(
