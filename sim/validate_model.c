@@ -235,6 +235,10 @@ static enum pp_status put_mixture(struct pp_measure_writer *w, const struct mean
         put_size(w, t, LAYERS);
     if (t->size[VOCAB] && t->size[VOCAB] != t->base.vocab)
         put_size(w, t, VOCAB);
+    if (w->ep > w->dp * w->cp) {
+        pp_measure_put(w, "etp", "1");
+        pp_measure_note(w, "etp 1: ep is more than dp * cp, so that experts are not cut");
+    }
     return PP_OK;
 }
 
