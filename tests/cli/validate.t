@@ -1,41 +1,41 @@
 # Published runs against predictions: what is read, what is skipped and why.
-$ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/[-+0-9.]+ (%|GiB|s( |$))/N \1/g'
+$ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/ *[-+0-9.]+ (%|GiB|s( |$))/ N \1/g'
 > 12 rows: 2 predicted; of 10 with every knob stated 2
 > errors: predicted / published - 1; size: median, p90, mean; bias: their median with
 > sign; one MFU: median error of a rival that knows the median MFU of other families
 >
 > complete dense rows        rows   median      p90     mean     bias  one MFU
-> all                           2   N %   N %   N %  N %        -
-> PP > 1                        1   N %   N %   N %  N %        -
-> median of families            1   N %
+> all                           2 N % N % N % N %        -
+> PP > 1                        1 N % N % N % N %        -
+> median of families            1 N %
 >
 > complete, by family        rows   median      p90     mean     bias  one MFU
-> alpha                         2   N %   N %   N %  N %        -
+> alpha                         2 N % N % N % N %        -
 >
 > complete, by device        rows   median      p90     mean     bias  one MFU
-> a100                          2   N %   N %   N %  N %        -
+> a100                          2 N % N % N % N %        -
 >
 > complete, by schedule      rows   median      p90     mean     bias  one MFU
-> 1f1b                          1    N %    N %    N %   N %        -
-> interleaved                   1   N %   N %   N %  N %        -
+> 1f1b                          1 N % N % N % N %        -
+> interleaved                   1 N % N % N % N %        -
 >
 > complete, by precision     rows   median      p90     mean     bias  one MFU
-> fp16                          1    N %    N %    N %   N %        -
-> bf16                          1   N %   N %   N %  N %        -
+> fp16                          1 N % N % N % N %        -
+> bf16                          1 N % N % N % N %        -
 >
 > complete, by framework     rows   median      p90     mean     bias  one MFU
-> megatron                      2   N %   N %   N %  N %        -
+> megatron                      2 N % N % N % N %        -
 >
 > peak memory                rows   median      p90     mean     bias
-> all                           1   N %   N %   N %  N %
-> alpha                         1   N %   N %   N %  N %
+> all                           1 N % N % N % N %
+> alpha                         1 N % N % N % N %
 >
 > out of memory: 0 of 0 published so are predicted so; 2 of 2 that ran are
 > predicted to fit
 >
 > complete rows, worst first         published   predicted    error
-> split                                  N s    N s  N %
-> good                                   N s     N s   N %
+> split N s  N s  N %
+> good N s  N s  N %
 >
 > skipped
 >      1  24 layers cannot fill 32 stages with at least one each: use at most 24
