@@ -2,6 +2,7 @@
 #include "core/roofline_parts.h"
 
 #include <assert.h>
+#include <math.h>
 
 /* fp8: each operand is read in 16 bits, its largest value kept for the next scale, and written in
  * fp8 as it is and transposed (Transformer Engine's cast_transpose). */
@@ -62,7 +63,7 @@ void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix m
                            .kind = PP_KERNEL_GEMM,
                            .precision = precision,
                            .again_frac = matrix.again_frac,
-                           .launches = 1,
+                           .launches = (int)ceil(count),
                            .gemm = shapes[list->pass],
                            .flops = 2 * t * k * n * count,
                            .bytes = bytes[list->pass] * count,

@@ -128,6 +128,8 @@ static enum pp_status check_experts(const struct pp_model *m, struct pp_error *e
         {"experts of a token (top-k)", e->top_k, e->count > 0, e->count},
         {"feed-forward width of an expert", e->ffn, e->count > 0, MAX_FFN},
         {"feed-forward width of the shared experts", e->shared_ffn, 0, MAX_FFN},
+        {"number of groups of experts", e->groups, 0, e->count},
+        {"groups of a token's experts", e->group_limit, e->groups > 0, e->groups},
         {"number of dense blocks at the start", e->dense_first, 0, MAX_LAYERS},
         {"distance of blocks with experts", e->every, 0, MAX_LAYERS},
         {"number of further tokens predicted", m->mtp, 0, 16},

@@ -20,8 +20,10 @@ struct pp_experts {
                       */
     int dense_first; /* so many blocks at the start are dense */
     int every; /* of the blocks every n-th is a mixture: n, 2n, ... (1 = all; 0 counts as 1) */
-    bool has_router_bias; /* a number per expert: GPT-OSS, DeepSeek's balancing */
-    bool has_shared_gate; /* what is shared is weighted by a gate (Qwen2-MoE) */
+    int groups, group_limit; /* a token's experts lie in at most `group_limit` of so many groups of
+                              * neighbours (DeepSeek-V3, section 2.1.2); 0 = anywhere */
+    bool has_router_bias;    /* a number per expert: GPT-OSS, DeepSeek's balancing */
+    bool has_shared_gate;    /* what is shared is weighted by a gate (Qwen2-MoE) */
 };
 
 /* Multi-head latent attention (DeepSeek-AI 2024, DeepSeek-V2, section 2.1): keys and values of all

@@ -107,6 +107,11 @@ static enum pp_status read_keys(const struct pp_model_reader *r, const struct ke
             pp_json_int(r->json, r->object, keys->dense_first, 0, 100000, &dense, &found, r->err));
     if (found)
         experts.dense_first = (int)dense;
+    PP_TRY(pp_model_read_int(r, "n_group", 1 << 16, &experts.groups));
+    experts.group_limit = experts.groups;
+    PP_TRY(pp_model_read_int(r, "topk_group", 1 << 16, &experts.group_limit));
+    if (experts.groups <= 1)
+        experts.groups = experts.group_limit = 0;
     if (keys->every != NULL)
         PP_TRY(pp_model_read_int(r, keys->every, 100000, &experts.every));
     if (keys->dense_ffn != NULL)

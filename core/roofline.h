@@ -46,6 +46,8 @@ struct pp_cost_inputs {
     bool is_tp_only; /* no sequence parallelism: activations between the matrices are whole on every
                       * device of a tensor-parallel group, which all-reduces instead */
     double ep_overlap_frac; /* share of the exchanges of experts hidden behind other compute */
+    bool is_sent_once;      /* a token goes once to each node that has some of its experts, and is
+                             * spread there; else each of its copies goes its own way */
     double capacity_factor; /* tokens an expert works on per token it is sent on average; 0 = 1 */
     bool is_dp_overlapped; /* gradients are summed beside the backward, and where the framework does
                             * so updated parameters are gathered beside the next forward */

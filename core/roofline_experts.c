@@ -115,6 +115,43 @@ double pp_roofline_expert_bytes(const struct pp_cost_inputs *in, struct pp_work 
            pp_dtype_bytes(&in->cluster->device);
 }
 
+/* Of so many places, between which all experts are divided, those that have one of `chosen` ones:
+ * expected, when all choices of different experts are alike. */
+static double places_met(double places, double experts, double chosen)
+{
+    double missed = 1;
+
+    for (int i = 0; i < chosen; i++)
+        missed *= fmax(0, experts - experts / places - i) / (experts - i);
+    return places * (1 - missed);
+}
+
+double pp_roofline_places_met(const struct pp_experts *e, double places)
+{
+    double experts = e->count, within = places;
+
+    if (e->groups > 0 && e->group_limit < e->groups) {
+        const double frac = (double)e->group_limit / e->groups;
+        within = places > e->groups ? places * frac : places_met(places, e->groups, e->group_limit);
+        experts *= frac;
+    }
+    return within > 1 ? places_met(within, experts, e->top_k) : 1;
+}
+
+/* Once to each node, then within it. The links inside of nodes and between them work at once. */
+static double once_s(const struct pp_cost_inputs *in, struct pp_device_group group,
+                     struct pp_work work)
+{
+    const struct pp_experts *e = &in->model->experts;
+    const struct pp_device_group node = {group.per_node, group.per_node, 1};
+    const double copy = pp_roofline_expert_bytes(in, work) / e->top_k;
+    const double to_nodes = copy * pp_roofline_places_met(e, group.nodes),
+                 to_devices = copy * pp_roofline_places_met(e, group.members);
+
+    return fmax(pp_roofline_collective_s(in, PP_A2A, group, to_nodes),
+                pp_roofline_collective_s(in, PP_A2A, node, to_devices));
+}
+
 /* Tokens go out and come back, in the backward their gradients. */
 double pp_roofline_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                         struct pp_work work, enum pp_pass pass)
@@ -123,8 +160,11 @@ double pp_roofline_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
 
     if (!has_experts(in, kind) || pass == PP_PASS_W || in->layout.ep == 1)
         return 0;
-    return EXCHANGES * pp_roofline_collective_s(in, PP_A2A, pp_roofline_expert_group(in),
-                                                pp_roofline_expert_bytes(in, work));
+    const struct pp_device_group group = pp_roofline_expert_group(in);
+    return EXCHANGES *
+           (in->is_sent_once
+                ? once_s(in, group, work)
+                : pp_roofline_collective_s(in, PP_A2A, group, pp_roofline_expert_bytes(in, work)));
 }
 
 /* Devices that share an expert gather what they were sent and scatter the sums. */

@@ -146,6 +146,8 @@ void pp_roofline_add_expert_sums(const struct pp_cost_inputs *in,
                                  struct pp_costs *costs);
 /* What a device sends in one exchange of a block, its own share included. */
 double pp_roofline_expert_bytes(const struct pp_cost_inputs *in, struct pp_work work);
+/* Of `places` that divide the experts between them, how many a token's experts lie in, expected. */
+double pp_roofline_places_met(const struct pp_experts *experts, double places);
 /* Seconds of the exchanges of one layer in one pass: over the experts' devices, and between those
  * that share an expert. */
 double pp_roofline_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,

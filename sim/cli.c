@@ -100,7 +100,7 @@ static const struct pp_option options[] = {
      .aliases = PP_NAMES("context-parallel-size", "parallelism.context_parallel_degree"), .help = "Context-parallel degree."},
     {.name = "ep", .type = PP_OPTION_INT, .argument = "E", .min = 1, .max = BIG, .default_text = "1", .group = G_LAYOUT, .commands = RUN,
      .aliases = PP_NAMES("expert-model-parallel-size", "parallelism.expert_parallel_degree"), .help = "Expert-parallel degree: devices that share the experts out; divides their number and tp / etp * cp * dp. It does not multiply GPUs. Dense models have 1."},
-    {.name = "etp", .type = PP_OPTION_INT, .argument = "T", .min = 1, .max = BIG, .default_text = "tp", .group = G_LAYOUT, .commands = RUN,
+    {.name = "etp", .type = PP_OPTION_INT, .argument = "T", .min = 1, .max = BIG, .default_text = "tp, or less where --ep needs it", .group = G_LAYOUT, .commands = RUN,
      .aliases = PP_NAMES("expert-tensor-parallel-size"), .help = "Tensor-parallel degree of experts; divides tp."},
     PP_OPTIONS_VP(G_LAYOUT, SHAPE),
     PP_OPTIONS_BATCH(G_LAYOUT, RUN, NULL),
@@ -148,6 +148,8 @@ static const struct pp_option options[] = {
 
     {.name = "ep-overlap", .type = PP_OPTION_FRAC, .argument = "FRAC", .default_text = "0", .group = G_COMM, .commands = RUN,
      .help = "Share of the exchanges of experts that is hidden behind compute of other tokens, e.g. 80%."},
+    {.name = "ep-dispatch", .type = PP_OPTION_CHOICE, .choices = "each|once", .argument = "HOW", .default_text = "each", .group = G_COMM, .commands = RUN,
+     .help = "How tokens reach their experts. each: a copy goes to every expert by itself. once: one copy goes to each node, and there to each device, that has some of the token's experts (as DeepEP does)."},
     {.name = "capacity-factor", .type = PP_OPTION_FRAC, .argument = "X", .default_text = "1", .group = G_COMM, .commands = RUN,
      .aliases = PP_NAMES("moe-expert-capacity-factor"), .help = "Tokens that an expert is sent and works on, over those it has on average. Tokens are spread evenly otherwise."},
     PP_OPTIONS_GRAD_SYNC(G_COMM, SHAPE),

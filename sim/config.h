@@ -85,6 +85,7 @@ struct pp_config {
     bool is_tp_only;        /* --sequence-parallel off */
     double tp_overlap_frac; /* --tp-overlap */
     double ep_overlap_frac; /* --ep-overlap */
+    bool is_sent_once;      /* --ep-dispatch once */
     double capacity_factor; /* --capacity-factor; 0 = 1 */
     bool is_dp_overlapped;  /* --dp-overlap, or the habit of the framework */
     int buckets; /* --buckets: of each gradient sum; 0 = not given; with a size: at most so many */

@@ -41,6 +41,7 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
                                       .tp_overlap_frac = config->tp_overlap_frac,
                                       .ep_overlap_frac = config->ep_overlap_frac,
                                       .capacity_factor = config->capacity_factor,
+                                      .is_sent_once = config->is_sent_once,
                                       .intra_factor = config->intra_factor,
                                       .inter_factor = config->inter_factor,
                                       .fabric = config->fabric,

@@ -5,7 +5,8 @@
 static const struct {
     const char *option;
     double neutral;
-} about_experts[] = {{"ep", 1}, {"etp", 0}, {"ep-overlap", 0}, {"capacity-factor", 1}};
+} about_experts[] = {
+    {"ep", 1}, {"etp", 0}, {"ep-overlap", 0}, {"capacity-factor", 1}, {"ep-dispatch", 0}};
 
 static double value_of(const struct pp_option_value *value)
 {
@@ -34,12 +35,14 @@ enum pp_status pp_resolve_exchanges(const struct pp_request *request, struct pp_
 {
     enum { MAX_CAPACITY = 16 };
     const struct pp_option_value *overlap = pp_request_get(request, "ep-overlap", NULL);
+    const struct pp_option_value *dispatch = pp_request_get(request, "ep-dispatch", NULL);
     const struct pp_option_value *capacity = pp_request_get(request, "capacity-factor", NULL);
     char typed[PP_REQUEST_TYPED_BYTES];
 
     if (config->model.experts.count == 0)
         return refuse_dense(request, config, err);
     config->ep_overlap_frac = overlap ? overlap->number : 0;
+    config->is_sent_once = dispatch && dispatch->integer == 1;
     config->capacity_factor = capacity ? capacity->number : 1;
     if (config->ep_overlap_frac > 1)
         return pp_error_set(err, PP_EINVAL, "%s: expected at most 1 (100 %%)",
@@ -50,15 +53,22 @@ enum pp_status pp_resolve_exchanges(const struct pp_request *request, struct pp_
     return PP_OK;
 }
 
-static int expert_tp(const struct pp_request *request, int tp)
-{
-    return pp_request_int(request, "etp", tp);
-}
-
 /* Experts are spread over the devices of a pipeline rank's replicas, and each holds as many. */
 static bool is_legal(const struct pp_config *config, int64_t devices, int ep)
 {
     return devices % ep == 0 && config->model.experts.count % ep == 0;
+}
+
+/* --etp; else tp, or the largest divisor of it that leaves enough devices for ep. */
+static int expert_tp(const struct pp_request *request, const struct pp_config *config, int tp,
+                     int64_t replicas, int ep)
+{
+    if (pp_request_has(request, "etp"))
+        return pp_request_int(request, "etp", tp);
+    for (int etp = tp; etp >= 1; etp--)
+        if (tp % etp == 0 && is_legal(config, tp / etp * replicas, ep))
+            return etp;
+    return tp;
 }
 
 static enum pp_status ep_error(const struct pp_request *request, const struct pp_config *config,
@@ -91,8 +101,7 @@ enum pp_status pp_resolve_experts(const struct pp_request *request, struct pp_co
     l->etp = 0;
     if (config->model.experts.count == 0)
         return PP_OK;
-    if (pp_request_has(request, "etp"))
-        l->etp = expert_tp(request, l->tp);
+    l->etp = expert_tp(request, config, l->tp, (int64_t)l->cp * l->dp, l->ep);
     if (l->tp % pp_layout_etp(l))
         return pp_error_set(err, PP_EINVAL, "%s does not divide tp %d",
                             pp_request_typed(request, "etp", typed), l->tp);
@@ -104,7 +113,8 @@ int pp_resolve_expert_degrees(const struct pp_request *request, const struct pp_
                               const struct pp_degrees *degrees, int ep[PP_EXPERT_DEGREES])
 {
     const int given = pp_request_int(request, "ep", 0), experts = config->model.experts.count;
-    const int etp = expert_tp(request, degrees->tp), node = config->cluster.gpus_per_node;
+    const int etp = pp_request_int(request, "etp", degrees->tp),
+              node = config->cluster.gpus_per_node;
     int count = 0;
 
     ep[count++] = given > 0 ? given : 1;

@@ -147,6 +147,7 @@ enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *confi
                                           .recompute = config->recompute,
                                           .ep_overlap_frac = config->ep_overlap_frac,
                                           .capacity_factor = config->capacity_factor,
+                                          .is_sent_once = config->is_sent_once,
                                           .intra_factor = config->intra_factor,
                                           .inter_factor = config->inter_factor};
 

@@ -169,7 +169,9 @@ static bool is_void(const struct pp_measure_writer *w, const char *option)
     const bool is_state =
         !strcmp(option, "zero") || !strcmp(option, "shard") || !strcmp(option, "secondary");
 
-    return (!strcmp(option, "sequence-parallel") && w->tp == 1) || (is_state && w->dp * w->cp == 1);
+    return (!strcmp(option, "sequence-parallel") && w->tp == 1) ||
+           ((!strcmp(option, "ep-dispatch") || !strcmp(option, "etp")) && w->ep == 1) ||
+           (is_state && w->dp * w->cp == 1);
 }
 
 static enum pp_status apply(struct pp_measure_writer *w, const struct pp_measure_rule *rule,

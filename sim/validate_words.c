@@ -106,6 +106,10 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_YEAR,   "<2024",                     "attention", "flash1", "FlashAttention 2 is of July 2023"},
     {PP_COL_YEAR,   "*",                         "attention", "fused", NULL},
 
+    /* How tokens reach experts. */
+    {PP_COL_SOURCE, "megatron-bridge",           "ep-dispatch", "once", "Megatron-Bridge's recipes exchange tokens by DeepEP or HybridEP"},
+    {PP_COL_SOURCE, "megatron-bridge",           "etp", "1", "Megatron-Bridge's recipes do not cut experts"},
+
     /* What the matrices are. */
     {PP_COL_NOTE,  "untied",                     "embedding", "untied", NULL},
     {0, NULL, NULL, NULL, NULL},

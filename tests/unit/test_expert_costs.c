@@ -172,3 +172,63 @@ Test(expert_costs, overlap_hides_its_share)
     cr_assert_leq(llabs(4 * quarter.ep_ps - all.ep_ps), 4);
     cr_assert_leq(llabs(all.ps - quarter.ps - (all.ep_ps - quarter.ep_ps)), 2);
 }
+
+/* Places that a token's experts lie in, by trying all choices of experts. */
+static double places_by_trial(int experts, int chosen, int places, int groups, int limit)
+{
+    int64_t met = 0, choices = 0;
+
+    for (unsigned set = 0; set < 1u << experts; set++) {
+        unsigned in_groups = 0, in_places = 0;
+        if (__builtin_popcount(set) != chosen)
+            continue;
+        for (int e = 0; e < experts; e++)
+            if (set >> e & 1) {
+                in_groups |= 1u << e * groups / experts;
+                in_places |= 1u << e * places / experts;
+            }
+        if (__builtin_popcount(in_groups) > limit)
+            continue;
+        met += __builtin_popcount(in_places);
+        choices++;
+    }
+    return (double)met / (double)choices;
+}
+
+Test(expert_costs, a_token_meets_as_many_places_as_its_experts_lie_in)
+{
+    for (int places = 1; places <= 16; places *= 2)
+        for (int k = 1; k <= 6; k++) {
+            const struct pp_experts e = {.count = 16, .top_k = k, .ffn = 1};
+            cr_assert_float_eq(pp_roofline_places_met(&e, places),
+                               places_by_trial(16, k, places, 1, 1), 1e-12, "%d of %d", k, places);
+        }
+    /* In at most 2 of 4 groups: choices of groups are alike, not of experts, so about. */
+    const struct pp_experts limited = {
+        .count = 16, .top_k = 4, .ffn = 1, .groups = 4, .group_limit = 2};
+    for (int places = 2; places <= 16; places *= 2)
+        cr_assert_float_eq(pp_roofline_places_met(&limited, places) /
+                               places_by_trial(16, 4, places, 4, 2),
+                           1, 0.06, "%g", pp_roofline_places_met(&limited, places));
+}
+
+/* One copy to each node: fewer bytes leave the node, and never more than with a copy each. */
+Test(expert_costs, what_is_sent_once_leaves_a_node_once)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct setting s = {"deepseek-v3", "h100", 1, 1, 64, 1, 1, 4096};
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
+
+    in.layout.ep = 64;
+    const struct pp_work work = pp_roofline_work(&in, 0);
+    const double each_s = pp_roofline_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
+    in.is_sent_once = true;
+    const double limited_s = pp_roofline_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
+    model.experts.groups = 0;
+    const double once_s = pp_roofline_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
+    /* at most 4 of 8 nodes; 5.3 of 8 without the limit; 8 copies */
+    cr_assert_float_eq(once_s / each_s, 8 * (1 - pow(7.0 / 8, 8)) / 8, 0.02);
+    cr_assert_float_eq(limited_s / each_s, 4 * (1 - pow(3.0 / 4, 8)) / 8, 0.02);
+}
