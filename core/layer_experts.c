@@ -78,17 +78,21 @@ void pp_layer_add_experts(struct pp_layer_kernels *list)
                                                                             "shared down"};
     const struct pp_cost_inputs *in = list->in;
     const struct pp_expert_work w = pp_roofline_expert_work(in, list->work);
-    const bool is_sorted = w.experts > 1 && in->layout.ep > 1; /* by expert, once they are here */
+    const bool is_once =
+        in->is_sent_once && in->layout.ep > 1; /* copies are made where they arrive */
+    const bool is_sorted = is_once || (w.experts > 1 && in->layout.ep > 1);
     const double here = w.tokens * w.experts;
 
     add_router(list);
-    add_permutation(list, w.sent, "permute");
+    if (!is_once)
+        add_permutation(list, w.sent, "permute");
     if (is_sorted)
         add_permutation(list, here, "sort by expert");
     add_mlp(list, routed, w.tokens, w.ffn, w.experts);
     if (is_sorted)
         add_permutation(list, here, "sort by sender");
-    add_permutation(list, w.sent, "unpermute, weigh");
+    if (!is_once)
+        add_permutation(list, w.sent, "unpermute, weigh");
     if (in->model->experts.shared_ffn > 0)
         add_mlp(list, shared, list->work.tokens,
                 in->model->experts.shared_ffn / (double)in->layout.tp, 1);
