@@ -133,6 +133,25 @@ static void print_rings(const struct pp_cluster *c, FILE *out)
             c->is_cube_mesh ? "\n           the node is a cube mesh" : "");
 }
 
+/* The end of the line of shares, multiprocessors, and what --precision may say. */
+static void print_precisions(const struct pp_device *d, FILE *out)
+{
+    char text[PP_UNITS_TEXT_BYTES];
+
+    if (d->is_attention_unfused)
+        fputs("\n           attention unfused", out);
+    else
+        fprintf(out, ",\n           fused attention %g", d->attention_eta);
+    fprintf(out, "; %d multiprocessors\n           dense peaks:", d->multiprocessors);
+    for (int i = 0, count = 0; i < PP_PRECISIONS; i++) {
+        const double peak = pp_device_peak(d, (enum pp_precision)i);
+        if (peak > 0)
+            fprintf(out, "%s %s %s", count++ ? "," : "", pp_precision_names[i],
+                    pp_units_print(peak, PP_UNIT_FLOPS_PER_S, text));
+    }
+    fputc('\n', out);
+}
+
 static void print_cluster(const struct pp_cluster *c, FILE *out)
 {
     const struct pp_device *d = &c->device;
@@ -144,9 +163,10 @@ static void print_cluster(const struct pp_cluster *c, FILE *out)
             pp_units_print(d->peak_flops_per_s, PP_UNIT_FLOPS_PER_S, a), d->dtype,
             pp_units_print(d->memory_bytes, PP_UNIT_BYTES, b));
     fprintf(out,
-            " at %s\n           kernel launch %g us, reached share of peak: matrix %g, memory %g\n",
+            " at %s\n           kernel launch %g us, reached share of peak: matrix %g, memory %g",
             pp_units_print(d->memory_bytes_per_s, PP_UNIT_BYTES_PER_S, a), d->launch_s * 1e6,
             d->gemm_eta, d->memory_eta);
+    print_precisions(d, out);
     fprintf(out, "  in node  %s a device and direction, latency %g us%s\n",
             pp_units_print(c->intra.bytes_per_s, PP_UNIT_BYTES_PER_S, a), c->intra.alpha_s * 1e6,
             c->fabric.is_pcie ? ", through host memory" : "");

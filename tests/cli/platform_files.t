@@ -9,6 +9,8 @@ $ pipesim clusters tests/fuzz/corpus/platform/zones.xml
 >   network  platform of 4 hosts and 8 links
 >   device   125 TFLOP/s dense fp16, memory 31.7 GiB at 900 GB/s
 >            kernel launch 2 us, reached share of peak: matrix 0.76, memory 0.8
+>            attention unfused; 80 multiprocessors
+>            dense peaks: fp32 15.7 TFLOP/s, fp16 125 TFLOP/s
 >   in node  100 GB/s a device and direction, latency 1 us
 >   fabric   5.00 GB/s a device and direction, latency 5 us, reached share 1
 >   rings    start 20.9 us in node, 20 us in fabric; reach 1.113, 1.15 of messages
@@ -89,8 +91,8 @@ $ pipesim --schedule gpipe --model gpt2 --pp 4 --gbs 12 --cluster tests/fuzz/cor
 >     "fabric": "file",
 # A sweep opens a file once for many points; each is what a run says.
 $ o='--schedule 1f1b --model llama3-8b --cluster docs/platform.xml --pp 2 --tp 1 --gpus 4 --gbs 8 --mbs 1'; for bw in 1 0.5; do pipesim $o --link-bw "*=$bw" --json | grep -E '^  "iteration_s"'; done; pipesim sweep $o --link-bw '*=1' --link-bw '*=0.5' -j 1 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } { print $at["link_bw"], $at["iteration_s"] }'
->   "iteration_s": 6.5230981080179999,
->   "iteration_s": 6.5615073539799997,
+>   "iteration_s": 6.5799816256649999,
+>   "iteration_s": 6.6183908716269997,
 > link_bw iteration_s
-> *=1 6.5230981080179999
-> *=0.5 6.5615073539799997
+> *=1 6.5799816256649999
+> *=0.5 6.6183908716269997
