@@ -136,18 +136,15 @@ static void print_rings(const struct pp_cluster *c, FILE *out)
 /* The end of the line of shares, multiprocessors, and what --precision may say. */
 static void print_precisions(const struct pp_device *d, FILE *out)
 {
-    char text[PP_UNITS_TEXT_BYTES];
-
     if (d->is_attention_unfused)
         fputs("\n           attention unfused", out);
     else
         fprintf(out, ",\n           fused attention %g", d->attention_eta);
-    fprintf(out, "; %d multiprocessors\n           dense peaks:", d->multiprocessors);
+    fprintf(out, "; %d multiprocessors\n           dense TFLOP/s:", d->multiprocessors);
     for (int i = 0, count = 0; i < PP_PRECISIONS; i++) {
         const double peak = pp_device_peak(d, (enum pp_precision)i);
         if (peak > 0)
-            fprintf(out, "%s %s %s", count++ ? "," : "", pp_precision_names[i],
-                    pp_units_print(peak, PP_UNIT_FLOPS_PER_S, text));
+            fprintf(out, "%s %s %g", count++ ? "," : "", pp_precision_names[i], peak * 1e-12);
     }
     fputc('\n', out);
 }

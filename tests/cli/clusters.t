@@ -5,7 +5,7 @@ $ pipesim clusters p100-daint
 >   device   9.30 TFLOP/s dense fp32, memory 15.9 GiB at 732 GB/s
 >            kernel launch 22 us, reached share of peak: matrix 0.99, memory 0.7
 >            attention unfused; 56 multiprocessors
->            dense peaks: fp32 9.30 TFLOP/s, fp16 18.7 TFLOP/s
+>            dense TFLOP/s: fp32 9.3, fp16 18.7
 >   in node  12.0 GB/s a device and direction, latency 10 us
 >   fabric   10.2 GB/s a device and direction, latency 10 us, reached share 0.8
 >   shape    dragonfly, adaptive routing, 1 NIC of 10.2 GB/s; groups of 6 chassis
@@ -23,7 +23,7 @@ $ pipesim clusters v100-dgx1
 >   device   125 TFLOP/s dense fp16, memory 31.7 GiB at 900 GB/s
 >            kernel launch 2 us, reached share of peak: matrix 0.76, memory 0.8
 >            attention unfused; 80 multiprocessors
->            dense peaks: fp32 15.7 TFLOP/s, fp16 125 TFLOP/s
+>            dense TFLOP/s: fp32 15.7, fp16 125
 >   in node  150 GB/s a device and direction, latency 4.07 us
 >   fabric   6.25 GB/s a device and direction, latency 8 us, reached share 0.8
 >   rings    start 20.9 us in node, 20 us in fabric; reach 1.113, 1.15 of messages

@@ -10,7 +10,7 @@ $ pipesim clusters tests/fuzz/corpus/platform/zones.xml
 >   device   125 TFLOP/s dense fp16, memory 31.7 GiB at 900 GB/s
 >            kernel launch 2 us, reached share of peak: matrix 0.76, memory 0.8
 >            attention unfused; 80 multiprocessors
->            dense peaks: fp32 15.7 TFLOP/s, fp16 125 TFLOP/s
+>            dense TFLOP/s: fp32 15.7, fp16 125
 >   in node  100 GB/s a device and direction, latency 1 us
 >   fabric   5.00 GB/s a device and direction, latency 5 us, reached share 1
 >   rings    start 20.9 us in node, 20 us in fabric; reach 1.113, 1.15 of messages
