@@ -182,11 +182,37 @@ static const struct named *name_of(const struct pp_measurement *row)
     return NULL;
 }
 
+/* A preset by the name that is printed, where dimensions have to come from it: of "GPT-3 175B" they
+ * are known without. A shortened one ("8-layer proxy") states its layers. */
+static const char *preset_of(struct pp_arena *arena, const struct pp_measurement *row)
+{
+    struct pp_model model;
+    bool is_exact;
+
+    if ((*row->cell[PP_COL_LAYERS] && *row->cell[PP_COL_HIDDEN]) ||
+        !pp_model_published(arena, row->cell[PP_COL_MODEL], &model, &is_exact) || !is_exact)
+        return NULL;
+    return strchr(model.name, ',') ? NULL : model.name;
+}
+
 bool pp_measure_is_named(const struct pp_measurement *row)
 {
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct named *named = name_of(row);
 
-    return named && named->is_whole;
+    return (named && named->is_whole) || preset_of(arena, row);
+}
+
+static const struct named *named_by(struct pp_measure_writer *w)
+{
+    const struct named *named = name_of(w->row);
+    const char *preset = named && named->is_whole ? NULL : preset_of(w->arena, w->row);
+
+    if (!preset)
+        return named;
+    struct named *own = PP_NEW(w->arena, struct named);
+    *own = (struct named){.pattern = preset, .preset = preset, .is_whole = true};
+    return own;
 }
 
 static enum pp_status read_sizes(struct pp_measure_writer *w, struct meant *t, struct pp_error *err)
@@ -194,7 +220,7 @@ static enum pp_status read_sizes(struct pp_measure_writer *w, struct meant *t, s
     for (int i = 0; i < SIZES; i++)
         PP_TRY(pp_measure_int(w->row, SIZE[i].column, SIZE[i].most, 0, &t->size[i], err));
     PP_TRY(pp_measure_int(w->row, PP_COL_SEQ, 1 << 24, 0, &t->seq, err));
-    t->named = name_of(w->row);
+    t->named = named_by(w);
     const bool is_plain = !t->size[FFN] || t->size[FFN] == 4 * t->size[HIDDEN];
     const char *preset = t->named ? t->named->preset : is_plain ? "gpt3-175b" : "llama2-7b";
     PP_TRY(pp_model_load(w->arena, preset, &t->base, err));
@@ -235,6 +261,13 @@ static enum pp_status put_mixture(struct pp_measure_writer *w, const struct mean
         put_size(w, t, LAYERS);
     if (t->size[VOCAB] && t->size[VOCAB] != t->base.vocab)
         put_size(w, t, VOCAB);
+    struct pp_model printed;
+    bool is_exact;
+    if (pp_model_published(w->arena, w->row->cell[PP_COL_MODEL], &printed, &is_exact) &&
+        printed.mtp > 0) {
+        pp_measure_put(w, "mtp", pp_arena_printf(w->arena, "%d", printed.mtp));
+        pp_measure_note(w, "mtp: the name says that a further token is predicted");
+    }
     if (w->ep > w->dp * w->cp) {
         pp_measure_put(w, "etp", "1");
         pp_measure_note(w, "etp 1: ep is more than dp * cp, so that experts are not cut");
