@@ -37,7 +37,7 @@ $ pipesim --schedule chimra --gpus 4
 !   pipesim schedules lists them; a program file ends in .csv or has a / in its name
 = 2
 $ pipesim --gpus 4
-! pipesim: error: --schedule is needed: 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, pipedream, pipedream-2bw, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv, all, or a program file
+! pipesim: error: --schedule is needed: 1f1b, bfs, ...
 !   try: pipesim --schedule chimera --gpus 2048
 = 2
 $ pipesim --schedule chimera
@@ -167,7 +167,7 @@ $ pipesim --schedule 1f1b --gpus 8 --preset chimera
 !   pipesim presets lists them
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --vp 2
-! pipesim: error: --vp 2: 1f1b has no such option; schedules that have it: bfs, hanayo, interleaved, interleaved-zb
+! pipesim: error: --vp 2: 1f1b has no such option; schedules that have it: bfs, ...
 = 2
 $ pipesim --schedule gpipe --gpus 8 --group 4
 ! pipesim: error: --group 4: gpipe has no such option; schedules that have it: interleaved, interleaved-zb
@@ -291,16 +291,16 @@ $ pipesim --schedule 1f1b --gpus 8 --tp 1048576 --cp 1048576 --dp 1048576 --pp 1
 ! pipesim: error: tp * cp * pp * dp is more than 1,048,576 GPUs
 = 2
 $ pipesim --schedule 1f1b --gpus 64 --pp 4 --slow 3.=0.5
-! pipesim: error: --slow 3.=0.5: expected RANK=FACTOR or RANK.REPLICA=FACTOR with a factor above 0, such as 3=0.8
+! pipesim: error: --slow 3.=0.5: expected RANK=FACTOR ...
 = 2
 $ pipesim --schedule 1f1b --gpus 64 --pp 4 --slow 3=0.5 --slow 3=0.9
 ! pipesim: error: --slow 3=0.9: rank 3 was slowed before
 = 2
 $ pipesim --schedule pipedream --order eager --unit F=1 --pp 4 --micro-batches 8
-! pipesim: error: --order eager: pipedream names a fixed number of weight versions, which only its strict order keeps
+! pipesim: error: --order eager: pipedream names a fixed number of weight versions, ...
 = 2
 $ pipesim --schedule v-half --unit F=100000,I=100000,W=100000,C=1000 --pp 4 --micro-batches 16
-! pipesim: error: the step takes 1.01e+07 s; times above 4.61e+06 s overflow
+! pipesim: error: the step takes ...
 = 1
 $ pipesim --schedule 1f1b --gpus 8 --link-bw node=1e-300
 ! pipesim: error: --link-bw node=1e-300: the factor is out of range: 1e-06 to 1e+06
