@@ -81,7 +81,8 @@ static int reliefs_of(const struct pp_config *config, struct relief out[4])
     out[count++] = (struct relief){config->state, config->recompute};
     if (may_shard(config))
         out[count++] = (struct relief){state, config->recompute};
-    if (may_recompute && config->cluster.device.is_attention_unfused) /* else it frees nothing */
+    if (may_recompute && (config->cluster.device.is_attention_unfused || /* else it frees nothing */
+                          config->framework->is_selective_per_op))
         out[count++] = (struct relief){state, PP_RECOMPUTE_SELECTIVE};
     if (may_recompute)
         out[count++] = (struct relief){state, PP_RECOMPUTE_FULL};

@@ -6,6 +6,12 @@
 #include <string.h>
 #include <strings.h>
 
+#define ON_HOST(share)                                                                             \
+    {                                                                                              \
+        PP_COL_NOTE, "offload alpha " share, NULL, NULL,                                           \
+            "a share of the activations is on the host"                                            \
+    }
+
 /* First match wins for each option. An option of NULL refuses the row. */
 /* clang-format off */
 const struct pp_measure_rule pp_measure_rules[] = {
@@ -59,6 +65,10 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_PRECISION, "fp32",                   "precision", "fp32", NULL},
     {PP_COL_PRECISION, "16-bit",                 "precision", NULL, NULL}, /* the device's own */
     {PP_COL_PRECISION, "",                       "precision", NULL, "precision not stated: the device's own"},
+
+    /* Memory that is not the device's: "offload alpha 0.30". */
+    ON_HOST("0.1"), ON_HOST("0.2"), ON_HOST("0.3"), ON_HOST("0.4"), ON_HOST("0.5"),
+    ON_HOST("0.6"), ON_HOST("0.7"), ON_HOST("0.8"), ON_HOST("0.9"), ON_HOST("1"),
 
     /* What is computed twice. */
     {PP_COL_RECOMPUTE, "=none",                  "recompute", "none", NULL},
