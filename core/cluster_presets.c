@@ -182,13 +182,14 @@ const struct pp_cluster pp_cluster_presets[] = {
      .eta_link = 0.8, .other_bytes = 3 * GIB,
      .source = "NVIDIA DGX A100 data sheet: NVLink 3, 600 GB/s both ways; 8x ConnectX-6 200 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 20 nodes"},
-    {.name = "a800", .title = "8 A800: 8x200 Gb/s HDR InfiniBand, fat tree",
+    {.name = "a800", .title = "8 A800: 4x200 Gb/s HDR InfiniBand, fat tree",
      .device = DEVICE_A800, .gpus_per_node = 8,
-     .intra = {ALPHA_NVLINK3, 200 * GIGA}, .inter = {INTER_ALPHA_S, 25 * GIGA},
+     .intra = {ALPHA_NVLINK3, 200 * GIGA}, .inter = {INTER_ALPHA_S, 12.5 * GIGA},
      .intra_ring = NVLINK3_CUT, .inter_ring = INFINIBAND,
-     .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 8, .leaf_nodes = 20},
+     .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 4, .leaf_nodes = 20},
      .eta_link = 0.8, .other_bytes = 3 * GIB,
-     .source = "as a100 with NVLink at 400 GB/s both ways"},
+     .source = "NVLink at 400 GB/s both ways; 4x 200 Gb/s HDR a node as in Chen et al. 2024 (AMSP), "
+               "section 6"},
     {.name = "b200", .title = "DGX B200: 8x400 Gb/s rails, fat tree",
      .device = DEVICE_B200, .gpus_per_node = 8,
      .intra = {ALPHA_NVLINK4, 900 * GIGA}, .inter = {INTER_ALPHA_S, 50 * GIGA},

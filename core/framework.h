@@ -48,6 +48,8 @@ struct pp_framework {
     bool has_gather_overlap;    /* parameters are fetched beside compute */
     bool is_gathered_by_tensor; /* and tensor by tensor: such a gather uses one network card of a
                                  * node, not all */
+    double gather_share_frac;   /* of compute that gathers and scatters beside it take */
+    bool has_gather_per_matrix; /* each matrix of a layer is gathered by itself */
 };
 
 extern const struct pp_framework pp_frameworks[]; /* alphabetical, terminated by name NULL */

@@ -143,7 +143,8 @@ static void fill_spread(const struct pp_cost_inputs *in, const struct pp_device_
     if (pp_roofline_framework(in)->has_param_broadcasts)
         gather->latency_ps = 0; /* buckets do not cut it further */
     if (in->is_dp_overlapped && pp_roofline_framework(in)->has_params_ahead)
-        *gather = pp_roofline_spread_ahead(*gather, costs->op[PP_F][stage * in->splits].ps, layers);
+        *gather = pp_roofline_spread_ahead(*gather, costs->op[PP_F][stage * in->splits].ps, layers,
+                                           pp_roofline_framework(in)->gather_share_frac);
 }
 
 static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_links *links,

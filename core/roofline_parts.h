@@ -105,7 +105,8 @@ double pp_roofline_collective_s(const struct pp_cost_inputs *in, enum pp_op_kind
 struct pp_collective_time pp_roofline_spread(const struct pp_cost_inputs *in,
                                              const struct pp_device_links *links,
                                              struct pp_device_group group, int stage, double bytes);
-struct pp_cost pp_roofline_spread_ahead(struct pp_cost gather, int64_t forward_ps, int layers);
+struct pp_cost pp_roofline_spread_ahead(struct pp_cost gather, int64_t forward_ps, int layers,
+                                        double share_frac);
 /* One ring step of an all-reduce over a flat ring. */
 double pp_roofline_ring_step_s(const struct pp_cost_inputs *in, struct pp_device_group group,
                                double bytes);

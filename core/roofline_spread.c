@@ -35,13 +35,17 @@ struct pp_collective_time pp_roofline_spread(const struct pp_cost_inputs *in,
 
 /* Beside the next step's first forward, layer by layer: a layer waits for its own parameters. With
  * k layers of equal parts the forward ends after the last gather and one layer, or after the first
- * gather and all layers; what it ends later than without gathers is exposed. */
-struct pp_cost pp_roofline_spread_ahead(struct pp_cost gather, int64_t forward_ps, int layers)
+ * gather and all layers; what it ends later than without gathers is exposed. What is not takes its
+ * share of the forward. */
+struct pp_cost pp_roofline_spread_ahead(struct pp_cost gather, int64_t forward_ps, int layers,
+                                        double share_frac)
 {
     const int64_t first_ps = gather.ps / layers,
                   late_ps = gather.ps - (forward_ps - forward_ps / layers);
 
-    gather.ps = late_ps > first_ps ? late_ps : first_ps;
+    const int64_t exposed_ps = late_ps > first_ps ? late_ps : first_ps;
+
+    gather.ps = exposed_ps + (int64_t)(share_frac * (double)(gather.ps - exposed_ps));
     gather.latency_ps = gather.latency_ps < gather.ps ? gather.latency_ps : gather.ps;
     return gather;
 }

@@ -145,16 +145,20 @@ static double pass_s(const struct units *u, const struct pass *p, int unit)
     return p->s + (unit == 0 ? p->first_s : 0) + (unit == u->count - 1 ? p->last_s : 0);
 }
 
-/* Gathers of single tensors are too small for NCCL to open a ring through each network card. */
+/* A layer at once; or qkv, projection and the two or three matrices of the MLP one by one. Gathers
+ * of single tensors are too small for NCCL to open a ring through each network card. */
 static double unit_collective_s(const struct units *u, enum pp_op_kind kind, struct pp_mesh mesh,
                                 double bytes)
 {
+    const struct pp_framework *f = pp_roofline_framework(u->in);
     const struct pp_device_group group = mesh_group(mesh);
+    const int calls = !f->has_gather_per_matrix ? 1 : u->in->model->is_gated ? 5 : 4;
     struct pp_device_links links = *u->links;
 
-    if (pp_roofline_framework(u->in)->is_gathered_by_tensor)
+    if (f->is_gathered_by_tensor)
         links.inter.bytes_per_s /= group.per_node;
-    return pp_collective_s(pp_collective_time(kind, u->in->algorithm, group, &links, bytes));
+    return calls * pp_collective_s(
+                       pp_collective_time(kind, u->in->algorithm, group, &links, bytes / calls));
 }
 
 static double gather_s(const struct units *u, struct pp_mesh mesh, int unit)
@@ -170,7 +174,8 @@ static double scatter_s(const struct units *u, int unit)
 }
 
 /* Beside each unit the next one is gathered and the gradients of the last one are scattered; both
- * use the same links. With one buffer nothing runs beside anything. The gather before the first
+ * use the same links, and take their share of the device. With one buffer nothing runs beside
+ * anything. The gather before the first
  * unit and the scatter behind the last one belong to the program. */
 static double exposed_s(const struct units *u, const struct pass *p, bool is_backward,
                         bool has_gather, bool has_scatter)
@@ -178,6 +183,7 @@ static double exposed_s(const struct units *u, const struct pass *p, bool is_bac
     const struct pp_state_spec *state = &u->in->state;
     const struct pp_mesh mesh =
         is_backward && state->secondary.in_node ? state->secondary : state->shard[PP_STATE_PARAMS];
+    const double share = pp_roofline_framework(u->in)->gather_share_frac;
     double sum_s = 0;
 
     for (int i = 0; i < u->count; i++) {
@@ -187,7 +193,8 @@ static double exposed_s(const struct units *u, const struct pass *p, bool is_bac
             beside_s += gather_s(u, mesh, unit + step);
         if (has_scatter && i > 0)
             beside_s += scatter_s(u, unit - step);
-        sum_s += state->buffers > 1 ? fmax(0, beside_s - pass_s(u, p, unit)) : beside_s;
+        const double hidden_s = state->buffers > 1 ? fmin(beside_s, pass_s(u, p, unit)) : 0;
+        sum_s += beside_s - hidden_s + share * hidden_s;
     }
     return sum_s;
 }

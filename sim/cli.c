@@ -121,7 +121,7 @@ static const struct pp_option options[] = {
      .help = "Embedding and head in the times of stages. last: in the first and the last stage beside an even share of blocks. balanced: the blocks are shared out so that the slowest stage, embedding and head included, is as fast as possible. ignored: they cost no compute time, as formulas of bubbles assume; MFU leaves them out. parallel: every stage holds an equal part of the vocabulary (vocabulary parallelism)."},
 
     {.name = "framework", .type = PP_OPTION_STRING, .argument = "NAME", .default_text = "plain", .group = G_CLUSTER, .commands = RUN,
-     .help = "What the software adds to kernels and tensors: host gaps, memory of contexts and copies, habits. plain (nothing), deepspeed, fsdp, internevo, megatron or torchtitan."},
+     .help = "What the software adds to kernels and tensors: host gaps, memory of contexts and copies, habits. plain (nothing), amsp, deepspeed, fsdp, internevo, megatron or torchtitan."},
     {.name = "cluster", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "h100", .group = G_CLUSTER, .commands = RUN,
      .help = "A preset, a text or a file. See 'pipesim clusters'; a text is like \"node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps\"; a file is a SimGrid platform: its name ends in .xml or has a /."},
     {.name = "link-bw", .type = PP_OPTION_STRING, .argument = "NAME=FACTOR", .is_repeatable = true, .group = G_WHATIF, .commands = RUN,

@@ -7,15 +7,16 @@
 
 #include <string.h>
 
-/* What is neither given nor free: no pipeline, no tensor parallelism, data parallel only. */
-static const struct pp_preset DEFAULTS = {
+/* What is neither given nor free: data parallel only, in the software that has all these ways to
+ * cut state. */
+#define DEFAULTS "--schedule", "1f1b", "--tp", "1", "--cp", "1", "--framework", "amsp"
+static const struct pp_preset WITH_DP = {
     .name = "plan",
-    .arguments = (const char *const[]){"--schedule", "1f1b", "--tp", "1", "--cp", "1", NULL},
+    .arguments = (const char *const[]){DEFAULTS, NULL},
 };
-static const struct pp_preset FLAT_DEFAULTS = {
+static const struct pp_preset FLAT = {
     .name = "plan",
-    .arguments =
-        (const char *const[]){"--schedule", "1f1b", "--tp", "1", "--cp", "1", "--pp", "1", NULL},
+    .arguments = (const char *const[]){DEFAULTS, "--pp", "1", NULL},
 };
 
 static enum pp_status open_request(struct pp_arena *arena, const struct pp_parsed *parsed,
@@ -30,8 +31,8 @@ static enum pp_status open_request(struct pp_arena *arena, const struct pp_parse
         return PP_OK;
     if (!pp_request_has(request, "gpus") && !pp_request_has(request, "dp"))
         return pp_error_set(err, PP_EINVAL, "--gpus N is needed: how many devices to plan for");
-    return pp_request_defaults(arena, request,
-                               pp_request_has(request, "dp") ? &DEFAULTS : &FLAT_DEFAULTS, err);
+    return pp_request_defaults(arena, request, pp_request_has(request, "dp") ? &WITH_DP : &FLAT,
+                               err);
 }
 
 /* What the resolver chose where a knob is free, or so that the run fits, is dropped: every point
@@ -66,6 +67,9 @@ enum pp_status pp_command_plan(struct pp_arena *arena, const struct pp_parsed *p
 
     PP_TRY(open_request(arena, parsed, &request, err));
     PP_TRY(pp_planner_free(&request, &planner, err));
+    enum pp_origin origin;
+    pp_request_get(&request, "framework", &origin);
+    planner.is_framework_chosen = origin != PP_FROM_FLAG;
     planner.objective = (enum pp_objective)pp_request_int(&request, "objective", 0);
     const char *path = pp_options_get(&pp_sim_cli, parsed, "output")->text;
     if (path)

@@ -101,17 +101,69 @@ static int by_comm(const void *a, const void *b)
     return by_rank(x, y, pp_shard_times_s(x->comm), pp_shard_times_s(y->comm));
 }
 
+static double step_of(const struct pp_planned *point)
+{
+    return point->step_s;
+}
+
+/* Where gradients are cut like parameters no micro-batch waits for a sum, however many there are.
+ */
+static bool is_simple(const struct pp_planned *point)
+{
+    return cut_of(point, PP_STATE_GRADS) == cut_of(point, PP_STATE_PARAMS);
+}
+
+static double comm_of(const struct pp_planned *point)
+{
+    return pp_shard_times_s(point->comm);
+}
+
+/* Of steps that cannot be told apart: those with simple gradients, then least communication. */
+static int by_merit(const void *a, const void *b)
+{
+    const struct pp_planned *x = a, *y = b;
+
+    if (is_simple(x) != is_simple(y))
+        return is_simple(x) ? -1 : 1;
+    const int order = by_value(comm_of(x), comm_of(y));
+    return order ? order : by_cut(x, y);
+}
+
+static int by_state(const void *a, const void *b)
+{
+    const struct pp_planned *x = a, *y = b;
+
+    if (is_simple(x) != is_simple(y))
+        return is_simple(x) ? -1 : 1;
+    const int order = by_value(x->state_bytes, y->state_bytes);
+    return order ? order : by_cut(x, y);
+}
+
+/* How many of the first `count`, in ascending order, are within `frac` of the first. */
+static int ties_of(const struct pp_planned *points, int count, double frac,
+                   double (*value)(const struct pp_planned *point))
+{
+    int ties = 0;
+
+    while (ties < count && value(&points[ties]) <= value(&points[0]) * (1 + frac))
+        ties++;
+    return ties;
+}
+
 static void rank(struct pp_planner *planner)
 {
     const bool is_step = planner->objective == PP_OBJECTIVE_STEP;
-    int ties = 0;
+    struct pp_planned *points = planner->points;
 
-    qsort(planner->points, (size_t)planner->count, sizeof(*planner->points),
-          is_step ? by_step : by_comm);
-    const double bound_s = planner->points[0].step_s * (1 + PP_TIE_FRAC);
-    for (; is_step && ties < planner->fitting && planner->points[ties].step_s < bound_s; ties++)
-        planner->points[ties].is_tie = true;
-    qsort(planner->points, (size_t)ties, sizeof(*planner->points), by_cut);
+    qsort(points, (size_t)planner->count, sizeof(*points), is_step ? by_step : by_comm);
+    if (!is_step)
+        return;
+    planner->ties = ties_of(points, planner->fitting, PP_PLANNER_TIE_FRAC, step_of);
+    for (int i = 0; i < planner->ties; i++)
+        points[i].is_tie = true;
+    qsort(points, (size_t)planner->ties, sizeof(*points), by_merit);
+    qsort(points, (size_t)ties_of(points, planner->ties, PP_TIE_FRAC, comm_of), sizeof(*points),
+          by_state);
 }
 
 /* ---- all points ------------------------------------------------------------------------------ */

@@ -40,16 +40,19 @@ struct pp_planner {
     const struct pp_planner_knob *knobs[PP_PLANNER_KNOBS]; /* those that are free */
     int knob_count;
     enum pp_objective objective;
+    bool is_framework_chosen;  /* not by the user */
     struct pp_planned *points; /* best first: those that fit, those that do not, the refused */
-    int count, fitting, too_large, refused;
+    int count, fitting, too_large, refused, ties;
 };
 
 /* --free: names from the table, checked against what was given. */
 enum pp_status pp_planner_free(const struct pp_request *request, struct pp_planner *planner,
                                struct pp_error *err);
-/* All values of the free knobs together, simulated and ranked. base and knobs are given. Of those
- * within PP_TIE_FRAC of the fastest, the one that cuts its state least is first: its step depends
- * least on the network. */
+/* All values of the free knobs together, simulated and ranked. base and knobs are given. Steps that
+ * differ by less than what analytic costs are wrong by (docs/accuracy.md) are ties: of those come
+ * first where gradients are cut like parameters, then least communication by the closed form, and
+ * where that is a tie, too, least state. */
+#define PP_PLANNER_TIE_FRAC 0.05
 enum pp_status pp_planner_run(struct pp_arena *arena, struct pp_planner *planner,
                               struct pp_error *err);
 

@@ -50,12 +50,13 @@ static void print_head(const struct pp_planner *planner, FILE *out)
     pp_text_wrap(out, WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
     snprintf(text, sizeof(text),
              "%s, TP~%d%s x CP~%d%s x PP~%d%s x DP~%d%s, MBS~%d%s, %d%s~micro-batches, seq~%d%s; "
-             "state may be cut over %d in a node x %d nodes",
+             "framework~%s%s; state may be cut over %d in a node x %d nodes",
              c->schedule_name, l->tp, pp_text_star(c, PP_CHOSE_TP), l->cp,
              pp_text_star(c, PP_CHOSE_CP), l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
              pp_text_star(c, PP_CHOSE_DP), l->mbs, pp_text_star(c, PP_CHOSE_MBS), l->micro_batches,
              pp_text_star(c, PP_CHOSE_MICRO_BATCHES), l->seq, pp_text_star(c, PP_CHOSE_SEQ),
-             c->state.replicas.in_node, c->state.replicas.nodes);
+             c->framework->name, planner->is_framework_chosen ? "*" : "", c->state.replicas.in_node,
+             c->state.replicas.nodes);
     pp_text_paragraph(out, WIDTH, INDENT, "layout", text);
     pp_report_what_if(c, WIDTH, INDENT, out);
 }
@@ -133,9 +134,15 @@ void pp_planner_print(const struct pp_planner *planner, int rows, FILE *out)
                 planner->fitting - shown);
     print_rest(planner, out);
     print_best(planner, out);
-    if (planner->fitting > 1 && planner->points[1].is_tie)
-        fprintf(out, "  = within %g %% of the fastest: of those the least cut is first\n",
-                100 * PP_TIE_FRAC);
+    if (planner->ties > 1) {
+        char text[PP_TEXT_BYTES];
+        snprintf(
+            text, sizeof(text),
+            "%d steps are within %g~%% of the fastest, closer than costs can tell; of those come "
+            "first: gradients cut like parameters, least communication, least state",
+            planner->ties, 100 * PP_PLANNER_TIE_FRAC);
+        pp_text_paragraph(out, WIDTH, INDENT, "= ties", text);
+    }
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

@@ -84,7 +84,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     /* Software that a table does not name in a column of its own. */
     {PP_COL_SOURCE, "torchtitan",                "framework", "torchtitan", "measured with torchtitan"},
     {PP_COL_ZERO,   "fsdp",                      "framework", "fsdp", "FSDP shards the state"},
-    {PP_COL_ZERO,   "custom p/g/os",             "framework", "internevo", "InternEvo shards parameters, gradients and state apart"},
+    {PP_COL_ZERO,   "custom p/g/os",             "framework", "amsp", "AMSP shards parameters, gradients and state apart"},
     {PP_COL_SOURCE, "internevo",                 "framework", "internevo", "measured with InternEvo"},
     {PP_COL_NOTE,   "megatron-deepspeed",        "framework", "deepspeed", "measured with Megatron-DeepSpeed"},
     {PP_COL_SOURCE, "deepspeed",                 "framework", "deepspeed", "measured with DeepSpeed"},

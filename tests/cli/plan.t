@@ -1,4 +1,10 @@
 # The best of what is left free.
+$ pipesim plan --gpus 1024 --model llama-7b --seq 4096 --cluster a800 --recompute none --free shard | grep choose
+>   choose     --shard p=1x1,g=1x1,os=8x1 --recompute none
+$ pipesim plan --gpus 1024 --model llama-13b --seq 4096 --cluster a800 --recompute none --free shard | grep choose
+>   choose     --shard p=4x1,g=4x1,os=8x1 --recompute none
+$ pipesim plan --gpus 1024 --model llama-7b --seq 4096 --cluster a800 --recompute none --objective comm | grep choose
+>   choose     --shard p=1x1,g=1x1,os=4x1 --recompute none
 $ pipesim plan --gpus 1024 --model llama2-7b --cluster a800 --json | grep '"all"'
 >     "all": 121,
 $ pipesim plan --gpus 12 --model llama2-7b --cluster "a800 gpu:6" --json | grep '"all"'

@@ -52,7 +52,7 @@ Test(spread, what_the_next_forward_does_not_hide)
         for (int64_t gather_ps = 32; gather_ps < 1 << 20; gather_ps *= 4)
             for (int64_t forward_ps = 32; forward_ps < 1 << 20; forward_ps *= 2) {
                 const struct pp_cost all = {.ps = gather_ps, .latency_ps = gather_ps / 2};
-                const struct pp_cost left = pp_roofline_spread_ahead(all, forward_ps, layers);
+                const struct pp_cost left = pp_roofline_spread_ahead(all, forward_ps, layers, 0);
                 cr_assert_eq(left.ps, play_ps(gather_ps, forward_ps, layers), "%d layers", layers);
                 cr_assert(left.ps <= gather_ps && left.latency_ps <= left.ps);
             }
@@ -74,7 +74,9 @@ Test(spread, overlap_asks_for_the_habit)
     in.is_dp_overlapped = true;
     const struct pp_costs *ahead = costs_of(arena, &in);
     cr_assert_eq(ahead->op[PP_AG][0].ps,
-                 pp_roofline_spread_ahead(whole, ahead->op[PP_F][0].ps, model.layers).ps);
+                 pp_roofline_spread_ahead(whole, ahead->op[PP_F][0].ps, model.layers,
+                                          in.framework->gather_share_frac)
+                     .ps);
     cr_assert(ahead->op[PP_AG][0].ps < whole.ps);
     in.framework = &late;
     cr_assert_eq(costs_of(arena, &in)->op[PP_AG][0].ps, whole.ps);
