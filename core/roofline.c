@@ -33,22 +33,33 @@ double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *
     return fracs;
 }
 
-double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule)
+/* Of one block again, one sample. PyTorch's selection is of matrices only, which no rule counts
+ * differently. */
+static double again_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                          enum pp_flops_rule rule)
 {
     const struct pp_model *m = in->model;
     const double seq = in->layout.seq, causal = rule == PP_FLOPS_CAUSAL && m->is_causal ? 0.5 : 1;
-    const double core = causal * 4 * seq * seq * pp_model_attention_width(m);
-    const bool is_whole = in->recompute != PP_RECOMPUTE_SELECTIVE;
+
+    if (in->recompute != PP_RECOMPUTE_SELECTIVE)
+        return pp_model_layer_flops(m, kind, 1, seq, rule);
+    if (pp_roofline_framework(in)->is_selective_per_op)
+        return pp_roofline_selected(in, kind, pp_roofline_work(in, 0)).flops * in->splits /
+               in->layout.mbs;
+    return causal * 4 * seq * seq * pp_model_attention_width(m);
+}
+
+double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule)
+{
+    static const enum pp_layer_kind kinds[] = {PP_LAYER_BLOCK, PP_LAYER_MOE};
     double flops = 0;
 
     for (int s = 0; s < in->stages; s++) {
         const struct pp_stage_layers layers = pp_roofline_stage_layers(in, s);
-        const double moe = layers.count[PP_LAYER_MOE], dense = layers.count[PP_LAYER_BLOCK];
-        double blocks = is_whole ? dense * pp_model_layer_flops(m, PP_LAYER_BLOCK, 1, seq, rule)
-                                 : (dense + moe) * core;
-        if (is_whole && moe > 0)
-            blocks += moe * pp_model_layer_flops(m, PP_LAYER_MOE, 1, seq, rule);
-        flops += recompute_frac(in, s) * blocks;
+        for (int k = 0; k < 2; k++)
+            if (layers.count[kinds[k]] > 0)
+                flops += recompute_frac(in, s) * layers.count[kinds[k]] *
+                         again_flops(in, kinds[k], rule);
     }
     return flops;
 }

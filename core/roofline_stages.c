@@ -96,14 +96,18 @@ static struct sum core_sum(const struct pp_cost_inputs *in, struct pp_work work)
 }
 
 /* What selective recomputation computes again of a block: the attention, or as PyTorch does, nearly
- * everything else. */
+ * everything else. PyTorch keeps what was scattered (torchtitan, parallelize_llama.py) and gathers
+ * again, which is half of the exchanges of a forward with sequence parallelism. */
 static struct sum selected_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                struct pp_work work)
 {
     if (!pp_roofline_framework(in)->is_selective_per_op)
         return core_sum(in, work);
     const struct pp_compute selected = pp_roofline_selected(in, kind, work);
-    return (struct sum){.s = selected.s,
+    const double all_tp_s = in->is_tp_only ? 0 : pp_roofline_tp_s(in, kind, work, PP_PASS_F) / 2;
+    const double tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, selected.matrix_s);
+    return (struct sum){.s = selected.s + tp_s,
+                        .tp_s = tp_s,
                         .flops = selected.flops,
                         .bytes = selected.bytes,
                         .launches = selected.launches};

@@ -195,6 +195,32 @@ Test(kernel, softmax_is_fused_in_fours)
     cr_assert_float_eq(bytes[1], 8 * 2 * 1024.0 * 1024, 1);
 }
 
+/* PyTorch keeps every other product of a block and the attention: of q, k, v, o, gate, up, down it
+ * computes k, o and up again. */
+Test(kernel, selection_per_op_is_every_other_matrix)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct setting s = {"llama3-8b", "h100", 2, 4, 1, 1, 2, 4096};
+    struct pp_error err = {0};
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
+
+    cr_assert_eq(pp_framework_find("fsdp", &in.framework, &err), PP_OK);
+    in.recompute = PP_RECOMPUTE_SELECTIVE;
+    const struct pp_costs *costs = costs_of(arena, &in);
+    const double elements = 4096.0 * 1024 + 4096.0 * 4096 + 4096.0 * 14336;
+    cr_assert_float_eq(costs->op[PP_R][1].flops / (8 * 2.0 * 2 * 4096 * elements), 1, 1e-12);
+    double flops = 0;
+    for (int stage = 0; stage < in.stages; stage++)
+        flops += costs->op[PP_R][stage].flops;
+    cr_assert_float_eq(flops / (2 * pp_recompute_flops_per_sample(&in, PP_FLOPS_MEGATRON)), 1,
+                       1e-12);
+    /* two gathers of the forward's four exchanges */
+    cr_assert_float_eq(costs->op[PP_R][1].tp_ps / (double)costs->op[PP_F][1].tp_ps, 0.5, 1e-6);
+    cr_assert(costs->op[PP_R][1].ps < costs->op[PP_F][1].ps);
+}
+
 /* ---- host ---------------------------------------------------------------------------------- */
 
 static int launches(const struct pp_cost_inputs *in, enum pp_pass pass)
