@@ -12,7 +12,7 @@ struct pp_framework {
     const char *name, *title, *source;
     /* host time that shows */
     double step_gap_s;   /* once per step: data, loss, logging, optimizer bookkeeping */
-    double op_gap_s;     /* per F and per B of a chunk: schedule, p2p calls, hooks */
+    double op_gap_s;     /* per F and per B of a chunk of several: schedule, calls of p2p */
     double kernel_gap_s; /* to launch a kernel. A pass over a chunk lasts at least as long as it
                           * takes to launch all its kernels */
     double host_frac; /* share of those launches that shows where the device is the slower one: it

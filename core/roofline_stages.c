@@ -133,8 +133,8 @@ static bool occurs(const struct pp_model *model, enum pp_layer_kind kind)
 static struct layers layers_of(const struct pp_cost_inputs *in, int split)
 {
     const struct pp_work work = pp_roofline_work(in, split);
-    struct layers layers = {.gap_s = pp_roofline_framework(in)->op_gap_s / in->splits,
-                            .work = work};
+    const double gap_s = pp_roofline_framework(in)->op_gap_s / in->splits;
+    struct layers layers = {.gap_s = in->stages > 1 ? gap_s : 0, .work = work};
 
     for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
         for (int pass = 0; pass < PP_PASSES && occurs(in->model, (enum pp_layer_kind)kind); pass++)
