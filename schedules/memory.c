@@ -99,10 +99,11 @@ static void use_scratch(struct walk *w, int at, double bytes)
     end_of(w, at, at)->buffer_given += bytes;
 }
 
-/* Whole gradients before they are added up, in bytes that no granule divides. */
-static double dense_grad_bytes(const struct walk *w, int stage)
+/* A whole gradient before it is added up, in bytes that no granule divides. It is the embedding's,
+ * the last of a backward: what that had saved is gone by then. */
+static double dense_grad_bytes(const struct walk *w, int stage, double freed_bytes)
 {
-    return rint(stage_memory(w, stage)->dense_grad_bytes);
+    return fmax(0, rint(stage_memory(w, stage)->dense_grad_bytes) - freed_bytes);
 }
 
 static void change_forward(struct walk *w, const struct pp_op *op, int at)
@@ -138,14 +139,16 @@ static void change_backward(struct walk *w, const struct pp_op *op, int at)
         op->granules * (is_full ? saved.all : saved.all - saved.kept_for_weights);
     hand_over(w, op, at, 1);
     const double grads = op->granules * cell_bytes(w, stage_memory(w, op->stage)->backward_bytes);
-    use_scratch(w, at, is_full ? fmax(grads, dense_grad_bytes(w, op->stage)) : grads);
+    const double dense = dense_grad_bytes(w, op->stage, op->granules * saved.all);
+    use_scratch(w, at, is_full ? fmax(grads, dense) : grads);
 }
 
 static void change_weights(struct walk *w, const struct pp_op *op, int at)
 {
     w->changes[at].cells_given += op->granules;
-    w->changes[at].saved_given += op->granules * saved_of(w, op->stage).kept_for_weights;
-    use_scratch(w, at, dense_grad_bytes(w, op->stage));
+    const double freed_bytes = op->granules * saved_of(w, op->stage).kept_for_weights;
+    w->changes[at].saved_given += freed_bytes;
+    use_scratch(w, at, dense_grad_bytes(w, op->stage, freed_bytes));
 }
 
 /* The optimizer goes over all parameters of the rank at once. */

@@ -155,7 +155,7 @@ static struct pp_costs *random_costs(struct pp_arena *arena, const struct pp_pro
                                                     .boundary_bytes = 48.0 * (rand() % 300),
                                                     .forward_bytes = 48.0 * (rand() % 100),
                                                     .backward_bytes = 48.0 * (rand() % 100),
-                                                    .dense_grad_bytes = rand() % 3000,
+                                                    .dense_grad_bytes = rand() % 60000,
                                                     .update_bytes = rand() % 30000};
     return costs;
 }
@@ -184,14 +184,18 @@ static double work_of(const struct pp_program *p, const struct pp_costs *costs, 
     const double cells = (double)op.granules / (p->granules * p->splits);
     const bool is_training = p->mode == PP_MODE_TRAIN;
 
-    if (op.kind == PP_F)
-        return is_training ? cells * costs->memory[op.stage].forward_bytes : 0;
-    if (op.kind == PP_W)
-        return costs->memory[op.stage].dense_grad_bytes;
-    if (op.kind != PP_B && op.kind != PP_I)
+    if (!pp_op_is_compute(op.kind))
         return 0;
     const struct pp_stage_memory *m = &costs->memory[op.stage];
-    return fmax(cells * m->backward_bytes, op.kind == PP_B ? m->dense_grad_bytes : 0);
+    if (op.kind == PP_F)
+        return is_training ? cells * m->forward_bytes : 0;
+    if (op.kind == PP_W)
+        return fmax(0, m->dense_grad_bytes - cells * m->saved_bytes * m->weight_grad_frac);
+    if (op.kind == PP_I)
+        return cells * m->backward_bytes;
+    if (op.kind == PP_B)
+        return fmax(cells * m->backward_bytes, m->dense_grad_bytes - cells * m->saved_bytes);
+    return 0;
 }
 
 /* All updates up to a position, until the last of the rank. */
