@@ -142,7 +142,7 @@ static double residual_at(struct pp_arena *arena, struct overrides *overrides)
     double residual = NAN;
 
     if (pp_measure_simulate(arena, row, &change, &result, &err) == PP_OK)
-        residual = log(pp_measure_prediction(row->row, &result).step_s / row->row->step_s);
+        residual = log(pp_measure_prediction(row->row, &result).step_s / row->step_s);
     pp_arena_release(arena, mark);
     return residual;
 }

@@ -179,6 +179,8 @@ static enum pp_status apply(struct pp_measure_writer *w, const struct pp_measure
 {
     const char *cell = w->row->cell[rule->column];
 
+    if (!rule->option && (rule->column == PP_COL_NOTE || rule->column == PP_COL_SOURCE))
+        return pp_error_set(err, PP_EINVAL, "%s", rule->reason); /* the cell is a long text */
     if (!rule->option)
         return pp_error_set(err, PP_EINVAL, "%s \"%.60s\": %s", pp_measure_columns[rule->column],
                             cell, rule->reason);
