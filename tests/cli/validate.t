@@ -82,3 +82,13 @@ $ pipesim validate
 ! pipesim: error: pipesim validate needs 1 operand, not 0
 ! usage: pipesim validate FILE.csv... [options]
 = 2
+# The command line of a row, typed by a user, predicts the same.
+$ line=$(pipesim validate tests/cli/validate.csv --row split | sed -n 's/^command *//p'); typed=$(eval "$line --json" | sed -n 's/.*"iteration_s": \([0-9.e-]*\).*/\1/p'); row=$(pipesim validate tests/cli/validate.csv -o - | awk -F, '$1 == "split" { print $8 }'); awk -v a="$typed" -v b="$row" 'BEGIN { print (a > 0 && a == b) ? "same" : a " " b }'
+> same
+$ pipesim validate tests/cli/validate.csv --json | grep -cE '"(schema|published_step_s|predicted_step_s|error_frac|published_mem_bytes|predicted_mem_bytes|skipped|median_abs_error_frac|p90_abs_error_frac)":'
+> 108
+$ pipesim validate tests/cli/validate.csv --json --markdown
+! pipesim: error: --json and --markdown both write to stdout; give one of them
+= 2
+$ pipesim validate tests/cli/validate.csv --markdown | grep -c '^|'
+> 40
