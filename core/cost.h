@@ -76,6 +76,7 @@ struct pp_costs {
     int sync_ranks;         /* members per stage group: dp * pipelines */
     int64_t *ring_alpha_ps; /* one ring step: latency + bytes/(n*bandwidth), [stage] */
     struct pp_ring *rings;  /* [stage]; NULL where nothing is summed */
+    struct pp_cost *purpose[PP_PURPOSES]; /* [stage] collectives with a purpose; NULL: none */
     struct pp_cost *tied;   /* AR of a tied embedding, one entry, or NULL when untied or local */
 
     struct pp_stage_memory *memory; /* [stage]; NULL in unit mode */

@@ -10,6 +10,13 @@ const struct pp_op_kind_info pp_op_kinds[PP_OP_KINDS] = {
 #undef PP_OP
 };
 
+const char *const pp_purpose_names[PP_PURPOSES] = {
+    [PP_FOR_STEP] = "step",   [PP_FOR_FORWARD] = "forward", [PP_FOR_BACKWARD] = "backward",
+    [PP_FOR_VISIT] = "visit", [PP_FOR_PART] = "part",       [PP_FOR_REST] = "rest"};
+const uint8_t pp_purpose_kinds[PP_PURPOSES] = {
+    [PP_FOR_STEP] = PP_OP_KINDS, [PP_FOR_FORWARD] = PP_AG, [PP_FOR_BACKWARD] = PP_AG,
+    [PP_FOR_VISIT] = PP_RS,      [PP_FOR_PART] = PP_RS,    [PP_FOR_REST] = PP_AR};
+
 /* ---- printing -------------------------------------------------------------------------------- */
 
 static char *put_text(char *at, const char *text)
@@ -64,6 +71,10 @@ static char *put_single(char *at, int kind, const struct pp_op *op, struct pp_op
         return put_text(at, ")AR");
     }
     at = put_text(put_int(at, op->stage), pp_op_kinds[kind].text);
+    if (pp_op_has_buckets(kind) && op->version && op->version < PP_PURPOSES) {
+        *at++ = '.';
+        at = put_text(at, pp_purpose_names[op->version]);
+    }
     if (pp_op_kinds[kind].has_mb) {
         at = put_int(at, op->mb);
         if (op->granules > 1)
@@ -251,11 +262,29 @@ static enum pp_status parse_bucket(struct cursor *c, struct pp_op *op)
     return PP_OK;
 }
 
-/* What may follow the micro-batch or the kind: @pipe, #bucket/buckets, vVersion, [slot]. */
+/* "forward" behind the '.'. */
+static enum pp_status parse_purpose(struct cursor *c, struct pp_op *op)
+{
+    for (uint8_t purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++) {
+        const size_t length = strlen(pp_purpose_names[purpose]);
+        if (strncmp(c->at, pp_purpose_names[purpose], length) != 0 ||
+            pp_purpose_kinds[purpose] != op->kind)
+            continue;
+        c->at += length;
+        op->version = purpose;
+        return PP_OK;
+    }
+    return fail(c, "expected AG.forward, AG.backward, RS.visit, RS.part or AR.rest");
+}
+
+/* What may follow the micro-batch or the kind: .purpose, @pipe, #bucket/buckets, vVersion, [slot].
+ */
 static enum pp_status parse_suffixes(struct cursor *c, struct pp_op *op)
 {
     int64_t value;
 
+    if (take(c, '.'))
+        PP_TRY(parse_purpose(c, op));
     if (!pp_op_kinds[op->kind].has_mb && take(c, '@')) {
         PP_TRY(parse_int(c, "pipeline", UINT16_MAX - 1, &value));
         op->pipe = (uint16_t)value;

@@ -7,6 +7,7 @@
  *   0AR  0U  0AR@1   no micro-batch; @p names the pipeline, printed when there are several
  *   (0;7)AR      gradient sum of a tied embedding over the first and the last stage
  *   0AR#1/4      bucket 1 of the 4, counted from 0, into which a collective of a stage is cut
+ *   0AG.forward  a collective with another purpose than the end of a step, enum pp_purpose
  *   1RECV_F0[2]  uses buffer slot 2 of its class   0F3v1   weight version 1 (printed when not 0) */
 #ifndef PP_CORE_OP_H
 #define PP_CORE_OP_H
@@ -67,6 +68,25 @@ static inline bool pp_op_is_posted(int kind)
            pp_op_kinds[kind].stream != PP_STREAM_CONTROL;
 }
 
+/* What a collective of a stage is for, where that is not the end of a step: in `version`, of its
+ * WAIT too. One row a purpose in core/op.c. */
+enum pp_purpose {
+    PP_FOR_STEP,     /* sums of gradients, gathers of what they have changed */
+    PP_FOR_FORWARD,  /* AG: parameters before the uses that begin with a forward */
+    PP_FOR_BACKWARD, /* AG: ... with a backward or what it computes again */
+    PP_FOR_VISIT,    /* RS: gradients of parameters that were gathered */
+    PP_FOR_PART,     /* RS: gradients of one micro-batch, into the shards that are kept */
+    PP_FOR_REST,     /* AR: a scattered sum over the groups that hold all its shards */
+    PP_PURPOSES
+};
+extern const char *const pp_purpose_names[PP_PURPOSES];
+/* The kind that may have it; PP_OP_KINDS for PP_FOR_STEP, which many have. */
+extern const uint8_t pp_purpose_kinds[PP_PURPOSES];
+static inline bool pp_purpose_is_gather(int purpose)
+{
+    return purpose == PP_FOR_FORWARD || purpose == PP_FOR_BACKWARD;
+}
+
 enum { PP_MAX_BUCKETS = UINT8_MAX };
 enum { PP_FUSED_FIRST = 1, PP_FUSED_SECOND = 2, PP_TIED = 1 };
 
@@ -88,7 +108,8 @@ struct pp_op {
     int32_t slot;     /* buffer slot of its class, -1 = none or not assigned */
     uint16_t peer;    /* SEND/RECV: the other rank. AR with PP_TIED and its WAIT: the last stage
                        * (`stage` is the first; a WAIT(AR) with peer != 0 is tied). Else 0 */
-    uint8_t version;  /* weight version named by F, B, I, W, R (asynchronous), else 0 */
+    uint8_t version;  /* weight version named by F, B, I, W, R (asynchronous). Collective of a
+                       * stage, WAIT for one: enum pp_purpose. Else 0 */
     uint8_t job;      /* 0; room for several jobs on one machine */
 };
 _Static_assert(sizeof(struct pp_op) == 24, "an instruction is 24 bytes");

@@ -280,6 +280,7 @@ static void add_collective(struct pp_graph *g, const struct pp_collective *c, in
 {
     const struct pp_op op = {.kind = c->kind,
                              .aux = c->tied ? PP_TIED : 0,
+                             .version = c->purpose,
                              .split = c->bucket,
                              .granules = c->buckets,
                              .stage = c->stage};

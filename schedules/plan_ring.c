@@ -3,7 +3,7 @@
 
 static int turns_of(const struct pp_collective *c)
 {
-    return c->tied ? 0 : pp_ring_turns(c->kind);
+    return c->tied || c->purpose ? 0 : pp_ring_turns(c->kind);
 }
 
 /* Inputs of the meet by position: members post in ascending order of their ranks. NULL when the

@@ -38,6 +38,7 @@ struct pp_group {
 struct pp_collective { /* one collective operation: every member posts it once */
     uint8_t kind;      /* PP_AR, PP_RS, PP_AG, ... */
     uint8_t tied;
+    uint8_t purpose;         /* enum pp_purpose */
     uint8_t bucket, buckets; /* bucket 0 .. buckets-1 of a collective that is cut; 0 of 0 if not */
     uint16_t stage;
     int32_t group;

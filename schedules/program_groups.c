@@ -4,18 +4,37 @@
 
 #include <stdlib.h>
 
-/* The last one is the tied sum. A2A belongs to a micro-batch and stays inside a program rank. */
-static const uint8_t family_kind[] = {PP_AG, PP_RS, PP_AR, PP_BC, PP_AR};
-enum { FAMILIES = 5, TIED_FAMILY = 4 };
+/* Those of the end of a step, those of other purposes, last the tied sum. A2A belongs to a
+ * micro-batch and stays inside a program rank. */
+static const uint8_t family_kind[] = {PP_AG, PP_RS, PP_AR, PP_BC};
+enum {
+    STEP_FAMILIES = 4,
+    TIED_FAMILY = STEP_FAMILIES + PP_PURPOSES - 1,
+    FAMILIES = TIED_FAMILY + 1
+};
 
 static int family_of(const struct pp_program *p, int i)
 {
     if (p->kind[i] == PP_AR && p->aux[i] == PP_TIED)
         return TIED_FAMILY;
-    for (int k = 0; k < TIED_FAMILY; k++)
+    for (int k = 0; k < STEP_FAMILIES; k++)
         if (family_kind[k] == p->kind[i])
-            return k;
+            return p->version[i] ? STEP_FAMILIES + p->version[i] - 1 : k;
     return -1;
+}
+
+static struct pp_collective collective_of(int family, int stage, int group)
+{
+    const int purpose =
+        family < STEP_FAMILIES || family == TIED_FAMILY ? 0 : family - STEP_FAMILIES + 1;
+
+    return (struct pp_collective){.kind = family == TIED_FAMILY    ? PP_AR
+                                          : family < STEP_FAMILIES ? family_kind[family]
+                                                                   : pp_purpose_kinds[purpose],
+                                  .tied = family == TIED_FAMILY,
+                                  .purpose = (uint8_t)purpose,
+                                  .stage = (uint16_t)stage,
+                                  .group = group};
 }
 
 struct tally {               /* one (stage, family) */
@@ -156,7 +175,7 @@ static enum pp_status missing_member(const struct pp_freeze *f, const struct tal
     return pp_error_set(f->err, PP_EPROGRAM, "a member of a collective never posts it");
 }
 
-/* Groups and collectives of one stage, in the order of family_kind. */
+/* Groups and collectives of one stage, in the order of families. */
 static enum pp_status make_collectives(const struct pp_freeze *f, struct tally *tallies, int stage,
                                        int *member_count)
 {
@@ -174,11 +193,7 @@ static enum pp_status make_collectives(const struct pp_freeze *f, struct tally *
             return missing_member(f, t, tallies, &p->groups[stage_group]);
         t->base = p->collective_count;
         for (int k = 0; k < t->count; k++)
-            p->collectives[p->collective_count++] =
-                (struct pp_collective){.kind = family_kind[family],
-                                       .tied = tied,
-                                       .stage = (uint16_t)stage,
-                                       .group = stage_group};
+            p->collectives[p->collective_count++] = collective_of(family, stage, stage_group);
     }
     return PP_OK;
 }

@@ -163,11 +163,13 @@ enum pp_status pp_freeze_channels(const struct pp_freeze *f)
 
 static uint64_t wait_key(const struct pp_program *p, int i, int kind, bool tied)
 {
-    /* kind 5 bits, tied 1, split 8, stage 16, micro-batch or pipeline 31 */
+    /* purpose 3 bits, kind 5, tied 1, split 8, stage 16, micro-batch or pipeline 31 */
     const uint64_t which = p->mb[i] >= 0 ? (uint64_t)p->mb[i] : tied ? 0 : p->pipe[i];
 
-    return (uint64_t)kind << 56 | (uint64_t)tied << 55 | (uint64_t)p->split[i] << 47 |
-           (uint64_t)p->stage[i] << 31 | which;
+    const uint64_t purpose = pp_op_has_buckets(kind) ? p->version[i] : 0;
+
+    return purpose << 61 | (uint64_t)kind << 56 | (uint64_t)tied << 55 |
+           (uint64_t)p->split[i] << 47 | (uint64_t)p->stage[i] << 31 | which;
 }
 
 enum pp_status pp_freeze_waits(const struct pp_freeze *f)

@@ -5,10 +5,10 @@
 
 /* ---- preparation -------------------------------------------------------------------------- */
 
-/* 0 when it is no ring. */
-static int turns_of(const struct pp_run *r, int kind, bool is_tied)
+/* 0 when it is no ring: that of a tied embedding or with another purpose has one cost. */
+static int turns_of(const struct pp_run *r, int kind, bool is_other)
 {
-    return r->options->plan.ring_flows && !is_tied && r->costs->rings ? pp_ring_turns(kind) : 0;
+    return r->options->plan.ring_flows && !is_other && r->costs->rings ? pp_ring_turns(kind) : 0;
 }
 
 static const struct pp_ring *ring_of(const struct pp_run *r, int stage)
@@ -21,7 +21,7 @@ static const struct pp_ring *ring_of(const struct pp_run *r, int stage)
 /* One cost for all: that of the table, or of a ring whose members start together. */
 static int64_t collective_ps(const struct pp_run *r, const struct pp_op *op)
 {
-    const int turns = turns_of(r, op->kind, op->aux == PP_TIED);
+    const int turns = turns_of(r, op->kind, op->aux == PP_TIED || op->version);
     const struct pp_ring *ring = turns > 0 ? ring_of(r, op->stage) : NULL;
 
     return ring ? pp_ring_together_ps(ring, op->kind, op->granules)
@@ -173,7 +173,7 @@ static bool is_ring(const struct pp_run *r, int i)
 {
     const struct pp_program *p = r->p;
 
-    return r->ring && turns_of(r, p->kind[i], p->aux[i] == PP_TIED) > 0 &&
+    return r->ring && turns_of(r, p->kind[i], p->aux[i] == PP_TIED || p->version[i]) > 0 &&
            p->stage[i] < r->costs->stages && r->wires->ring_first[p->stage[i]] >= 0;
 }
 
