@@ -37,6 +37,14 @@ struct pp_stage_memory {
     double update_bytes;                  /* U: until the last U of the rank */
 };
 
+/* Parameters that are cut: a stage in units that are gathered one by one. Per device, bytes. */
+struct pp_stage_gathers {
+    int units;                            /* of a chunk; 1: the chunk at once */
+    double unit_bytes, unit_grads_bytes;  /* the largest unit, gathered; its whole gradients */
+    double forward_bytes, backward_bytes; /* gathered inside of one F, of one B or I */
+    double scatter_bytes;                 /* scattered inside of one B or W */
+};
+
 enum pp_direction { PP_DIR_F, PP_DIR_B };
 
 /* A gradient sum as a ring of devices, in the order in which they pass shares on: one position per
@@ -77,11 +85,13 @@ struct pp_costs {
     int64_t *ring_alpha_ps; /* one ring step: latency + bytes/(n*bandwidth), [stage] */
     struct pp_ring *rings;  /* [stage]; NULL where nothing is summed */
     struct pp_cost *purpose[PP_PURPOSES]; /* [stage] collectives with a purpose; NULL: none */
-    struct pp_cost *tied;   /* AR of a tied embedding, one entry, or NULL when untied or local */
+    struct pp_cost *tied; /* AR of a tied embedding, one entry, or NULL when untied or local */
 
-    struct pp_stage_memory *memory; /* [stage]; NULL in unit mode */
-    double other_bytes;             /* per device: context, libraries, workspace */
-    double fragment_frac;           /* of all tensors at the peak: what the allocator wastes */
+    struct pp_stage_memory *memory;   /* [stage]; NULL in unit mode */
+    struct pp_stage_gathers *gathers; /* [stage]; NULL: parameters are whole */
+    int gather_buffers;               /* units that have room beside each other */
+    double other_bytes;               /* per device: context, libraries, workspace */
+    double fragment_frac;             /* of all tensors at the peak: what the allocator wastes */
 
     const char *origin; /* "analytic" | "table" | "measured" | "unit" */
     const char *source; /* where the constants come from, one line */

@@ -175,13 +175,6 @@ static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_li
             pp_collective_time(sums[i].kind, in->algorithm, sums[i].group, links, sums[i].bytes),
             sums[i].bytes);
     fill_spread(in, links, &state, stage, costs);
-    if (state.rest.members > 1) {
-        const struct pp_cost rest = collective(
-            pp_collective_time(PP_AR, in->algorithm, state.rest, links, state.rest_bytes),
-            state.rest_bytes);
-        costs->op[PP_RS][stage].ps += rest.ps;
-        costs->op[PP_RS][stage].latency_ps += rest.latency_ps;
-    }
     pp_roofline_add_expert_sums(in, links, stage, costs);
     costs->ring_alpha_ps[stage] =
         pp_units_ps(pp_roofline_ring_step_s(in, state.sum, state.grads_bytes));
@@ -195,7 +188,6 @@ static void fill_sync(const struct pp_cost_inputs *in, const struct pp_sum_links
     for (int s = 0; s < in->stages; s++) {
         const double update_bytes = pp_roofline_update_bytes(in, s);
         fill_sums(in, &links[s].links, s, costs);
-        pp_roofline_add_gathers(in, &links[s].links, s, costs);
         costs->op[PP_U][s] =
             transfer(pp_roofline_framework(in)->step_gap_s +
                          (in->blocks_per_stage[s] + 1) * device->launch_s +
@@ -237,6 +229,13 @@ static enum pp_status check_times(const struct pp_costs *costs, const struct pp_
                                     costs->splits > 0 ? i / (count / in->stages) : i, longest_s,
                                     in->cluster->device.name);
     }
+    for (int purpose = 0; purpose < PP_PURPOSES; purpose++)
+        for (int s = 0; costs->purpose[purpose] && s < in->stages; s++)
+            if (!(costs->purpose[purpose][s].ps <= pp_units_ps(longest_s)))
+                return pp_error_set(err, PP_EINVAL,
+                                    "one %s.%s of stage %d would take more than %g s",
+                                    pp_op_kinds[pp_purpose_kinds[purpose]].text,
+                                    pp_purpose_names[purpose], s, longest_s);
     return PP_OK;
 }
 
@@ -278,6 +277,7 @@ enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_in
     for (int split = 0; split < in->splits; split++)
         pp_roofline_fill_split(in, recompute, split, c);
     fill_sync(in, sums, c);
+    pp_roofline_fill_gathers(arena, in, sums, c);
     fill_tied(arena, in, &sums[in->stages].links, c);
     pp_roofline_fill_links(arena, in, c);
     for (int s = 0; s < in->stages; s++)

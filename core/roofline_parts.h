@@ -75,6 +75,10 @@ struct pp_sum_links {
 };
 /* [stage], and of a tied embedding's sum behind them: [stages]. */
 struct pp_sum_links *pp_roofline_sum_links(struct pp_arena *arena, const struct pp_cost_inputs *in);
+/* Gathers, scatters and sums that sharded state adds: those of the program get their costs, what
+ * shows of those inside of an op is added to the passes of its stage. `sums`: [stage]. */
+void pp_roofline_fill_gathers(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                              const struct pp_sum_links *sums, struct pp_costs *costs);
 /* Who takes part in a stage's sums at the end of a step, and with what. Whole gradients, or shards
  * of parameters that are cut: summed over `sum`; or scattered over `scatter`, what is left of them
  * summed over `rest`, and the parameters gathered over `scatter`. */
@@ -83,9 +87,6 @@ struct pp_state_sums {
     double grads_bytes, rest_bytes, params_bytes;
 };
 struct pp_state_sums pp_roofline_state_sums(const struct pp_cost_inputs *in, int stage);
-/* Where layers are gathered one by one: what of it shows is added to the passes of a stage. */
-void pp_roofline_add_gathers(const struct pp_cost_inputs *in, const struct pp_device_links *links,
-                             int stage, struct pp_costs *costs);
 /* 1 when some replica's pair of the two ranks is in different nodes. */
 bool pp_roofline_crosses(const struct pp_cost_inputs *in, int rank_a, int rank_b);
 /* Between two devices in the same node or in different ones. */

@@ -212,13 +212,11 @@ static struct pass both(struct pass a, struct pass b)
     return (struct pass){a.s + b.s, a.first_s + b.first_s, a.last_s + b.last_s};
 }
 
-void pp_roofline_add_gathers(const struct pp_cost_inputs *in, const struct pp_device_links *links,
-                             int stage, struct pp_costs *costs)
+static void add_exposed(const struct units *units, int stage, struct pp_costs *costs)
 {
-    const struct units u = units_of(in, links, stage);
+    const struct units u = *units;
+    const struct pp_cost_inputs *in = u.in;
 
-    if (pp_state_cut(&in->state, PP_STATE_PARAMS) == 1 || u.count < 2)
-        return;
     for (int q = 0; q < in->splits; q++) {
         const int at = stage * in->splits + q;
         struct pp_cost *f = &costs->op[PP_F][at], *b = &costs->op[PP_B][at],
@@ -234,6 +232,87 @@ void pp_roofline_add_gathers(const struct pp_cost_inputs *in, const struct pp_de
         expose(w, exposed_s(&u, &weight, true, false, true));
         expose(b, exposed_s(&u, &whole, true, true, true));
     }
+}
+
+/* ---- gathers, scatters and sums of the program ------------------------------------------------
+ */
+
+static struct pp_cost collective(const struct pp_cost_inputs *in,
+                                 const struct pp_device_links *links, enum pp_op_kind kind,
+                                 struct pp_device_group group, double bytes)
+{
+    const struct pp_collective_time time =
+        pp_collective_time(kind, in->algorithm, group, links, bytes);
+
+    return (struct pp_cost){.ps = pp_units_ps(pp_collective_s(time)),
+                            .latency_ps = pp_units_ps(time.latency_s),
+                            .bytes = bytes};
+}
+
+static struct pp_stage_gathers gathers_of(const struct units *u)
+{
+    const double value_bytes = pp_dtype_bytes(&u->in->cluster->device),
+                 grad_bytes = pp_roofline_state_bytes(u->in).grads,
+                 all = u->params * u->count + u->first_params + u->last_params,
+                 first = params_of(u, 0), last = params_of(u, u->count - 1),
+                 largest = fmax(first, last);
+
+    return (struct pp_stage_gathers){
+        .units = u->count,
+        .unit_bytes = value_bytes * largest,
+        .unit_grads_bytes = grad_bytes * largest,
+        .forward_bytes = value_bytes * (all - first),
+        .backward_bytes = value_bytes * (all - last),
+        .scatter_bytes = grad_bytes * (all - first),
+    };
+}
+
+/* Of one stage; where the parameters are cut, its gathers too. */
+static void fill_stage(const struct pp_cost_inputs *in, const struct pp_device_links *links,
+                       int stage, struct pp_costs *costs)
+{
+    const struct pp_state_spec *state = &in->state;
+    const struct pp_state_sums sums = pp_roofline_state_sums(in, stage);
+    const struct pp_mesh params = state->shard[PP_STATE_PARAMS],
+                         second = state->secondary.in_node ? state->secondary : params;
+    const struct units u = units_of(in, links, stage);
+    const double value_bytes = pp_dtype_bytes(&in->cluster->device);
+    const struct {
+        enum pp_purpose purpose;
+        struct pp_device_group group;
+        double bytes;
+    } rows[] = {
+        {PP_FOR_FORWARD, mesh_group(params), params_of(&u, 0) * value_bytes},
+        {PP_FOR_BACKWARD, mesh_group(second), params_of(&u, u.count - 1) * value_bytes},
+        {PP_FOR_VISIT, mesh_group(params), params_of(&u, 0) * pp_roofline_state_bytes(in).grads},
+        {PP_FOR_PART, group_within(in, stage, state->shard[PP_STATE_GRADS], params),
+         sums.grads_bytes},
+        {PP_FOR_REST, sums.rest, sums.rest_bytes},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        costs->purpose[rows[i].purpose][stage] =
+            collective(in, links, (enum pp_op_kind)pp_purpose_kinds[rows[i].purpose], rows[i].group,
+                       rows[i].bytes);
+    if (!costs->gathers)
+        return;
+    costs->gathers[stage] = gathers_of(&u);
+    if (u.count > 1)
+        add_exposed(&u, stage, costs);
+}
+
+void pp_roofline_fill_gathers(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                              const struct pp_sum_links *sums, struct pp_costs *costs)
+{
+    if (pp_state_cut(&in->state, PP_STATE_OPTIMIZER) == 1) /* then nothing is cut */
+        return;
+    for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
+        costs->purpose[purpose] = PP_ARRAY(arena, struct pp_cost, in->stages);
+    if (pp_state_cut(&in->state, PP_STATE_PARAMS) > 1)
+        costs->gathers = PP_ARRAY(arena, struct pp_stage_gathers, in->stages);
+    costs->gather_buffers = in->state.buffers;
+    for (int s = 0; s < in->stages; s++)
+        fill_stage(in, &sums[s].links, s, costs);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */

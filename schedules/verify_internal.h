@@ -53,8 +53,9 @@ int pp_verify_needs(const struct pp_verify *v, int i, int64_t unit, int needs[VE
 /* The checks, in the order in which they run; each builds on the earlier ones. */
 enum pp_status
 pp_verify_units(struct pp_verify *v); /* each op once, where it belongs; fills AT_F.. */
-enum pp_status pp_verify_sync(struct pp_verify *v);  /* U, gradient collectives, BAR */
-enum pp_status pp_verify_comm(struct pp_verify *v);  /* messages and WAITs; fills AT_SEND_F.. */
+enum pp_status pp_verify_sync(struct pp_verify *v);    /* U, gradient collectives, BAR */
+enum pp_status pp_verify_gathers(struct pp_verify *v); /* sharded state: AG, RS, DROP of visits */
+enum pp_status pp_verify_comm(struct pp_verify *v);    /* messages and WAITs; fills AT_SEND_F.. */
 enum pp_status pp_verify_order(struct pp_verify *v); /* lowered: data is there when an op starts */
 enum pp_status pp_verify_slots(struct pp_verify *v); /* no buffer slot overwritten while in use */
 enum pp_status pp_verify_run(struct pp_verify *v);   /* no deadlock */

@@ -68,6 +68,8 @@ static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
     struct chunk *c = &s->chunks[p->pipe[target] * p->stages + p->stage[target]];
     char text[VERIFY_TEXT_BYTES];
 
+    if (pp_op_has_buckets(kind) && p->version[target] != PP_FOR_STEP)
+        return PP_OK; /* pp_verify_gathers() follows them */
     if (is_wait && kind == PP_AR && p->aux[target] == PP_TIED)
         s->tied_wait[rank] = i;
     else if (is_wait && (kind == PP_AR || kind == PP_RS))
@@ -126,7 +128,7 @@ static int find_unwaited(const struct pp_program *p, const struct chunk *sum)
 
     for (; i < p->begin[rank + 1]; i++) {
         bool is_waited = p->kind[i] != p->kind[sum->sync] || p->stage[i] != p->stage[sum->sync] ||
-                         p->aux[i] == PP_TIED;
+                         p->aux[i] == PP_TIED || p->version[i] != PP_FOR_STEP;
         for (int k = i + 1; k < p->begin[rank + 1] && !is_waited; k++)
             is_waited = p->kind[k] == PP_WAIT && p->begin[rank] + p->arg[k] == i;
         if (!is_waited)

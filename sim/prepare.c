@@ -104,6 +104,26 @@ static void drop_training_state(const struct pp_program *program, struct pp_cost
         costs->memory[s].grads_bytes = costs->memory[s].optimizer_bytes = 0;
 }
 
+/* What sharded state adds to a program. */
+static void lower_state(struct pp_arena *arena, const struct pp_state_spec *state,
+                        const struct pp_costs *costs, struct pp_lower_options *options)
+{
+    const int params = pp_state_cut(state, PP_STATE_PARAMS),
+              grads = pp_state_cut(state, PP_STATE_GRADS),
+              optimizer = pp_state_cut(state, PP_STATE_OPTIMIZER);
+
+    options->zero = optimizer > params;
+    options->has_rest = optimizer > params && pp_mesh_size(state->replicas) > optimizer;
+    options->has_parts = grads > params;
+    options->gather_buffers = state->buffers;
+    if (!costs->gathers)
+        return;
+    int *units = PP_ARRAY(arena, int, costs->stages);
+    for (int s = 0; s < costs->stages; s++)
+        units[s] = costs->gathers[s].units;
+    options->gather_units = units;
+}
+
 static enum pp_status lower_program(struct pp_arena *arena, const struct pp_config *config,
                                     const struct pp_program *compute, bool is_bare,
                                     struct pp_result *result, struct pp_error *err)
@@ -115,8 +135,7 @@ static enum pp_status lower_program(struct pp_arena *arena, const struct pp_conf
         const bool is_training = compute->mode == PP_MODE_TRAIN;
         options.has_sync = is_training && pp_config_is_summed(config);
         options.has_optimizer = is_training;
-        options.zero = pp_state_cut(&config->state, PP_STATE_OPTIMIZER) >
-                       pp_state_cut(&config->state, PP_STATE_PARAMS);
+        lower_state(arena, &config->state, result->costs, &options);
         options.has_tied = is_training && result->costs->tied != NULL;
         options.recompute_frac = recompute_fracs(arena, result);
     }

@@ -1,6 +1,6 @@
 /* schedules/lower/lower.h — passes that turn a compute-only program into a complete one.
  *
- * Order: schedule -> recompute -> (gathers, moves: later) -> send/recv -> sync -> optimizer ->
+ * Order: schedule -> recompute -> gathers -> (moves: later) -> send/recv -> sync -> optimizer ->
  * clip -> slots. Each pass is one file, lists in, lists out; none knows a schedule. */
 #ifndef PP_SCHEDULES_LOWER_H
 #define PP_SCHEDULES_LOWER_H
@@ -21,11 +21,17 @@ struct pp_lower_options {
     bool has_sync; /* a stage has copies (dp * cp * pipelines > 1): insert gradient collectives */
     bool has_optimizer; /* insert U (not in unit mode, not for infer) */
     bool has_clip;      /* all ranks meet before the first U: the norm of all gradients is known */
-    int zero;           /* 0: AR. 1: RS, U on the shard, AG */
-    const int *buckets; /* [stage]: into how many buckets its sum is cut, 1 to PP_MAX_BUCKETS;
-                         * NULL = all 1 */
-    int update_every;   /* asynchronous: a chunk is summed and updated as soon as it has gone
-                         * backward with this many more micro-batches. 0 = once, at the end */
+    int zero;           /* gradients at the end of a step. 0: AR. 1: RS, U on the shard, AG */
+    bool has_rest; /* with 1: what is scattered is summed over the groups of shards, by AR.rest */
+    const int *gather_units; /* [stage]: parameters are cut and gathered in so many units, from the
+                              * first layer of a chunk to the last; NULL = they are whole */
+    int gather_buffers;      /* 1: nothing is gathered ahead or scattered beside; 2: one visit */
+    bool has_parts;          /* gradients are cut more finely than parameters: scattered after every
+                              * backward */
+    const int *buckets;      /* [stage]: into how many buckets its sum is cut, 1 to PP_MAX_BUCKETS;
+                              * NULL = all 1 */
+    int update_every;        /* asynchronous: a chunk is summed and updated as soon as it has gone
+                              * backward with this many more micro-batches. 0 = once, at the end */
     bool has_tied; /* embedding and head share weights on different ranks: insert the tied AR */
     const double
         *recompute_frac; /* [stage]; > 0: insert R before the stage's backward; NULL = none */
@@ -39,6 +45,9 @@ typedef enum pp_status (*pp_pass)(struct pp_arena *arena, const struct pp_progra
 enum pp_status pp_lower_recompute(struct pp_arena *, const struct pp_program_head *,
                                   const struct pp_lower_options *, struct pp_orders *,
                                   struct pp_error *);
+enum pp_status pp_lower_gathers(struct pp_arena *, const struct pp_program_head *,
+                                const struct pp_lower_options *, struct pp_orders *,
+                                struct pp_error *);
 enum pp_status pp_lower_sendrecv(struct pp_arena *, const struct pp_program_head *,
                                  const struct pp_lower_options *, struct pp_orders *,
                                  struct pp_error *);

@@ -48,9 +48,11 @@ struct sync {
     int *latest;              /* [stage]: see add_waits() */
 };
 
-static bool is_backward(int kind)
+/* Or the scatter of its gradients, where the parameters are cut. */
+static bool is_backward(const struct pp_op *op)
 {
-    return kind == PP_B || kind == PP_I || kind == PP_W;
+    return op->kind == PP_B || op->kind == PP_I || op->kind == PP_W ||
+           (op->kind == PP_RS && op->version != PP_FOR_STEP);
 }
 
 static int held_by(const struct sync *s, int pipe, int stage)
@@ -72,13 +74,15 @@ static void find_last(struct sync *s)
         for (int i = 0; i < s->lists->count[rank]; i++) {
             const struct pp_op *op = &s->lists->ops[rank][i];
 
-            if (is_backward(op->kind) && op->stage < head->stages && op->pipe < head->pipelines)
-                s->last_at[op->pipe * head->stages + op->stage] = i;
+            if (!is_backward(op) || op->stage >= head->stages || op->pipe >= head->pipelines)
+                continue;
+            s->last_at[op->pipe * head->stages + op->stage] = i;
+            s->end[rank] = i < s->end[rank] ? s->end[rank] : i + 1;
         }
     }
 }
 
-/* Index behind the last backward of a chunk and its SENDs. */
+/* Index behind the last backward of a chunk, its SENDs and the scatters of its gradients. */
 static int ready_at(const struct sync *s, int pipe, int stage)
 {
     const int rank = held_by(s, pipe, stage);
@@ -233,7 +237,7 @@ static void add_member(const struct sync *s, struct members *members, int sum, i
     members->pipe[rank] = pipe;
 }
 
-/* All buckets of a sum. */
+/* All buckets of a sum, and the sum of what a scatter leaves. */
 static void post_sum(struct sync *s, const struct sum *sum, int rank, int at, int pipe)
 {
     struct pp_op op = sum_op(s, sum, pipe);
@@ -242,6 +246,12 @@ static void post_sum(struct sync *s, const struct sum *sum, int rank, int at, in
     do
         pp_inserts_add(s->arena, &s->posts[rank], at, op);
     while (++op.split < op.granules);
+    if (op.kind != PP_RS || !s->options->has_rest)
+        return;
+    op.kind = PP_AR; /* of the shard that the scatter leaves: runs behind it */
+    op.version = PP_FOR_REST;
+    op.split = op.granules = 0;
+    pp_inserts_add(s->arena, &s->posts[rank], at, op);
 }
 
 static void post_sums(struct sync *s)

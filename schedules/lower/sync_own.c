@@ -22,6 +22,8 @@ enum pp_own_sums pp_own_sums(const struct pp_orders *lists)
         for (int i = 0; i < lists->count[rank]; i++) {
             const struct pp_op *op = &lists->ops[rank][i];
 
+            if (op->version != PP_FOR_STEP && pp_op_has_buckets(op->kind))
+                continue;
             if (op->kind == PP_RS || (op->kind == PP_AR && op->aux != PP_TIED))
                 return PP_OWN_STAGES;
             if (op->kind == PP_AR)
@@ -41,7 +43,7 @@ void pp_own_sums_wait(struct pp_arena *arena, const struct pp_program_head *head
 
         for (int i = 0; i < lists->count[rank]; i++) {
             has_wait |= ops[i].kind == PP_WAIT && pp_op_is_collective(ops[i].aux);
-            if (ops[i].kind == PP_AR || ops[i].kind == PP_RS)
+            if ((ops[i].kind == PP_AR || ops[i].kind == PP_RS) && ops[i].version == PP_FOR_STEP)
                 pp_inserts_add(arena, &waits, tail, wait_for(ops[i]));
         }
         if (has_wait)

@@ -36,6 +36,18 @@ static void add_collective(const struct updates *u, struct pp_inserts *inserts, 
     while (++op.split < op.granules);
 }
 
+/* What is scattered is summed over the groups of shards. */
+static void add_rest(const struct updates *u, struct pp_inserts *inserts, int before,
+                     struct pp_op op)
+{
+    op.kind = PP_AR;
+    op.version = PP_FOR_REST;
+    add(u, inserts, before, op);
+    op.aux = op.kind;
+    op.kind = PP_WAIT;
+    add(u, inserts, before, op);
+}
+
 static void add_update(const struct updates *u, struct pp_inserts *inserts, int before,
                        const struct pp_op *backward)
 {
@@ -44,6 +56,8 @@ static void add_update(const struct updates *u, struct pp_inserts *inserts, int 
 
     if (u->options->has_sync)
         add_collective(u, inserts, before, op);
+    if (u->options->has_sync && u->options->has_rest)
+        add_rest(u, inserts, before, op);
     op.kind = PP_U;
     if (u->options->has_optimizer)
         add(u, inserts, before, op);
