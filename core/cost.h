@@ -37,10 +37,11 @@ struct pp_stage_memory {
     double update_bytes;                  /* U: until the last U of the rank */
 };
 
-/* Parameters that are cut: a stage in units that are gathered one by one. Per device, bytes. */
+/* Gradients that are cut, and parameters: a stage in units that are gathered one by one. Per
+ * device, bytes. */
 struct pp_stage_gathers {
-    int units;                            /* of a chunk; 1: the chunk at once */
-    double unit_bytes, unit_grads_bytes;  /* the largest unit, gathered; its whole gradients */
+    int units; /* of a chunk; 1: the chunk at once; 0: parameters are whole */
+    double unit_bytes, unit_grads_bytes;  /* an inner unit, gathered; its whole gradients */
     double forward_bytes, backward_bytes; /* gathered inside of one F, of one B or I */
     double scatter_bytes;                 /* scattered inside of one B or W */
 };
@@ -88,7 +89,7 @@ struct pp_costs {
     struct pp_cost *tied; /* AR of a tied embedding, one entry, or NULL when untied or local */
 
     struct pp_stage_memory *memory;   /* [stage]; NULL in unit mode */
-    struct pp_stage_gathers *gathers; /* [stage]; NULL: parameters are whole */
+    struct pp_stage_gathers *gathers; /* [stage]; NULL: both are whole */
     int gather_buffers;               /* units that have room beside each other */
     double other_bytes;               /* per device: context, libraries, workspace */
     double fragment_frac;             /* of all tensors at the peak: what the allocator wastes */

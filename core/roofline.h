@@ -58,6 +58,14 @@ struct pp_cost_inputs {
     enum pp_algorithm algorithm; /* of collectives */
 };
 
+/* Bytes of a gathered parameter and of a summed gradient; parameters of a stage on one device of
+ * the tp group, before they are cut. */
+struct pp_value_bytes {
+    double params, grads;
+};
+struct pp_value_bytes pp_cost_value_bytes(const struct pp_cost_inputs *in);
+double pp_cost_stage_params(const struct pp_cost_inputs *in, int stage);
+
 /* How the devices that hold the same parameters, dp * cp * pipelines of them, stand in nodes; of
  * pipelines that lie differently, of the stage with the fewest in a node. Reads layout, map,
  * cluster, pipelines, stages, rank_of. */

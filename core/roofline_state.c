@@ -254,13 +254,12 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
     const double value_bytes = pp_dtype_bytes(&u->in->cluster->device),
                  grad_bytes = pp_roofline_state_bytes(u->in).grads,
                  all = u->params * u->count + u->first_params + u->last_params,
-                 first = params_of(u, 0), last = params_of(u, u->count - 1),
-                 largest = fmax(first, last);
+                 first = params_of(u, 0), last = params_of(u, u->count - 1);
 
     return (struct pp_stage_gathers){
         .units = u->count,
-        .unit_bytes = value_bytes * largest,
-        .unit_grads_bytes = grad_bytes * largest,
+        .unit_bytes = value_bytes * u->params,
+        .unit_grads_bytes = grad_bytes * u->params,
         .forward_bytes = value_bytes * (all - first),
         .backward_bytes = value_bytes * (all - last),
         .scatter_bytes = grad_bytes * (all - first),
@@ -297,7 +296,9 @@ static void fill_stage(const struct pp_cost_inputs *in, const struct pp_device_l
     if (!costs->gathers)
         return;
     costs->gathers[stage] = gathers_of(&u);
-    if (u.count > 1)
+    if (pp_mesh_size(params) == 1)
+        costs->gathers[stage].units = 0;
+    else if (u.count > 1)
         add_exposed(&u, stage, costs);
 }
 
@@ -308,7 +309,7 @@ void pp_roofline_fill_gathers(struct pp_arena *arena, const struct pp_cost_input
         return;
     for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
         costs->purpose[purpose] = PP_ARRAY(arena, struct pp_cost, in->stages);
-    if (pp_state_cut(&in->state, PP_STATE_PARAMS) > 1)
+    if (pp_state_cut(&in->state, PP_STATE_GRADS) > 1)
         costs->gathers = PP_ARRAY(arena, struct pp_stage_gathers, in->stages);
     costs->gather_buffers = in->state.buffers;
     for (int s = 0; s < in->stages; s++)
@@ -343,4 +344,15 @@ double pp_roofline_update_bytes(const struct pp_cost_inputs *in, int stage)
     return pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER)) *
            (5 * state.grads + 2 * state.optimizer + state.params +
             (pp_dtype_bytes(&in->cluster->device) > 2 ? state.params : 0));
+}
+
+struct pp_value_bytes pp_cost_value_bytes(const struct pp_cost_inputs *in)
+{
+    return (struct pp_value_bytes){.params = pp_dtype_bytes(&in->cluster->device),
+                                   .grads = pp_roofline_state_bytes(in).grads};
+}
+
+double pp_cost_stage_params(const struct pp_cost_inputs *in, int stage)
+{
+    return pp_roofline_stage_params(in, stage);
 }

@@ -14,6 +14,13 @@ struct change {
     int cells_taken, cells_given;      /* activations, in (granule, split) cells */
 };
 
+/* What is whole of a stage whose parameters or gradients are cut. */
+struct whole {
+    double params[2]; /* bytes of gathers that are not dropped, in their order */
+    int count;
+    bool has_grads; /* of a visit */
+};
+
 struct walk {
     const struct pp_program *p;
     const struct pp_costs *costs;
@@ -22,6 +29,8 @@ struct walk {
     struct change *changes; /* [position in the rank at hand], one more for what is never given */
     int begin, count;       /* of the rank at hand */
     int last_update;        /* position of its last U, -1 = none */
+    struct whole *whole;    /* [stage], of the rank at hand; NULL: nothing is cut */
+    int gathered;           /* units on the rank that are not dropped */
 };
 
 /* ---- sizes -----------------------------------------------------------------------------------*/
@@ -106,6 +115,86 @@ static double dense_grad_bytes(const struct walk *w, int stage, double freed_byt
     return fmax(0, rint(stage_memory(w, stage)->dense_grad_bytes) - freed_bytes);
 }
 
+static const struct pp_stage_gathers *gathers_of(const struct walk *w, const struct pp_op *op)
+{
+    return w->whole && op->stage < w->costs->stages ? &w->costs->gathers[op->stage] : NULL;
+}
+
+static double purpose_bytes(const struct walk *w, int purpose, int stage)
+{
+    return rint(w->costs->purpose[purpose][stage].bytes);
+}
+
+/* F, B, I: the units inside of an op are gathered one after the other, beside what the program has
+ * gathered as far as there are buffers. */
+static void use_params(struct walk *w, const struct pp_op *op, int at)
+{
+    const struct pp_stage_gathers *gathers = gathers_of(w, op);
+    const int buffers = w->costs ? w->costs->gather_buffers : 0;
+
+    if (gathers && gathers->units > 1 && w->gathered < buffers)
+        use_scratch(w, at, (buffers - w->gathered) * rint(gathers->unit_bytes));
+}
+
+/* B, W: gradients are whole until they are scattered. */
+static void make_grads(struct walk *w, const struct pp_op *op, int at)
+{
+    const struct pp_stage_gathers *gathers = gathers_of(w, op);
+
+    if (!gathers)
+        return;
+    const double bytes = rint(gathers->unit_grads_bytes);
+    if (gathers->units == 0) { /* of a layer or two, each scattered when it is complete */
+        use_scratch(w, at, w->costs->gather_buffers * bytes);
+        return;
+    }
+    if (gathers->units > 1) { /* those of the first unit come last */
+        use_scratch(w, at, w->costs->gather_buffers * bytes);
+        return;
+    }
+    if (!w->whole[op->stage].has_grads)
+        w->changes[at].buffer_taken += purpose_bytes(w, PP_FOR_VISIT, op->stage);
+    w->whole[op->stage].has_grads = true;
+}
+
+static void change_gather(struct walk *w, const struct pp_op *op, int at)
+{
+    struct whole *whole = gathers_of(w, op) ? &w->whole[op->stage] : NULL;
+
+    if (!whole || !pp_purpose_is_gather(op->version) || whole->count == 2)
+        return;
+    w->gathered++;
+    w->changes[at].buffer_taken += whole->params[whole->count++] =
+        purpose_bytes(w, op->version, op->stage);
+}
+
+static void change_drop(struct walk *w, const struct pp_op *op, int at)
+{
+    struct whole *whole = gathers_of(w, op) ? &w->whole[op->stage] : NULL;
+
+    if (!whole || whole->count == 0)
+        return;
+    w->gathered--;
+    w->changes[at].buffer_given += whole->params[0];
+    whole->params[0] = whole->params[--whole->count];
+}
+
+/* The next gradients of the stage go elsewhere while these are scattered. */
+static void change_scatter(struct walk *w, const struct pp_op *op, int at)
+{
+    if (!gathers_of(w, op) || op->version != PP_FOR_VISIT)
+        return;
+    if (!w->whole[op->stage].has_grads)
+        w->changes[at].buffer_taken += purpose_bytes(w, PP_FOR_VISIT, op->stage);
+    w->whole[op->stage].has_grads = false;
+}
+
+static void change_wait(struct walk *w, const struct pp_op *op, int at)
+{
+    if (gathers_of(w, op) && op->aux == PP_RS && op->version == PP_FOR_VISIT)
+        w->changes[at].buffer_given += purpose_bytes(w, PP_FOR_VISIT, op->stage);
+}
+
 static void change_forward(struct walk *w, const struct pp_op *op, int at)
 {
     const struct saved saved = saved_of(w, op->stage);
@@ -118,6 +207,7 @@ static void change_forward(struct walk *w, const struct pp_op *op, int at)
         w->changes[at].saved_taken += cell.recompute ? saved.checkpoint : saved.all;
     }
     hand_over(w, op, at, 0);
+    use_params(w, op, at);
     if (!w->is_infer)
         use_scratch(w, at, op->granules * cell_bytes(w, stage_memory(w, op->stage)->forward_bytes));
 }
@@ -141,6 +231,9 @@ static void change_backward(struct walk *w, const struct pp_op *op, int at)
     const double grads = op->granules * cell_bytes(w, stage_memory(w, op->stage)->backward_bytes);
     const double dense = dense_grad_bytes(w, op->stage, op->granules * saved.all);
     use_scratch(w, at, is_full ? fmax(grads, dense) : grads);
+    use_params(w, op, at);
+    if (is_full)
+        make_grads(w, op, at);
 }
 
 static void change_weights(struct walk *w, const struct pp_op *op, int at)
@@ -149,6 +242,7 @@ static void change_weights(struct walk *w, const struct pp_op *op, int at)
     const double freed_bytes = op->granules * saved_of(w, op->stage).kept_for_weights;
     w->changes[at].saved_given += freed_bytes;
     use_scratch(w, at, dense_grad_bytes(w, op->stage, freed_bytes));
+    make_grads(w, op, at);
 }
 
 /* The optimizer goes over all parameters of the rank at once. */
@@ -183,7 +277,8 @@ static void (*const change_of[PP_OP_KINDS])(struct walk *, const struct pp_op *,
     [PP_F] = change_forward,   [PP_R] = change_recompute, [PP_B] = change_backward,
     [PP_I] = change_backward,  [PP_W] = change_weights,   [PP_RECV_F] = change_recv,
     [PP_RECV_B] = change_recv, [PP_SEND_F] = change_send, [PP_SEND_B] = change_send,
-    [PP_U] = change_update,
+    [PP_U] = change_update,    [PP_AG] = change_gather,   [PP_DROP] = change_drop,
+    [PP_RS] = change_scatter,  [PP_WAIT] = change_wait,
 };
 
 /* ---- walks -----------------------------------------------------------------------------------*/
@@ -215,6 +310,8 @@ static struct walk walk_make(struct pp_arena *scratch, const struct pp_program *
             pp_lifetimes_note(&w.lives, &op, at);
         }
     }
+    if (w.has_bytes && costs->gathers)
+        w.whole = PP_ARRAY(scratch, struct whole, costs->stages);
     w.changes = pp_arena_alloc_raw(scratch, sizeof(struct change) * ((size_t)longest + 1));
     return w;
 }
@@ -224,6 +321,9 @@ static void find_changes(struct walk *w, int rank)
     w->begin = w->p->begin[rank];
     w->count = w->p->begin[rank + 1] - w->begin;
     w->last_update = -1;
+    w->gathered = 0;
+    if (w->whole)
+        memset(w->whole, 0, sizeof(*w->whole) * (size_t)w->costs->stages);
     for (int at = 0; at < w->count; at++)
         if (w->p->kind[w->begin + at] == PP_U)
             w->last_update = at;

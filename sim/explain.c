@@ -3,6 +3,7 @@
 
 #include "core/units.h"
 #include "sim/buckets.h"
+#include "sim/gathers.h"
 #include "sim/report_text.h"
 
 #include <math.h>
@@ -177,6 +178,7 @@ static void explain(const struct pp_result *r, FILE *out)
         return;
     }
     explain_memory(r, out);
+    pp_gathers_explain(r, out);
     explain_rates(r, out);
     pp_explain_network(r, out);
     fputs("\n", out);

@@ -116,7 +116,7 @@ static void lower_state(struct pp_arena *arena, const struct pp_state_spec *stat
     options->has_rest = optimizer > params && pp_mesh_size(state->replicas) > optimizer;
     options->has_parts = grads > params;
     options->gather_buffers = state->buffers;
-    if (!costs->gathers)
+    if (params == 1)
         return;
     int *units = PP_ARRAY(arena, int, costs->stages);
     for (int s = 0; s < costs->stages; s++)

@@ -1,5 +1,6 @@
 /* The report for programs: "pipesim.report/1". Without "meta" the output is bit-identical. */
 #include "sim/buckets.h"
+#include "sim/gathers.h"
 #include "sim/inputs.h"
 #include "sim/links.h"
 #include "sim/report_text.h"
@@ -78,6 +79,8 @@ static json_t *ranks_json(const struct pp_result *r)
         put(o, "span_s", t->span_s);
         put_bytes(o, "peak_mem_bytes", r->config.is_unit, r->memory[i].peak_bytes);
         put(o, "peak_activations", r->memory[i].peak_activations);
+        if (pp_gathers_are_used(r))
+            json_object_set_new(o, "gather_visits", json_integer(pp_gathers_visits(r, i)));
         json_object_set_new(o, "memory", r->config.is_unit ? json_null() : memory_json(r, i));
         json_array_append_new(list, o);
     }
@@ -151,6 +154,8 @@ static json_t *state_json(const struct pp_result *r)
                   pp_state_print(&c->state, shard), "recompute", pp_recompute_names[c->recompute],
                   "grad_sync", pp_grad_sync_names[c->lower.grad_sync]);
 
+    if (pp_config_copies(c) > 1)
+        put(o, "elements_per_param", pp_gathers_elements(r));
     if (c->buckets > 1)
         json_object_set_new(o, "buckets", json_integer(c->buckets));
     if (c->bucket_bytes > 0)
