@@ -147,8 +147,8 @@ static double pass_s(const struct units *u, const struct pass *p, int unit)
 
 /* A layer at once; or qkv, projection and the two or three matrices of the MLP one by one. Gathers
  * of single tensors are too small for NCCL to open a ring through each network card. */
-static double unit_collective_s(const struct units *u, enum pp_op_kind kind, struct pp_mesh mesh,
-                                double bytes)
+static struct pp_collective_time unit_time(const struct units *u, enum pp_op_kind kind,
+                                           struct pp_mesh mesh, double bytes)
 {
     const struct pp_framework *f = pp_roofline_framework(u->in);
     const struct pp_device_group group = mesh_group(mesh);
@@ -157,20 +157,27 @@ static double unit_collective_s(const struct units *u, enum pp_op_kind kind, str
 
     if (f->is_gathered_by_tensor)
         links.inter.bytes_per_s /= group.per_node;
-    return calls * pp_collective_s(
-                       pp_collective_time(kind, u->in->algorithm, group, &links, bytes / calls));
+    const struct pp_collective_time one =
+        pp_collective_time(kind, u->in->algorithm, group, &links, bytes / calls);
+    return (struct pp_collective_time){
+        .node_s = calls * one.node_s,
+        .network_s = calls * one.network_s,
+        .latency_s = calls * one.latency_s,
+    };
 }
 
 static double gather_s(const struct units *u, struct pp_mesh mesh, int unit)
 {
-    return unit_collective_s(u, PP_AG, mesh,
-                             params_of(u, unit) * pp_dtype_bytes(&u->in->cluster->device));
+    const double bytes = params_of(u, unit) * pp_dtype_bytes(&u->in->cluster->device);
+
+    return pp_collective_s(unit_time(u, PP_AG, mesh, bytes));
 }
 
 static double scatter_s(const struct units *u, int unit)
 {
-    return unit_collective_s(u, PP_RS, u->in->state.shard[PP_STATE_PARAMS],
-                             params_of(u, unit) * pp_roofline_state_bytes(u->in).grads);
+    const double bytes = params_of(u, unit) * pp_roofline_state_bytes(u->in).grads;
+
+    return pp_collective_s(unit_time(u, PP_RS, u->in->state.shard[PP_STATE_PARAMS], bytes));
 }
 
 /* Beside each unit the next one is gathered and the gradients of the last one are scattered; both
@@ -237,13 +244,8 @@ static void add_exposed(const struct units *units, int stage, struct pp_costs *c
 /* ---- gathers, scatters and sums of the program ------------------------------------------------
  */
 
-static struct pp_cost collective(const struct pp_cost_inputs *in,
-                                 const struct pp_device_links *links, enum pp_op_kind kind,
-                                 struct pp_device_group group, double bytes)
+static struct pp_cost collective(struct pp_collective_time time, double bytes)
 {
-    const struct pp_collective_time time =
-        pp_collective_time(kind, in->algorithm, group, links, bytes);
-
     return (struct pp_cost){.ps = pp_units_ps(pp_collective_s(time)),
                             .latency_ps = pp_units_ps(time.latency_s),
                             .bytes = bytes};
@@ -276,23 +278,25 @@ static void fill_stage(const struct pp_cost_inputs *in, const struct pp_device_l
                          second = state->secondary.in_node ? state->secondary : params;
     const struct units u = units_of(in, links, stage);
     const double value_bytes = pp_dtype_bytes(&in->cluster->device);
-    const struct {
-        enum pp_purpose purpose;
-        struct pp_device_group group;
-        double bytes;
-    } rows[] = {
-        {PP_FOR_FORWARD, mesh_group(params), params_of(&u, 0) * value_bytes},
-        {PP_FOR_BACKWARD, mesh_group(second), params_of(&u, u.count - 1) * value_bytes},
-        {PP_FOR_VISIT, mesh_group(params), params_of(&u, 0) * pp_roofline_state_bytes(in).grads},
-        {PP_FOR_PART, group_within(in, stage, state->shard[PP_STATE_GRADS], params),
-         sums.grads_bytes},
-        {PP_FOR_REST, sums.rest, sums.rest_bytes},
+    const double gather_first = params_of(&u, 0) * value_bytes,
+                 gather_last = params_of(&u, u.count - 1) * value_bytes,
+                 scatter = params_of(&u, 0) * pp_roofline_state_bytes(in).grads;
+    const struct pp_device_group part =
+        group_within(in, stage, state->shard[PP_STATE_GRADS], params);
+    const struct pp_cost rows[PP_PURPOSES] = {
+        [PP_FOR_FORWARD] = collective(unit_time(&u, PP_AG, params, gather_first), gather_first),
+        [PP_FOR_BACKWARD] = collective(unit_time(&u, PP_AG, second, gather_last), gather_last),
+        [PP_FOR_VISIT] = collective(unit_time(&u, PP_RS, params, scatter), scatter),
+        [PP_FOR_PART] =
+            collective(pp_collective_time(PP_RS, in->algorithm, part, links, sums.grads_bytes),
+                       sums.grads_bytes),
+        [PP_FOR_REST] =
+            collective(pp_collective_time(PP_AR, in->algorithm, sums.rest, links, sums.rest_bytes),
+                       sums.rest_bytes),
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        costs->purpose[rows[i].purpose][stage] =
-            collective(in, links, (enum pp_op_kind)pp_purpose_kinds[rows[i].purpose], rows[i].group,
-                       rows[i].bytes);
+    for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
+        costs->purpose[purpose][stage] = rows[purpose];
     if (!costs->gathers)
         return;
     costs->gathers[stage] = gathers_of(&u);
