@@ -6,14 +6,14 @@ $ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 2 --
 $ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 1 | diff - <(pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2) && echo the same
 > the same
 $ for k in 1 4 16; do pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --grad-sync eager --buckets $k --json | grep -E '"(iteration_s|dp_sync|buckets)": [0-9]'; done
->   "iteration_s": 0.068454435469,
->     "dp_sync": 0.18465533453598218,
+>   "iteration_s": 0.072918220544000004,
+>     "dp_sync": 0.17561940619180008,
 >     "buckets": 4
->   "iteration_s": 0.062049522969000001,
->     "dp_sync": 0.17002557543868296,
+>   "iteration_s": 0.066513308044000005,
+>     "dp_sync": 0.16110135060357456,
 >     "buckets": 16
->   "iteration_s": 0.060800880678999997,
->     "dp_sync": 0.15298073736146708,
+>   "iteration_s": 0.064954582171999994,
+>     "dp_sync": 0.1409701607001817,
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --no-alternatives | sed -n '/^  state/,/^  costs/p'
 >   state    ZeRO 0*, recompute none*, gradient sync end in buckets of 100MB
 >   costs    analytic, not calibrated on any measurement (constants and sources:
@@ -26,6 +26,7 @@ $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs
 >   "state": {
 >     "zero": 0,
 >     "shard": "p=1x1,g=1x1,os=1x1",
+>     "elements_per_param": 2.0000000000000013,
 >     "recompute": "none",
 >     "grad_sync": "end",
 >     "bucket_bytes": 100000000.0
