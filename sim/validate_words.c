@@ -110,7 +110,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_NOTE,   "megatron-deepspeed",        "attention", "unfused", "FlashAttention is off in Megatron-DeepSpeed unless asked for"},
     {PP_COL_SOURCE, "zero bubble",               "attention", "unfused", "its script of 2023 leaves --use-flash-attn off"},
     {PP_COL_YEAR,   "<2023",                     "attention", "unfused", "before 2023 Megatron-LM had no FlashAttention"},
-    {PP_COL_PRECISION, "fp8",                    "attention", "fused", NULL}, /* by cuDNN, as Transformer Engine does */
+    {PP_COL_SOURCE, "mlperf",                    "attention", "fused", "by cuDNN, as Transformer Engine does"},
     {PP_COL_PRECISION, "transformerengine",      "attention", "fused", NULL},
     {PP_COL_SOURCE, " pax ",                     "attention", "unfused", "XLA alone does not fuse attention"},
     {PP_COL_YEAR,   "<2024",                     "attention", "flash1", "FlashAttention 2 is of July 2023"},
