@@ -25,8 +25,8 @@ $ pipesim clusters v100-dgx1
 >            attention unfused; 80 multiprocessors
 >            dense TFLOP/s: fp32 15.7, fp16 125
 >   in node  150 GB/s a device and direction, latency 4.07 us
->   fabric   6.25 GB/s a device and direction, latency 8 us, reached share 0.8
->   rings    start 20.9 us in node, 20 us in fabric; reach 1.113, 1.15 of messages
+>   fabric   6.25 GB/s a device and direction, latency 8 us, reached share 0.92
+>   rings    start 20.9 us in node, 20 us in fabric; reach 0.968, 1 of messages
 >            the node is a cube mesh
 >   shape    fat tree, 4 rails of 12.5 GB/s: only devices and NICs can be full
 >   reserved 1.50 GiB a device (context, libraries, communication buffers)
@@ -42,7 +42,7 @@ $ pipesim clusters "fabric:star nic:2x200Gbps" | grep shape
 >   shape    star, 2 NICs of 25.0 GB/s a node on one switch that never blocks
 $ pipesim clusters "gpu:4 pcie:25GBps fabric:ideal" | grep -E "shape|in node"
 >   in node  25.0 GB/s a device and direction, latency 2 us, through host memory
->   rings    start 25 us in node, 20 us in fabric; reach 1, 1.15 of messages
+>   rings    start 25 us in node, 20 us in fabric; reach 0.87, 1 of messages
 >   shape    ideal: nothing is shared
 $ pipesim clusters "node:4 gpu:8 leaf:2 oversub:2" --xml
 > <?xml version="1.0"?>
@@ -59,7 +59,7 @@ $ pipesim clusters "node:4 gpu:8 leaf:2 oversub:2" --xml
 >       <prop id="pipesim.hbm" value="3350GBps"/>
 >       <prop id="pipesim.peak" value="989TF"/>
 >       <prop id="pipesim.gpu" value="8"/>
->       <prop id="pipesim.eta_link" value="0.8"/>
+>       <prop id="pipesim.eta_link" value="0.92"/>
 >       <prop id="pipesim.level1.bandwidth" value="450GBps"/>
 >       <prop id="pipesim.level1.latency" value="1us"/>
 >       <prop id="pipesim.level2.bandwidth" value="50GBps"/>
@@ -80,7 +80,7 @@ $ pipesim clusters "gpu:2 pcie:25GBps nic:1x100Gbps" --xml --gpus 2
 >       <prop id="pipesim.hbm" value="3350GBps"/>
 >       <prop id="pipesim.peak" value="989TF"/>
 >       <prop id="pipesim.gpu" value="2"/>
->       <prop id="pipesim.eta_link" value="0.8"/>
+>       <prop id="pipesim.eta_link" value="0.92"/>
 >     </host>
 >     <host id="gpu1" speed="989Tf">
 >       <prop id="pipesim.cluster" value="gpu:2 pcie:25GBps nic:1x100Gbps"/>
@@ -89,7 +89,7 @@ $ pipesim clusters "gpu:2 pcie:25GBps nic:1x100Gbps" --xml --gpus 2
 >       <prop id="pipesim.hbm" value="3350GBps"/>
 >       <prop id="pipesim.peak" value="989TF"/>
 >       <prop id="pipesim.gpu" value="2"/>
->       <prop id="pipesim.eta_link" value="0.8"/>
+>       <prop id="pipesim.eta_link" value="0.92"/>
 >     </host>
 >     <link id="node0.gpu0.up" bandwidth="25GBps" latency="1us" sharing_policy="SHARED"/>
 >     <link id="node0.gpu0.down" bandwidth="25GBps" latency="1us" sharing_policy="SHARED"/>

@@ -13,7 +13,7 @@ $ pipesim clusters tests/fuzz/corpus/platform/zones.xml
 >            dense TFLOP/s: fp32 15.7, fp16 125
 >   in node  100 GB/s a device and direction, latency 1 us
 >   fabric   5.00 GB/s a device and direction, latency 5 us, reached share 1
->   rings    start 20.9 us in node, 20 us in fabric; reach 1.113, 1.15 of messages
+>   rings    start 20.9 us in node, 20 us in fabric; reach 0.968, 1 of messages
 >            the node is a cube mesh
 >   shape    links and routes of tests/fuzz/corpus/platform/zones.xml
 >   reserved 1.50 GiB a device (context, libraries, communication buffers)

@@ -149,18 +149,18 @@ Test(fabric, scaled_links_are_in_costs)
     int32_t links[LINKS_MAX];
 
     cr_assert_eq(pp_fabric_scale(f, "network", 0.5, &err), PP_OK);
-    cr_assert_float_eq(pp_fabric_cost(f, 0, 8).bytes_per_s, 20e9, 1);
-    cr_assert_float_eq(pp_fabric_cost(f, 0, 1).bytes_per_s, 360e9, 1);
+    cr_assert_float_eq(pp_fabric_cost(f, 0, 8).bytes_per_s, 23e9, 1);
+    cr_assert_float_eq(pp_fabric_cost(f, 0, 1).bytes_per_s, 414e9, 1);
     cr_assert_eq(pp_fabric_scale(f, "node", 0.5, &err), PP_OK);
-    cr_assert_float_eq(pp_fabric_cost(f, 0, 1).bytes_per_s, 180e9, 1);
+    cr_assert_float_eq(pp_fabric_cost(f, 0, 1).bytes_per_s, 207e9, 1);
     cr_assert_eq(pp_fabric_scale(f, "node3.*", 0.1, &err), PP_OK);
-    cr_assert_float_eq(pp_fabric_cost(f, 24, 25).bytes_per_s, 18e9, 1);
-    cr_assert_float_eq(pp_fabric_cost(f, 24, 32).bytes_per_s, 2e9, 1);
-    cr_assert_float_eq(pp_fabric_cost(f, 32, 24).bytes_per_s, 2e9, 1);
-    cr_assert_float_eq(pp_fabric_cost(f, 0, 8).bytes_per_s, 20e9, 1);
+    cr_assert_float_eq(pp_fabric_cost(f, 24, 25).bytes_per_s, 20.7e9, 1);
+    cr_assert_float_eq(pp_fabric_cost(f, 24, 32).bytes_per_s, 2.3e9, 1);
+    cr_assert_float_eq(pp_fabric_cost(f, 32, 24).bytes_per_s, 2.3e9, 1);
+    cr_assert_float_eq(pp_fabric_cost(f, 0, 8).bytes_per_s, 23e9, 1);
     cr_assert_eq(pp_fabric_scale(f, "*.nic7.up", 0.5, &err), PP_OK);
-    cr_assert_float_eq(pp_fabric_cost(f, 0, 15).bytes_per_s, 10e9, 1);
-    cr_assert_float_eq(pp_fabric_cost(f, 0, 14).bytes_per_s, 20e9, 1);
+    cr_assert_float_eq(pp_fabric_cost(f, 0, 15).bytes_per_s, 11.5e9, 1);
+    cr_assert_float_eq(pp_fabric_cost(f, 0, 14).bytes_per_s, 23e9, 1);
     for (int b = 0; b < 64; b++)
         cr_assert_eq(pp_fabric_cost(f, 5, b).bytes_per_s,
                      pp_fabric_route(f, 5, b, links).bytes_per_s);

@@ -59,7 +59,7 @@ Test(ring, one_gibibyte_priced_and_run)
         struct pp_costs *costs = costs_of(arena, &in);
         cr_assert_float_eq(costs->op[PP_AR][0].bytes / gib, 1, 1e-6);
         const struct pp_link link = dp > gpn ? cluster.inter : cluster.intra;
-        const double hop_s = link.alpha_s + gib / dp / (0.8 * link.bytes_per_s);
+        const double hop_s = link.alpha_s + gib / dp / (cluster.eta_link * link.bytes_per_s);
         cr_assert_float_eq(pp_units_s(costs->op[PP_AR][0].ps) / (2 * (dp - 1) * hop_s), 1, 1e-6);
         pp_costs_rings(arena, &in, costs);
         for (int zero = 0; zero <= 1; zero++) { /* one sum; a scatter and a gather */

@@ -113,7 +113,7 @@ Test(sums, lanes_of_a_ring_on_one_nic)
 
     probe(&s, arena, SETTING("gpt2", "gpu:4 nic:1x100Gbps", .tp = 4, .pp = 1, .dp = 4),
           PP_ALGORITHM_RING);
-    cr_assert_float_eq(s.sums[0].links.inter.bytes_per_s, 12.5e9 * 0.8 / 4, 1);
+    cr_assert_float_eq(s.sums[0].links.inter.bytes_per_s, 12.5e9 * 0.92 / 4, 1);
     cr_assert_eq(s.sums[0].network.sums, 4);
 }
 
@@ -125,7 +125,7 @@ Test(sums, devices_meet_in_host_memory)
 
     probe(&s, arena, SETTING("gpt2", "gpu:4 pcie:16GBps nic:4x100Gbps", .tp = 1, .pp = 1, .dp = 8),
           PP_ALGORITHM_AUTO);
-    cr_assert_float_eq(s.sums[0].links.intra.bytes_per_s, 16e9 * 0.8 / 2, 1);
+    cr_assert_float_eq(s.sums[0].links.intra.bytes_per_s, 16e9 * 0.92 / 2, 1);
     cr_assert_str_eq(limit_name(&s, s.sums[0].node), "node0.host");
 }
 
