@@ -91,8 +91,8 @@ $ pipesim --schedule gpipe --model gpt2 --pp 4 --gbs 12 --cluster tests/fuzz/cor
 >     "fabric": "file",
 # A sweep opens a file once for many points; each is what a run says.
 $ o='--schedule 1f1b --model llama3-8b --cluster docs/platform.xml --pp 2 --tp 1 --gpus 4 --gbs 8 --mbs 1'; for bw in 1 0.5; do pipesim $o --link-bw "*=$bw" --json | grep -E '^  "iteration_s"'; done; pipesim sweep $o --link-bw '*=1' --link-bw '*=0.5' -j 1 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } { print $at["link_bw"], $at["iteration_s"] }'
->   "iteration_s": 6.5799816256649999,
->   "iteration_s": 6.6183908716269997,
+>   "iteration_s": 6.5856985535690002,
+>   "iteration_s": 6.6298247274330002,
 > link_bw iteration_s
-> *=1 6.5799816256649999
-> *=0.5 6.6183908716269997
+> *=1 6.5856985535690002
+> *=0.5 6.6298247274330002
