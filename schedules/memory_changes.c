@@ -1,0 +1,314 @@
+/* Lifetimes are found first (schedules/lifetimes.h), as what every instruction takes when it starts
+ * and gives back when it ends. Tensors count in whole bytes, so that sums are exact and nothing is
+ * left over at the end. */
+#include "schedules/memory_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- sizes -----------------------------------------------------------------------------------*/
+
+/* The share of `bytes` that one granule of one sequence split has. */
+static double cell_bytes(const struct pp_memory_walk *w, double bytes)
+{
+    return rint(bytes / ((double)w->p->granules * w->p->splits));
+}
+
+/* Bytes between `stage` and the next one, for one cell; the gradient is as large. */
+static double boundary_bytes(const struct pp_memory_walk *w, int stage)
+{
+    return w->has_bytes && stage >= 0 && stage < w->costs->stages
+               ? cell_bytes(w, w->costs->memory[stage].boundary_bytes)
+               : 0;
+}
+
+struct saved {
+    double all, checkpoint, kept_for_weights; /* bytes of one cell */
+};
+
+static const struct pp_stage_memory *stage_memory(const struct pp_memory_walk *w, int stage)
+{
+    static const struct pp_stage_memory none = {0};
+
+    return w->has_bytes && stage < w->costs->stages ? &w->costs->memory[stage] : &none;
+}
+
+static struct saved saved_of(const struct pp_memory_walk *w, int stage)
+{
+    const struct pp_stage_memory *memory = stage_memory(w, stage);
+    const double all = cell_bytes(w, memory->saved_bytes);
+    const double checkpoint = cell_bytes(w, memory->checkpoint_bytes);
+    return (struct saved){all, checkpoint < all ? checkpoint : all,
+                          rint(all * memory->weight_grad_frac)};
+}
+
+/* ---- what instructions take and give ---------------------------------------------------------*/
+
+/* What position `until` reads is given back there; both ops of a pair end together. Behind the list
+ * (never) when nobody reads it after `from`. */
+static struct pp_memory_change *end_of(const struct pp_memory_walk *w, int from, int until)
+{
+    if (until < from)
+        return &w->changes[w->count];
+    const int i = w->begin + until;
+    const bool is_first = w->p->kind[i] == PP_F && w->p->aux[i] == PP_FUSED_FIRST;
+    return &w->changes[is_first && until + 1 < w->count ? until + 1 : until];
+}
+
+static bool is_local(const struct pp_memory_walk *w, const struct pp_op *op, int stage)
+{
+    return stage >= 0 && stage < w->p->stages &&
+           pp_program_rank_of(w->p, op->pipe, stage) ==
+               pp_program_rank_of(w->p, op->pipe, op->stage);
+}
+
+/* The output of an F (direction 0), B or I (1) that is read on the same rank. */
+static void hand_over(struct pp_memory_walk *w, const struct pp_op *op, int at, int direction)
+{
+    const int reader = op->stage + (direction ? -1 : 1);
+
+    if (!w->has_buffers || !is_local(w, op, reader))
+        return;
+    const double bytes = op->granules * boundary_bytes(w, direction ? reader : op->stage);
+    w->changes[at].buffer_taken += bytes;
+    end_of(w, at + 1, pp_lifetimes_read(&w->lives, op, reader, direction))->buffer_given += bytes;
+}
+
+/* What lives while one op runs; of a pair until both have ended. */
+static void use_scratch(struct pp_memory_walk *w, int at, double bytes)
+{
+    w->changes[at].buffer_taken += bytes;
+    end_of(w, at, at)->buffer_given += bytes;
+}
+
+/* A whole gradient before it is added up, in bytes that no granule divides. It is the embedding's,
+ * the last of a backward: what that had saved is gone by then. */
+static double dense_grad_bytes(const struct pp_memory_walk *w, int stage, double freed_bytes)
+{
+    return fmax(0, rint(stage_memory(w, stage)->dense_grad_bytes) - freed_bytes);
+}
+
+static const struct pp_stage_gathers *gathers_of(const struct pp_memory_walk *w,
+                                                 const struct pp_op *op)
+{
+    return w->whole && op->stage < w->costs->stages ? &w->costs->gathers[op->stage] : NULL;
+}
+
+static double purpose_bytes(const struct pp_memory_walk *w, int purpose, int stage)
+{
+    return rint(w->costs->purpose[purpose][stage].bytes);
+}
+
+/* F, B, I: the units inside of an op are gathered one after the other, beside what the program has
+ * gathered as far as there are buffers. */
+static void use_params(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const struct pp_stage_gathers *gathers = gathers_of(w, op);
+    const int buffers = w->costs ? w->costs->gather_buffers : 0;
+
+    if (gathers && gathers->units > 1 && w->gathered < buffers)
+        use_scratch(w, at, (buffers - w->gathered) * rint(gathers->unit_bytes));
+}
+
+/* B, W: gradients are whole until they are scattered. */
+static void make_grads(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const struct pp_stage_gathers *gathers = gathers_of(w, op);
+
+    if (!gathers)
+        return;
+    const double bytes = rint(gathers->unit_grads_bytes);
+    if (gathers->units == 0) { /* of a layer or two, each scattered when it is complete */
+        use_scratch(w, at, w->costs->gather_buffers * bytes);
+        return;
+    }
+    if (gathers->units > 1) { /* those of the first unit come last */
+        use_scratch(w, at, w->costs->gather_buffers * bytes);
+        return;
+    }
+    if (!w->whole[op->stage].has_grads)
+        w->changes[at].buffer_taken += purpose_bytes(w, PP_FOR_VISIT, op->stage);
+    w->whole[op->stage].has_grads = true;
+}
+
+static void change_gather(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    struct pp_memory_whole *whole = gathers_of(w, op) ? &w->whole[op->stage] : NULL;
+
+    if (!whole || !pp_purpose_is_gather(op->version) || whole->count == 2)
+        return;
+    w->gathered++;
+    w->changes[at].buffer_taken += whole->params[whole->count++] =
+        purpose_bytes(w, op->version, op->stage);
+}
+
+static void change_drop(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    struct pp_memory_whole *whole = gathers_of(w, op) ? &w->whole[op->stage] : NULL;
+
+    if (!whole || whole->count == 0)
+        return;
+    w->gathered--;
+    w->changes[at].buffer_given += whole->params[0];
+    whole->params[0] = whole->params[--whole->count];
+}
+
+/* The next gradients of the stage go elsewhere while these are scattered. */
+static void change_scatter(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    if (!gathers_of(w, op) || op->version != PP_FOR_VISIT)
+        return;
+    if (!w->whole[op->stage].has_grads)
+        w->changes[at].buffer_taken += purpose_bytes(w, PP_FOR_VISIT, op->stage);
+    w->whole[op->stage].has_grads = false;
+}
+
+static void change_wait(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    if (gathers_of(w, op) && op->aux == PP_RS && op->version == PP_FOR_VISIT)
+        w->changes[at].buffer_given += purpose_bytes(w, PP_FOR_VISIT, op->stage);
+}
+
+static void change_forward(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const struct saved saved = saved_of(w, op->stage);
+
+    w->changes[at].cells_taken += op->granules;
+    if (w->is_infer)
+        end_of(w, at, at)->cells_given += op->granules;
+    for (int g = op->mb; g < op->mb + op->granules && !w->is_infer; g++) {
+        const struct pp_cell_life cell = pp_lifetimes_cell(&w->lives, op->stage, g, op->split);
+        w->changes[at].saved_taken += cell.recompute ? saved.checkpoint : saved.all;
+    }
+    hand_over(w, op, at, 0);
+    use_params(w, op, at);
+    if (!w->is_infer)
+        use_scratch(w, at, op->granules * cell_bytes(w, stage_memory(w, op->stage)->forward_bytes));
+}
+
+static void change_recompute(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const struct saved saved = saved_of(w, op->stage);
+
+    w->changes[at].saved_taken += op->granules * (saved.all - saved.checkpoint);
+}
+
+static void change_backward(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const struct saved saved = saved_of(w, op->stage);
+    const bool is_full = op->kind == PP_B;
+
+    w->changes[at].cells_given += is_full ? op->granules : 0;
+    w->changes[at].saved_given +=
+        op->granules * (is_full ? saved.all : saved.all - saved.kept_for_weights);
+    hand_over(w, op, at, 1);
+    const double grads = op->granules * cell_bytes(w, stage_memory(w, op->stage)->backward_bytes);
+    const double dense = dense_grad_bytes(w, op->stage, op->granules * saved.all);
+    use_scratch(w, at, is_full ? fmax(grads, dense) : grads);
+    use_params(w, op, at);
+    if (is_full)
+        make_grads(w, op, at);
+}
+
+static void change_weights(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    w->changes[at].cells_given += op->granules;
+    const double freed_bytes = op->granules * saved_of(w, op->stage).kept_for_weights;
+    w->changes[at].saved_given += freed_bytes;
+    use_scratch(w, at, dense_grad_bytes(w, op->stage, freed_bytes));
+    make_grads(w, op, at);
+}
+
+/* The optimizer goes over all parameters of the rank at once. */
+static void change_update(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const double bytes = rint(stage_memory(w, op->stage)->update_bytes);
+
+    w->changes[at].buffer_taken += bytes;
+    w->changes[w->last_update].buffer_given += bytes;
+}
+
+static void change_recv(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const int direction = op->kind == PP_RECV_B;
+    const double bytes = op->granules * boundary_bytes(w, direction ? op->stage : op->stage - 1);
+
+    w->changes[at].buffer_taken += bytes;
+    end_of(w, at, pp_lifetimes_read(&w->lives, op, op->stage, direction))->buffer_given += bytes;
+}
+
+static void change_send(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const int made = pp_lifetimes_made(&w->lives, op);
+    const double bytes =
+        op->granules * boundary_bytes(w, op->kind == PP_SEND_B ? op->stage - 1 : op->stage);
+
+    w->changes[made >= 0 && made < at ? made : at].buffer_taken += bytes;
+    end_of(w, at, pp_lifetimes_sent(&w->lives, op))->buffer_given += bytes;
+}
+
+static void (*const change_of[PP_OP_KINDS])(struct pp_memory_walk *, const struct pp_op *, int) = {
+    [PP_F] = change_forward,   [PP_R] = change_recompute, [PP_B] = change_backward,
+    [PP_I] = change_backward,  [PP_W] = change_weights,   [PP_RECV_F] = change_recv,
+    [PP_RECV_B] = change_recv, [PP_SEND_F] = change_send, [PP_SEND_B] = change_send,
+    [PP_U] = change_update,    [PP_AG] = change_gather,   [PP_DROP] = change_drop,
+    [PP_RS] = change_scatter,  [PP_WAIT] = change_wait,
+};
+
+/* ---- walks -----------------------------------------------------------------------------------*/
+
+struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct pp_program *p,
+                                          const struct pp_costs *costs)
+{
+    struct pp_memory_walk w = {.p = p,
+                               .costs = costs,
+                               .is_infer = p->mode == PP_MODE_INFER,
+                               .has_bytes = costs && costs->memory,
+                               .has_buffers = p->level == PP_LEVEL_LOWERED};
+    int64_t covered = 0;
+    int longest = 0;
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        covered += pp_op_is_compute(p->kind[i]) ? p->granule_count[i] : 0;
+    w.lives =
+        pp_lifetimes_create(scratch, p->stages, p->micro_batches * p->granules, p->splits, covered);
+    for (int rank = 0; rank < p->ranks; rank++) {
+        const int count = p->begin[rank + 1] - p->begin[rank];
+
+        longest = count > longest ? count : longest;
+        for (int at = 0; at < count; at++) {
+            const int i = p->begin[rank] + at;
+            if (!pp_lifetimes_notes(p->kind[i], p->aux[i]))
+                continue;
+            const struct pp_op op = pp_program_op(p, i);
+            pp_lifetimes_note(&w.lives, &op, at);
+        }
+    }
+    if (w.has_bytes && costs->gathers)
+        w.whole = PP_ARRAY(scratch, struct pp_memory_whole, costs->stages);
+    w.changes =
+        pp_arena_alloc_raw(scratch, sizeof(struct pp_memory_change) * ((size_t)longest + 1));
+    return w;
+}
+
+void pp_memory_walk_rank(struct pp_memory_walk *w, int rank)
+{
+    w->begin = w->p->begin[rank];
+    w->count = w->p->begin[rank + 1] - w->begin;
+    w->last_update = -1;
+    w->gathered = 0;
+    if (w->whole)
+        memset(w->whole, 0, sizeof(*w->whole) * (size_t)w->costs->stages);
+    for (int at = 0; at < w->count; at++)
+        if (w->p->kind[w->begin + at] == PP_U)
+            w->last_update = at;
+    memset(w->changes, 0, sizeof(struct pp_memory_change) * ((size_t)w->count + 1));
+    for (int at = 0; at < w->count; at++) {
+        const int kind = w->p->kind[w->begin + at];
+
+        if (!change_of[kind])
+            continue;
+        const struct pp_op op = pp_program_op(w->p, w->begin + at);
+        change_of[kind](w, &op, at);
+    }
+}

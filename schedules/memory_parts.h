@@ -1,0 +1,41 @@
+/* schedules/memory_parts.h — the walk behind schedules/memory.h: what every instruction of a rank
+ * takes when it starts and gives back when it ends. Private to schedules/memory*.c. */
+#ifndef PP_SCHEDULES_MEMORY_PARTS_H
+#define PP_SCHEDULES_MEMORY_PARTS_H
+
+#include "schedules/lifetimes.h"
+#include "schedules/memory.h"
+
+struct pp_memory_change {
+    double saved_taken, saved_given;   /* bytes */
+    double buffer_taken, buffer_given; /* bytes */
+    int cells_taken, cells_given;      /* activations, in (granule, split) cells */
+};
+
+/* What is whole of a stage whose parameters or gradients are cut. */
+struct pp_memory_whole {
+    double params[2]; /* bytes of gathers that are not dropped, in their order */
+    int count;
+    bool has_grads; /* of a visit */
+};
+
+struct pp_memory_walk {
+    const struct pp_program *p;
+    const struct pp_costs *costs;
+    struct pp_lifetimes lives;
+    bool is_infer, has_bytes, has_buffers;
+    struct pp_memory_change
+        *changes;     /* [position in the rank at hand], one more for what is never given */
+    int begin, count; /* of the rank at hand */
+    int last_update;  /* position of its last U, -1 = none */
+    struct pp_memory_whole *whole; /* [stage], of the rank at hand; NULL: nothing is cut */
+    int gathered;                  /* units on the rank that are not dropped */
+};
+
+/* Notes all tensors of the program; in the arena. */
+struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct pp_program *p,
+                                          const struct pp_costs *costs);
+/* Fills `changes` for a rank. */
+void pp_memory_walk_rank(struct pp_memory_walk *w, int rank);
+
+#endif
