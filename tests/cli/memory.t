@@ -5,19 +5,19 @@ $ pipesim --schedule 1f1b --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gb
 >            10.3 GiB, grads of stage 0 10.3 GiB, context and fragments 4.0 GiB
 >
 >   less memory with                               GiB   iteration
->     --schedule v-half --zero 3                  74.7, fits
->     --zero 3                                    83.9
+>     --schedule v-half --pp 8 --dp 1             70.6, fits
 >     --pp 8 --dp 1                               84.5
->     --zero 2                                    89.0
+>     --zero 3                                    86.3
 >     --recompute full                            89.4
+>     --zero 2                                    89.9
 >     --zero 1                                    94.2
 >     --mbs 2                                    105.6
 >     --cp 2 --dp 1                              105.6
 >
->   note     does not fit; it would with --schedule v-half --zero 3 (74.7 GiB,
+>   note     does not fit; it would with --schedule v-half --pp 8 --dp 1
 # The first of them, typed.
 $ pipesim --schedule v-half --zero 3 --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 --recompute none --engine dag --no-alternatives | grep 'peak memory'
->   peak memory       74.7 GiB   of 79.6 on pipeline rank 0: fits, 5.0 GiB free
+>   peak memory       76.2 GiB   of 79.6 on pipeline rank 0: fits, 3.5 GiB free
 # The same behind the message of --require-fit, and for programs.
 $ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --engine dag --require-fit 2>&1 > /dev/null | sed 's/, [-+].* % time//'
 > pipesim: error: 1f1b needs 332.0 GiB on pipeline rank 0, the device has 79.6 GiB

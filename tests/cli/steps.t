@@ -159,7 +159,7 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >            p2p in flight 0.0 % | optimizer 0.6 % | bubble 17.6 %
 >
 >   network  fat-tree of 1 node; engine dag: transfers do not slow each other down
->   exposed  p2p in flight 0.0 % (1.13 ms) | TP comm 5.4 % (121 ms)
+>   exposed  p2p in flight 0.0 % (983 us) | TP comm 5.4 % (121 ms)
 >   links    node*.gpu*.down: 8 links, 0.1 % mean, 0.1 % max (node0.gpu2.down)
 >            node*.gpu*.up: 8 links, 0.1 % mean, 0.1 % max (node0.gpu2.up)
 >
