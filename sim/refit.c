@@ -1,6 +1,7 @@
 #include "sim/refit.h"
 
 #include "core/pool.h"
+#include "sim/resolve.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,10 +115,8 @@ struct overrides {
     struct pp_framework framework;
 };
 
-static void apply(struct pp_config *config, void *context)
+static void apply(struct pp_config *config, struct overrides *o)
 {
-    struct overrides *o = context;
-
     o->framework = *config->framework;
     for (int k = 0; k < o->row->count; k++) {
         const int i = o->row->index[k];
@@ -134,15 +133,16 @@ static void apply(struct pp_config *config, void *context)
 /* log(predicted / published), NAN when there is no prediction. */
 static double residual_at(struct pp_arena *arena, struct overrides *overrides)
 {
-    const struct pp_measure_change change = {.apply = apply, .context = overrides};
     const struct pp_measure_case *row = overrides->row->row;
     struct pp_arena_mark mark = pp_arena_mark(arena);
+    struct pp_config config = row->config;
     struct pp_result result = {0};
     struct pp_error err = {0};
     double residual = NAN;
 
-    if (pp_measure_simulate(arena, row, &change, &result, &err) == PP_OK)
-        residual = log(pp_measure_prediction(row->row, &result).step_s / row->step_s);
+    apply(&config, overrides);
+    if (pp_simulate(arena, &config, PP_QUICK, &result, &err) == PP_OK)
+        residual = log(result.metrics.iteration_s / row->step_s);
     pp_arena_release(arena, mark);
     return residual;
 }

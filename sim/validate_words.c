@@ -93,6 +93,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SOURCE, "nemo",                      "framework", "nemo", "measured with NeMo"},
     {PP_COL_SOURCE, "dgxc",                      "framework", "nemo", "DGX Cloud recipes are NeMo's"},
     {PP_COL_SOURCE, "mlperf*nvidia",             "framework", "nemo", "NVIDIA's entries to MLPerf are NeMo's"},
+    {PP_COL_YEAR,   "<2022",                     "framework", "megatron-v2", "Megatron-LM before its third version"},
     {PP_COL_SOURCE, "*",                         "framework", "megatron", NULL},
 
     /* Communication beside compute. */
@@ -131,8 +132,9 @@ const struct pp_measure_device pp_measure_devices[] = {
     {"a100",       "a100", "", false},
     {"ampere",     "a100", "", false},
     {"a800",       "a800", "", false},
-    /* 5 stacks of HBM2e; clocks fall with about the cube root of the power, 500 W of 700 */
-    {"h100*hbm2e", "h100", "memory:96GB hbm:2.4TBps peak:884TF", false},
+    /* 5 stacks of HBM2e; clocks fall with about the cube root of the power, of which 150 W of 500 or
+     * 700 are not the cores' */
+    {"h100*hbm2e", "h100", "memory:96GB hbm:2.4TBps peak:850TF", false},
     {"h100",       "h100", "", false},
     {"h800",       "h800", "", false},
     {"h200",       "h200", "", false},
