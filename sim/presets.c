@@ -13,7 +13,7 @@ const struct pp_preset pp_presets[] = {
     {"bfs-52b", "breadth-first, 52 B BERT-like model on 64 V100 (8 DGX-1)",
      "Lamy-Poirier, Breadth-First Pipeline Parallelism, arXiv 2211.05953, section 5",
      ARGUMENTS("--schedule", "bfs", "--model", "bert-52b", "--cluster", "v100-dgx1", "--gpus", "64", "--pp", "8",
-               "--tp", "8", "--vp", "8", "--mbs", "1", "--gbs", "16", "--seq", "1024", "--zero", "0",
+               "--tp", "8", "--vp", "8", "--mbs", "1", "--gbs", "16", "--seq", "1024", "--zero", "3",
                "--recompute", "full")},
     {"chimera-bert48", "Chimera, BERT-48 on 32 nodes of Piz Daint",
      "Li and Hoefler, Chimera, SC'21, section 4.2",

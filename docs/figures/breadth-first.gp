@@ -23,41 +23,65 @@ set xtics ('0.125' 0.125, '0.25' 0.25, '0.5' 0.5, '1' 1, '2' 2, '4' 4)
 set ylabel 'MFU (%)'
 set yrange [0:50]
 set key above horizontal maxcols 3 Left reverse samplen 2 width -2
+set style line 11 lc rgb '#1b3a6b' lw 1.2 dt (2,4) pt 15 ps 0.65
+set style line 10 lc rgb '#1b3a6b' lw 1.2 dt (8,3,2,3) pt 3 ps 0.812
+set style line 102 lc rgb '#000000' lw 1 pt 2 ps 1 # no fit
 
 $series1 << EOD
-# interleaved
-# gbs_per_gpu mfu
-0.125 0.3440937753
-0.25 0.3718173146
-0.5 0.387424663
-1 0.3957302194
-2 0.4000179846
-4 0.4021969007
+# bfs, tp 1
+# gbs_per_gpu mfu does_not_fit
+1 0.408959041 0
+2 0.4363773718 0
+4 0.4479063843 1
 EOD
 
 $series2 << EOD
-# bfs
-# gbs_per_gpu mfu
-0.125 0.3440937753
-0.25 0.3755889393
-0.5 0.3883788827
-1 0.3951061648
-2 0.398557964
-4 0.4003065801
+# bfs, tp 4
+# gbs_per_gpu mfu does_not_fit
+0.25 0.3491951901 0
+0.5 0.3753025745 0
+1 0.3874258489 0
+2 0.3937860183 0
+4 0.3970450598 0
 EOD
 
 $series3 << EOD
-# 1f1b = gpipe
-# gbs_per_gpu mfu
-0.125 0.2396213059
-0.25 0.3009305036
-0.5 0.3450758317
-1 0.372389903
-2 0.3877352674
-4 0.3958921882
+# bfs, tp 8
+# gbs_per_gpu mfu does_not_fit
+0.125 0.311840681 0
+0.25 0.3395034065 0
+0.5 0.3511909855 0
+1 0.3573418234 0
+2 0.3604987515 0
+4 0.3620982257 0
 EOD
 
-plot $series1 using 1:($2*100) with linespoints linestyle 2 title 'interleaved', \
-     $series2 using 1:($2*100) with linespoints linestyle 1 title 'bfs', \
-     $series3 using 1:($2*100) with linespoints linestyle 3 title '1f1b', \
-     keyentry with lines lt nodraw title '= gpipe'
+$series4 << EOD
+# 1f1b
+# gbs_per_gpu mfu does_not_fit
+0.125 0.1991253045 0
+0.25 0.2418672818 0
+0.5 0.2709464235 0
+1 0.2882757878 0
+2 0.2977992036 0
+4 0.3028008346 0
+EOD
+
+$series5 << EOD
+# interleaved
+# gbs_per_gpu mfu does_not_fit
+0.125 0.2465015565 0
+0.25 0.2627279682 0
+0.5 0.2716694191 0
+1 0.2763723245 0
+2 0.2787853698 0
+4 0.2800077632 0
+EOD
+
+plot $series1 using 1:($2*100) with linespoints linestyle 11 title 'bfs, tp 1', \
+     $series2 using 1:($2*100) with linespoints linestyle 10 title 'bfs, tp 4', \
+     $series3 using 1:($2*100) with linespoints linestyle 1 title 'bfs, tp 8', \
+     $series4 using 1:($2*100) with linespoints linestyle 3 title '1f1b', \
+     $series5 using 1:($2*100) with linespoints linestyle 2 title 'interleaved', \
+     $series1 using 1:($3 == 1 ? $2*100 : NaN) with points linestyle 102, \
+     keyentry with points linestyle 102 title 'does not fit'

@@ -26,10 +26,18 @@ pipesim plot chimera-bubbles.csv -x pp --by schedule,pipelines --points publishe
 '
 
 commands[breadth-first]='
-pipesim sweep --preset bfs-52b --schedule bfs,interleaved,1f1b,gpipe --gbs 8:256:x2 --engine dag > breadth-first.csv
-pipesim plot breadth-first.csv -x gbs_per_gpu -y mfu \
-    --title "52 B parameters on 64 V100, TP 8 x PP 8, no sharding" -o breadth-first.png
-pipesim plot breadth-first.csv -x gbs_per_gpu -y mfu --paper -o breadth-first.gp
+pipesim sweep --preset bfs-52b --schedule bfs --tp 8 --gbs 8:256:x2 --framework plain --post early \
+    --engine dag > breadth-first.1.csv
+pipesim sweep --preset bfs-52b --schedule bfs --tp 4 --gbs 16:256:x2 --framework plain --post early \
+    --engine dag > breadth-first.2.csv
+pipesim sweep --preset bfs-52b --schedule bfs --tp 1 --gbs 64:256:x2 --framework plain --post early \
+    --engine dag > breadth-first.3.csv
+pipesim sweep --preset bfs-52b --schedule interleaved,1f1b --tp 8 --gbs 8:256:x2 --framework megatron --post batched \
+    --engine dag > breadth-first.4.csv
+pipesim sweep --merge breadth-first.?.csv -o breadth-first.csv && rm breadth-first.?.csv
+pipesim plot breadth-first.csv -x gbs_per_gpu -y mfu --by schedule,tp \
+    --title "52 B parameters on 64 V100, PP 8: breadth-first with ZeRO 3" -o breadth-first.png
+pipesim plot breadth-first.csv -x gbs_per_gpu -y mfu --by schedule,tp --paper -o breadth-first.gp
 '
 
 # A chunk of a V is half of a stage, so its times are.

@@ -48,7 +48,8 @@ struct figures scenario_run(const char *format, ...)
     va_end(list);
     snprintf(command, sizeof(command), "'%s' %s%s --no-alternatives --json",
              program ? program : PP_PIPESIM, arguments,
-             strstr(arguments, "--unit") ? "" : " --engine " PP_ENGINE);
+             strstr(arguments, "--unit") || strstr(arguments, "--engine") ? ""
+                                                                          : " --engine " PP_ENGINE);
     json_t *report = report_of(command);
     const json_t *layout = json_object_get(report, "layout");
     struct figures f = {
