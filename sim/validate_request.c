@@ -261,26 +261,40 @@ static void put_named_schedule(struct pp_measure_writer *w)
                        pp_arena_printf(w->arena, "%.*s", (int)strcspn(cell, " ("), cell));
 }
 
+/* Does the cell name an order whose ranks have several chunks each, as many as the table says? */
+static bool is_of_chunks(const char *cell)
+{
+    static const char *const WORDS[] = {"interleav", "^1f1b-i", "breadth", "bfs", "wave", "hanayo"};
+
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(*WORDS); i++)
+        if (pp_measure_matches(cell, WORDS[i]))
+            return true;
+    return false;
+}
+
 static enum pp_status put_schedule(struct pp_measure_writer *w, struct pp_error *err)
 {
     const char *cell = w->row->cell[PP_COL_SCHEDULE], *chunks = w->row->cell[PP_COL_VP];
-    const bool is_interleaved =
-        pp_measure_contains(cell, "interleaved") != NULL || (!*cell && w->pp > 1 && *chunks);
+    const bool has_chunks = is_of_chunks(cell) || (!*cell && *chunks);
 
     w->vp = 1;
     if (strcmp(chunks, "none") != 0)
         PP_TRY(pp_measure_int(w->row, PP_COL_VP, 4096, 1, &w->vp, err));
-    if (w->pp > 1 && !strcmp(cell, "none"))
+    if (w->pp == 1) {
+        pp_measure_put(w, "schedule", "1f1b");
+        return PP_OK;
+    }
+    if (!strcmp(cell, "none"))
         return pp_error_set(err, PP_EINVAL, "contradiction: schedule none with pp %" PRId64, w->pp);
-    if (w->pp > 1 && !*cell && !*chunks)
+    if (!*cell && !*chunks)
         return pp_error_set(err, PP_EINVAL, "missing: schedule");
-    if (w->pp > 1 && is_interleaved && !*chunks)
+    if (has_chunks && !*chunks)
         return pp_error_set(err, PP_EINVAL, "missing: vpp_or_chunks");
-    if (w->pp == 1 || (is_interleaved && w->vp == 1)) /* one chunk: nothing is interleaved */
+    if (has_chunks && w->vp == 1) /* one chunk: nothing is interleaved */
         pp_measure_put(w, "schedule", "1f1b");
     else if (!*cell)
-        pp_measure_put(w, "schedule", w->vp > 1 ? "interleaved" : "1f1b");
-    if (w->pp > 1 && w->vp > 1 && is_interleaved)
+        pp_measure_put(w, "schedule", "interleaved");
+    if (has_chunks && w->vp > 1)
         put_int(w, "vp", w->vp);
     return PP_OK;
 }

@@ -18,9 +18,8 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_MODEL, "[lora]",                     NULL, NULL, "adapters: most weight gradients are not computed"},
 
     /* The order of work. */
-    {PP_COL_SCHEDULE, "^1f1b-interleaved",       "schedule", "interleaved", NULL},
     {PP_COL_SCHEDULE, "^interleaved-zb",         "schedule", "interleaved-zb", NULL},
-    {PP_COL_SCHEDULE, "^interleaved",            "schedule", "interleaved", NULL},
+    {PP_COL_SCHEDULE, "interleav",               "schedule", "interleaved", NULL},
     {PP_COL_SCHEDULE, "^interlaced",             "schedule", "1f1b", NULL},
     {PP_COL_SCHEDULE, "^1f1b-i",                 "schedule", "interleaved", NULL},
     {PP_COL_SCHEDULE, "^1f1b",                   "schedule", "1f1b", NULL},
@@ -38,6 +37,8 @@ const struct pp_measure_rule pp_measure_rules[] = {
     /* Who shards what. */
     {PP_COL_ZERO, "=0",                          "zero", "0", NULL},
     {PP_COL_ZERO, "=none",                       "zero", "0", NULL},
+    {PP_COL_ZERO, "^0",                          "zero", "0", NULL},
+    {PP_COL_ZERO, "=ddp",                        "zero", "0", NULL},
     {PP_COL_ZERO, "custom P/G/OS",               "shard", "P/G/OS", NULL},
     {PP_COL_ZERO, "^1 (sharded within #",        "shard", "os=#", NULL},
     {PP_COL_ZERO, "^2 (sharding degree #",       "shard", "g=#,os=#", NULL},
@@ -47,10 +48,20 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_ZERO, "zero2",                       "zero", "2", NULL},
     {PP_COL_ZERO, "shard_grad_op",               "zero", "2", NULL},
     {PP_COL_ZERO, "no reshard",                  "zero", "2", NULL},
+    {PP_COL_ZERO, "mics",                        "shard", "p=node,g=node,os=node",
+     "the sub-group is taken to be a node"},
     {PP_COL_ZERO, "hsdp",                        "shard", "p=node,g=node,os=node",
      "hybrid sharding: within a node"},
     {PP_COL_ZERO, "fsdp",                        "zero", "3", NULL},
     {PP_COL_ZERO, "zero3",                       "zero", "3", NULL},
+    {PP_COL_ZERO, "fully sharded",               "zero", "3", NULL},
+    {PP_COL_ZERO, "zero-3",                      "zero", "3", NULL},
+    {PP_COL_ZERO, "zero-2",                      "zero", "2", NULL},
+    {PP_COL_ZERO, "zero-1",                      "zero", "1", NULL},
+    {PP_COL_ZERO, "stage 3",                     "zero", "3", NULL},
+    {PP_COL_ZERO, "stage 2",                     "zero", "2", NULL},
+    {PP_COL_ZERO, "stage 1",                     "zero", "1", NULL},
+    {PP_COL_ZERO, "^dist",                       "zero", "1", NULL}, /* a distributed optimizer */
     {PP_COL_ZERO, "^1",                          "zero", "1", NULL},
     {PP_COL_ZERO, "^2",                          "zero", "2", NULL},
     {PP_COL_ZERO, "^3",                          "zero", "3", NULL},
@@ -63,6 +74,11 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_PRECISION, "fp16",                   "precision", "fp16", NULL},
     {PP_COL_PRECISION, "tf32",                   "precision", "tf32", NULL},
     {PP_COL_PRECISION, "fp32",                   "precision", "fp32", NULL},
+    {PP_COL_PRECISION, "bfloat16",               "precision", "bf16", NULL},
+    {PP_COL_PRECISION, "float16",                "precision", "fp16", NULL},
+    {PP_COL_PRECISION, "half",                   "precision", "fp16", NULL},
+    {PP_COL_PRECISION, "amp",                    "precision", NULL, "precision not stated: the device's own"},
+    {PP_COL_PRECISION, "mixed",                  "precision", NULL, "precision not stated: the device's own"},
     {PP_COL_PRECISION, "16-bit",                 "precision", NULL, NULL}, /* the device's own */
     {PP_COL_PRECISION, "",                       "precision", NULL, "precision not stated: the device's own"},
 
@@ -72,12 +88,26 @@ const struct pp_measure_rule pp_measure_rules[] = {
 
     /* What is computed twice. */
     {PP_COL_RECOMPUTE, "=none",                  "recompute", "none", NULL},
-    {PP_COL_RECOMPUTE, "=full",                  "recompute", "full", NULL},
+    {PP_COL_RECOMPUTE, "=no",                    "recompute", "none", NULL},
+    {PP_COL_RECOMPUTE, "=0",                     "recompute", "none", NULL},
+    {PP_COL_RECOMPUTE, "=off",                   "recompute", "none", NULL},
+    {PP_COL_RECOMPUTE, "=false",                 "recompute", "none", NULL},
+    {PP_COL_RECOMPUTE, "=yes",                   "recompute", "full", NULL},
+    {PP_COL_RECOMPUTE, "=1",                     "recompute", "full", NULL},
+    {PP_COL_RECOMPUTE, "=on",                    "recompute", "full", NULL},
+    {PP_COL_RECOMPUTE, "=true",                  "recompute", "full", NULL},
+    {PP_COL_RECOMPUTE, "^full",                  "recompute", "full", NULL},
     {PP_COL_RECOMPUTE, "selective",              "recompute", "selective", NULL},
     {PP_COL_RECOMPUTE, "norm recompute",         "recompute", "selective", NULL},
     {PP_COL_RECOMPUTE, "",                       "recompute", "none", "recompute not stated: none"},
 
     {PP_COL_SEQ_PARALLEL, "=1",                  "sequence-parallel", "on", NULL},
+    {PP_COL_SEQ_PARALLEL, "=on",                 "sequence-parallel", "on", NULL},
+    {PP_COL_SEQ_PARALLEL, "=yes",                "sequence-parallel", "on", NULL},
+    {PP_COL_SEQ_PARALLEL, "=true",               "sequence-parallel", "on", NULL},
+    {PP_COL_SEQ_PARALLEL, "=off",                "sequence-parallel", "off", NULL},
+    {PP_COL_SEQ_PARALLEL, "=no",                 "sequence-parallel", "off", NULL},
+    {PP_COL_SEQ_PARALLEL, "=false",              "sequence-parallel", "off", NULL},
     {PP_COL_SEQ_PARALLEL, "=0",                  "sequence-parallel", "off", NULL},
     {PP_COL_SEQ_PARALLEL, "",                    "sequence-parallel", NULL, NULL},
 
@@ -128,6 +158,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
 
 /* Names of devices as sold, to presets. Wider names stand behind narrower ones. */
 const struct pp_measure_device pp_measure_devices[] = {
+    {"a100*pcie",  "a100", "pcie:25GBps hbm:1.94TBps", false}, /* data sheet; PCIe 4 x16 as reached */
     {"a100*40gb",  "a100-40", "", false},
     {"a100",       "a100", "", false},
     {"ampere",     "a100", "", false},
@@ -135,9 +166,12 @@ const struct pp_measure_device pp_measure_devices[] = {
     /* 5 stacks of HBM2e; clocks fall with about the cube root of the power, of which 150 W of 500 or
      * 700 are not the cores' */
     {"h100*hbm2e", "h100", "memory:96GB hbm:2.4TBps peak:850TF", false},
+    {"h100*pcie",  "h100", "pcie:50GBps hbm:2TBps peak:756TF", false}, /* data sheet; PCIe 5 x16 as reached */
     {"h100",       "h100", "", false},
+    {"gh200",      "h100", "memory:96GB hbm:4TBps", false},
     {"h800",       "h800", "", false},
     {"h200",       "h200", "", false},
+    {"h20",        "h100", "memory:96GB hbm:4TBps peak:148TF", false},
     {"gb200",      "gb200", "", true}, /* a rack is one NVLink domain, whatever a tray holds */
     {"gb300",      "gb300", "", true},
     {"b200",       "b200", "", false},

@@ -98,6 +98,12 @@ Test(validate, words_of_schedules)
         {GPT("\"zb-2p (all-reduce sync, no post-validation)\"", "1", "0", "none"),
          "--max-activations", "8"},
         {GPT("dualpipev", "1", "0", "none"), "--schedule", "dualpipev"},
+        {GPT("1F1B-I", "3", "0", "none"), "--vp", "3"},
+        {GPT("1F1B interleaved", "3", "0", "none"), "--schedule", "interleaved"},
+        {GPT("breadth-first", "3", "0", "none"), "--vp", "3"},
+        {GPT("ZB-1p", "none", "0", "none"), "--max-activations", "4"},
+        {GPT("V-Half", "2", "0", "none"), "--schedule", "V-Half"},
+        {GPT("V-Half", "2", "0", "none"), "--vp", NULL},
         {GPT("", "2", "0", "none"), "--schedule", "interleaved"},
     };
 
@@ -114,6 +120,8 @@ Test(validate, words_of_state)
         {"0", "--zero", "0"},
         {"1 (distributed optimizer)", "--zero", "1"},
         {"2", "--zero", "2"},
+        {"ZeRO-3", "--zero", "3"},
+        {"DDP", "--zero", "0"},
         {"fsdp shard_grad_op (zero2)", "--zero", "2"},
         {"fsdp full_shard (zero3)", "--zero", "3"},
         {"fsdp full_shard (zero3)", "--framework", "fsdp"},
