@@ -42,6 +42,19 @@ static struct pp_cost sum(struct pp_cost a, struct pp_cost b)
                             .bytes = a.bytes + b.bytes};
 }
 
+/* A forward and a backward that run beside each other: the exchanges of experts of one hide behind
+ * the compute of the other (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1, DualPipe). */
+static struct pp_cost beside(struct pp_cost f, struct pp_cost b)
+{
+    struct pp_cost both = sum(f, b);
+    const int64_t compute_ps = both.ps - both.ep_ps,
+                  hidden_ps = both.ep_ps < compute_ps ? both.ep_ps : compute_ps;
+
+    both.ps -= hidden_ps;
+    both.ep_ps -= hidden_ps;
+    return both;
+}
+
 /* Cut into equal buckets; 0 or 1 = not cut. */
 static int64_t bucket_ps(int64_t ps, int64_t latency_ps, int buckets)
 {
@@ -108,7 +121,7 @@ struct pp_cost pp_costs_op(const struct pp_costs *costs, const struct pp_op *op,
     if (costs->overlap && op->stage < costs->stages && fused->stage < costs->stages)
         pair = &costs->overlap[(size_t)op->stage * (size_t)costs->stages + fused->stage];
     if (!pair)
-        return sum(single(costs, op), single(costs, fused));
+        return beside(single(costs, op), single(costs, fused));
     /* The table speaks of one whole micro-batch each way: the mean share of the two, and of a
      * sequence split 1/q. */
     return share(*pair, op->granules + fused->granules, 2 * costs->granules * costs->splits);

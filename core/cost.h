@@ -70,7 +70,8 @@ struct pp_costs {
      * share. NULL where the kind does not occur. U, AG, RS, AR, BC: index [stage]. */
     struct pp_cost *op[PP_OP_KINDS];
     /* An OVERLAP_F_B pair, by [stage of F * stages + stage of B]; where that is NULL, one entry for
-     * all stages; where that is NULL too, the sum of F and B. */
+     * all stages; where that is NULL too, the sum of F and B, in which exchanges of experts hide
+     * behind compute. */
     struct pp_cost *overlap, *overlap_all;
     /* p2p of one whole micro-batch from `stage` (F: to stage+1, B: to stage-1), by link class.
      * Latency is charged once per message, bandwidth by share. */

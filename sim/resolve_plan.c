@@ -60,8 +60,10 @@ static void bounds(struct candidate *c, const struct pp_costs *costs, const uint
                 if (rank_of[p * stages + s] != r)
                     continue;
                 const double share = (double)shape->micro_batches / shape->pipelines;
-                busy_s += share * pp_units_s(costs->op[PP_F][s * costs->splits].ps +
-                                             costs->op[PP_B][s * costs->splits].ps);
+                const struct pp_cost *f = &costs->op[PP_F][s * costs->splits],
+                                     *b = &costs->op[PP_B][s * costs->splits];
+                /* exchanges of experts may hide in an overlapped pair */
+                busy_s += share * pp_units_s(f->ps - f->ep_ps + b->ps - b->ep_ps);
             }
         worst_s = busy_s > worst_s ? busy_s : worst_s;
     }

@@ -139,3 +139,28 @@ Test(cost, shares_are_rounded_to_the_nearest_picosecond_without_overflow)
     ar.aux = 0;
     cr_assert_eq(pp_costs_op(&costs, &ar, NULL).ps, 5);
 }
+
+/* An F beside a B: exchanges of experts hide behind compute, and only they. */
+Test(cost, exchanges_hide_in_an_overlapped_pair)
+{
+    static const struct {
+        int64_t f_ps, f_ep, b_ps, b_ep, ps, ep;
+    } pairs[] = {
+        {100, 0, 200, 0, 300, 0},     /* nothing to hide */
+        {100, 40, 200, 50, 210, 0},   /* all of it */
+        {100, 90, 100, 80, 170, 140}, /* more exchanges than compute: 30 of compute hide 30 */
+    };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct pp_cost f = {.ps = pairs[i].f_ps, .ep_ps = pairs[i].f_ep},
+                       b = {.ps = pairs[i].b_ps, .ep_ps = pairs[i].b_ep};
+        struct pp_costs costs = {.stages = 1, .splits = 1, .granules = 1, .ranks = 1};
+        costs.op[PP_F] = &f;
+        costs.op[PP_B] = &b;
+        const struct pp_op forward = {.kind = PP_F, .granules = 1},
+                           backward = {.kind = PP_B, .granules = 1};
+        const struct pp_cost pair = pp_costs_op(&costs, &forward, &backward);
+        cr_assert_eq(pair.ps, pairs[i].ps, "%zu: %lld", i, (long long)pair.ps);
+        cr_assert_eq(pair.ep_ps, pairs[i].ep, "%zu: %lld", i, (long long)pair.ep_ps);
+    }
+}
