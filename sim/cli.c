@@ -51,7 +51,8 @@ static const struct pp_command commands[] = {
                      "draw a sweep, traces or a report, to a file or in the terminal", 1, -1},
     [PP_CMD_VALIDATE] = {"validate", "pipesim validate FILE.csv... [options]",
                          "predict published runs, and print how wrong the predictions are", 1, -1},
-    [PP_CMD_PLAN] = {"plan", "pipesim plan --gpus N --model M [--cluster C] [--free LIST] [options]",
+    [PP_CMD_PLAN] = {"plan",
+                     "pipesim plan --gpus N --model M [--cluster C] [--free LIST] [options]",
                      "find the best of what is left free: every choice simulated, ranked", 0, 0},
     [PP_CMD_HELP] = {"help", "pipesim help [COMMAND]", "help on one command", 0, 1},
 };
@@ -141,8 +142,8 @@ static const struct pp_option options[] = {
      .help = "Keep a second copy of the parameters, cut over this smaller mesh, for the gathers of the backward (ZeRO++)."},
     {.name = "gather", .type = PP_OPTION_CHOICE, .choices = "layer|chunk", .argument = "UNIT", .default_text = "layer", .group = G_STATE, .commands = RUN,
      .help = "What is gathered at once where parameters are cut: a layer, or all layers of a chunk."},
-    {.name = "gather-buffers", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = 255, .default_text = "2, or 1 with a framework that does not fetch ahead", .group = G_STATE, .commands = RUN,
-     .help = "Gathered units that have room beside each other. 1: nothing is fetched ahead."},
+    {.name = "gather-buffers", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = 2, .default_text = "2, or 1 with a framework that does not fetch ahead", .group = G_STATE, .commands = RUN,
+     .help = "Gathered units that have room beside each other. 1: nothing is fetched ahead; 2: the next one while one is used."},
     {.name = "recompute", .type = PP_OPTION_STRING, .argument = "HOW", .default_text = "none", .group = G_STATE, .commands = SHAPE,
      .aliases = PP_NAMES("recompute-granularity"), .help = "none, selective, full, or stage-aware=R (R: share recomputed by the first stage)."},
 

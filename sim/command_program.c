@@ -8,6 +8,27 @@
 
 #include <string.h>
 
+/* Gradients, or parameters too, are cut over all replicas; chunks are gathered whole. */
+static enum pp_status cut(struct pp_arena *arena, const struct pp_program *compute, int zero,
+                          struct pp_lower_options *options, struct pp_error *err)
+{
+    int *units = PP_ARRAY(arena, int, compute->stages);
+
+    if (compute->pipelines > 1 || compute->versions > 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "--zero %d: %s keeps several copies of its weights, so only the "
+                            "optimizer state can be cut; nearest: --zero 1",
+                            zero, compute->name);
+    for (int s = 0; s < compute->stages; s++)
+        units[s] = 1;
+    options->gather_buffers = 2;
+    options->has_parts = zero == 2;
+    options->gather_units = zero == 3 ? units : NULL;
+    options->has_sync &= zero < 3;
+    options->zero = zero < 3;
+    return PP_OK;
+}
+
 static enum pp_status lower_options(const struct pp_request *request,
                                     const struct pp_program *compute, struct pp_arena *arena,
                                     struct pp_lower_options *options, struct pp_error *err)
@@ -34,10 +55,7 @@ static enum pp_status lower_options(const struct pp_request *request,
                             : sync ? "grad-sync"
                                    : "buckets");
     if (zero > 1)
-        return pp_error_set(err, PP_EINVAL,
-                            "--zero %d: what is gathered depends on the model; 'pipesim run' has "
-                            "it. Here: 0 or 1",
-                            zero);
+        PP_TRY(cut(arena, compute, zero, options, err));
     for (int s = 0; s < compute->stages; s++)
         buckets[s] = count;
     if (!strcmp(recompute, "full") || !strcmp(recompute, "selective")) {

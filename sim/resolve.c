@@ -144,11 +144,11 @@ static bool is_neutral(const char *option, const struct pp_option_value *value)
         return value->integer == 1;
     if (!strcmp(option, "sync-share"))
         return value->number == 0;
-    return value->text && (!strcmp(value->text, "0") || !strcmp(value->text, "off") || !strcmp(value->text, "end") ||
-                           !strcmp(value->text, "analytic") || !strcmp(value->text, "rendezvous") ||
-                           !strcmp(value->text, "early") || !strcmp(value->text, "free") ||
-                           !strcmp(value->text, "tp,cp,dp,pp") || !strcmp(value->text, "auto") ||
-                           !strcmp(value->text, "layer"));
+    return value->text && (!strcmp(value->text, "0") || !strcmp(value->text, "off") ||
+                           !strcmp(value->text, "end") || !strcmp(value->text, "analytic") ||
+                           !strcmp(value->text, "rendezvous") || !strcmp(value->text, "early") ||
+                           !strcmp(value->text, "free") || !strcmp(value->text, "tp,cp,dp,pp") ||
+                           !strcmp(value->text, "auto") || !strcmp(value->text, "layer"));
 }
 
 /* Degrees that the user left open, as a bit mask by index of DEGREES. */

@@ -94,6 +94,19 @@ static enum pp_status check_schedule(const struct pp_config *config, struct pp_e
     return PP_OK;
 }
 
+/* Rings that are passed around hop by hop run over all replicas. */
+static enum pp_status check_flows(const struct pp_config *config, struct pp_error *err)
+{
+    const int zero = pp_state_zero(&config->state);
+
+    if (!config->engine_options.plan.ring_flows || zero == 0 || zero == 1)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "--collectives flows passes sums around rings of all replicas of a stage: "
+                        "state is whole, or the optimizer state cut over all of them; nearest: "
+                        "--zero 0, --zero 1");
+}
+
 enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *config,
                                  struct pp_error *err)
 {
@@ -105,5 +118,6 @@ enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *confi
         config->state = pp_state_with_zero(&config->state, config->wanted_zero);
     if (pp_state_complete(&config->state, err) != PP_OK)
         return pp_error_prefix(err, "--shard ");
+    PP_TRY(check_flows(config, err));
     return check_schedule(config, err);
 }

@@ -214,8 +214,8 @@ static struct pp_op gather_of(const struct visit *v)
     return post_of(v->is_backward ? PP_FOR_BACKWARD : PP_FOR_FORWARD, v->stage);
 }
 
-/* Behind every moment, in this order: sums of its gradients, DROPs, WAITs for the gathers of the
- * next one, the gather after that. */
+/* Behind every moment, in this order: DROPs, scatters of its gradients, WAITs for the gathers of
+ * the next one, the gather after that. */
 static void place_gathers(struct gathers *g)
 {
     const struct visits *visits = &g->gathered;
@@ -307,6 +307,10 @@ enum pp_status pp_lower_gathers(struct pp_arena *arena, const struct pp_program_
         g.gathered.count = g.scattered.count = g.parts.count = 0;
         g.inserts = (struct pp_inserts){0};
         find_moments(&g, lists, rank);
+        if (is_cut) {
+            find_gathers(&g);
+            place_drops(&g);
+        }
         if (is_cut && is_training) {
             find_scatters(&g);
             sort_by_end(&g.scattered);
@@ -316,11 +320,8 @@ enum pp_status pp_lower_gathers(struct pp_arena *arena, const struct pp_program_
             find_parts(&g, is_cut ? &g.scattered : NULL, head->stages);
             place_sums(&g, &g.parts, PP_FOR_PART);
         }
-        if (is_cut) {
-            find_gathers(&g);
-            place_drops(&g);
+        if (is_cut)
             place_gathers(&g);
-        }
         place_last_wait(&g, &g.scattered, PP_FOR_VISIT, end);
         place_last_wait(&g, &g.parts, PP_FOR_PART, end);
         pp_inserts_apply(arena, lists, rank, &g.inserts);

@@ -3,10 +3,12 @@
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
-/* A WAIT for a sum that the weights of `stage` need. */
+/* A WAIT for a sum that the weights of `stage` need. Scatters of visits are all waited for before
+ * the sums of a step, or the end of the list. */
 static bool is_sum_of(const struct pp_op *op, int stage)
 {
-    if (op->kind != PP_WAIT || (op->aux != PP_AR && op->aux != PP_RS))
+    if (op->kind != PP_WAIT || (op->aux != PP_AR && op->aux != PP_RS) ||
+        op->version == PP_FOR_VISIT || op->version == PP_FOR_PART)
         return false;
     return op->stage == stage || (op->peer != 0 && op->peer == stage);
 }

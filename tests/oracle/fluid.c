@@ -253,6 +253,8 @@ static bool advance(struct fluid *x, struct actor *a)
         return false;
     if (x->p->kind[i] == PP_WAIT && !run_wait(x, a, round, i))
         return false;
+    if (x->p->kind[i] == PP_DROP)
+        set_times(x, round, i, a->replica, x->now, x->now);
     if (pp_op_is_posted(x->p->kind[i]))
         post(x, a, round, i);
     a->pc++;

@@ -5,7 +5,7 @@
 
 static const struct pp_ring *ring_of(const struct fluid *x, const struct pp_collective *c)
 {
-    if (x->o->replay_ps || !x->o->ring_flows || c->tied || !x->costs->rings ||
+    if (x->o->replay_ps || !x->o->ring_flows || c->tied || c->purpose || !x->costs->rings ||
         (c->kind != PP_AR && c->kind != PP_RS && c->kind != PP_AG))
         return NULL;
     return x->costs->rings[c->stage].positions > 1 ? &x->costs->rings[c->stage] : NULL;

@@ -212,8 +212,8 @@ static void start_ring(int id, const struct pp_collective *c)
         .kind = c->kind, .stage = c->stage, .split = c->bucket, .granules = c->buckets};
 
     s->finish = semaphores(g.p->ranks * g.replicas, 0);
-    if (!g.o->ring_flows || c->tied || !g.costs->rings || g.costs->rings[c->stage].positions < 2 ||
-        c->kind == PP_BC)
+    if (!g.o->ring_flows || c->tied || c->purpose || !g.costs->rings ||
+        g.costs->rings[c->stage].positions < 2 || c->kind == PP_BC)
         return;
     const struct pp_ring *ring = s->ring = &g.costs->rings[c->stage];
     const double bytes = pp_costs_op(g.costs, &op, NULL).bytes / ring->positions;
@@ -348,6 +348,8 @@ static void run_list(int rank, int replica, int round)
             g.start_s[at] = simgrid_get_clock();
             sg_barrier_wait(g.barrier);
             g.end_s[at] = simgrid_get_clock();
+        } else if (kind == PP_DROP) {
+            g.start_s[at] = g.end_s[at] = simgrid_get_clock();
         } else {
             post(rank, replica, round, i);
         }

@@ -108,6 +108,22 @@ static struct pp_shape random_shape(const struct pp_schedule *schedule, struct r
     return shape;
 }
 
+/* Parameters of one pipeline that are cut: units of every stage. */
+static void draw_gathers(struct pp_arena *arena, struct rng *rng, const struct pp_program *compute,
+                         struct pp_lower_options *lower)
+{
+    int *units = PP_ARRAY(arena, int, compute->stages);
+
+    if (compute->pipelines > 1 || compute->versions > 1 || !rng_chance(rng, 40))
+        return;
+    for (int s = 0; s < compute->stages; s++)
+        units[s] = rng_int(rng, 1, 3);
+    lower->gather_units = units;
+    lower->gather_buffers = rng_int(rng, 1, 2);
+    lower->has_parts = rng_chance(rng, 30);
+    lower->has_rest = lower->zero > 0 && rng_chance(rng, 50);
+}
+
 static bool make_program(struct law_case *c, struct rng *rng, unsigned flags, bool has_replicas)
 {
     struct pp_shape shape = random_shape(c->schedule, rng, flags);
@@ -132,6 +148,7 @@ static bool make_program(struct law_case *c, struct rng *rng, unsigned flags, bo
     for (int s = 0; s < compute->stages; s++)
         buckets[s] = rng_int(rng, 1, most_buckets);
     lower.buckets = buckets;
+    draw_gathers(c->arena, &side, compute, &lower);
     pp_lower_schedule(c->schedule, compute->micro_batches, &lower);
     return pp_lower(c->arena, compute, &lower, &c->program, &err) == PP_OK;
 }
@@ -156,6 +173,11 @@ static void make_durations(struct law_case *c, struct rng *rng)
             costs->op[rows[k].kind][s].ps = pp_units_ps(rows[k].s * factor);
             costs->op[rows[k].kind][s].latency_ps = pp_units_ps(1e-4);
         }
+    }
+    for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++) {
+        costs->purpose[purpose] = PP_ARRAY(c->arena, struct pp_cost, costs->stages);
+        for (int s = 0; s < costs->stages; s++)
+            costs->purpose[purpose][s].ps = pp_units_ps(1e-3 * (1 + (s + purpose) % 5));
     }
     costs->tied = PP_NEW(c->arena, struct pp_cost);
     costs->tied->ps = pp_units_ps(2e-3);

@@ -40,6 +40,16 @@ static const struct pp_lower_options variants[] = {
      .has_tied = true,
      .has_clip = true,
      .recompute_frac = recompute},
+    {.post = PP_POST_EARLY, /* parameters that are cut; for one pipeline */
+     .recv_slots = 2,
+     .has_sync = true,
+     .has_optimizer = true,
+     .zero = 1,
+     .has_rest = true,
+     .gather_units = buckets,
+     .gather_buffers = 2,
+     .has_parts = true,
+     .recompute_frac = recompute},
 };
 enum { VARIANTS = sizeof(variants) / sizeof(*variants) };
 
@@ -101,6 +111,8 @@ static void check_shape(const struct pp_schedule *schedule, struct pp_shape shap
     }
     check_text(arena, compute);
     for (int k = 0; k < VARIANTS; k++) {
+        if (variants[k].gather_units && (compute->pipelines > 1 || compute->versions > 1))
+            continue;
         cr_assert_eq(pp_lower(arena, compute, &variants[k], &lowered, &err), PP_OK, "%s: %s",
                      schedule->name, err.message);
         check_text(arena, lowered);

@@ -1,0 +1,274 @@
+/* Gathers of parameters that are cut: how often, in which order, and that nothing else is legal. */
+#include "lower_cases.h"
+
+#include "cells.h"
+#include "schedules/verify.h"
+
+enum { STAGES_MAX = 64 };
+
+static struct pp_lower_options cut_options(const int *units, int buffers)
+{
+    return (struct pp_lower_options){
+        .recv_slots = 2, .has_optimizer = true, .gather_units = units, .gather_buffers = buffers};
+}
+
+static struct pp_program *lower(struct pp_arena *arena, const struct pp_program *compute,
+                                const struct pp_lower_options *options)
+{
+    struct pp_program *p;
+    struct pp_error err;
+
+    cr_assert_eq(pp_lower(arena, compute, options, &p, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_verify(p, NULL, &err), PP_OK, "%s", err.message);
+    return p;
+}
+
+/* Gathers of the program and those inside of its ops. */
+static int visits_of(const struct pp_program *p, const int *units, int rank)
+{
+    int visits = 0;
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        const int kind = p->kind[i];
+        visits += kind == PP_AG && pp_purpose_is_gather(p->version[i]);
+        visits += kind == PP_F || kind == PP_B || kind == PP_I ? units[p->stage[i]] - 1 : 0;
+    }
+    return visits;
+}
+
+/* Lamy-Poirier 2023: a layer at a time, one buffer, one layer a unit, rank 0 of P, V layers a rank,
+ * N micro-batches. Breadth-first 2 V - 1, whatever N is. */
+Test(gathers, visits_are_those_of_breadth_first_pipelines)
+{
+    static const struct {
+        const char *schedule;
+        int p, v, n, visits;
+    } rows[] = {
+        {"1f1b", 8, 8, 8, 127},  {"interleaved", 8, 8, 8, 15},   {"bfs", 8, 8, 8, 15},
+        {"1f1b", 8, 8, 32, 463}, {"interleaved", 8, 8, 32, 323}, {"bfs", 8, 8, 32, 15},
+        {"1f1b", 4, 4, 16, 103}, {"interleaved", 4, 4, 16, 75},  {"bfs", 4, 4, 16, 7},
+    };
+
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        for (int buffers = 1; buffers <= 2; buffers++) {
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            const bool is_looped = strcmp(rows[k].schedule, "1f1b") != 0;
+            struct pp_shape shape = {.ranks = rows[k].p,
+                                     .micro_batches = rows[k].n,
+                                     .chunks = is_looped ? rows[k].v : 0};
+            struct pp_program *compute;
+            struct pp_error err;
+            int units[STAGES_MAX];
+
+            for (int s = 0; s < STAGES_MAX; s++)
+                units[s] = is_looped ? 1 : rows[k].v;
+            cr_assert_eq(pp_schedule_program(arena, pp_schedule_find(rows[k].schedule), &shape,
+                                             NULL, &compute, &err),
+                         PP_OK, "%s", err.message);
+            const struct pp_lower_options options = cut_options(units, buffers);
+            const struct pp_program *p = lower(arena, compute, &options);
+            cr_assert_eq(visits_of(p, units, 0), rows[k].visits, "%s P %d V %d N %d: %d",
+                         rows[k].schedule, rows[k].p, rows[k].v, rows[k].n, visits_of(p, units, 0));
+        }
+}
+
+/* Every op as the units it goes through, one after the other: maximal runs of one unit. Only of
+ * lists without pairs. -1 where there are some. */
+static int counted_runs(const struct pp_program *p, const int *units, int rank)
+{
+    int runs = 0, last_stage = -1, last_unit = -1;
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        const int kind = p->kind[i], stage = p->stage[i];
+        if (p->aux[i] == PP_FUSED_FIRST && kind == PP_F)
+            return -1;
+        if (kind != PP_F && kind != PP_B && kind != PP_I)
+            continue;
+        for (int k = 0; k < units[stage]; k++) {
+            const int unit = kind == PP_F ? k : units[stage] - 1 - k;
+            runs += stage != last_stage || unit != last_unit;
+            last_stage = stage, last_unit = unit;
+        }
+    }
+    return runs;
+}
+
+static void check_case(struct pp_arena *arena, const struct pp_program *compute, void *context)
+{
+    static const double all[STAGES_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                           1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    int *counts = context, units[STAGES_MAX];
+
+    if (compute->pipelines > 1 || compute->versions > 1 || compute->stages > 36)
+        return;
+    for (int at = 0; at < 12; at++) {
+        const struct pp_arena_mark mark = pp_arena_mark(arena);
+        for (int s = 0; s < compute->stages; s++)
+            units[s] = at % 3 == 0 ? 1 : 1 + (s + at) % 4;
+        struct pp_lower_options options = cut_options(units, 1 + at % 2);
+        options.post = at % 4;
+        options.grad_sync = at % 3;
+        options.has_sync = at > 5;
+        options.zero = options.has_rest = at > 8;
+        options.has_parts = at % 4 == 3;
+        options.recompute_frac = at % 5 == 0 ? all : NULL;
+        const struct pp_program *p = lower(arena, compute, &options);
+        struct machine machine = machine_make(arena, p);
+        cr_assert(machine_run(&machine, at % 2), "%s", compute->name);
+        for (int rank = 0; rank < p->ranks; rank++) {
+            const int runs = counted_runs(p, units, rank);
+            cr_assert(runs < 0 || runs == visits_of(p, units, rank), "%s D%d N%d rank %d: %d, %d",
+                      compute->name, compute->ranks, compute->micro_batches, rank, runs,
+                      visits_of(p, units, rank));
+            counts[1] += runs >= 0;
+        }
+        counts[0]++;
+        pp_arena_release(arena, mark);
+    }
+}
+
+Test(gathers, every_schedule_gathers_as_often_as_its_units_change, .timeout = 400)
+{
+    int counts[2] = {0};
+
+    for_each_case(check_case, counts);
+    cr_assert(counts[0] > 1000 && counts[1] > 1000, "%d, %d", counts[0], counts[1]);
+}
+
+/* ---- by hand --------------------------------------------------------------------------------- */
+
+static const uint16_t one_rank[] = {0, 0, 0, 0};
+static struct pp_program_head head_of(int stages, int micro_batches)
+{
+    return (struct pp_program_head){.name = "test",
+                                    .level = PP_LEVEL_LOWERED,
+                                    .ranks = 1,
+                                    .stages = stages,
+                                    .pipelines = 1,
+                                    .micro_batches = micro_batches,
+                                    .granules = 1,
+                                    .splits = 1,
+                                    .versions = 1,
+                                    .rank_of = one_rank};
+}
+
+static struct pp_program *lower_text(struct pp_arena *arena, struct pp_program_head head,
+                                     const char *text, const struct pp_lower_options *options)
+{
+    struct pp_program *compute;
+    struct pp_error err;
+
+    head.level = PP_LEVEL_COMPUTE;
+    cr_assert_eq(pp_program_freeze(arena, &head, cells_orders(arena, text, 1), &compute, &err),
+                 PP_OK, "%s", err.message);
+    return lower(arena, compute, options);
+}
+
+Test(gathers, one_buffer_two_buffers_and_layers_by_hand)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    static const int whole[] = {1, 1}, layers[] = {3};
+    struct pp_lower_options options = cut_options(whole, 1);
+
+    cells_text_is(lower_text(arena, head_of(2, 1), "0F0 1F0 1B0 0B0", &options),
+                  "0AG.forward (0AG.forward)WAIT 0F0 0DROP 1AG.forward (1AG.forward)WAIT 1F0 1B0 "
+                  "1DROP 1RS.visit (1RS.visit)WAIT 0AG.backward (0AG.backward)WAIT 0B0 0DROP "
+                  "0RS.visit (0RS.visit)WAIT 1U 0U\n");
+    options.gather_buffers = 2;
+    cells_text_is(lower_text(arena, head_of(2, 1), "0F0 1F0 1B0 0B0", &options),
+                  "0AG.forward (0AG.forward)WAIT 1AG.forward 0F0 0DROP (1AG.forward)WAIT "
+                  "0AG.backward 1F0 1B0 1DROP 1RS.visit (0AG.backward)WAIT 0B0 0DROP "
+                  "(1RS.visit)WAIT 0RS.visit (0RS.visit)WAIT 1U 0U\n");
+    options = cut_options(layers, 2);
+    cells_text_is(lower_text(arena, head_of(1, 2), "0F0 0F1 0B0 0B1", &options),
+                  "0AG.forward (0AG.forward)WAIT 0AG.forward 0F0 0DROP (0AG.forward)WAIT "
+                  "0AG.backward 0F1 0B0 0DROP 0RS.visit (0AG.backward)WAIT 0B1 0DROP "
+                  "(0RS.visit)WAIT 0RS.visit (0RS.visit)WAIT 0U\n");
+    options = (struct pp_lower_options){.has_sync = true,
+                                        .has_optimizer = true,
+                                        .zero = 1,
+                                        .has_rest = true,
+                                        .has_parts = true,
+                                        .gather_buffers = 2};
+    cells_text_is(lower_text(arena, head_of(1, 3), "0F0 0B0 0F1 0B1 0F2 0B2", &options),
+                  "0F0 0B0 0RS.part 0F1 0B1 (0RS.part)WAIT 0RS.part 0F2 0B2 0RS 0AR.rest "
+                  "(0RS.part)WAIT (0RS)WAIT (0AR.rest)WAIT 0U 0AG (0AG)WAIT\n");
+}
+
+/* What is not legal, and what is said of it. */
+Test(gathers, verify_refuses_what_is_not_there)
+{
+    static const struct {
+        const char *text, *words;
+    } rows[] = {
+        {"0AG.forward 0F0 (0AG.forward)WAIT 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U",
+         "but (0AG.forward)WAIT is missing"},
+        {"0AG.forward (0AG.forward)WAIT 0F0 0DROP 0B0 0RS.visit (0RS.visit)WAIT 0U",
+         "0B0 uses parameters of stage 0 that are not gathered"},
+        {"0AG.forward 0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U",
+         "which nothing waits for"},
+        {"0AG.forward (0AG.forward)WAIT 0F0 0AG.forward (0AG.forward)WAIT 0B0 0RS.visit 0DROP "
+         "(0RS.visit)WAIT 0U",
+         "gathers parameters that are there"},
+        {"0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit (0RS.visit)WAIT 0U",
+         "nothing drops the parameters"},
+        {"0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP 0DROP (0RS.visit)WAIT 0U",
+         "drops parameters that are not gathered"},
+        {"0AG.forward (0AG.forward)WAIT 0RS.visit 0F0 0B0 0DROP (0RS.visit)WAIT 0U",
+         "scatters gradients that nothing has made"},
+        {"0AG.forward (0AG.forward)WAIT 0F0 0B0 0DROP 0U 0RS.visit (0RS.visit)WAIT",
+         "0U comes before the gradients of 0B0 are scattered"},
+        {"0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP 0U (0RS.visit)WAIT",
+         "0U uses what 0RS.visit leaves, but (0RS.visit)WAIT is missing"},
+        {"0AG.forward (0AG.forward)WAIT 0F0 0B0 0AR 0RS.visit 0DROP (0RS.visit)WAIT (0AR)WAIT 0U",
+         "0AR comes before the gradients of 0B0 are scattered"},
+        {"0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U 0AG.forward "
+         "(0AG.forward)WAIT 0DROP",
+         "stands behind the update"},
+        {"0F0 0B0 0AR.rest 0RS (0AR.rest)WAIT (0RS)WAIT 0U", "sums what no RS has scattered"},
+        {"0F0 0B0 0RS 0AR.rest (0RS)WAIT 0U (0AR.rest)WAIT", "(0AR.rest)WAIT is missing"},
+        {"0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0AG.backward 0U",
+         "nothing uses what 0AG.backward gathers"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct pp_program_head head = head_of(1, 1);
+        struct pp_program *p;
+        struct pp_error err = {0};
+
+        cr_assert_eq(
+            pp_program_freeze(arena, &head, cells_orders(arena, rows[i].text, 1), &p, &err), PP_OK,
+            "%s: %s", rows[i].text, err.message);
+        cr_assert_eq(pp_verify(p, NULL, &err), PP_EPROGRAM, "%s", rows[i].text);
+        cr_assert_not_null(strstr(err.message, rows[i].words), "%s: %s", rows[i].text, err.message);
+    }
+}
+
+/* A purpose belongs to its kind. */
+Test(gathers, text_of_purposes)
+{
+    static const char *const right[] = {"0AG.forward", "3AG.backward", "0RS.visit",      "1RS.part",
+                                        "0AR.rest",    "0AG",          "(0RS.visit)WAIT"},
+                             *const wrong[] = {"0AR.visit",   "0RS.forward", "0AG.",
+                                               "0AG.step",    "0F0.visit",   "0AG.forwards",
+                                               "0DROP.visit", "0BC.rest"};
+
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        struct pp_op ops[2];
+        struct pp_error err;
+        char text[PP_OP_TEXT_BYTES];
+        int count;
+
+        cr_assert_eq(pp_op_parse(right[i], ops, &count, &err), PP_OK, "%s", err.message);
+        pp_op_print(&ops[0], (struct pp_op_style){0}, text);
+        cr_assert_str_eq(text, right[i]);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct pp_op ops[2];
+        struct pp_error err;
+        int count;
+
+        cr_assert_eq(pp_op_parse(wrong[i], ops, &count, &err), PP_EPROGRAM, "%s", wrong[i]);
+    }
+}
