@@ -1,6 +1,9 @@
 /* Meshes of sharded state: text, defaults, rules, and what a stage then holds. */
 #include "core/roofline_parts.h"
+#include "core/units.h"
 #include "tests/unit/cost_inputs.h"
+
+#include <math.h>
 
 static const struct pp_mesh nodes16 = {8, 16};
 
@@ -149,4 +152,56 @@ Test(shards, state_memory_is_the_closed_form)
         const double gb = (m->params_bytes + m->grads_bytes + m->optimizer_bytes) / 1e9;
         cr_assert_float_eq(gb, rows[i].gb, 1e-3, "%s: %g GB", rows[i].text, gb);
     }
+}
+
+/* With one buffer an op takes its compute and the gathers of all units but the one that the program
+ * fetches; with two what outlasts the unit beside it. */
+Test(shards, gathers_inside_of_an_op_are_the_closed_form)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct setting setting = {"llama2-7b", "a100", 1, 1, 16, 1, 1, 2048};
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
+    const struct pp_costs *whole = costs_of(arena, &in);
+    const struct pp_device_group all = {16, 8, 2};
+    const double block = 2 * pp_model_layer_params(&model, PP_LAYER_BLOCK),
+                 embedding = 2 * pp_model_layer_params(&model, PP_LAYER_EMBEDDING),
+                 head = 2 * pp_model_layer_params(&model, PP_LAYER_HEAD);
+    const double gather_s = pp_roofline_collective_s(&in, PP_AG, all, block),
+                 scatter_s = pp_roofline_collective_s(&in, PP_RS, all, block),
+                 head_s = pp_roofline_collective_s(&in, PP_AG, all, block + head),
+                 embedding_s = pp_roofline_collective_s(&in, PP_AG, all, block + embedding),
+                 head_scatter_s = pp_roofline_collective_s(&in, PP_RS, all, block + head);
+
+    in.state = pp_state_spec_zero(3, pp_cost_replicas(&in));
+    in.state.buffers = 1;
+    const struct pp_costs *one = costs_of(arena, &in);
+    const int inner = model.layers - 2;
+    cr_assert_float_eq(pp_units_s(one->op[PP_F][0].ps - whole->op[PP_F][0].ps),
+                       inner * gather_s + head_s, 1e-9);
+    cr_assert_float_eq(pp_units_s(one->op[PP_B][0].gather_ps),
+                       inner * (gather_s + scatter_s) + embedding_s + head_scatter_s, 1e-9);
+    cr_assert_float_eq(pp_units_s(one->purpose[PP_FOR_FORWARD][0].ps), embedding_s, 2e-12);
+    cr_assert_float_eq(pp_units_s(one->purpose[PP_FOR_BACKWARD][0].ps), head_s, 2e-12);
+    in.state.buffers = 2;
+    const struct pp_costs *two = costs_of(arena, &in);
+    const double unit_s = pp_units_s(whole->op[PP_F][0].ps) / model.layers;
+    cr_assert_leq(two->op[PP_F][0].gather_ps, one->op[PP_F][0].gather_ps);
+    cr_assert_leq(pp_units_s(two->op[PP_F][0].gather_ps),
+                  (inner + 1) * fmax(0, head_s - 0.8 * unit_s));
+    /* in one node nothing of a layer's gather shows behind so many tokens */
+    in.state = pp_state_spec_zero(0, pp_cost_replicas(&in));
+    for (int c = 0; c < PP_STATE_SHARDED; c++)
+        in.state.shard[c] = (struct pp_mesh){8, 1};
+    cr_assert_lt(costs_of(arena, &in)->op[PP_F][0].gather_ps, two->op[PP_F][0].gather_ps + 1);
+    /* ZeRO++: the backward gathers inside of a node */
+    in.state = pp_state_spec_zero(3, pp_cost_replicas(&in));
+    in.state.buffers = 1;
+    in.state.secondary = (struct pp_mesh){8, 1};
+    const struct pp_costs *second = costs_of(arena, &in);
+    cr_assert_eq(second->op[PP_F][0].ps, one->op[PP_F][0].ps);
+    cr_assert_lt(second->op[PP_I][0].ps, one->op[PP_I][0].ps);
+    cr_assert_float_eq(second->memory[0].params_bytes, one->memory[0].params_bytes * (1 + 16 / 8.0),
+                       1);
 }

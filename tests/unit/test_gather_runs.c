@@ -1,0 +1,114 @@
+/* Whole runs with sharded state: what ZeRO publishes, and the same step from both engines. */
+#include "sim/gathers.h"
+#include "tests/unit/sim_run.h"
+
+#include "core/units.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+static struct pp_result run(struct pp_arena *arena, const char *line)
+{
+    struct pp_error err = {0};
+    struct pp_result result;
+
+    cr_assert_eq(sim_run_at(arena, line, PP_FULL, &result, &err), PP_OK, "%s: %s", line,
+                 err.message);
+    return result;
+}
+
+/* Rajbhandari et al. 2020: figure 1 (7.5 B parameters, 64 devices), and section 7: 2 Psi elements
+ * without sharding and with stages 1 and 2, 3 Psi with stage 3, of which the unit between forward
+ * and backward stays. */
+Test(gather_runs, zero_holds_and_moves_what_its_paper_says)
+{
+    static const double expected_gb[] = {120, 31.4, 16.6, 1.9}, elements[] = {2, 2, 2, 3};
+
+    for (int zero = 0; zero <= 3; zero++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct pp_result r = run(
+            arena, pp_arena_printf(arena,
+                                   "--schedule 1f1b --params 7.5e9 --dp 64 --gpus 64 --pp 1 --tp 1 "
+                                   "--mbs 1 --gbs 64 --recompute none --engine dag --zero %d",
+                                   zero));
+        const struct pp_rank_memory *m = &r.memory[0];
+        const double gb = (m->params_bytes + m->grads_bytes + m->optimizer_bytes) / 1e9;
+        double stays = 0;
+
+        cr_assert_float_eq(gb, expected_gb[zero], 0.05, "ZeRO %d: %g GB", zero, gb);
+        if (zero == 3) {
+            const double last = pp_model_layer_params(&r.config.model, PP_LAYER_BLOCK) +
+                                pp_model_layer_params(&r.config.model, PP_LAYER_HEAD);
+            stays = last / pp_model_params(&r.config.model);
+            cr_assert_eq(pp_gathers_visits(&r, 0), 2 * r.config.model.layers - 1);
+        }
+        cr_assert_float_eq(pp_gathers_elements(&r) + stays, elements[zero], 1e-9, "ZeRO %d: %g",
+                           zero, pp_gathers_elements(&r));
+    }
+}
+
+/* Nothing is left of gathered copies, and a chunk at once needs more room than a layer. */
+Test(gather_runs, both_engines_agree_and_memory_is_given_back)
+{
+    static const char *const states[] = {"--zero 3",
+                                         "--zero 3 --gather chunk",
+                                         "--zero 3 --gather-buffers 1",
+                                         "--zero 2",
+                                         "--shard p=4,os=8x2 --recompute full",
+                                         "--shard p=2,g=4,os=4",
+                                         "--shard os=8x2 --grad-sync eager",
+                                         "--zero 3 --secondary 8"},
+                             *const schedules[] = {"1f1b", "bfs", "interleaved", "zb-h1",
+                                                   "dualpipev"};
+    double buffers[2] = {0};
+
+    for (size_t s = 0; s < sizeof schedules / sizeof *schedules; s++)
+        for (size_t k = 0; k < sizeof states / sizeof *states; k++) {
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            char *line = pp_arena_printf(arena,
+                                         "--schedule %s --model gpt2-xl --gpus 128 --pp 4 --tp 1 "
+                                         "--cluster a100 --mbs 1 --gbs 256 --no-alternatives %s "
+                                         "--engine ",
+                                         schedules[s], states[k]);
+            const struct pp_result dag = run(arena, pp_arena_printf(arena, "%sdag", line)),
+                                   sim = run(arena, pp_arena_printf(arena, "%ssimgrid", line));
+            cr_assert(sim.metrics.iteration_s >= dag.metrics.iteration_s * (1 - 1e-12));
+            cr_assert_float_eq(sim.metrics.iteration_s, dag.metrics.iteration_s,
+                               0.02 * dag.metrics.iteration_s, "%s: %g, %g", line,
+                               sim.metrics.iteration_s, dag.metrics.iteration_s);
+            const struct pp_memory_changes c = pp_memory_changes(arena, dag.program, dag.costs);
+            for (int rank = 0; rank < 4; rank++) {
+                double left = 0;
+                for (int i = dag.program->begin[rank]; i < dag.program->begin[rank + 1]; i++)
+                    left += c.taken_bytes[i] - c.given_bytes[i];
+                cr_assert_eq(left, 0, "%s rank %d: %g bytes", line, rank, left);
+            }
+            if (s == 0 && k < 2)
+                buffers[k] = dag.memory[0].buffers_bytes;
+        }
+    cr_assert_lt(buffers[0], buffers[1]);
+}
+
+Test(gather_runs, what_cannot_be_is_refused)
+{
+    static const char *const rows[][2] = {
+        {"--schedule chimera --pp 4 --zero 2", "nearest: --zero 1"},
+        {"--schedule pipedream --pp 4 --zero 3", "nearest: --zero 1"},
+        {"--schedule 1f1b --pp 4 --zero 1 --shard os=8", "exclude each other"},
+        {"--schedule 1f1b --pp 4 --gather chunk", "--zero 3 or --shard p=AxB"},
+        {"--schedule 1f1b --pp 4 --zero 2 --collectives flows", "--zero 0, --zero 1"},
+        {"--schedule 1f1b --pp 4 --shard p=8x2 --secondary 8x2", "more coarsely"},
+        {"--schedule 1f1b --pp 4 --shard p=5", "nearest: 4, 8"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_error err = {0};
+        struct pp_result result;
+        const char *line =
+            pp_arena_printf(arena, "%s --gpus 64 --tp 1 --model gpt2-xl --engine dag", rows[i][0]);
+
+        cr_assert_eq(sim_run_at(arena, line, PP_QUICK, &result, &err), PP_EINVAL, "%s", line);
+        cr_assert_not_null(strstr(err.message, rows[i][1]), "%s: %s", line, err.message);
+    }
+}
