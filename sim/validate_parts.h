@@ -29,7 +29,17 @@ struct pp_measure_writer {
 void pp_measure_put(struct pp_measure_writer *w, const char *option, const char *value);
 /* The word behind an option of the command so far, or NULL. */
 const char *pp_measure_given(const struct pp_measure_writer *w, const char *option);
+void pp_measure_put_int(struct pp_measure_writer *w, const char *option, int64_t value);
 void pp_measure_note(struct pp_measure_writer *w, const char *note);
+
+/* ---- sim/validate_schedule.c ---- */
+/* What cells and their contradictions say, before any rule. */
+enum pp_status pp_measure_put_schedule(struct pp_measure_writer *w, struct pp_error *err);
+/* A word that no rule knows may be the name of a schedule as it stands: "zbv (8 chunks)". */
+void pp_measure_put_named_schedule(struct pp_measure_writer *w);
+
+/* ---- sim/validate_cluster.c ---- */
+enum pp_status pp_measure_put_cluster(struct pp_measure_writer *w, struct pp_error *err);
 
 /* ---- the model: sim/validate_model.c ---- */
 /* Is it one of a preset's name, whose sizes need not be stated? */

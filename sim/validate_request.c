@@ -5,7 +5,6 @@
 #include "sim/cli.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +41,7 @@ void pp_measure_put(struct pp_measure_writer *w, const char *option, const char 
         put_word(w, value);
 }
 
-static void put_int(struct pp_measure_writer *w, const char *option, int64_t value)
+void pp_measure_put_int(struct pp_measure_writer *w, const char *option, int64_t value)
 {
     char text[NUMBER_BYTES];
 
@@ -128,22 +127,22 @@ static enum pp_status put_batch(struct pp_measure_writer *w, struct pp_error *er
                             "contradiction: global_batch %" PRId64 " is not a multiple of "
                             "microbatch %" PRId64 " * dp %" PRId64 " = %" PRId64,
                             gbs, mbs, w->dp, mbs * w->dp);
-    put_int(w, "seq", seq);
-    put_int(w, "mbs", mbs);
-    put_int(w, "gbs", gbs);
+    pp_measure_put_int(w, "seq", seq);
+    pp_measure_put_int(w, "mbs", mbs);
+    pp_measure_put_int(w, "gbs", gbs);
     return PP_OK;
 }
 
 static void put_degrees(struct pp_measure_writer *w)
 {
-    put_int(w, "gpus", w->gpus);
-    put_int(w, "tp", w->tp);
-    put_int(w, "pp", w->pp);
-    put_int(w, "dp", w->dp);
+    pp_measure_put_int(w, "gpus", w->gpus);
+    pp_measure_put_int(w, "tp", w->tp);
+    pp_measure_put_int(w, "pp", w->pp);
+    pp_measure_put_int(w, "dp", w->dp);
     if (w->cp > 1)
-        put_int(w, "cp", w->cp);
+        pp_measure_put_int(w, "cp", w->cp);
     if (w->ep > 1)
-        put_int(w, "ep", w->ep);
+        pp_measure_put_int(w, "ep", w->ep);
 }
 
 /* ---- words ------------------------------------------------------------------------------- */
@@ -249,94 +248,6 @@ static enum pp_status check_words(const struct pp_measure_writer *w, struct pp_e
     return PP_OK;
 }
 
-/* ---- schedule ---------------------------------------------------------------------------- */
-
-/* A word that no rule knows may be the name of a schedule as it stands: "zbv (8 chunks)". */
-static void put_named_schedule(struct pp_measure_writer *w)
-{
-    const char *cell = w->row->cell[PP_COL_SCHEDULE];
-
-    if (*cell)
-        pp_measure_put(w, "schedule",
-                       pp_arena_printf(w->arena, "%.*s", (int)strcspn(cell, " ("), cell));
-}
-
-/* Does the cell name an order whose ranks have several chunks each, as many as the table says? */
-static bool is_of_chunks(const char *cell)
-{
-    static const char *const WORDS[] = {"interleav", "^1f1b-i", "breadth", "bfs", "wave", "hanayo"};
-
-    for (size_t i = 0; i < sizeof(WORDS) / sizeof(*WORDS); i++)
-        if (pp_measure_matches(cell, WORDS[i]))
-            return true;
-    return false;
-}
-
-static enum pp_status put_schedule(struct pp_measure_writer *w, struct pp_error *err)
-{
-    const char *cell = w->row->cell[PP_COL_SCHEDULE], *chunks = w->row->cell[PP_COL_VP];
-    const bool has_chunks = is_of_chunks(cell) || (!*cell && *chunks);
-
-    w->vp = 1;
-    if (strcmp(chunks, "none") != 0)
-        PP_TRY(pp_measure_int(w->row, PP_COL_VP, 4096, 1, &w->vp, err));
-    if (w->pp == 1) {
-        pp_measure_put(w, "schedule", "1f1b");
-        return PP_OK;
-    }
-    if (!strcmp(cell, "none"))
-        return pp_error_set(err, PP_EINVAL, "contradiction: schedule none with pp %" PRId64, w->pp);
-    if (!*cell && !*chunks)
-        return pp_error_set(err, PP_EINVAL, "missing: schedule");
-    if (has_chunks && !*chunks)
-        return pp_error_set(err, PP_EINVAL, "missing: vpp_or_chunks");
-    if (has_chunks && w->vp == 1) /* one chunk: nothing is interleaved */
-        pp_measure_put(w, "schedule", "1f1b");
-    else if (!*cell)
-        pp_measure_put(w, "schedule", "interleaved");
-    if (has_chunks && w->vp > 1)
-        put_int(w, "vp", w->vp);
-    return PP_OK;
-}
-
-/* ---- cluster ----------------------------------------------------------------------------- */
-
-/* One NVLink of an A100 or later, each way. */
-static const double NVLINK_GBPS = 25;
-
-static enum pp_status put_cluster(struct pp_measure_writer *w, struct pp_error *err)
-{
-    const struct pp_measure_device *d = pp_measure_devices;
-    const double intra = pp_measure_number(w->row, PP_COL_INTRA);
-    const double inter = pp_measure_number(w->row, PP_COL_INTER);
-    char text[256];
-    int length;
-
-    while (d->pattern && !pp_measure_contains(w->row->cell[PP_COL_GPU], d->pattern))
-        d++;
-    if (!d->pattern)
-        return pp_error_set(err, PP_EINVAL, "gpu \"%.60s\": no constants for it",
-                            w->row->cell[PP_COL_GPU]);
-    length = snprintf(text, sizeof(text), "%s", d->preset);
-    if (*d->keys)
-        length += snprintf(text + length, sizeof(text) - (size_t)length, " %s", d->keys);
-    const bool has_nodes = w->per_node > 0 && !d->is_domain;
-    if (has_nodes)
-        length +=
-            snprintf(text + length, sizeof(text) - (size_t)length, " gpu:%" PRId64, w->per_node);
-    const int links = pp_measure_number_in(w->row->cell[PP_COL_NOTE], "# NVLinks");
-    if (isfinite(intra))
-        length += snprintf(text + length, sizeof(text) - (size_t)length, " nvlink:%gGBps", intra);
-    else if (links > 0)
-        length += snprintf(text + length, sizeof(text) - (size_t)length, " nvlink:%gGBps",
-                           links * NVLINK_GBPS);
-    if (isfinite(inter) && has_nodes)
-        length += snprintf(text + length, sizeof(text) - (size_t)length, " nic:%" PRId64 "x%gGBps",
-                           w->per_node, inter);
-    pp_measure_put(w, "cluster", text);
-    return PP_OK;
-}
-
 /* ---- the whole --------------------------------------------------------------------------- */
 
 enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measurement *row,
@@ -349,15 +260,15 @@ enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measur
     put_word(&w, "run");
     PP_TRY(check_cells(row, err));
     PP_TRY(read_degrees(&w, err));
-    PP_TRY(put_schedule(&w, err));
+    PP_TRY(pp_measure_put_schedule(&w, err));
     PP_TRY(check_words(&w, err));
     put_degrees(&w);
     PP_TRY(put_batch(&w, err));
-    PP_TRY(put_cluster(&w, err));
+    PP_TRY(pp_measure_put_cluster(&w, err));
     PP_TRY(put_words(&w, err));
     if (w.dp * w.cp == 1)
         pp_measure_put(&w, "zero", "0");
-    put_named_schedule(&w);
+    pp_measure_put_named_schedule(&w);
     PP_TRY(pp_measure_put_model(&w, err));
     pp_measure_put(&w, "engine", "dag");
     return PP_OK;

@@ -1,0 +1,53 @@
+/* The order of work of a row, and its chunks. */
+#include "sim/validate_parts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A word that no rule knows may be the name of a schedule as it stands: "zbv (8 chunks)". */
+void pp_measure_put_named_schedule(struct pp_measure_writer *w)
+{
+    const char *cell = w->row->cell[PP_COL_SCHEDULE];
+
+    if (*cell)
+        pp_measure_put(w, "schedule",
+                       pp_arena_printf(w->arena, "%.*s", (int)strcspn(cell, " ("), cell));
+}
+
+/* Does the cell name an order whose ranks have several chunks each, as many as the table says? */
+static bool is_of_chunks(const char *cell)
+{
+    static const char *const WORDS[] = {"interleav", "^1f1b-i", "breadth", "bfs", "wave", "hanayo"};
+
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(*WORDS); i++)
+        if (pp_measure_matches(cell, WORDS[i]))
+            return true;
+    return false;
+}
+
+enum pp_status pp_measure_put_schedule(struct pp_measure_writer *w, struct pp_error *err)
+{
+    const char *cell = w->row->cell[PP_COL_SCHEDULE], *chunks = w->row->cell[PP_COL_VP];
+    const bool has_chunks = is_of_chunks(cell) || (!*cell && *chunks);
+
+    w->vp = 1;
+    if (strcmp(chunks, "none") != 0)
+        PP_TRY(pp_measure_int(w->row, PP_COL_VP, 4096, 1, &w->vp, err));
+    if (w->pp == 1) {
+        pp_measure_put(w, "schedule", "1f1b");
+        return PP_OK;
+    }
+    if (!strcmp(cell, "none"))
+        return pp_error_set(err, PP_EINVAL, "contradiction: schedule none with pp %" PRId64, w->pp);
+    if (!*cell && !*chunks)
+        return pp_error_set(err, PP_EINVAL, "missing: schedule");
+    if (has_chunks && !*chunks)
+        return pp_error_set(err, PP_EINVAL, "missing: vpp_or_chunks");
+    if (has_chunks && w->vp == 1) /* one chunk: nothing is interleaved */
+        pp_measure_put(w, "schedule", "1f1b");
+    else if (!*cell)
+        pp_measure_put(w, "schedule", "interleaved");
+    if (has_chunks && w->vp > 1)
+        pp_measure_put_int(w, "vp", w->vp);
+    return PP_OK;
+}
