@@ -28,7 +28,7 @@
     .fp32_flops_per_s = 15.7 * TERA, .half_flops_per_s = 125 * TERA,                               \
     .multiprocessors = 80,                                                                         \
     .memory_bytes = 16160 * MIB, .memory_bytes_per_s = 900 * GIGA,                                 \
-    .launch_s = 3.6 * MICRO, .gemm_eta = 0.79, .memory_eta = 0.87, .attention_eta = 0.46,          \
+    .launch_s = 3.2 * MICRO, .gemm_eta = 0.8, .memory_eta = 0.84, .attention_eta = 0.465,          \
     .is_attention_unfused = true,                                                                  \
     .source = "NVIDIA V100 data sheet: 125 TFLOP/s fp16 tensor cores, 900 GB/s"                    \
 }
@@ -38,7 +38,7 @@
     .fp32_flops_per_s = 15.7 * TERA, .half_flops_per_s = 125 * TERA,                               \
     .multiprocessors = 80,                                                                         \
     .memory_bytes = 32510 * MIB, .memory_bytes_per_s = 900 * GIGA,                                 \
-    .launch_s = 3.6 * MICRO, .gemm_eta = 0.79, .memory_eta = 0.87, .attention_eta = 0.46,          \
+    .launch_s = 3.2 * MICRO, .gemm_eta = 0.8, .memory_eta = 0.84, .attention_eta = 0.465,          \
     .is_attention_unfused = true,                                                                  \
     .source = "NVIDIA V100 data sheet: 125 TFLOP/s fp16 tensor cores, 900 GB/s"                    \
 }
@@ -48,7 +48,7 @@
     .fp32_flops_per_s = 15.7 * TERA, .half_flops_per_s = 125 * TERA,                               \
     .multiprocessors = 80,                                                                         \
     .memory_bytes = 32510 * MIB, .memory_bytes_per_s = 900 * GIGA,                                 \
-    .launch_s = 3.6 * MICRO, .gemm_eta = 0.79, .memory_eta = 0.87, .attention_eta = 0.46,          \
+    .launch_s = 3.2 * MICRO, .gemm_eta = 0.8, .memory_eta = 0.84, .attention_eta = 0.465,          \
     .is_attention_unfused = true,                                                                  \
     .source = "NVIDIA DGX-2 data sheet: 2 PFLOP/s fp16 for 16 V100, 900 GB/s"                      \
 }
@@ -58,7 +58,7 @@
     .fp32_flops_per_s = 19.5 * TERA, .half_flops_per_s = 312 * TERA,                               \
     .has_bf16 = true, .multiprocessors = 108,                                                      \
     .memory_bytes = 40536 * MIB, .memory_bytes_per_s = 1555 * GIGA,                                \
-    .launch_s = 3.7 * MICRO, .gemm_eta = 0.745, .memory_eta = 0.86, .attention_eta = 0.6,          \
+    .launch_s = 3.2 * MICRO, .gemm_eta = 0.785, .memory_eta = 0.84, .attention_eta = 0.628,        \
     .source = "NVIDIA A100 data sheet: 312 TFLOP/s bf16 dense, 1,555 GB/s (40GB)"                  \
 }
 #define DEVICE_A100 {                                                                              \
@@ -67,7 +67,7 @@
     .fp32_flops_per_s = 19.5 * TERA, .half_flops_per_s = 312 * TERA,                               \
     .has_bf16 = true, .multiprocessors = 108,                                                      \
     .memory_bytes = 81251 * MIB, .memory_bytes_per_s = 2039 * GIGA,                                \
-    .launch_s = 3.7 * MICRO, .gemm_eta = 0.745, .memory_eta = 0.86, .attention_eta = 0.6,          \
+    .launch_s = 3.2 * MICRO, .gemm_eta = 0.785, .memory_eta = 0.84, .attention_eta = 0.628,        \
     .source = "NVIDIA A100 data sheet: 312 TFLOP/s bf16 dense, 2,039 GB/s (80GB)"                  \
 }
 #define DEVICE_A800 {                                                                              \
@@ -76,7 +76,7 @@
     .fp32_flops_per_s = 19.5 * TERA, .half_flops_per_s = 312 * TERA,                               \
     .has_bf16 = true, .multiprocessors = 108,                                                      \
     .memory_bytes = 81251 * MIB, .memory_bytes_per_s = 2039 * GIGA,                                \
-    .launch_s = 3.7 * MICRO, .gemm_eta = 0.745, .memory_eta = 0.86, .attention_eta = 0.6,          \
+    .launch_s = 3.2 * MICRO, .gemm_eta = 0.785, .memory_eta = 0.84, .attention_eta = 0.628,        \
     .source = "as A100-SXM4 80GB"                                                                  \
 }
 #define DEVICE_H100 {                                                                              \
@@ -85,7 +85,7 @@
     .fp32_flops_per_s = 67 * TERA, .half_flops_per_s = 989 * TERA, .fp8_flops_per_s = 1979 * TERA, \
     .has_bf16 = true, .multiprocessors = 132,                                                      \
     .memory_bytes = 81559 * MIB, .memory_bytes_per_s = 3350 * GIGA,                                \
-    .launch_s = 3.5 * MICRO, .gemm_eta = 0.636, .memory_eta = 0.82, .attention_eta = 0.36,         \
+    .launch_s = 3.2 * MICRO, .gemm_eta = 0.649, .memory_eta = 0.783, .attention_eta = 0.353,       \
     .source = "NVIDIA H100 data sheet: 989 TFLOP/s bf16 dense (1,979 is sparse), 3.35 TB/s"        \
 }
 #define DEVICE_H800 {                                                                              \
@@ -94,7 +94,7 @@
     .fp32_flops_per_s = 67 * TERA, .half_flops_per_s = 989 * TERA, .fp8_flops_per_s = 1979 * TERA, \
     .has_bf16 = true, .multiprocessors = 132,                                                      \
     .memory_bytes = 81559 * MIB, .memory_bytes_per_s = 3350 * GIGA,                                \
-    .launch_s = 3.5 * MICRO, .gemm_eta = 0.636, .memory_eta = 0.82, .attention_eta = 0.36,         \
+    .launch_s = 3.2 * MICRO, .gemm_eta = 0.649, .memory_eta = 0.783, .attention_eta = 0.353,       \
     .source = "as H100-SXM 80GB"                                                                   \
 }
 #define DEVICE_H200 {                                                                              \
@@ -103,7 +103,7 @@
     .fp32_flops_per_s = 67 * TERA, .half_flops_per_s = 989 * TERA, .fp8_flops_per_s = 1979 * TERA, \
     .has_bf16 = true, .multiprocessors = 132,                                                      \
     .memory_bytes = 143771 * MIB, .memory_bytes_per_s = 4800 * GIGA,                               \
-    .launch_s = 3.5 * MICRO, .gemm_eta = 0.636, .memory_eta = 0.82, .attention_eta = 0.36,         \
+    .launch_s = 3.2 * MICRO, .gemm_eta = 0.649, .memory_eta = 0.783, .attention_eta = 0.353,       \
     .source = "NVIDIA H200 data sheet: 989 TFLOP/s bf16 dense, 4.8 TB/s"                           \
 }
 #define DEVICE_B200 {                                                                              \
@@ -112,7 +112,7 @@
     .fp32_flops_per_s = 75 * TERA, .half_flops_per_s = 2250 * TERA, .fp8_flops_per_s = 4500 * TERA,\
     .has_bf16 = true, .multiprocessors = 148,                                                      \
     .memory_bytes = 183359 * MIB, .memory_bytes_per_s = 8000 * GIGA,                               \
-    .launch_s = 3.8 * MICRO, .gemm_eta = 0.638, .memory_eta = 0.84, .attention_eta = 0.455,        \
+    .launch_s = 3.5 * MICRO, .gemm_eta = 0.634, .memory_eta = 0.803, .attention_eta = 0.448,       \
     .source = "NVIDIA DGX B200 data sheet: 2.25 PFLOP/s bf16 dense, 8 TB/s per GPU"                \
 }
 #define DEVICE_B300 {                                                                              \
@@ -121,7 +121,7 @@
     .fp32_flops_per_s = 75 * TERA, .half_flops_per_s = 2250 * TERA, .fp8_flops_per_s = 4500 * TERA,\
     .has_bf16 = true, .multiprocessors = 148,                                                      \
     .memory_bytes = 288 * GIGA, .memory_bytes_per_s = 8000 * GIGA,                                 \
-    .launch_s = 3.8 * MICRO, .gemm_eta = 0.638, .memory_eta = 0.84, .attention_eta = 0.455,        \
+    .launch_s = 3.5 * MICRO, .gemm_eta = 0.634, .memory_eta = 0.803, .attention_eta = 0.448,       \
     .source = "NVIDIA DGX B300 data sheet: 2.25 PFLOP/s bf16 dense, 288 GB, 8 TB/s per GPU"        \
 }
 #define DEVICE_GB200 {                                                                             \
@@ -130,7 +130,7 @@
     .fp32_flops_per_s = 80 * TERA, .half_flops_per_s = 2500 * TERA, .fp8_flops_per_s = 5000 * TERA,\
     .has_bf16 = true, .multiprocessors = 152,                                                      \
     .memory_bytes = 186 * GIGA, .memory_bytes_per_s = 8000 * GIGA,                                 \
-    .launch_s = 3.8 * MICRO, .gemm_eta = 0.638, .memory_eta = 0.84, .attention_eta = 0.455,        \
+    .launch_s = 3.5 * MICRO, .gemm_eta = 0.634, .memory_eta = 0.803, .attention_eta = 0.448,       \
     .source = "NVIDIA GB200 NVL72 data sheet: 180 PFLOP/s bf16 dense, 13.4 TB, 576 TB/s of 72"     \
 }
 #define DEVICE_GB300 {                                                                             \
@@ -139,7 +139,7 @@
     .fp32_flops_per_s = 80 * TERA, .half_flops_per_s = 2500 * TERA, .fp8_flops_per_s = 5000 * TERA,\
     .has_bf16 = true, .multiprocessors = 152,                                                      \
     .memory_bytes = 288 * GIGA, .memory_bytes_per_s = 8000 * GIGA,                                 \
-    .launch_s = 3.8 * MICRO, .gemm_eta = 0.638, .memory_eta = 0.84, .attention_eta = 0.455,        \
+    .launch_s = 3.5 * MICRO, .gemm_eta = 0.634, .memory_eta = 0.803, .attention_eta = 0.448,       \
     .source = "NVIDIA GB300 NVL72 data sheet: 180 PFLOP/s bf16 dense, 288 GB, 8 TB/s per GPU"      \
 }
 

@@ -16,7 +16,7 @@ static const double LONGEST_STEP = 0.7;
 /* A step that lowers the loss by less than this share is the last. */
 static const double LEAST_GAIN = 2e-3;
 /* Rows of a family that teach, spread evenly over it; all are judged. */
-enum { TEACHERS_MAX = 40, INCOMPLETE_TEACHERS_MAX = 10 };
+enum { TEACHERS_MAX = 40, INCOMPLETE_TEACHERS_MAX = 10, OBSERVATIONS_MAX = 10 };
 enum { OWN_MAX = 64, HALVINGS = 4 };
 
 /* ---- which values and rows there are -------------------------------------------------------- */
@@ -60,7 +60,8 @@ static int family_index(struct pp_refit *refit, const char *name)
     return refit->family_count++;
 }
 
-/* Families weigh alike, those without a complete row less; so do the rows of a family. */
+/* Rows of a family err alike, but not wholly: n of them count as sqrt(n) observations, and as no
+ * more than ten. Families without a complete row count less. */
 static void weigh(struct pp_refit *refit)
 {
     const int families = refit->family_count;
@@ -85,7 +86,8 @@ static void weigh(struct pp_refit *refit)
         most[f] = fmax(most[f], row->weight);
     }
     for (int i = 0; i < refit->row_count; i++)
-        refit->rows[i].weight *= most[refit->rows[i].family] / sum[refit->rows[i].family];
+        refit->rows[i].weight *= most[refit->rows[i].family] / sum[refit->rows[i].family] *
+                                 fmin(sqrt(rows[refit->rows[i].family]), OBSERVATIONS_MAX);
 }
 
 void pp_refit_open(struct pp_arena *arena, const struct pp_measure_case *cases, int count,

@@ -1,9 +1,10 @@
 /* sim/refit.h — fitting the constants of core/constants.h on published step times.
  *
  * The logarithm of predicted / published is made small over all rows, families of rows weighing
- * alike, far outliers little (Huber). Before any row a constant is thought to be like those of its
- * siblings, and these like its typical value, within the spreads of core/constants.h: what no row
- * tells stays there. Gauss-Newton steps with slopes by differences; the engine is the ordinary one.
+ * by the square root of their size, far outliers little (Huber). Before any row a constant is
+ * thought to be like those of its siblings, and these like its typical value, within the spreads of
+ * core/constants.h: what no row tells stays there. Gauss-Newton steps with slopes by differences;
+ * the engine is the ordinary one.
  *
  * What a family teaches can be left out: then its errors say what an unknown family would see. */
 #ifndef PP_SIM_REFIT_H

@@ -6,8 +6,8 @@
 
 /* Residuals up to this count by their square, larger ones by their size. */
 static const double HUBER = 0.05;
-/* A family counts as so many independent observations of so large an error. */
-static const double FAMILY_OBSERVATIONS = 4, NOISE = 0.08;
+/* Error of an observation. */
+static const double NOISE = 0.08;
 enum { REWEIGHTINGS = 25 };
 /* A constant's siblings as a whole may be as far from its typical value as so many spreads. */
 static const double COMMON_SPREADS = 3;
@@ -26,7 +26,7 @@ static double huber(double residual)
 
 static double row_scale(const struct pp_refit_row *row)
 {
-    return row->weight * FAMILY_OBSERVATIONS / (NOISE * NOISE);
+    return row->weight / (NOISE * NOISE);
 }
 
 /* The owners of one constant are together a Gaussian: each differs from their common value by

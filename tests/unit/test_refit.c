@@ -31,7 +31,7 @@ static void set_up(struct rig *rig, const double truth[VALUES])
         rig->slope[i][1] = -(1 - share);
         rig->rows[i] = (struct pp_refit_row){
             .family = i % 4,
-            .weight = 4.0 / ROWS,
+            .weight = 16.0 / ROWS,
             .count = 2,
             .index = rig->index[i],
             .slope = rig->slope[i],
