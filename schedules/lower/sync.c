@@ -15,6 +15,8 @@
  *              are the stages s > D/2; every other stage ends the list of its ranks or is followed
  *              without a gap
  *
+ * Where parameters are cut a tied sum stands behind the rank's last backward in any case.
+ *
  * A sum that is cut into buckets is posted bucket by bucket, at one place. Where that is right
  * behind the backward the first ones set out while it still runs (pp_program_posted_inside), so the
  * tied sum then comes behind them: directly behind stage 0, or last.
@@ -186,7 +188,10 @@ static bool is_cut(const struct sync *s)
 static enum pp_status order_sums(struct sync *s, struct pp_error *err)
 {
     const bool is_tied = is_sum_tied(s), is_end = s->options->grad_sync == PP_SYNC_END;
-    const struct sum tied = {.is_tied = true, .is_late = is_end, .turn = is_cut(s) ? 1 : -1};
+    /* The only sum over several ranks of one pipeline: gathers behind it would wait for the last of
+     * them. */
+    const struct sum tied = {
+        .is_tied = true, .is_late = is_end || s->options->gather_units, .turn = is_cut(s) ? 1 : -1};
 
     s->sums = PP_ARRAY(s->arena, struct sum, s->head->stages + 1);
     if (is_tied && tied.turn < 0)

@@ -29,6 +29,12 @@ struct buffer {
     struct pp_op owner;
 };
 
+enum { STAGES = 64 };
+struct shards {              /* a stage on a rank */
+    bool is_cut, is_reduced; /* its list gathers parameters, scatters gradients of visits */
+    bool is_present, is_dirty;
+};
+
 struct machine {
     const struct pp_program_head *head;
     const struct pp_orders *lists;
@@ -38,6 +44,7 @@ struct machine {
     struct post posts[THINGS];
     struct buffer buffers[THINGS];
     int thing_count, post_count, buffer_count;
+    struct shards shards[RANKS][STAGES];
 };
 
 /* ---- small questions ------------------------------------------------------------------------- */
@@ -111,6 +118,12 @@ static int count_units(const struct machine *m, int kind, int stage, int granule
     return count;
 }
 
+/* What a collective is for, 0: the sum or the gather of a step. */
+static int purpose_of(const struct pp_op *op)
+{
+    return pp_op_has_buckets(op->kind == PP_WAIT ? op->aux : op->kind) ? op->version : 0;
+}
+
 static int count_chunk(const struct machine *m, int kind, int pipe, int stage)
 {
     int count = 0;
@@ -119,7 +132,7 @@ static int count_chunk(const struct machine *m, int kind, int pipe, int stage)
         for (int i = 0; i < m->lists->count[r]; i++) {
             const struct pp_op *op = &m->lists->ops[r][i];
             count += op->kind == kind && op->pipe == pipe && op->stage == stage && op->split == 0 &&
-                     !(kind == PP_AR && op->aux == PP_TIED);
+                     !(kind == PP_AR && op->aux == PP_TIED) && purpose_of(op) == 0;
         }
     return count;
 }
@@ -137,13 +150,14 @@ static int count_sums(const struct machine *m, int pipe, int stage)
 }
 
 /* A rank posts a collective whole, or all its buckets one after another, each once. */
-static bool is_cut_well(const struct machine *m, int rank, int kind, int stage)
+static bool is_cut_well(const struct machine *m, int rank, int kind, int purpose, int stage)
 {
     int next = 0, buckets = 0;
 
     for (int i = 0; i < m->lists->count[rank]; i++) {
         const struct pp_op *op = &m->lists->ops[rank][i];
-        if (op->kind != kind || op->stage != stage || (kind == PP_AR && op->aux == PP_TIED))
+        if (op->kind != kind || op->stage != stage || (kind == PP_AR && op->aux == PP_TIED) ||
+            purpose_of(op) != purpose)
             continue;
         if (op->split != next || (next > 0 && op->granules != buckets))
             return false;
@@ -160,8 +174,9 @@ static bool are_cut_well(const struct machine *m)
     for (int rank = 0; rank < m->lists->ranks; rank++)
         for (int stage = 0; stage < m->head->stages; stage++)
             for (int k = 0; k < 3; k++)
-                if (!is_cut_well(m, rank, kinds[k], stage))
-                    return false;
+                for (int purpose = 0; purpose < PP_PURPOSES; purpose++)
+                    if (!is_cut_well(m, rank, kinds[k], purpose, stage))
+                        return false;
     return true;
 }
 
@@ -324,7 +339,7 @@ static int compute(struct machine *m, int rank, const struct pp_op *op, int coun
 static bool is_same_post(const struct pp_op *a, const struct pp_op *b)
 {
     return a->stage == b->stage && a->pipe == b->pipe && a->mb == b->mb && a->split == b->split &&
-           a->granules == b->granules;
+           a->granules == b->granules && purpose_of(a) == purpose_of(b);
 }
 
 static int partner_stage(const struct pp_op *op)
@@ -422,7 +437,8 @@ static int move_collectives(struct machine *m)
                 !is_member(m, r, &mine->op) ||
                 (theirs && theirs->op.kind == mine->op.kind && theirs->op.stage == mine->op.stage &&
                  theirs->op.split == mine->op.split && theirs->op.granules == mine->op.granules &&
-                 is_tied(&theirs->op) == is_tied(&mine->op));
+                 is_tied(&theirs->op) == is_tied(&mine->op) &&
+                 purpose_of(&theirs->op) == purpose_of(&mine->op));
         }
         if (!is_met)
             continue;
@@ -460,8 +476,109 @@ static bool is_updated(const struct machine *m, int rank, int pipe, int stage)
     return count_chunk(m, PP_U, pipe, stage) == 0 || has(m, 'U', rank, stage, pipe, 0);
 }
 
+/* ---- sharded state --------------------------------------------------------------------------- */
+
+static bool is_gather(const struct pp_op *op)
+{
+    return purpose_of(op) == PP_FOR_FORWARD || purpose_of(op) == PP_FOR_BACKWARD;
+}
+
+static void find_shards(struct machine *m)
+{
+    for (int r = 0; r < m->lists->ranks; r++)
+        for (int i = 0; i < m->lists->count[r]; i++) {
+            const struct pp_op *op = &m->lists->ops[r][i];
+            if (op->kind == PP_WAIT || op->stage >= STAGES)
+                continue;
+            m->shards[r][op->stage].is_cut |= is_gather(op);
+            m->shards[r][op->stage].is_reduced |= purpose_of(op) == PP_FOR_VISIT;
+        }
+}
+
+/* Posts of a rank for a stage that no WAIT has met: of gathers (purpose < 0) or of a purpose. */
+static int unwaited(const struct machine *m, int rank, int stage, int purpose)
+{
+    int count = 0;
+
+    for (int k = 0; k < m->post_count; k++) {
+        const struct post *p = &m->posts[k];
+        count += p->rank == rank && p->op.stage == stage && !p->is_waited &&
+                 (purpose < 0 ? is_gather(&p->op) : purpose_of(&p->op) == purpose);
+    }
+    return count;
+}
+
+static bool has_posted(const struct machine *m, int rank, int kind, int purpose, int stage)
+{
+    for (int k = 0; k < m->post_count; k++)
+        if (m->posts[k].rank == rank && m->posts[k].op.kind == kind && !is_tied(&m->posts[k].op) &&
+            m->posts[k].op.stage == stage && purpose_of(&m->posts[k].op) == purpose)
+            return true;
+    return false;
+}
+
+/* A collective with a purpose is posted. */
+static int post_of_shards(struct machine *m, int rank, const struct pp_op *op)
+{
+    struct shards *s = &m->shards[rank][op->stage];
+    const int purpose = purpose_of(op);
+
+    if (is_gather(op))
+        return unwaited(m, rank, op->stage, -1) || has(m, 'U', rank, op->stage, op->pipe, 0)
+                   ? complain(m, op, rank, "gathered twice or too late")
+                   : 1;
+    if (purpose == PP_FOR_REST)
+        return s->is_dirty || has_posted(m, rank, PP_AR, PP_FOR_REST, op->stage) ||
+                       !has_posted(m, rank, PP_RS, PP_FOR_STEP, op->stage)
+                   ? complain(m, op, rank, "sums what is not scattered")
+                   : 1;
+    if (unwaited(m, rank, op->stage, purpose) || (purpose == PP_FOR_VISIT && !s->is_dirty))
+        return complain(m, op, rank, "scatters nothing, or again");
+    s->is_dirty &= purpose != PP_FOR_VISIT;
+    return 1;
+}
+
+static int use_shards(struct machine *m, int rank, const struct pp_op *op, int count)
+{
+    for (int k = 0; k < count; k++) {
+        const struct shards *s = &m->shards[rank][op[k].stage];
+        if (s->is_cut && op[k].kind != PP_W && !s->is_present)
+            return complain(m, &op[k], rank, "parameters are not gathered");
+    }
+    for (int k = 0; k < count; k++) {
+        struct shards *s = &m->shards[rank][op[k].stage];
+        s->is_dirty |= s->is_reduced && (op[k].kind == PP_B || op[k].kind == PP_W);
+    }
+    return 1;
+}
+
+static int drop_shards(struct machine *m, int rank, const struct pp_op *op)
+{
+    struct shards *s = &m->shards[rank][op->stage];
+
+    if (s->is_cut && !s->is_present)
+        return complain(m, op, rank, "nothing to drop");
+    s->is_present = false;
+    return 1;
+}
+
+static bool are_shards_left(const struct machine *m)
+{
+    for (int r = 0; r < m->lists->ranks; r++)
+        for (int stage = 0; stage < m->head->stages; stage++)
+            if (m->shards[r][stage].is_present || m->shards[r][stage].is_dirty ||
+                unwaited(m, r, stage, -1))
+                return true;
+    return false;
+}
+
 static int collective(struct machine *m, int rank, const struct pp_op *op)
 {
+    if (purpose_of(op))
+        return post_of_shards(m, rank, op);
+    if ((op->kind == PP_AR || op->kind == PP_RS) && !is_tied(op) &&
+        m->shards[rank][op->stage].is_dirty)
+        return complain(m, op, rank, "gradients are not scattered");
     if (op->kind == PP_AG && op->split == 0 && is_updated(m, rank, op->pipe, op->stage))
         put(m, 'N', rank, op->stage, op->pipe, 0);
     if (is_tied(op) && !has_tied_gradients(m, rank))
@@ -499,7 +616,8 @@ static bool is_summed(const struct machine *m, int rank, const struct pp_op *op)
     for (int i = 0; i < m->lists->count[rank]; i++) {
         const struct pp_op *sum = &m->lists->ops[rank][i];
         if ((sum->kind == PP_AR || sum->kind == PP_RS) && !is_tied(sum) &&
-            sum->stage == op->stage && !is_bucket_summed(m, rank, op->stage, sum->split))
+            sum->stage == op->stage && purpose_of(sum) == 0 &&
+            !is_bucket_summed(m, rank, op->stage, sum->split))
             return false;
     }
     return true;
@@ -511,6 +629,9 @@ static int update(struct machine *m, int rank, const struct pp_op *op)
 
     if (!has_gradient(m, rank, op->pipe, op->stage))
         return complain(m, op, rank, "the gradient is not complete");
+    if (m->shards[rank][op->stage].is_dirty || unwaited(m, rank, op->stage, PP_FOR_VISIT) ||
+        unwaited(m, rank, op->stage, PP_FOR_PART) || unwaited(m, rank, op->stage, PP_FOR_REST))
+        return complain(m, op, rank, "the shard is not complete");
     if (count_sums(m, op->pipe, op->stage) > 0 && !is_summed(m, rank, op))
         return complain(m, op, rank, "the gradient is not summed");
     if (is_edge && posts_tied(m, rank) && !has(m, 'T', rank, 0, 0, 0))
@@ -534,6 +655,12 @@ static int wait(struct machine *m, int rank, const struct pp_op *op)
     if (!p->is_over)
         return 0;
     p->is_waited = true;
+    if (purpose_of(op)) {
+        if (is_gather(op) && m->shards[rank][op->stage].is_present)
+            return complain(m, op, rank, "the parameters are there");
+        m->shards[rank][op->stage].is_present |= is_gather(op);
+        return 1;
+    }
     for (int g = 0; g < op->granules; g++) {
         if (op->aux == PP_RECV_F)
             put(m, 'A', rank, op->stage - 1, op->mb + g, op->split);
@@ -603,6 +730,8 @@ static int step(struct machine *m, int rank)
         m->bars[rank]++;
     } else if (op->kind == PP_U) {
         result = update(m, rank, op);
+    } else if (op->kind == PP_DROP) {
+        result = drop_shards(m, rank, op);
     } else if (op->kind == PP_WAIT) {
         result = wait(m, rank, op);
     } else if (pp_op_is_compute(op->kind)) {
@@ -610,6 +739,8 @@ static int step(struct machine *m, int rank)
         if (op->aux != 0 && (count == 1 || op->aux != PP_FUSED_FIRST))
             return complain(m, op, rank, "half a pair");
         result = compute(m, rank, op, count);
+        if (result > 0)
+            result = use_shards(m, rank, op, count);
     } else if (pp_op_is_collective(op->kind)) {
         result = collective(m, rank, op);
     } else if (pp_op_is_send(op->kind)) {
@@ -645,6 +776,10 @@ static enum judgement run(struct machine *m)
         snprintf(m->why, WHY_BYTES, "stuck after %d of %d", done, total);
         return JUDGED_DEADLOCK;
     }
+    if (are_shards_left(m)) {
+        snprintf(m->why, WHY_BYTES, "shards are left");
+        return JUDGED_ILLEGAL;
+    }
     for (int p = 0; p < m->head->pipelines; p++)
         for (int s = 0; s < m->head->stages; s++)
             if (count_chunk(m, PP_AG, p, s) && count_chunk(m, PP_U, p, s) &&
@@ -671,6 +806,7 @@ enum judgement judge(const struct pp_program_head *head, const struct pp_orders 
     for (int rank = 0; rank < lists->ranks && is_placed; rank++)
         for (int i = 0; i < lists->count[rank] && is_placed; i++)
             is_placed = check_place(m, rank, &lists->ops[rank][i]) > 0;
+    find_shards(m);
     if (is_placed && is_complete(m))
         verdict = run(m);
     free(m);

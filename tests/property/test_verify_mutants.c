@@ -299,7 +299,7 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
     const int cuts[] = {2, 1, 3, 2, 1, 3, 2, 2};
     struct pp_program *compute, *program;
     struct pp_error err = {0};
-    const struct pp_lower_options options = {
+    struct pp_lower_options options = {
         .post = (enum pp_post)draw(t, 4),
         .recv_slots = draw(t, 4),
         .grad_sync = (enum pp_grad_sync)draw(t, 3),
@@ -312,17 +312,23 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
         .has_clip = draw(t, 3) == 0,
     };
 
+    if (head.pipelines == 1 && draw(t, 3) == 0) { /* parameters that are cut */
+        options.gather_units = draw(t, 4) ? cuts : NULL;
+        options.gather_buffers = 1 + draw(t, 2);
+        options.has_parts = draw(t, 2);
+        options.has_rest = options.zero && draw(t, 2);
+    }
     cr_assert_eq(pp_program_freeze(t->arena, &head, base, &compute, &err), PP_OK, "%s",
                  err.message);
     cr_assert_eq(pp_lower(t->arena, compute, &options, &program, &err), PP_OK, "%s: %s", t->shape,
                  err.message);
     const size_t used = strlen(t->shape);
-    snprintf(t->shape + used, sizeof(t->shape) - used, ", %s, R %d, %s%s%s%s%s%s%s%s",
+    snprintf(t->shape + used, sizeof(t->shape) - used, ", %s, R %d, %s%s%s%s%s%s%s%s%s",
              pp_post_names[options.post], options.recv_slots, pp_grad_sync_names[options.grad_sync],
              options.has_sync ? ", sync" : "", options.has_optimizer ? ", U" : "",
              options.zero ? ", zero" : "", options.has_tied ? ", tied" : "",
              options.recompute_frac ? ", R" : "", options.buckets ? ", buckets" : "",
-             options.has_clip ? ", clip" : "");
+             options.has_clip ? ", clip" : "", options.gather_units ? ", gathers" : "");
     struct pp_orders *lists = pp_program_thaw(t->arena, program);
     t->head = pp_program_head_of(program);
     t->what = "as lowered";

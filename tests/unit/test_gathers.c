@@ -111,6 +111,7 @@ static void check_case(struct pp_arena *arena, const struct pp_program *compute,
         options.has_sync = at > 5;
         options.zero = options.has_rest = at > 8;
         options.has_parts = at % 4 == 3;
+        options.has_tied = at % 3 != 1 && compute->stages > 1;
         options.recompute_frac = at % 5 == 0 ? all : NULL;
         const struct pp_program *p = lower(arena, compute, &options);
         struct machine machine = machine_make(arena, p);
