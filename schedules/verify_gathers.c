@@ -112,14 +112,14 @@ static enum pp_status check_sum(struct gathers *g, int i)
     struct stage *s = &g->stages[p->stage[i]];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
-    if (s->dirty >= 0)
+    if (s->dirty >= 0 && p->split[i] + 1 >= p->granule_count[i]) /* others may sum earlier units */
         return pp_verify_fail(g->v, i, "%s comes before the gradients of %s are scattered",
                               text_of(g, i, a), text_of(g, s->dirty, b));
     if (p->version[i] != PP_FOR_REST) {
         s->sum = i;
         return PP_OK;
     }
-    if (s->rest >= 0)
+    if (s->rest >= 0 && p->split[i] <= p->split[s->rest])
         return pp_verify_fail(g->v, i, "%s is listed twice", text_of(g, i, a));
     if (s->sum < 0)
         return pp_verify_fail(g->v, i, "%s sums what no RS has scattered before it",

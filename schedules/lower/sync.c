@@ -242,21 +242,41 @@ static void add_member(const struct sync *s, struct members *members, int sum, i
     members->pipe[rank] = pipe;
 }
 
-/* All buckets of a sum, and the sum of what a scatter leaves. */
-static void post_sum(struct sync *s, const struct sum *sum, int rank, int at, int pipe)
+/* The sum over the groups of shards of what a scatter leaves: runs behind it. */
+static struct pp_op rest_of(struct pp_op scatter)
 {
+    scatter.kind = PP_AR;
+    scatter.version = PP_FOR_REST;
+    return scatter;
+}
+
+/* Where a chunk is gathered in several units, all but the gradients of its last one are scattered
+ * inside of the backward: the buckets before the last need not wait for the scatter behind it. */
+static int inside_at(const struct sync *s, const struct sum *sum, int rank, int at, int before)
+{
+    const struct pp_op *ops = s->lists->ops[rank];
+
+    if (sum->is_tied || !s->options->gather_units || s->options->gather_units[sum->stage] < 2)
+        return at;
+    while (at > before && ops[at - 1].kind == PP_RS && ops[at - 1].version == PP_FOR_VISIT &&
+           ops[at - 1].stage == sum->stage)
+        at--;
+    return at;
+}
+
+/* All buckets of a sum, each with the sum of what its scatter leaves. */
+static void post_sum(struct sync *s, const struct sum *sum, int rank, int at, int before, int pipe)
+{
+    const int inside = inside_at(s, sum, rank, at, before);
     struct pp_op op = sum_op(s, sum, pipe);
 
     op.granules = sum->is_tied ? 0 : (uint8_t)pp_lower_buckets(s->options, sum->stage);
-    do
-        pp_inserts_add(s->arena, &s->posts[rank], at, op);
-    while (++op.split < op.granules);
-    if (op.kind != PP_RS || !s->options->has_rest)
-        return;
-    op.kind = PP_AR; /* of the shard that the scatter leaves: runs behind it */
-    op.version = PP_FOR_REST;
-    op.split = op.granules = 0;
-    pp_inserts_add(s->arena, &s->posts[rank], at, op);
+    do {
+        const int place = op.split + 1 < op.granules ? inside : at;
+        pp_inserts_add(s->arena, &s->posts[rank], place, op);
+        if (op.kind == PP_RS && s->options->has_rest)
+            pp_inserts_add(s->arena, &s->posts[rank], place, rest_of(op));
+    } while (++op.split < op.granules);
 }
 
 static void post_sums(struct sync *s)
@@ -280,7 +300,7 @@ static void post_sums(struct sync *s)
             const int before = posts->count ? posts->data[posts->count - 1].before : 0;
 
             post_sum(s, &s->sums[i], rank, members.at[rank] > before ? members.at[rank] : before,
-                     members.pipe[rank]);
+                     before, members.pipe[rank]);
         }
     }
 }
