@@ -2,8 +2,8 @@
 
 /* Device numbers are dense peaks of the data sheets; memory is what the driver reports as total
  * (B300, GB200, GB300: the capacity of the data sheet).
- * gemm_eta, memory_eta, launch_s, link latencies, eta_link and other_bytes are our assumptions for
- * an uncalibrated run, of the order of public benchmarks (docs/costs.md, "Constants"). */
+ * gemm_eta, memory_eta, attention_eta and launch_s are fitted on published runs, alike for a
+ * generation; links and other_bytes: docs/costs.md, "Constants". */
 
 #define MIB   (1024.0 * 1024.0)
 #define GIB   (1024.0 * MIB)

@@ -3,11 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
-const char *const pp_constant_home_names[] = {"device", "links", "framework"};
-
 #define DEVICE(field)                                                                              \
     .name = #field, .home = PP_HOME_DEVICE, .offset = offsetof(struct pp_device, field)
-#define LINKS(field) .home = PP_HOME_LINKS, .offset = offsetof(struct pp_cluster, field)
+
 #define FRAMEWORK(field)                                                                           \
     .name = #field, .home = PP_HOME_FRAMEWORK, .offset = offsetof(struct pp_framework, field)
 
@@ -48,17 +46,13 @@ const char *pp_constant_owner(const struct pp_constant *constant, const struct p
 
     if (is_framework && framework == pp_framework_plain)
         return NULL;
-    if (constant->is_common)
-        return "all";
     return is_framework ? framework->name : pp_device_generation(&cluster->device);
 }
 
 static void *base_of(const struct pp_constant *constant, const struct pp_cluster *cluster,
                      const struct pp_framework *framework)
 {
-    const void *bases[] = {[PP_HOME_DEVICE] = &cluster->device,
-                           [PP_HOME_LINKS] = cluster,
-                           [PP_HOME_FRAMEWORK] = framework};
+    const void *bases[] = {[PP_HOME_DEVICE] = &cluster->device, [PP_HOME_FRAMEWORK] = framework};
 
     return (char *)bases[constant->home] + constant->offset;
 }

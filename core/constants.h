@@ -3,7 +3,7 @@
  * devices, clusters and frameworks stands in data sheets or in the source of a library.
  *
  * A constant belongs to an owner: the generation of a device ("ampere": all A100 and A800 share it,
- * so that a device nobody measured is predicted from its siblings), a framework, or the network.
+ * so that a device nobody measured is predicted from its siblings), or a framework.
  * docs/costs.md, "Constants". */
 #ifndef PP_CORE_CONSTANTS_H
 #define PP_CORE_CONSTANTS_H
@@ -11,23 +11,21 @@
 #include "core/cluster.h"
 #include "core/framework.h"
 
-enum pp_constant_home { PP_HOME_DEVICE, PP_HOME_LINKS, PP_HOME_FRAMEWORK };
-extern const char *const pp_constant_home_names[]; /* "device", "links", "framework" */
+enum pp_constant_home { PP_HOME_DEVICE, PP_HOME_FRAMEWORK };
 
 struct pp_constant {
     const char *name; /* "gemm_eta": that of the field */
     enum pp_constant_home home;
-    size_t offset;      /* of a double in struct pp_device, pp_cluster or pp_framework */
+    size_t offset;      /* of a double in struct pp_device or pp_framework */
     double typical;     /* before any measurement */
     double least, most; /* what is physical, and the solver keeps to */
     double spread;      /* of the logarithm: owners differ from each other by about this factor */
-    bool is_common;     /* all owners have the same value */
 };
 extern const struct pp_constant pp_constants[]; /* terminated by name NULL */
 
 /* "pascal", "volta", "ampere", "hopper", "blackwell"; the device's own name when it is of none. */
 const char *pp_device_generation(const struct pp_device *device);
-/* Whose constant it is for runs on this cluster with this framework: "ampere", "megatron", "all".
+/* Whose constant it is for runs on this cluster with this framework: "ampere", "megatron".
  * NULL: nobody's, as the framework is "plain", which has none by definition. */
 const char *pp_constant_owner(const struct pp_constant *constant, const struct pp_cluster *cluster,
                               const struct pp_framework *framework);
