@@ -52,7 +52,7 @@ enum pp_status pp_planner_free(const struct pp_request *request, struct pp_plann
  * differ by less than what analytic costs are wrong by (docs/accuracy.md) are ties: of those come
  * first where gradients are cut like parameters, then least communication by the closed form, and
  * where that is a tie, too, least state. */
-#define PP_PLANNER_TIE_FRAC 0.05
+#define PP_PLANNER_TIE_FRAC 0.08
 enum pp_status pp_planner_run(struct pp_arena *arena, struct pp_planner *planner,
                               struct pp_error *err);
 
