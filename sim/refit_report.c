@@ -111,6 +111,9 @@ enum pp_status pp_refit_validation(struct pp_arena *arena, const struct pp_measu
     for (int i = 0; i < list->count; i++)
         pp_measure_case_open(arena, &list->rows[i], &cases[i]);
     pp_refit_open(arena, cases, list->count, &refit);
+    if (refit.row_count == 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "--refit: no row has both a published step time and a prediction");
     PP_TRY(pp_refit_solve(&refit, STEPS_MAX, err));
     if (out)
         fprintf(out, "fitted in %d steps on %d rows of %d families\n\n", refit.steps,

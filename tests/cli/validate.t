@@ -92,3 +92,14 @@ $ pipesim validate tests/cli/validate.csv --json --markdown
 = 2
 $ pipesim validate tests/cli/validate.csv --markdown | grep -c '^|'
 > 40
+
+# Constants fitted on the rows that can be predicted; digits depend on the constants built in.
+$ pipesim validate tests/cli/validate.csv --refit --worst 0 | sed -n '/^fitted in/p;/^constant/p;/^median error of a family/,/^$/p' | sed -E 's/[0-9.]+ (%|steps)/N \1/g; s/ +/ /g'
+> fitted in N steps on 2 rows of 1 families
+> constant of fitted least most rows
+> median error of a family with it without
+> alpha N % N %
+>
+$ pipesim validate tests/cli/validate.csv --refit --family missing
+! pipesim: error: --family missing: no row is of that family
+= 2
