@@ -14,10 +14,10 @@ const struct pp_constant pp_constants[] = {
     {DEVICE(gemm_eta), .typical = 0.75, .least = 0.2, .most = 1, .spread = 0.15},
     {DEVICE(memory_eta), .typical = 0.8, .least = 0.3, .most = 1, .spread = 0.1},
     {DEVICE(attention_eta), .typical = 0.5, .least = 0.1, .most = 1, .spread = 0.2},
-    {DEVICE(launch_s), .typical = 3e-6, .least = 0.5e-6, .most = 100e-6, .spread = 0.5},
+    {DEVICE(launch_s), .typical = 3e-6, .least = 0.5e-6, .most = 100e-6, .spread = 0.25},
     /* eager PyTorch launches some 20,000 kernels a second */
     {FRAMEWORK(kernel_gap_s), .typical = 50e-6, .least = 1e-6, .most = 200e-6, .spread = 0.05},
-    {FRAMEWORK(op_gap_s), .typical = 0.3e-3, .least = 1e-6, .most = 10e-3, .spread = 0.7},
+    {FRAMEWORK(op_gap_s), .typical = 0.3e-3, .least = 1e-6, .most = 10e-3, .spread = 0.25},
     {FRAMEWORK(step_gap_s), .typical = 5e-3, .least = 0.1e-3, .most = 1, .spread = 1},
     {FRAMEWORK(host_frac), .typical = 0.2, .least = 0.02, .most = 1, .spread = 0.1},
     {.name = NULL},

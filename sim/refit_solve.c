@@ -10,7 +10,7 @@ static const double HUBER = 0.05;
 static const double NOISE = 0.08;
 enum { REWEIGHTINGS = 25 };
 /* A constant's siblings as a whole may be as far from its typical value as so many spreads. */
-static const double COMMON_SPREADS = 3;
+static const double COMMON_SPREADS = 2;
 
 /* 1 for residuals that count by their square. */
 static double huber_weight(double residual)
