@@ -18,7 +18,7 @@
     .fp32_flops_per_s = 9.3 * TERA, .half_flops_per_s = 18.7 * TERA,                               \
     .multiprocessors = 56,                                                                         \
     .memory_bytes = 16280 * MIB, .memory_bytes_per_s = 732 * GIGA,                                 \
-    .launch_s = 22 * MICRO, .gemm_eta = 0.99, .memory_eta = 0.70, .attention_eta = 0.3,            \
+    .launch_s = 8 * MICRO, .gemm_eta = 0.99, .memory_eta = 0.51, .attention_eta = 0.3,             \
     .is_attention_unfused = true,                                                                  \
     .source = "NVIDIA Tesla P100 PCIe data sheet: 9.3 TFLOP/s fp32, 732 GB/s"                      \
 }

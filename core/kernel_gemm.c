@@ -22,6 +22,9 @@ enum { TILES = sizeof tiles / sizeof *tiles, PARTS_MAX = 8 };
 /* Steps along k that filling the pipeline and writing a tile are worth: on tensor cores, and in
  * fp32 without them, where a step takes sixteen times as long. */
 static const double tensor_ramp = 64, plain_ramp = 4;
+/* What a small tile loses to loads, of what it loses on tensor cores: values are twice as wide, and
+ * a step takes sixteen times as long. */
+static const double plain_loads = 2.0 / 16;
 /* Partial sums are in fp32, written by each part and read once. */
 static const double part_bytes = 8;
 
@@ -49,6 +52,13 @@ static bool has_tensor_cores(const struct pp_device *device)
     return device->precision != PP_PRECISION_FP32;
 }
 
+static double tile_speed(const struct pp_device *device, const struct tile *tile)
+{
+    const double loads = 1 / tile->speed - 1;
+
+    return 1 / (1 + (has_tensor_cores(device) ? loads : plain_loads * loads));
+}
+
 struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm g)
 {
     const double speed = device->gemm_eta * (g.is_misaligned ? misaligned_speed : 1);
@@ -56,13 +66,14 @@ struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm 
     struct pp_gemm_plan best = {.eta = 0};
 
     for (int t = 0; t < TILES; t++) {
+        const double speed_frac = tile_speed(device, &tiles[t]);
         const double count = ceil(g.m / tiles[t].m) * ceil(g.n / tiles[t].n) * g.batch;
         for (int parts = 1; parts <= PARTS_MAX; parts *= 2) {
             const double k = g.k / parts;
             const double waves = ceil(count * parts / device->multiprocessors);
             /* steps of all multiprocessors against those that do useful work */
-            const double steps = waves * device->multiprocessors * (k + ramp) * tiles[t].m *
-                                 tiles[t].n / tiles[t].speed;
+            const double steps =
+                waves * device->multiprocessors * (k + ramp) * tiles[t].m * tiles[t].n / speed_frac;
             const double eta = speed * g.m * g.n * g.k * g.batch / steps;
             if (eta > best.eta)
                 best = (struct pp_gemm_plan){

@@ -106,24 +106,37 @@ static void add_scores_product(struct pp_layer_kernels *list, struct shape s, co
 
 /* One kernel scales, masks and normalizes scores in 16 bits, four rows of samples and heads and at
  * most 4,096 keys at a time (Megatron-LM, megatron/core/fusions/fused_softmax.py); elsewhere scale,
- * mask, cast and softmax follow one another. */
+ * mask, cast and softmax follow one another. In fp32 there is nothing to cast, and no gradient of a
+ * mask that is added (BERT). */
 enum { SOFTMAX_ROWS = 4, SOFTMAX_KEYS = 4096 };
+enum softmax_kind { SOFTMAX_APART, SOFTMAX_FP32, SOFTMAX_FUSED };
 static const struct {
     int launches[2];
     double passes[2];
-} softmax[] = {{{4, 4}, {8, 9}}, {{1, 1}, {2, 3}}};
+} softmax[] = {
+    [SOFTMAX_APART] = {{4, 4}, {8, 9}},
+    [SOFTMAX_FP32] = {{3, 2}, {6, 5}},
+    [SOFTMAX_FUSED] = {{1, 1}, {2, 3}},
+};
+
+static enum softmax_kind softmax_kind(const struct pp_layer_kernels *list, struct shape s)
+{
+    if (list->value_bytes == 4)
+        return SOFTMAX_FP32;
+    return fmod(s.samples * s.heads, SOFTMAX_ROWS) == 0 && s.keys <= SOFTMAX_KEYS ? SOFTMAX_FUSED
+                                                                                  : SOFTMAX_APART;
+}
 
 static void add_softmax(struct pp_layer_kernels *list, struct shape s, double scores)
 {
     const double e = list->value_bytes;
-    const bool is_fused =
-        fmod(s.samples * s.heads, SOFTMAX_ROWS) == 0 && s.keys <= SOFTMAX_KEYS && e == 2;
+    const enum softmax_kind kind = softmax_kind(list, s);
 
-    add_core_traffic(list, scores,
-                     (struct pp_layer_traffic){
-                         "attention softmax",
-                         {softmax[is_fused].launches[0], softmax[is_fused].launches[1], 0},
-                         {softmax[is_fused].passes[0] * e, softmax[is_fused].passes[1] * e, 0}});
+    add_core_traffic(
+        list, scores,
+        (struct pp_layer_traffic){"attention softmax",
+                                  {softmax[kind].launches[0], softmax[kind].launches[1], 0},
+                                  {softmax[kind].passes[0] * e, softmax[kind].passes[1] * e, 0}});
 }
 
 static void add_unfused(struct pp_layer_kernels *list, struct shape s)

@@ -3,7 +3,7 @@ $ pipesim clusters p100-daint
 > p100-daint: 1 x P100-PCIe 16GB a node
 >   network  Piz Daint XC50: one P100 per node, Aries dragonfly
 >   device   9.30 TFLOP/s dense fp32, memory 15.9 GiB at 732 GB/s
->            kernel launch 22 us, reached share of peak: matrix 0.99, memory 0.7
+>            kernel launch 8 us, reached of peak: matrix 0.99, memory 0.51
 >            attention unfused; 56 multiprocessors
 >            dense TFLOP/s: fp32 9.3, fp16 18.7
 >   in node  12.0 GB/s a device and direction, latency 10 us
@@ -21,7 +21,7 @@ $ pipesim clusters v100-dgx1
 > v100-dgx1: 8 x V100-SXM2 32GB a node
 >   network  DGX-1 V100: 4x100 Gb/s EDR InfiniBand, fat tree
 >   device   125 TFLOP/s dense fp16, memory 31.7 GiB at 900 GB/s
->            kernel launch 2 us, reached share of peak: matrix 0.76, memory 0.8
+>            kernel launch 3.2 us, reached of peak: matrix 0.8, memory 0.84
 >            attention unfused; 80 multiprocessors
 >            dense TFLOP/s: fp32 15.7, fp16 125
 >   in node  150 GB/s a device and direction, latency 4.07 us

@@ -8,7 +8,7 @@ $ pipesim clusters tests/fuzz/corpus/platform/zones.xml
 > tests/fuzz/corpus/platform/zones.xml: 2 x V100-SXM2 32GB a node
 >   network  platform of 4 hosts and 8 links
 >   device   125 TFLOP/s dense fp16, memory 31.7 GiB at 900 GB/s
->            kernel launch 2 us, reached share of peak: matrix 0.76, memory 0.8
+>            kernel launch 2 us, reached of peak: matrix 0.76, memory 0.8
 >            attention unfused; 80 multiprocessors
 >            dense TFLOP/s: fp32 15.7, fp16 125
 >   in node  100 GB/s a device and direction, latency 1 us
