@@ -27,6 +27,7 @@ static struct pp_cost share(struct pp_cost cost, int part, int whole)
                             .cp_ps = pp_costs_share_ps(cost.cp_ps, part, whole),
                             .ep_ps = pp_costs_share_ps(cost.ep_ps, part, whole),
                             .gather_ps = pp_costs_share_ps(cost.gather_ps, part, whole),
+                            .copy_ps = pp_costs_share_ps(cost.copy_ps, part, whole),
                             .flops = cost.flops * frac,
                             .bytes = cost.bytes * frac};
 }
@@ -38,6 +39,7 @@ static struct pp_cost sum(struct pp_cost a, struct pp_cost b)
                             .cp_ps = a.cp_ps + b.cp_ps,
                             .ep_ps = a.ep_ps + b.ep_ps,
                             .gather_ps = a.gather_ps + b.gather_ps,
+                            .copy_ps = a.copy_ps + b.copy_ps,
                             .flops = a.flops + b.flops,
                             .bytes = a.bytes + b.bytes};
 }
@@ -99,7 +101,8 @@ static struct pp_cost single(const struct pp_costs *costs, const struct pp_op *o
 
     if (op->kind == PP_AR && op->aux == PP_TIED)
         return costs->tied ? *costs->tied : (struct pp_cost){0};
-    if (pp_op_has_buckets(op->kind) && op->version > 0 && op->version < PP_PURPOSES)
+    if (!pp_op_kinds[op->kind].has_mb && pp_op_has_purpose(op->kind) && op->version > 0 &&
+        op->version < PP_PURPOSES)
         table = costs->purpose[op->version];
     if (!table || op->stage >= costs->stages)
         return (struct pp_cost){0};

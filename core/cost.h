@@ -9,6 +9,7 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/op.h"
+#include "core/state.h"
 
 struct pp_cost {
     int64_t ps;         /* duration */
@@ -16,6 +17,7 @@ struct pp_cost {
     int64_t cp_ps;      /* ... context-parallel */
     int64_t ep_ps;      /* ... expert-parallel */
     int64_t gather_ps;  /* ... in exposed gathers and scatters of sharded state */
+    int64_t copy_ps;    /* ... in exposed copies between memory tiers */
     int64_t latency_ps; /* collective: share of ps that every bucket pays, whatever its bytes */
     double flops;       /* executed by the tp*cp devices of the program rank together */
     double bytes;       /* p2p, collective: payload per device. Compute: HBM traffic per device */
@@ -35,6 +37,12 @@ struct pp_stage_memory {
     double forward_bytes, backward_bytes; /* F; B or I: of one whole micro-batch */
     double dense_grad_bytes;              /* B or W: a whole gradient before it is added up */
     double update_bytes;                  /* U: until the last U of the rank */
+    /* what lies on other tiers */
+    double resting_frac;  /* of what is saved, where it is kept in fewer bits until it is used; 0 =
+                           * all of it */
+    double fetched_bytes; /* MOVE.fetch: buckets of optimizer state on the device, until the WAIT
+                           * for MOVE.store */
+    double away_bytes[PP_TIERS]; /* state, by the tier it lives on */
 };
 
 /* Gradients that are cut, and parameters: a stage in units that are gathered one by one. Per
@@ -67,7 +75,8 @@ struct pp_costs {
     bool is_unit;       /* unit mode: nothing costs time but compute and C */
 
     /* Duration for ONE WHOLE micro-batch-split: index [stage * splits + split]. A granule takes its
-     * share. NULL where the kind does not occur. U, AG, RS, AR, BC: index [stage]. */
+     * share. NULL where the kind does not occur. COPY: either way. U, AG, RS, AR, BC: index
+     * [stage]. */
     struct pp_cost *op[PP_OP_KINDS];
     /* An OVERLAP_F_B pair, by [stage of F * stages + stage of B]; where that is NULL, one entry for
      * all stages; where that is NULL too, the sum of F and B, in which exchanges of experts hide
@@ -93,6 +102,7 @@ struct pp_costs {
     struct pp_stage_gathers *gathers; /* [stage]; NULL: both are whole */
     int gather_buffers;               /* units that have room beside each other */
     double other_bytes;               /* per device: context, libraries, workspace */
+    enum pp_tier saved_home;          /* where saved activations wait for their backward */
     double fragment_frac;             /* of all tensors at the peak: what the allocator wastes */
 
     const char *origin; /* "analytic" | "table" | "measured" | "unit" */

@@ -11,11 +11,15 @@ const struct pp_op_kind_info pp_op_kinds[PP_OP_KINDS] = {
 };
 
 const char *const pp_purpose_names[PP_PURPOSES] = {
-    [PP_FOR_STEP] = "step",   [PP_FOR_FORWARD] = "forward", [PP_FOR_BACKWARD] = "backward",
-    [PP_FOR_VISIT] = "visit", [PP_FOR_PART] = "part",       [PP_FOR_REST] = "rest"};
+    [PP_FOR_STEP] = "step",     [PP_FOR_FORWARD] = "forward", [PP_FOR_BACKWARD] = "backward",
+    [PP_FOR_VISIT] = "visit",   [PP_FOR_PART] = "part",       [PP_FOR_REST] = "rest",
+    [PP_FOR_DOWN] = "down",     [PP_FOR_UP] = "up",           [PP_FOR_GRADS] = "grads",
+    [PP_FOR_PARAMS] = "params", [PP_FOR_FETCH] = "fetch",     [PP_FOR_STORE] = "store"};
 const uint8_t pp_purpose_kinds[PP_PURPOSES] = {
     [PP_FOR_STEP] = PP_OP_KINDS, [PP_FOR_FORWARD] = PP_AG, [PP_FOR_BACKWARD] = PP_AG,
-    [PP_FOR_VISIT] = PP_RS,      [PP_FOR_PART] = PP_RS,    [PP_FOR_REST] = PP_AR};
+    [PP_FOR_VISIT] = PP_RS,      [PP_FOR_PART] = PP_RS,    [PP_FOR_REST] = PP_AR,
+    [PP_FOR_DOWN] = PP_COPY,     [PP_FOR_UP] = PP_COPY,    [PP_FOR_GRADS] = PP_MOVE,
+    [PP_FOR_PARAMS] = PP_MOVE,   [PP_FOR_FETCH] = PP_MOVE, [PP_FOR_STORE] = PP_MOVE};
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
@@ -71,7 +75,7 @@ static char *put_single(char *at, int kind, const struct pp_op *op, struct pp_op
         return put_text(at, ")AR");
     }
     at = put_text(put_int(at, op->stage), pp_op_kinds[kind].text);
-    if (pp_op_has_buckets(kind) && op->version && op->version < PP_PURPOSES) {
+    if (pp_op_has_purpose(kind) && op->version && op->version < PP_PURPOSES) {
         *at++ = '.';
         at = put_text(at, pp_purpose_names[op->version]);
     }
@@ -274,17 +278,19 @@ static enum pp_status parse_purpose(struct cursor *c, struct pp_op *op)
         op->version = purpose;
         return PP_OK;
     }
-    return fail(c, "expected AG.forward, AG.backward, RS.visit, RS.part or AR.rest");
+    fail(c, "expected");
+    for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
+        pp_error_append(c->err, "%s %s.%s", purpose > PP_FOR_STEP + 1 ? "," : "",
+                        pp_op_kinds[pp_purpose_kinds[purpose]].text, pp_purpose_names[purpose]);
+    return PP_EPROGRAM;
 }
 
-/* What may follow the micro-batch or the kind: .purpose, @pipe, #bucket/buckets, vVersion, [slot].
+/* What may follow the micro-batch or the kind: @pipe, #bucket/buckets, vVersion, [slot].
  */
 static enum pp_status parse_suffixes(struct cursor *c, struct pp_op *op)
 {
     int64_t value;
 
-    if (take(c, '.'))
-        PP_TRY(parse_purpose(c, op));
     if (!pp_op_kinds[op->kind].has_mb && take(c, '@')) {
         PP_TRY(parse_int(c, "pipeline", UINT16_MAX - 1, &value));
         op->pipe = (uint16_t)value;
@@ -314,6 +320,8 @@ static enum pp_status parse_single(struct cursor *c, struct pp_op *op)
     PP_TRY(parse_kind(c, &kind));
     op->stage = (uint16_t)stage;
     op->kind = (uint8_t)kind;
+    if (take(c, '.'))
+        PP_TRY(parse_purpose(c, op));
     if (pp_op_kinds[kind].has_mb)
         PP_TRY(parse_micro_batch(c, op));
     else if (is_digit(*c->at))

@@ -8,6 +8,7 @@
  *   (0;7)AR      gradient sum of a tied embedding over the first and the last stage
  *   0AR#1/4      bucket 1 of the 4, counted from 0, into which a collective of a stage is cut
  *   0AG.forward  a collective with another purpose than the end of a step, enum pp_purpose
+ *   0COPY.down3  0MOVE.grads  between memory tiers, enum pp_purpose
  *   1RECV_F0[2]  uses buffer slot 2 of its class   0F3v1   weight version 1 (printed when not 0) */
 #ifndef PP_CORE_OP_H
 #define PP_CORE_OP_H
@@ -68,8 +69,8 @@ static inline bool pp_op_is_posted(int kind)
            pp_op_kinds[kind].stream != PP_STREAM_CONTROL;
 }
 
-/* What a collective of a stage is for, where that is not the end of a step: in `version`, of its
- * WAIT too. One row a purpose in core/op.c. */
+/* What a collective of a stage is for, where that is not the end of a step, and what is copied
+ * between memory tiers: in `version`, of its WAIT too. One row a purpose in core/op.c. */
 enum pp_purpose {
     PP_FOR_STEP,     /* sums of gradients, gathers of what they have changed */
     PP_FOR_FORWARD,  /* AG: parameters before the uses that begin with a forward */
@@ -77,14 +78,32 @@ enum pp_purpose {
     PP_FOR_VISIT,    /* RS: gradients of parameters that were gathered */
     PP_FOR_PART,     /* RS: gradients of one micro-batch, into the shards that are kept */
     PP_FOR_REST,     /* AR: a scattered sum over the groups that hold all its shards */
+    PP_FOR_DOWN,     /* COPY: what a forward has saved, from the device */
+    PP_FOR_UP,       /* COPY: ... back to the device */
+    PP_FOR_GRADS,    /* MOVE: gradients down, to the optimizer on the host */
+    PP_FOR_PARAMS,   /* MOVE: parameters up that it has updated */
+    PP_FOR_FETCH,    /* MOVE: optimizer state up: the first bucket of an update on the device */
+    PP_FOR_STORE,    /* MOVE: ... down: the last one */
     PP_PURPOSES
 };
 extern const char *const pp_purpose_names[PP_PURPOSES];
 /* The kind that may have it; PP_OP_KINDS for PP_FOR_STEP, which many have. */
 extern const uint8_t pp_purpose_kinds[PP_PURPOSES];
+/* Kinds that may have one. */
+static inline bool pp_op_has_purpose(int kind)
+{
+    return pp_op_has_buckets(kind) || pp_op_kinds[kind].stream == PP_STREAM_COPY;
+}
 static inline bool pp_purpose_is_gather(int purpose)
 {
     return purpose == PP_FOR_FORWARD || purpose == PP_FOR_BACKWARD;
+}
+
+/* Copies run on two streams, as PCIe does: down, which all others use too, and up. */
+enum { PP_COPY_STREAMS = 2 };
+static inline int pp_copy_stream(int purpose)
+{
+    return purpose == PP_FOR_UP || purpose == PP_FOR_PARAMS || purpose == PP_FOR_FETCH;
 }
 
 enum { PP_MAX_BUCKETS = UINT8_MAX };
@@ -109,7 +128,7 @@ struct pp_op {
     uint16_t peer;    /* SEND/RECV: the other rank. AR with PP_TIED and its WAIT: the last stage
                        * (`stage` is the first; a WAIT(AR) with peer != 0 is tied). Else 0 */
     uint8_t version;  /* weight version named by F, B, I, W, R (asynchronous). Collective of a
-                       * stage, WAIT for one: enum pp_purpose. Else 0 */
+                       * stage, COPY, MOVE, WAIT for one: enum pp_purpose. Else 0 */
     uint8_t job;      /* 0; room for several jobs on one machine */
 };
 _Static_assert(sizeof(struct pp_op) == 24, "an instruction is 24 bytes");

@@ -137,7 +137,7 @@ struct walk {
     struct pp_graph *g;
     int rank;
     struct pp_clock clock;
-    int32_t last_send, last_collective, last_copy;
+    int32_t last_send, last_collective, last_copy[PP_COPY_STREAMS];
     int32_t message0, collective0; /* node of message 0, of collective 0 */
     int32_t *barriers;             /* nodes; every rank meets the same ones in order */
     int barrier_count, barrier_capacity, passed;
@@ -185,7 +185,9 @@ static int32_t walk_own(struct walk *w, int i, int32_t before)
 
 static void walk_copy(struct walk *w, int i)
 {
-    w->last_copy = walk_own(w, i, w->last_copy);
+    int32_t *last = &w->last_copy[pp_copy_stream(w->g->program->version[i])];
+
+    *last = walk_own(w, i, *last);
 }
 
 /* When collective i is posted: at the rank's clock, or inside the backward that makes its bucket's
@@ -376,18 +378,20 @@ static void walk_rank(struct walk *w)
     struct pp_graph *g = w->g;
     const struct pp_program *p = g->program;
     const int32_t clock = pp_graph_clock(g, w->rank, &w->clock);
-    const int32_t send = pp_graph_entry(g), collective = pp_graph_entry(g),
-                  copy = pp_graph_entry(g);
+    const int32_t send = pp_graph_entry(g), collective = pp_graph_entry(g);
+    int32_t copy[PP_COPY_STREAMS];
 
     w->last_send = send;
     w->last_collective = collective;
-    w->last_copy = copy;
+    for (int k = 0; k < PP_COPY_STREAMS; k++)
+        w->last_copy[k] = copy[k] = pp_graph_entry(g);
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++)
         walk_stream[pp_op_kinds[p->kind[i]].stream](w, i);
     pp_graph_carry(g, clock, clock_node(g, &w->clock));
     pp_graph_carry(g, send, w->last_send);
     pp_graph_carry(g, collective, w->last_collective);
-    pp_graph_carry(g, copy, w->last_copy);
+    for (int k = 0; k < PP_COPY_STREAMS; k++)
+        pp_graph_carry(g, copy[k], w->last_copy[k]);
 }
 
 enum pp_status pp_graph_lowered(struct pp_graph *g, struct pp_error *err)

@@ -197,11 +197,11 @@ static enum pp_status check_op(const struct pp_freeze *f, int rank, int at)
         return pp_freeze_error(f, rank, at, "nothing to wait for");
     if (op->stage >= f->p->stages)
         return pp_freeze_error(f, rank, at, "stages are 0 to %d", f->p->stages - 1);
+    if (pp_op_has_purpose(op->kind) && op->version &&
+        (op->version >= PP_PURPOSES || pp_purpose_kinds[op->version] != op->kind))
+        return pp_freeze_error(f, rank, at, "this kind has no such purpose");
     if (op_has_mb(op))
         PP_TRY(check_micro_batch(f, rank, at));
-    else if (pp_op_has_buckets(op->kind) && op->version &&
-             (op->version >= PP_PURPOSES || pp_purpose_kinds[op->version] != op->kind))
-        return pp_freeze_error(f, rank, at, "this kind has no such purpose");
     else if (op_is_cut(op) && op->split >= op->granules)
         return pp_freeze_error(f, rank, at, "buckets are 0 to %d", op->granules - 1);
     else if (op->pipe >= f->p->pipelines)

@@ -163,13 +163,15 @@ enum pp_status pp_freeze_channels(const struct pp_freeze *f)
 
 static uint64_t wait_key(const struct pp_program *p, int i, int kind, bool tied)
 {
-    /* purpose 3 bits, kind 5, tied 1, split 8, stage 16, micro-batch or pipeline 31 */
+    /* purpose 4 bits (a tied sum has none), kind 5, split 8, stage 16, micro-batch or pipeline 31
+     */
+    enum { TIED = 15 };
+    _Static_assert((int)PP_PURPOSES <= (int)TIED && PP_OP_KINDS <= 32, "fields of the key");
     const uint64_t which = p->mb[i] >= 0 ? (uint64_t)p->mb[i] : tied ? 0 : p->pipe[i];
+    const uint64_t purpose = tied ? TIED : pp_op_has_purpose(kind) ? p->version[i] : 0;
 
-    const uint64_t purpose = pp_op_has_buckets(kind) ? p->version[i] : 0;
-
-    return purpose << 61 | (uint64_t)kind << 56 | (uint64_t)tied << 55 |
-           (uint64_t)p->split[i] << 47 | (uint64_t)p->stage[i] << 31 | which;
+    return purpose << 60 | (uint64_t)kind << 55 | (uint64_t)p->split[i] << 47 |
+           (uint64_t)p->stage[i] << 31 | which;
 }
 
 enum pp_status pp_freeze_waits(const struct pp_freeze *f)

@@ -36,7 +36,7 @@ static void count_op(struct census *census, const struct pp_op *op, int rank, in
         census->splits = max(census->splits, op->split + 1);
         census->granules = max(census->granules, op->granules);
     }
-    if (pp_op_is_compute(op->kind)) /* of a collective: its purpose */
+    if (pp_op_is_compute(op->kind)) /* of others it is a purpose */
         census->versions = max(census->versions, op->version + 1);
     census->has_backward |= is_backward;
     census->has_other |= !(is_backward || op->kind == PP_F || op->kind == PP_R) || op->slot >= 0;

@@ -82,10 +82,11 @@ static bool run_collective(struct pp_run *r, struct pp_instance *in)
 
 static bool run_copy(struct pp_run *r, struct pp_instance *in)
 {
-    const int64_t start_ps = in->copy_ps > in->clock_ps ? in->copy_ps : in->clock_ps;
+    int64_t *copy_ps = &in->copy_ps[pp_copy_stream(r->p->version[in->pc])];
+    const int64_t start_ps = *copy_ps > in->clock_ps ? *copy_ps : in->clock_ps;
 
-    in->copy_ps = start_ps + r->ps[in->pc];
-    record(r, in, in->pc, start_ps, in->copy_ps);
+    *copy_ps = start_ps + r->ps[in->pc];
+    record(r, in, in->pc, start_ps, *copy_ps);
     r->times->posted_ps[pp_run_at(r, in->step, in->pc, in->replica)] = in->clock_ps;
     return true;
 }
@@ -147,13 +148,22 @@ static bool (*const run_stream[])(struct pp_run *r, struct pp_instance *in) = {
     [PP_STREAM_CONTROL] = run_control,
 };
 
+static int64_t latest_ps(const struct pp_instance *in)
+{
+    int64_t ps = in->clock_ps;
+
+    for (int k = 0; k < PP_COPY_STREAMS; k++)
+        ps = in->copy_ps[k] > ps ? in->copy_ps[k] : ps;
+    return ps;
+}
+
 static void run_instance(struct pp_run *r, struct pp_instance *in)
 {
     const int begin = r->p->begin[in->rank], end = r->p->begin[in->rank + 1];
 
     for (; in->step < r->steps; in->step++, in->pc = begin)
         for (; in->pc < end; in->pc++, ++*r->job->executed)
-            if (pp_run_is_too_late(r, in->clock_ps > in->copy_ps ? in->clock_ps : in->copy_ps) ||
+            if (pp_run_is_too_late(r, latest_ps(in)) ||
                 !run_stream[pp_op_kinds[r->p->kind[in->pc]].stream](r, in))
                 return;
 }
@@ -199,7 +209,7 @@ static void reset(struct pp_run *r, int64_t at_ps)
         struct pp_instance *in = &r->instance[k];
         *in = (struct pp_instance){.clock_ps = at_ps,
                                    .collective_ps = at_ps,
-                                   .copy_ps = at_ps,
+                                   .copy_ps = {at_ps, at_ps},
                                    .waits_for = PP_NO_ROW,
                                    .rank = k / r->replicas,
                                    .replica = k % r->replicas,
@@ -287,7 +297,7 @@ static void prepare(struct pp_run *r)
             struct pp_op second = {0};
             if (is_fused)
                 second = pp_program_op(p, i + 1);
-            if (pp_op_is_compute(op.kind) || op.kind == PP_COPY)
+            if (pp_op_is_compute(op.kind) || pp_op_kinds[op.kind].stream == PP_STREAM_COPY)
                 r->ps[i] = pp_costs_op(r->costs, &op, is_fused ? &second : NULL).ps;
             r->barriers += op.kind == PP_BAR ? r->times->steps : 0;
         }

@@ -17,8 +17,8 @@ struct pp_slow_time {
 
 struct pp_instance {
     int64_t clock_ps;
-    int64_t collective_ps, copy_ps; /* ends of the last ones */
-    int64_t waits_for;              /* row of its list that blocks it, or PP_NO_ROW */
+    int64_t collective_ps, copy_ps[PP_COPY_STREAMS]; /* ends of the last ones */
+    int64_t waits_for; /* row of its list that blocks it, or PP_NO_ROW */
     int32_t rank, replica;
     int32_t pc, step;     /* instruction, and step of this run */
     int32_t barriers;     /* passed */

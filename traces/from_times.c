@@ -53,6 +53,7 @@ struct pp_shares pp_trace_shares(const struct pp_costs *costs, const struct pp_o
                                .cp = (double)cost.cp_ps / total_ps,
                                .ep = (double)cost.ep_ps / total_ps,
                                .gather = (double)cost.gather_ps / total_ps,
+                               .copy = (double)cost.copy_ps / total_ps,
                                .forward = NAN};
 
     if (fused) { /* in proportion to what the two cost alone */
@@ -87,6 +88,7 @@ static struct pp_trace_event describe(const struct pp_trace_source *s, int rank,
         event.cp_s = shares.cp;
         event.ep_s = shares.ep;
         event.gather_s = shares.gather;
+        event.copy_s = shares.copy;
         event.forward_frac = shares.forward;
     }
     return event;
@@ -96,7 +98,8 @@ static double bytes_of(const struct pp_costs *costs, const struct pp_op *op)
 {
     if (pp_op_is_send(op->kind) || pp_op_is_recv(op->kind))
         return pp_costs_message_bytes(costs, op);
-    return pp_op_is_collective(op->kind) ? pp_costs_op(costs, op, NULL).bytes : 0;
+    return pp_op_has_purpose(op->kind) || op->kind == PP_A2A ? pp_costs_op(costs, op, NULL).bytes
+                                                             : 0;
 }
 
 static double seconds_or_nan(const int64_t *ps, size_t at)
@@ -119,7 +122,8 @@ static void place(const struct pp_trace_source *s, int i, struct pp_trace_event 
     event->cp_s *= duration_s;
     event->ep_s *= duration_s;
     event->gather_s *= duration_s;
-    if (is_message || pp_op_is_collective(event->kind) || event->kind == PP_COPY)
+    event->copy_s *= duration_s;
+    if (is_message || pp_op_is_collective(event->kind) || event->stream == PP_STREAM_COPY)
         event->posted_s = seconds_or_nan(s->posted_ps, at);
     if (is_message)
         event->matched_s = seconds_or_nan(s->matched_ps, at);

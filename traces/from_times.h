@@ -32,7 +32,7 @@ struct pp_trace_source {
 
 /* Shares of a compute op's nominal duration, by its costs. */
 struct pp_shares {
-    double tp, cp, ep, gather;
+    double tp, cp, ep, gather, copy;
     double forward; /* fused pair: what counts as forward; NAN of others */
 };
 /* `fused`: the second op of a pair, or NULL. */

@@ -27,8 +27,9 @@ const struct pp_wait_cause pp_wait_causes[PP_OP_KINDS] = {
     [PP_AG] = {true, false, PP_TIME_DP_SYNC},  [PP_RS] = {true, false, PP_TIME_DP_SYNC},
     [PP_AR] = {true, false, PP_TIME_DP_SYNC},  [PP_BC] = {true, false, PP_TIME_DP_SYNC},
     [PP_A2A] = {true, false, PP_TIME_EP_COMM}, [PP_COPY] = {true, false, PP_TIME_MOVES},
-    [PP_SEND_F] = {true, true, PP_TIME_P2P},   [PP_RECV_F] = {true, true, PP_TIME_P2P},
-    [PP_SEND_B] = {true, true, PP_TIME_P2P},   [PP_RECV_B] = {true, true, PP_TIME_P2P},
+    [PP_MOVE] = {true, false, PP_TIME_MOVES},  [PP_SEND_F] = {true, true, PP_TIME_P2P},
+    [PP_RECV_F] = {true, true, PP_TIME_P2P},   [PP_SEND_B] = {true, true, PP_TIME_P2P},
+    [PP_RECV_B] = {true, true, PP_TIME_P2P},
 };
 
 static enum pp_status finish_rank(struct pp_metrics_walk *walk, struct pp_error *err)
@@ -145,9 +146,10 @@ static enum pp_status check_event(const struct pp_metrics_walk *walk,
         event->end_s < event->start_s)
         return pp_error_set(err, PP_EFAIL, "trace: rank %d: %s runs from %g s to %g s", event->rank,
                             event->cell, event->start_s, event->end_s);
-    const double shared_s = event->tp_s + event->cp_s + event->ep_s + event->gather_s;
+    const double shared_s =
+        event->tp_s + event->cp_s + event->ep_s + event->gather_s + event->copy_s;
     if (event->tp_s < 0 || event->cp_s < 0 || event->ep_s < 0 || event->gather_s < 0 ||
-        shared_s > event->end_s - event->start_s + walk->slack_s)
+        event->copy_s < 0 || shared_s > event->end_s - event->start_s + walk->slack_s)
         return pp_error_set(err, PP_EFAIL,
                             "trace: rank %d: %s communicates longer than it takes (%g of %g s)",
                             event->rank, event->cell, shared_s, event->end_s - event->start_s);
@@ -179,6 +181,7 @@ static enum pp_status add_event(struct pp_metrics_walk *walk, const struct pp_tr
                                                  .cp_s = event->cp_s,
                                                  .ep_s = event->ep_s,
                                                  .gather_s = event->gather_s,
+                                                 .copy_s = event->copy_s,
                                                  .forward_frac = event->forward_frac};
         pp_metrics_add_compute(walk, &op);
         return PP_OK;

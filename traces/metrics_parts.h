@@ -59,7 +59,7 @@ static inline double pp_overlap_s(double a_start, double a_end, double b_start, 
 struct pp_metrics_compute_op {
     int kind, step;
     bool is_fused;
-    double start_s, end_s, tp_s, cp_s, ep_s, gather_s;
+    double start_s, end_s, tp_s, cp_s, ep_s, gather_s, copy_s;
     double forward_frac; /* of a fused pair; NAN: the usual one to two */
 };
 struct pp_metrics_wire { /* when that is under way for which a WAIT waits */
@@ -96,7 +96,7 @@ static inline void pp_metrics_add_compute(struct pp_metrics_walk *walk,
     if (inside_s <= 0)
         return;
     const double share = inside_s == duration_s ? 1 : inside_s / duration_s;
-    const double pure_s = duration_s - op->tp_s - op->cp_s - op->ep_s - op->gather_s;
+    const double pure_s = duration_s - op->tp_s - op->cp_s - op->ep_s - op->gather_s - op->copy_s;
     const double forward_frac = isnan(op->forward_frac) ? 1.0 / 3 : op->forward_frac;
 
     walk->times.busy_s += inside_s;
@@ -104,6 +104,7 @@ static inline void pp_metrics_add_compute(struct pp_metrics_walk *walk,
     part_s[PP_TIME_CP_COMM] += share * op->cp_s;
     part_s[PP_TIME_EP_COMM] += share * op->ep_s;
     part_s[PP_TIME_DP_SYNC] += share * op->gather_s;
+    part_s[PP_TIME_MOVES] += share * op->copy_s;
     if (op->is_fused) {
         part_s[PP_TIME_FORWARD] += share * pure_s * forward_frac;
         part_s[PP_TIME_BACKWARD] += share * pure_s * (1 - forward_frac);

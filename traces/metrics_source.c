@@ -46,7 +46,8 @@ static struct pp_shares shares_of(struct walker *w, const struct pp_op *op, int 
     const struct pp_shares shares =
         pp_trace_shares(s->costs, op, op->aux == PP_FUSED_FIRST ? &second : NULL);
     w->is_sound &= shares.tp >= 0 && shares.cp >= 0 && shares.ep >= 0 && shares.gather >= 0 &&
-                   shares.tp + shares.cp + shares.ep + shares.gather <= 1 + ROUNDING;
+                   shares.copy >= 0 &&
+                   shares.tp + shares.cp + shares.ep + shares.gather + shares.copy <= 1 + ROUNDING;
     return shares;
 }
 
@@ -89,6 +90,7 @@ static void add_compute(struct walker *w, int i, double start_s, double end_s, i
                                                 .cp_s = shares->cp * duration_s,
                                                 .ep_s = shares->ep * duration_s,
                                                 .gather_s = shares->gather * duration_s,
+                                                .copy_s = shares->copy * duration_s,
                                                 .forward_frac = shares->forward};
     pp_metrics_add_compute(walk, &event);
 }

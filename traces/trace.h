@@ -20,7 +20,7 @@ struct pp_trace_event {
     double posted_s, matched_s; /* NAN where they mean nothing */
     double start_s, end_s;
     double bytes;
-    double tp_s, cp_s, ep_s, gather_s; /* shares of a compute event (not written to CSV) */
+    double tp_s, cp_s, ep_s, gather_s, copy_s; /* shares of a compute event (not written to CSV) */
     double forward_frac; /* fused pair: share of it that counts as forward; NAN = not known (not
                           * written to CSV) */
     int waits_for;       /* WAIT: index of the event waited for in the trace, else -1 (not written
