@@ -18,6 +18,35 @@ enum {
     MAX_LATENCY_S = 10,
 };
 
+enum field {
+    NODE,
+    GPU,
+    DEVICE,
+    NVLINK,
+    NIC,
+    MEMORY,
+    HBM,
+    PEAK,
+    LATENCY,
+    ATTENTION,
+    FABRIC,
+    HOST,
+    LEAF,
+    OVERSUB,
+    ROUTING,
+    TORUS,
+    HOP,
+    DRAGONFLY,
+    RANK1,
+    RANK2,
+    RANK3,
+    RAM,
+    H2D,
+    NVME,
+    CPU,
+};
+#define H2D_GIVEN (1u << H2D)
+
 static enum pp_status parse_count(const char *value, int high, int *count, struct pp_error *err)
 {
     int64_t number;
@@ -84,7 +113,10 @@ static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
 {
     text->cluster.fabric.is_pcie = true;
     text->cluster.is_cube_mesh = false;
-    return parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.intra.bytes_per_s, err);
+    PP_TRY(parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.intra.bytes_per_s, err));
+    if (!(text->given & H2D_GIVEN))
+        text->cluster.tiers.device_bytes_per_s = text->cluster.intra.bytes_per_s;
+    return PP_OK;
 }
 
 /* "8x400Gbps": eight cards in a node; "400Gbps": one. */
@@ -270,30 +302,6 @@ static enum pp_status set_rank3(struct pp_cluster_text *text, const char *value,
 
 /* ---- the table --------------------------------------------------------------------------- */
 
-enum field {
-    NODE,
-    GPU,
-    DEVICE,
-    NVLINK,
-    NIC,
-    MEMORY,
-    HBM,
-    PEAK,
-    LATENCY,
-    ATTENTION,
-    FABRIC,
-    HOST,
-    LEAF,
-    OVERSUB,
-    ROUTING,
-    TORUS,
-    HOP,
-    DRAGONFLY,
-    RANK1,
-    RANK2,
-    RANK3,
-};
-
 #define TREES (1u << PP_FABRIC_FAT_TREE)
 #define FLIES (1u << PP_FABRIC_DRAGONFLY)
 #define TORI  (1u << PP_FABRIC_TORUS)
@@ -321,6 +329,10 @@ static const struct key {
     {"attention", ATTENTION, set_attention, "unfused", 0},
     {"fabric", FABRIC, set_fabric, "fat-tree", 0},
     {"host", HOST, set_host, "64GBps", 0},
+    {"ram", RAM, pp_cluster_set_ram, "1TB@200GBps", 0},
+    {"h2d", H2D, pp_cluster_set_h2d, "25GBps", 0},
+    {"nvme", NVME, pp_cluster_set_nvme, "8TB@25GBps", 0},
+    {"cpu", CPU, pp_cluster_set_cpu, "5e9", 0},
     {"leaf", LEAF, set_leaf, "32", TREES},
     {"oversub", OVERSUB, set_oversub, "2", TREES},
     {"routing", ROUTING, set_routing, "static", TREES | FLIES},

@@ -13,6 +13,15 @@ struct pp_cluster_text {
 /* Take "key:value" over; PP_EINVAL for an unknown key, one given twice, a value it cannot have. */
 enum pp_status pp_cluster_set_key(struct pp_cluster_text *text, const char *word, const char *value,
                                   struct pp_error *err);
+/* Values of ram:, h2d:, nvme: and cpu:. */
+enum pp_status pp_cluster_set_ram(struct pp_cluster_text *text, const char *value,
+                                  struct pp_error *err);
+enum pp_status pp_cluster_set_h2d(struct pp_cluster_text *text, const char *value,
+                                  struct pp_error *err);
+enum pp_status pp_cluster_set_nvme(struct pp_cluster_text *text, const char *value,
+                                   struct pp_error *err);
+enum pp_status pp_cluster_set_cpu(struct pp_cluster_text *text, const char *value,
+                                  struct pp_error *err);
 /* After the last key: a key of one fabric chooses it; keys that contradict are PP_EINVAL. */
 enum pp_status pp_cluster_check_keys(struct pp_cluster_text *text, struct pp_error *err);
 

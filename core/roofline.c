@@ -216,9 +216,9 @@ static enum pp_status check_times(const struct pp_costs *costs, const struct pp_
                                   struct pp_error *err)
 {
     for (int kind = 0; kind < PP_OP_KINDS; kind++) {
-        const int count = costs->op[kind] == NULL                  ? 0
-                          : pp_op_is_compute(kind) && kind != PP_U ? in->stages * in->splits
-                                                                   : in->stages;
+        const int count = costs->op[kind] == NULL    ? 0
+                          : pp_op_kinds[kind].has_mb ? in->stages * in->splits
+                                                     : in->stages;
         for (int i = 0; i < count; i++)
             if (!isfinite(costs->op[kind][i].bytes) || !isfinite(costs->op[kind][i].flops) ||
                 costs->op[kind][i].ps < 0 || costs->op[kind][i].ps > pp_units_ps(longest_s))
@@ -282,6 +282,7 @@ enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_in
     pp_roofline_fill_links(arena, in, c);
     for (int s = 0; s < in->stages; s++)
         pp_roofline_memory(in, recompute, s, &c->memory[s]);
+    pp_roofline_fill_tiers(arena, in, c);
     PP_TRY(check_times(c, in, err));
     *costs = c;
     return PP_OK;

@@ -283,5 +283,6 @@ void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *co
     explain_head(in, out);
     explain_messages(in, costs, out);
     explain_formulas(in, out);
+    pp_roofline_explain_tiers(in, costs, out);
     explain_stages(in, costs, out);
 }

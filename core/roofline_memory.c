@@ -89,5 +89,6 @@ void pp_roofline_memory(const struct pp_cost_inputs *in, const double *recompute
         update_values(in) *
         pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER));
     pp_roofline_saved(in, recompute[stage], stage, memory);
+    pp_roofline_tier_memory(in, stage, memory);
     memory->boundary_bytes = stage < in->stages - 1 ? pp_roofline_boundary_bytes(in) : 0;
 }

@@ -116,6 +116,25 @@ double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
                         struct pp_work work, enum pp_pass pass);
 double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_work work, enum pp_pass pass);
 
+/* ---- memory tiers ------------------------------------------------------------------------ */
+
+/* Bytes per second between one device and a tier, each way, when all devices of its node copy. */
+double pp_roofline_tier_rate(const struct pp_cost_inputs *in, enum pp_tier tier);
+/* Parameters of a stage that one bucket of a streamed update has, and seconds of an update by the
+ * host. */
+double pp_roofline_bucket_params(const struct pp_cost_inputs *in, int stage);
+double pp_roofline_host_update_s(const struct pp_cost_inputs *in, int stage);
+/* State that lives elsewhere leaves the device's memory; what stays of the rest. */
+void pp_roofline_tier_memory(const struct pp_cost_inputs *in, int stage,
+                             struct pp_stage_memory *memory);
+/* COPY, MOVE, Q, DQ, and U where state is streamed or the host updates it. Behind all other costs
+ * and memory. */
+void pp_roofline_fill_tiers(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                            struct pp_costs *costs);
+/* For --explain: nothing where all is on the device. */
+void pp_roofline_explain_tiers(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+                               FILE *out);
+
 /* ---- experts ----------------------------------------------------------------------------- */
 
 /* What experts of a block do on one device. */

@@ -35,6 +35,8 @@ static void add_states(struct pp_arena *scratch, const struct pp_memory_walk *w,
             m->params_bytes += chunk->params_bytes * versions[pipe * p->stages + stage];
             m->grads_bytes += chunk->grads_bytes;
             m->optimizer_bytes += chunk->optimizer_bytes;
+            for (int tier = 0; tier < PP_TIERS; tier++)
+                m->away_bytes[tier] += chunk->away_bytes[tier];
         }
 }
 
@@ -51,7 +53,8 @@ static void add_other(const struct pp_memory_walk *w, struct pp_rank_memory *mem
 
 static void find_peak(const struct pp_memory_walk *w, struct pp_rank_memory *memory)
 {
-    double saved = 0, buffers = 0, peak = -1, update_bytes = 0, other_bytes = 0;
+    double saved = 0, buffers = 0, away = 0, peak_away = 0, peak = -1, update_bytes = 0,
+           other_bytes = 0;
     int64_t cells = 0, peak_cells = 0;
 
     memory->peak_at = -1;
@@ -61,6 +64,8 @@ static void find_peak(const struct pp_memory_walk *w, struct pp_rank_memory *mem
         saved += change->saved_taken;
         buffers += change->buffer_taken;
         cells += change->cells_taken;
+        away += change->away_taken;
+        peak_away = fmax(peak_away, away);
         if (cells > peak_cells) {
             peak_cells = cells;
             if (!w->has_bytes)
@@ -77,7 +82,10 @@ static void find_peak(const struct pp_memory_walk *w, struct pp_rank_memory *mem
         saved -= change->saved_given;
         buffers -= change->buffer_given;
         cells -= change->cells_given;
+        away -= change->away_given;
     }
+    if (w->has_bytes)
+        memory->away_bytes[w->costs->saved_home] += peak_away;
     memory->peak_activations = (double)peak_cells / ((double)w->p->granules * w->p->splits);
     memory->cached_bytes = fmin(update_bytes, other_bytes);
     add_other(w, memory);

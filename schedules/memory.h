@@ -11,8 +11,9 @@ struct pp_rank_memory {
     double peak_bytes;                                    /* sum of the above */
     double cached_bytes; /* blocks of one phase, passes or update, that the allocator keeps while
                           * the other has its peak: nvidia-smi counts them, up to the capacity */
-    double peak_activations; /* chunk activations, split counts 1/q, granule its share */
-    int peak_at;             /* global index of the instruction at which the peak is reached */
+    double away_bytes[PP_TIERS]; /* on other tiers: state, and activations at their own peak */
+    double peak_activations;     /* chunk activations, split counts 1/q, granule its share */
+    int peak_at;                 /* global index of the instruction at which the peak is reached */
 };
 
 /* Walk every rank's list once. `costs->memory` NULL (unit mode): only peak_activations.

@@ -163,8 +163,71 @@ static void change_scatter(struct pp_memory_walk *w, const struct pp_op *op, int
     w->whole[op->stage].has_grads = false;
 }
 
+/* ---- memory tiers */
+
+/* What is kept of the cells of an op between its forward and what uses them first. */
+static double kept_bytes(const struct pp_memory_walk *w, const struct pp_op *op)
+{
+    const struct saved saved = saved_of(w, op->stage);
+    double bytes = 0;
+
+    for (int g = op->mb; g < op->mb + op->granules; g++) {
+        const struct pp_cell_life cell = pp_lifetimes_cell(&w->lives, op->stage, g, op->split);
+        bytes += cell.recompute ? saved.checkpoint : saved.all;
+    }
+    return bytes;
+}
+
+static double resting_bytes(const struct pp_memory_walk *w, const struct pp_op *op)
+{
+    const double frac = stage_memory(w, op->stage)->resting_frac;
+
+    return frac > 0 ? rint(frac * kept_bytes(w, op) / op->granules) * op->granules
+                    : kept_bytes(w, op);
+}
+
+static void change_bits(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const double full = kept_bytes(w, op), resting = resting_bytes(w, op);
+
+    w->changes[at].saved_taken += op->kind == PP_Q ? resting : full;
+    w->changes[at].saved_given += op->kind == PP_Q ? full : resting;
+}
+
+static void change_copy(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    if (op->version == PP_FOR_DOWN)
+        w->changes[at].away_taken += resting_bytes(w, op);
+    else if (op->version == PP_FOR_UP)
+        w->changes[at].saved_taken += resting_bytes(w, op);
+}
+
+static void wait_copy(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    if (op->version == PP_FOR_DOWN)
+        w->changes[at].saved_given += resting_bytes(w, op);
+    else if (op->version == PP_FOR_UP)
+        w->changes[at].away_given += resting_bytes(w, op);
+}
+
+static void change_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    if (op->version == PP_FOR_FETCH)
+        w->changes[at].buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);
+}
+
+static void wait_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    if (op->version == PP_FOR_STORE)
+        w->changes[at].buffer_given += rint(stage_memory(w, op->stage)->fetched_bytes);
+}
+
 static void change_wait(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
+    if (op->aux == PP_COPY)
+        wait_copy(w, op, at);
+    if (op->aux == PP_MOVE)
+        wait_move(w, op, at);
     if (gathers_of(w, op) && op->aux == PP_RS && op->version == PP_FOR_VISIT)
         w->changes[at].buffer_given += purpose_bytes(w, PP_FOR_VISIT, op->stage);
 }
@@ -252,7 +315,8 @@ static void (*const change_of[PP_OP_KINDS])(struct pp_memory_walk *, const struc
     [PP_I] = change_backward,  [PP_W] = change_weights,   [PP_RECV_F] = change_recv,
     [PP_RECV_B] = change_recv, [PP_SEND_F] = change_send, [PP_SEND_B] = change_send,
     [PP_U] = change_update,    [PP_AG] = change_gather,   [PP_DROP] = change_drop,
-    [PP_RS] = change_scatter,  [PP_WAIT] = change_wait,
+    [PP_RS] = change_scatter,  [PP_WAIT] = change_wait,   [PP_Q] = change_bits,
+    [PP_DQ] = change_bits,     [PP_COPY] = change_copy,   [PP_MOVE] = change_move,
 };
 
 /* ---- walks -----------------------------------------------------------------------------------*/

@@ -9,6 +9,7 @@
 struct pp_memory_change {
     double saved_taken, saved_given;   /* bytes */
     double buffer_taken, buffer_given; /* bytes */
+    double away_taken, away_given;     /* bytes of what is saved, on another tier */
     int cells_taken, cells_given;      /* activations, in (granule, split) cells */
 };
 

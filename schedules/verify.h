@@ -18,6 +18,8 @@ struct pp_verify_options {
  *   no buffer slot is overwritten while in use; every posted op is waited for at most once;
  *   synchronous programs: gradient collectives after the last backward of their chunk, U after the
  * WAITs for its sums, both for all chunks or none; as many BARs on every rank;
+ *   what a copy has moved to another memory tier, or Q quantised, is back in full when it is used;
+ * an update has what MOVEs bring it;
  *   no cycle over {program order, channel order, rendezvous, WAIT, collectives, slot reuse};
  *   the memory bound.
  * The machine is the strictest one: rendezvous, channels and reduce streams in order. Linear time.

@@ -133,6 +133,26 @@ static void print_rings(const struct pp_cluster *c, FILE *out)
             c->is_cube_mesh ? "\n           the node is a cube mesh" : "");
 }
 
+/* Memory of a node beside that of its devices. */
+static void print_tiers(const struct pp_cluster *c, FILE *out)
+{
+    const struct pp_tiers *t = &c->tiers;
+    char a[PP_UNITS_TEXT_BYTES], b[PP_UNITS_TEXT_BYTES];
+
+    if (!(t->host_bytes > 0))
+        return;
+    fprintf(out, "  host     %s a node%s%s, %s a device and direction\n",
+            pp_units_print(t->host_bytes, PP_UNIT_BYTES, a), t->host_bytes_per_s > 0 ? " at " : "",
+            t->host_bytes_per_s > 0 ? rate(t->host_bytes_per_s).text : "",
+            rate(t->device_bytes_per_s).text);
+    if (t->update_params_per_s > 0)
+        fprintf(out, "           its processors update %.3g parameters a second\n",
+                t->update_params_per_s);
+    if (t->nvme_bytes > 0)
+        fprintf(out, "  drives   %s a node at %s\n",
+                pp_units_print(t->nvme_bytes, PP_UNIT_BYTES, b), rate(t->nvme_bytes_per_s).text);
+}
+
 /* The end of the line of shares, multiprocessors, and what --precision may say. */
 static void print_precisions(const struct pp_device *d, FILE *out)
 {
@@ -171,6 +191,7 @@ static void print_cluster(const struct pp_cluster *c, FILE *out)
             pp_units_print(c->inter.bytes_per_s, PP_UNIT_BYTES_PER_S, a), c->inter.alpha_s * 1e6,
             c->eta_link);
     print_rings(c, out);
+    print_tiers(c, out);
     shapes[c->fabric.kind](c, text);
     pp_text_paragraph(out, 80, 11, "shape", text);
     fprintf(out, "  reserved %s a device (context, libraries, communication buffers)\n",

@@ -1,6 +1,7 @@
 /* pipesim program and pipesim verify. */
 #include "sim/commands.h"
 #include "sim/resolve.h"
+#include "sim/tiers.h"
 
 #include "core/output.h"
 #include "schedules/eager.h"
@@ -39,6 +40,7 @@ static enum pp_status lower_options(const struct pp_request *request,
     const int zero = pp_request_int(request, "zero", 0);
     const int count = pp_request_int(request, "buckets", 1);
     int *buckets = PP_ARRAY(arena, int, compute->stages);
+    struct pp_state_spec state = {0};
 
     *options = (struct pp_lower_options){
         .post = post ? (enum pp_post)post->integer : PP_POST_EARLY,
@@ -48,6 +50,8 @@ static enum pp_status lower_options(const struct pp_request *request,
         .has_optimizer = true,
         .zero = zero,
         .buckets = buckets};
+    PP_TRY(pp_tiers_resolve(request, NULL, &state, err));
+    pp_tiers_lower(&state, options);
     if (!options->has_sync && (zero || sync || count > 1))
         return pp_error_set(err, PP_EINVAL,
                             "--%s has no effect with one replica of each stage; give --dp",
@@ -141,8 +145,9 @@ static enum pp_status compute_program(struct pp_arena *arena, const struct pp_re
 
 static enum pp_status check_compute_flags(const struct pp_request *request, struct pp_error *err)
 {
-    static const char *const LOWERING[] = {"post",      "recv-slots", "grad-sync", "zero",
-                                           "recompute", "dp",         "buckets"};
+    static const char *const LOWERING[] = {"post",          "recv-slots", "grad-sync", "zero",
+                                           "recompute",     "dp",         "buckets",   "offload",
+                                           "cpu-optimizer", "act-bits"};
     char typed[PP_REQUEST_TYPED_BYTES];
 
     for (size_t i = 0; i < sizeof(LOWERING) / sizeof(*LOWERING); i++)

@@ -5,6 +5,7 @@
 #include "sim/figures.h"
 #include "sim/report_text.h"
 #include "sim/resolve.h"
+#include "sim/tiers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,8 +99,16 @@ static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
 {
     const double gib = 1024.0 * 1024.0 * 1024.0;
 
+    const enum pp_tier full = pp_tiers_full(r);
+
     if (r->fits)
         return PP_OK;
+    if (full != PP_TIER_DEVICE)
+        return pp_error_set(err, PP_EFIT,
+                            "%s does not fit in %s memory: %.1f GiB a device, its share of the "
+                            "node's is %.1f GiB",
+                            r->config.schedule_name, pp_tier_names[full],
+                            pp_tiers_bytes(r, full) / gib, pp_tiers_room_bytes(r, full) / gib);
     pp_error_set(err, PP_EFIT, "%s needs %.1f GiB on pipeline rank %d, the device has %.1f GiB",
                  r->config.schedule_name, r->memory[r->peak_rank].peak_bytes / gib, r->peak_rank,
                  r->config.cluster.device.memory_bytes / gib);

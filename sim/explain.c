@@ -5,6 +5,7 @@
 #include "sim/buckets.h"
 #include "sim/gathers.h"
 #include "sim/report_text.h"
+#include "sim/tiers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -147,6 +148,7 @@ static void explain_memory(const struct pp_result *r, FILE *out)
             m->activations_bytes / GIB, m->peak_activations, m->buffers_bytes / GIB,
             m->other_bytes / GIB, m->peak_bytes / GIB, r->config.cluster.device.memory_bytes / GIB);
     explain_recompute(r, out);
+    pp_tiers_explain(r, out);
 }
 
 static void explain_rates(const struct pp_result *r, FILE *out)

@@ -5,6 +5,7 @@
 #include "sim/buckets.h"
 #include "sim/resolve.h"
 #include "sim/steps.h"
+#include "sim/tiers.h"
 
 enum pp_status pp_prepare_check(const struct pp_config *config, struct pp_error *err)
 {
@@ -116,6 +117,7 @@ static void lower_state(struct pp_arena *arena, const struct pp_state_spec *stat
     options->has_rest = optimizer > params && pp_mesh_size(state->replicas) > optimizer;
     options->has_parts = grads > params;
     options->gather_buffers = state->buffers;
+    pp_tiers_lower(state, options);
     if (params == 1)
         return;
     int *units = PP_ARRAY(arena, int, costs->stages);
@@ -151,7 +153,8 @@ static void peak_of(struct pp_result *result)
             result->peak_rank = r;
     if (!result->config.is_unit)
         result->fits = result->memory[result->peak_rank].peak_bytes <=
-                       result->config.cluster.device.memory_bytes;
+                           result->config.cluster.device.memory_bytes &&
+                       pp_tiers_full(result) == PP_TIER_DEVICE;
 }
 
 /* Everything anew. */

@@ -5,6 +5,7 @@
 #include "core/units.h"
 #include "sim/buckets.h"
 #include "sim/report_text.h"
+#include "sim/tiers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -279,6 +280,16 @@ static void print_memory_table(const struct page *page, const struct pp_result *
     }
 }
 
+static void print_tiers(const struct page *page, const struct pp_result *r)
+{
+    char text[PP_TIERS_TEXT_BYTES];
+
+    if (!pp_tiers_are_used(r))
+        return;
+    fputc('\n', page->out);
+    paragraph(page, "tiers", pp_tiers_text(r, text));
+}
+
 static void print_activations(const struct page *page, const struct pp_result *r)
 {
     const int ranks = r->program->ranks;
@@ -363,6 +374,7 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
     print_time_parts(&page, r);
     pp_report_network(r, page.width, out);
     print_memory_table(&page, r);
+    print_tiers(&page, r);
     if (r->oom)
         pp_oom_print(r, page.width, out);
     pp_report_others(others, out);

@@ -4,6 +4,7 @@
 #include "sim/inputs.h"
 #include "sim/links.h"
 #include "sim/report_text.h"
+#include "sim/tiers.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -64,6 +65,21 @@ static json_t *memory_json(const struct pp_result *r, int rank)
     put_bytes(o, "activations_bytes", is_unit, m->activations_bytes);
     put_bytes(o, "buffers_bytes", is_unit, m->buffers_bytes);
     put_bytes(o, "other_bytes", is_unit, m->other_bytes);
+    return o;
+}
+
+/* Of the device with most on each tier, and its share of the node's. */
+static json_t *tiers_json(const struct pp_result *r)
+{
+    json_t *o = json_object();
+
+    for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++) {
+        char key[32];
+        snprintf(key, sizeof key, "%s_bytes", pp_tier_names[tier]);
+        put_bytes(o, key, false, pp_tiers_bytes(r, (enum pp_tier)tier));
+        snprintf(key, sizeof key, "%s_room_bytes", pp_tier_names[tier]);
+        put_bytes(o, key, false, pp_tiers_room_bytes(r, (enum pp_tier)tier));
+    }
     return o;
 }
 
@@ -257,6 +273,8 @@ static json_t *report_json(const struct pp_result *r)
     put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);
     json_object_set_new(o, "time_frac", time_json(r));
     json_object_set_new(o, "memory", memory_json(r, r->peak_rank));
+    if (pp_tiers_are_used(r))
+        json_object_set_new(o, "tiers", tiers_json(r));
     json_object_set_new(o, "ranks", ranks_json(r));
     json_object_set_new(o, "network", network_json(r));
     json_object_set_new(o, "costs",

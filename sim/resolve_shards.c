@@ -3,6 +3,7 @@
 #include "sim/resolve.h"
 
 #include "schedules/placement.h"
+#include "sim/tiers.h"
 
 /* One wish by two options: flags win over a preset's, two flags contradict each other. */
 static enum pp_status choose_shards(const struct pp_request *request,
@@ -46,7 +47,7 @@ enum pp_status pp_resolve_wishes(const struct pp_request *request, struct pp_con
     wanted->gather = gather ? (enum pp_gather)gather->integer : PP_GATHER_LAYER;
     wanted->buffers =
         pp_request_int(request, "gather-buffers", config->framework->has_gather_overlap ? 2 : 1);
-    return PP_OK;
+    return pp_tiers_resolve(request, &config->cluster, wanted, err);
 }
 
 const uint16_t *pp_resolve_ranks(struct pp_arena *arena, const struct pp_config *config)

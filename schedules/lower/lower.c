@@ -18,9 +18,10 @@ static const struct {
     pp_pass run;
     enum { ALWAYS, SYNCHRONOUS, ASYNCHRONOUS } when;
 } passes[] = {
-    {pp_lower_recompute, ALWAYS},      {pp_lower_gathers, ALWAYS},   {pp_lower_sendrecv, ALWAYS},
-    {pp_lower_updates, ASYNCHRONOUS},  {pp_lower_sync, SYNCHRONOUS}, {pp_lower_tied, SYNCHRONOUS},
-    {pp_lower_optimizer, SYNCHRONOUS}, {pp_lower_clip, SYNCHRONOUS}, {pp_lower_slots, ALWAYS},
+    {pp_lower_recompute, ALWAYS},   {pp_lower_gathers, ALWAYS},        {pp_lower_moves, ALWAYS},
+    {pp_lower_sendrecv, ALWAYS},    {pp_lower_updates, ASYNCHRONOUS},  {pp_lower_sync, SYNCHRONOUS},
+    {pp_lower_tied, SYNCHRONOUS},   {pp_lower_optimizer, SYNCHRONOUS}, {pp_lower_clip, SYNCHRONOUS},
+    {pp_lower_state_moves, ALWAYS}, {pp_lower_slots, ALWAYS},
 };
 
 int pp_lower_buckets(const struct pp_lower_options *options, int stage)

@@ -1,7 +1,7 @@
 /* schedules/lower/lower.h — passes that turn a compute-only program into a complete one.
  *
- * Order: schedule -> recompute -> gathers -> (moves: later) -> send/recv -> sync -> optimizer ->
- * clip -> slots. Each pass is one file, lists in, lists out; none knows a schedule. */
+ * Order: schedule -> recompute -> gathers -> moves -> send/recv -> sync -> optimizer -> clip ->
+ * state moves -> slots. Each pass is one file, lists in, lists out; none knows a schedule. */
 #ifndef PP_SCHEDULES_LOWER_H
 #define PP_SCHEDULES_LOWER_H
 
@@ -34,8 +34,12 @@ struct pp_lower_options {
                               * backward with this many more micro-batches. 0 = once, at the end */
     bool has_tied; /* embedding and head share weights on different ranks: insert the tied AR */
     const double
-        *recompute_frac; /* [stage]; > 0: insert R before the stage's backward; NULL = none */
-    bool no_slots;       /* of buffers: nobody runs the program for real, prints or verifies it */
+        *recompute_frac;  /* [stage]; > 0: insert R before the stage's backward; NULL = none */
+    bool has_moved_saves; /* what forwards save waits for its backward on another memory tier */
+    bool has_fewer_bits;  /* ... quantised */
+    bool has_moved_state; /* optimizer state lives on another tier */
+    bool is_host_update;  /* and is updated there, by the host */
+    bool no_slots;        /* of buffers: nobody runs the program for real, prints or verifies it */
 };
 
 /* One pass: edit `lists` (owned by `arena`) in place. */
@@ -48,6 +52,12 @@ enum pp_status pp_lower_recompute(struct pp_arena *, const struct pp_program_hea
 enum pp_status pp_lower_gathers(struct pp_arena *, const struct pp_program_head *,
                                 const struct pp_lower_options *, struct pp_orders *,
                                 struct pp_error *);
+enum pp_status pp_lower_moves(struct pp_arena *, const struct pp_program_head *,
+                              const struct pp_lower_options *, struct pp_orders *,
+                              struct pp_error *);
+enum pp_status pp_lower_state_moves(struct pp_arena *, const struct pp_program_head *,
+                                    const struct pp_lower_options *, struct pp_orders *,
+                                    struct pp_error *);
 enum pp_status pp_lower_sendrecv(struct pp_arena *, const struct pp_program_head *,
                                  const struct pp_lower_options *, struct pp_orders *,
                                  struct pp_error *);

@@ -119,18 +119,18 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >   costs    analytic, not calibrated on any measurement (constants and sources:
 >            pipesim clusters 'TEXT')
 >
->   iteration         24.8 min   2.82k tokens/s, 352 tokens/s/GPU
->   MFU                 38.4 %   379.4 of 989 dense TFLOP/s/GPU (megatron FLOPs)
->   HFU                 51.1 %   recomputation counted
+>   iteration         24.4 min   2.86k tokens/s, 358 tokens/s/GPU
+>   MFU                 39.0 %   385.3 of 989 dense TFLOP/s/GPU (megatron FLOPs)
+>   HFU                 51.9 %   recomputation counted
 >   bubble               0.2 %   idle, waiting for other stages; span form 0.0 %
 >   peak memory      332.0 GiB   of 79.6 on pipeline rank 0: DOES NOT FIT
->   1 T tokens       4105 days   788k GPU-hours
+>   1 T tokens       4042 days   776k GPU-hours
 >
->   time     forward 22.2 % | backward 44.6 % | recompute 22.1 % |
->            TP comm 10.8 % | DP sync 0.0 % | optimizer 0.0 % | bubble 0.2 %
+>   time     forward 22.2 % | backward 44.5 % | recompute 22.1 % |
+>            TP comm 11.0 % | DP sync 0.0 % | optimizer 0.0 % | bubble 0.2 %
 >
 >   network  fat-tree of 1 node; engine dag: transfers do not slow each other down
->   exposed  DP sync 0.0 % (176 ms) | TP comm 10.8 % (161 s)
+>   exposed  DP sync 0.0 % (173 ms) | TP comm 11.0 % (161 s)
 >   links    node*.gpu*.down: 8 links, 0.0 % mean, 0.0 % max (node0.gpu4.down)
 >
 >   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
@@ -143,20 +143,22 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >            1.3 GiB
 >
 >   less memory with                               GiB   iteration
->     --gpus 16 --tp 8                           168.0    14.7 min   -40.7 % time
->     --gpus 16 --pp 4                           170.0    12.5 min   -49.7 % time
+>     --offload os=host --gpus 16 --pp 4          46.6    12.3 min   -49.5 % time, fits
+>     --offload os=host                           87.1    24.5 min   +0.3 % time
+>     --gpus 16 --tp 8                           168.0    14.5 min   -40.6 % time
+>     --gpus 16 --pp 4                           170.0    12.3 min   -49.7 % time
 >
 >   same layout             iteration      MFU    bubble      GiB   tie: < 1 %
->     dualpipe               24.7 min   38.5 %     0.0 %    414.3   out of memory
->     chimera                24.7 min   38.5 %     0.0 %    413.7   out of memory
->     interleaved-zb VP 2    24.8 min   38.4 %     0.2 %    332.3   out of memory
->     zb-h2                  24.8 min   38.4 %     0.2 %    333.2   out of memory
->     zb-h1                  24.8 min   38.4 %     0.2 %    332.3   out of memory
->     zb-auto                24.8 min   38.4 %     0.2 %    332.3   out of memory
->     1f1b                   24.8 min   38.4 %     0.2 %    332.0   out of memory
+>     dualpipe               24.4 min   39.1 %     0.0 %    414.3   out of memory
+>     chimera                24.4 min   39.1 %     0.0 %    413.7   out of memory
+>     interleaved-zb VP 2    24.4 min   39.0 %     0.2 %    332.3   out of memory
+>     zb-h2                  24.4 min   39.0 %     0.2 %    333.2   out of memory
+>     zb-h1                  24.4 min   39.0 %     0.2 %    332.3   out of memory
+>     zb-auto                24.4 min   39.0 %     0.2 %    332.3   out of memory
+>     1f1b                   24.4 min   39.0 %     0.2 %    332.0   out of memory
 >
->   note     does not fit, nor with all that was tried together: more GPUs, or
->            another model
+>   note     does not fit; it would with --offload os=host --gpus 16 --pp 4
+>            (46.6 GiB, -49.5 % time, fits)
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
 >   folding  simulated 2 pipeline ranks for 8 GPUs (one data-parallel replica)
 $ pipesim --schedule 1f1b --gpus 800 --cluster "node:2 gpu:8"

@@ -5,7 +5,7 @@ $ pipesim --schedule 1f1b --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gb
 >            10.3 GiB, grads of stage 0 10.3 GiB, context and fragments 4.0 GiB
 >
 >   less memory with                               GiB   iteration
->     --schedule v-half --pp 8 --dp 1             70.6, fits
+>     --offload os=host                           63.3, fits
 >     --pp 8 --dp 1                               84.5
 >     --zero 3                                    86.3
 >     --recompute full                            89.4
@@ -14,7 +14,7 @@ $ pipesim --schedule 1f1b --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gb
 >     --mbs 2                                    105.6
 >     --cp 2 --dp 1                              105.6
 >
->   note     does not fit; it would with --schedule v-half --pp 8 --dp 1
+>   note     does not fit; it would with --offload os=host (63.3 GiB,,
 # The first of them, typed.
 $ pipesim --schedule v-half --zero 3 --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 --recompute none --engine dag --no-alternatives | grep 'peak memory'
 >   peak memory       76.2 GiB   of 79.6 on pipeline rank 0: fits, 3.5 GiB free
@@ -26,7 +26,8 @@ $ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --eng
 >   grads of stage 0: 40.8 GiB
 >   context and fragments: 4.0 GiB
 >   activations of stage 0: 1.3 GiB
->   with --gpus 64 --tp 8 --pp 8: 46.5 GiB, fits
+>   with --offload os=host --gpus 16 --pp 4: 46.6 GiB, fits
+>   with --offload os=host: 87.1 GiB
 >   with --gpus 16 --tp 8: 168.0 GiB
 >   with --gpus 16 --pp 4: 170.0 GiB
 $ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --engine dag --require-fit > /dev/null 2>&1; echo $?
@@ -34,8 +35,8 @@ $ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --eng
 $ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --engine dag --json | sed -n '/"oom": /,/}/p; /"oom_tensors"/,/}/p' | grep -v iteration_s
 >   "oom": [
 >     {
->       "flags": "--gpus 64 --tp 8 --pp 8",
->       "peak_mem_bytes": 49949671424,
+>       "flags": "--offload os=host --gpus 16 --pp 4",
+>       "peak_mem_bytes": 50075467776,
 >       "fits": true,
 >     },
 >   "oom_tensors": [

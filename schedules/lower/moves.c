@@ -1,0 +1,335 @@
+/* What is saved for a backward rests elsewhere in between: in fewer bits, on the host, on NVMe.
+ *
+ *   behind a forward     Q: what it has saved in fewer bits. COPY.down: away from the device; its
+ *                        WAIT stands before the second forward behind it, or before its own way
+ *                        back: at most two are on their way down
+ *   before a backward    COPY.up, posted before the use in front of it (one ahead), and its WAIT;
+ *                        DQ. The use is R where the backward recomputes
+ *
+ * What is used again before two other ops have run stays on the device: there is nothing to hide
+ * its copies behind. Both copies of an overlapped pair stand outside of it. Reads F, B, I, R; runs
+ * before messages are added. Source: rules of Rhu et al. 2016 (vDNN) and Rajbhandari et al. 2021
+ * (ZeRO-Infinity, section 5.1.2) for copies, Pan et al. 2021 (Mesa) for bits. */
+#include "schedules/lower/lists.h"
+#include "schedules/lower/lower.h"
+
+enum { LEAST_DISTANCE = 3 }; /* ops from a forward to its use, for a copy down and up again */
+
+/* What a rank does at once: an op, or the two of a pair. */
+struct moment {
+    int32_t at, end; /* in the list, end exclusive */
+};
+
+/* Of a (stage, granule, split): moments on its rank, -1 = none. */
+struct cell {
+    int32_t made, used;
+    bool is_moved;
+};
+
+struct copy {
+    struct pp_op op; /* the F, or the first user */
+    int32_t moment;
+    int32_t made; /* of the user: last moment that makes some of it */
+    bool is_waited;
+};
+struct copies {
+    struct copy *list;
+    int count, capacity;
+};
+
+struct moves {
+    struct pp_arena *arena;
+    const struct pp_program_head *head;
+    const struct pp_lower_options *options;
+    struct moment *moments;
+    int moment_count;
+    struct cell *cells;
+    struct copies downs, ups, restored;
+    struct pp_inserts inserts;
+};
+
+static bool is_user(int kind)
+{
+    return kind == PP_R || kind == PP_B || kind == PP_I;
+}
+
+static struct cell *cell_of(const struct moves *m, const struct pp_op *op, int granule)
+{
+    const struct pp_program_head *head = m->head;
+    const size_t granules = (size_t)head->micro_batches * (size_t)head->granules;
+
+    return &m->cells[(op->stage * granules + (size_t)granule) * (size_t)head->splits + op->split];
+}
+
+static bool is_inside(const struct moves *m, const struct pp_op *op)
+{
+    const struct pp_program_head *head = m->head;
+
+    return op->stage < head->stages && op->split < head->splits && op->mb >= 0 &&
+           (int64_t)op->mb + op->granules <= (int64_t)head->micro_batches * head->granules;
+}
+
+static bool is_first_of_pair(const struct pp_op *op, int left)
+{
+    return op->kind == PP_F && op->aux == PP_FUSED_FIRST && left > 1;
+}
+
+/* ---- who makes, who uses --------------------------------------------------------------------- */
+
+static void note(struct moves *m, const struct pp_op *op)
+{
+    for (int g = op->mb; g < op->mb + op->granules && is_inside(m, op); g++) {
+        struct cell *cell = cell_of(m, op, g);
+        if (op->kind == PP_F)
+            cell->made = m->moment_count;
+        else if (is_user(op->kind) && cell->used < 0)
+            cell->used = m->moment_count;
+    }
+}
+
+static void find_moments(struct moves *m, const struct pp_orders *lists, int rank)
+{
+    const int count = lists->count[rank];
+
+    m->moment_count = 0;
+    for (int i = 0; i < count; i++) {
+        const struct pp_op *op = &lists->ops[rank][i];
+        const int length = 1 + is_first_of_pair(op, count - i);
+        if (!pp_op_is_compute(op->kind) || !pp_op_kinds[op->kind].has_mb)
+            continue;
+        for (int k = 0; k < length; k++)
+            note(m, op + k);
+        m->moments[m->moment_count++] = (struct moment){.at = i, .end = i + length};
+        i += length - 1;
+    }
+}
+
+/* All of what a forward saves, or nothing of it. */
+static bool choose(struct moves *m, const struct pp_op *op)
+{
+    bool is_far = is_inside(m, op);
+
+    for (int g = op->mb; is_far && g < op->mb + op->granules; g++) {
+        const struct cell *cell = cell_of(m, op, g);
+        is_far = cell->made >= 0 && cell->used >= cell->made + LEAST_DISTANCE;
+    }
+    for (int g = op->mb; is_far && g < op->mb + op->granules; g++)
+        cell_of(m, op, g)->is_moved = true;
+    return is_far;
+}
+
+/* The granules from `first` on that this op is the first to use, and that have moved if
+ * `wants_moved`: a run of them from *from on. Returns its length. */
+static int run_of(const struct moves *m, const struct pp_op *op, int moment, bool wants_moved,
+                  int first, int *from)
+{
+    const int end = op->mb + op->granules;
+    int length = 0;
+
+    for (*from = first; *from < end; ++*from) {
+        const struct cell *cell = cell_of(m, op, *from);
+        if (cell->used == moment && (cell->is_moved || !wants_moved))
+            break;
+    }
+    for (int g = *from; g < end; g++, length++) {
+        const struct cell *cell = cell_of(m, op, g);
+        if (cell->used != moment || (wants_moved && !cell->is_moved))
+            break;
+    }
+    return length;
+}
+
+static int last_made(const struct moves *m, const struct pp_op *op)
+{
+    int last = 0;
+
+    for (int g = op->mb; g < op->mb + op->granules; g++)
+        last = cell_of(m, op, g)->made > last ? cell_of(m, op, g)->made : last;
+    return last;
+}
+
+/* Parts of what `op` is the first to use, each as an op over its granules. */
+static void add_uses(struct moves *m, const struct pp_op *op, int moment, bool wants_moved,
+                     struct copies *uses)
+{
+    for (int first = op->mb, from = 0, length; is_inside(m, op) && first < op->mb + op->granules;
+         first = from + length) {
+        length = run_of(m, op, moment, wants_moved, first, &from);
+        if (length == 0)
+            return;
+        struct pp_op part = *op;
+        part.mb = from;
+        part.granules = (uint8_t)length;
+        *PP_PUSH(m->arena, uses->list, uses->count, uses->capacity) =
+            (struct copy){.op = part, .moment = moment, .made = last_made(m, &part)};
+    }
+}
+
+static void find_copies(struct moves *m, const struct pp_op *ops)
+{
+    for (int k = 0; k < m->moment_count; k++)
+        for (int i = m->moments[k].at; i < m->moments[k].end; i++)
+            if (ops[i].kind == PP_F && choose(m, &ops[i]))
+                *PP_PUSH(m->arena, m->downs.list, m->downs.count, m->downs.capacity) =
+                    (struct copy){.op = ops[i], .moment = k};
+    for (int k = 0; k < m->moment_count; k++)
+        for (int i = m->moments[k].at; i < m->moments[k].end; i++)
+            if (is_user(ops[i].kind))
+                add_uses(m, &ops[i], k, true, &m->ups);
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+static void add(struct moves *m, int before, struct pp_op op, int kind, int purpose)
+{
+    op.kind = (uint8_t)kind;
+    op.aux = 0;
+    op.version = (uint8_t)purpose;
+    op.arg = op.slot = -1;
+    pp_inserts_add(m->arena, &m->inserts, before, op);
+}
+
+static void add_wait(struct moves *m, int before, const struct copy *copy, int purpose)
+{
+    struct pp_op op = copy->op;
+
+    op.kind = PP_WAIT;
+    op.aux = PP_COPY;
+    op.version = (uint8_t)purpose;
+    op.arg = op.slot = -1;
+    pp_inserts_add(m->arena, &m->inserts, before, op);
+}
+
+static bool is_part(const struct pp_op *part, const struct pp_op *of)
+{
+    return part->stage == of->stage && part->split == of->split &&
+           part->mb < of->mb + of->granules && of->mb < part->mb + part->granules;
+}
+
+/* Before `before`, unless that has been done. */
+static void wait_down(struct moves *m, int before, struct copy *down)
+{
+    if (!down->is_waited)
+        add_wait(m, before, down, PP_FOR_DOWN);
+    down->is_waited = true;
+}
+
+/* The moment before which the way back of use number k begins: that of the use in front of it, but
+ * one op behind what makes it at the least. */
+static int post_moment(const struct moves *m, int k)
+{
+    const struct copy *up = &m->ups.list[k];
+    int before = k - 1;
+
+    while (before >= 0 && m->ups.list[before].moment == up->moment)
+        before--;
+    const int moment = before >= 0 ? m->ups.list[before].moment : up->moment - 1;
+    return moment > up->made + 1 ? moment : up->made + 2;
+}
+
+/* How far the copies have been written. */
+struct written {
+    int down, first_down; /* posted; the first of them that nothing has waited for */
+    int used, posted;     /* ups waited for, posted */
+};
+
+static void post_up(struct moves *m, int before, const struct copy *up, const struct written *w)
+{
+    for (int j = w->first_down; j < w->down; j++)
+        if (is_part(&up->op, &m->downs.list[j].op))
+            wait_down(m, before, &m->downs.list[j]);
+    add(m, before, up->op, PP_COPY, PP_FOR_UP);
+}
+
+/* WAITs for what is on its way down from two forwards ago and for what the moment uses, then what
+ * comes up next. */
+static void write_before(struct moves *m, int k, struct written *w)
+{
+    const int before = m->moments[k].at;
+    const bool is_down = w->down < m->downs.count && m->downs.list[w->down].moment == k;
+
+    if (is_down && w->down >= 2)
+        wait_down(m, before, &m->downs.list[w->down - 2]);
+    while (w->first_down < w->down && m->downs.list[w->first_down].is_waited)
+        w->first_down++;
+    for (; w->used < m->ups.count && m->ups.list[w->used].moment == k; w->used++)
+        add_wait(m, before, &m->ups.list[w->used], PP_FOR_UP);
+    for (; w->posted < m->ups.count && post_moment(m, w->posted) <= k; w->posted++)
+        post_up(m, before, &m->ups.list[w->posted], w);
+}
+
+/* The parts that the ops of a moment are the first to use, in full again. */
+static void write_restored(struct moves *m, int k, const struct pp_op *ops)
+{
+    for (int i = m->moments[k].at; i < m->moments[k].end; i++) {
+        m->restored.count = 0;
+        if (is_user(ops[i].kind))
+            add_uses(m, &ops[i], k, false, &m->restored);
+        for (int u = 0; u < m->restored.count; u++)
+            add(m, m->moments[k].at, m->restored.list[u].op, PP_DQ, 0);
+    }
+}
+
+static void write_behind(struct moves *m, int k, const struct pp_op *ops, struct written *w)
+{
+    const struct moment *moment = &m->moments[k];
+
+    for (int i = moment->at; m->options->has_fewer_bits && i < moment->end; i++)
+        if (ops[i].kind == PP_F && is_inside(m, &ops[i]))
+            add(m, moment->end, ops[i], PP_Q, 0);
+    for (; w->down < m->downs.count && m->downs.list[w->down].moment == k; w->down++)
+        add(m, moment->end, m->downs.list[w->down].op, PP_COPY, PP_FOR_DOWN);
+}
+
+static void move_rank(struct moves *m, struct pp_orders *lists, int rank)
+{
+    const struct pp_op *ops = lists->ops[rank];
+    struct written w = {0};
+
+    m->inserts = (struct pp_inserts){0};
+    m->downs.count = m->ups.count = 0;
+    find_moments(m, lists, rank);
+    if (m->options->has_moved_saves)
+        find_copies(m, ops);
+    for (int k = 0; k < m->moment_count; k++) {
+        write_before(m, k, &w);
+        if (m->options->has_fewer_bits)
+            write_restored(m, k, ops);
+        write_behind(m, k, ops, &w);
+    }
+    pp_inserts_apply(m->arena, lists, rank, &m->inserts);
+}
+
+/* ---- the pass -------------------------------------------------------------------------------- */
+
+static struct moves moves_make(struct pp_arena *arena, const struct pp_program_head *head,
+                               const struct pp_lower_options *options,
+                               const struct pp_orders *lists)
+{
+    const size_t cells = (size_t)head->stages * (size_t)head->micro_batches *
+                         (size_t)head->granules * (size_t)head->splits;
+    struct moves m = {.arena = arena, .head = head, .options = options};
+    int longest = 0;
+
+    for (int rank = 0; rank < head->ranks; rank++)
+        longest = lists->count[rank] > longest ? lists->count[rank] : longest;
+    m.moments = PP_ARRAY(arena, struct moment, longest + 1);
+    m.cells = PP_ARRAY(arena, struct cell, cells);
+    for (size_t i = 0; i < cells; i++)
+        m.cells[i] = (struct cell){-1, -1, false};
+    return m;
+}
+
+enum pp_status pp_lower_moves(struct pp_arena *arena, const struct pp_program_head *head,
+                              const struct pp_lower_options *options, struct pp_orders *lists,
+                              struct pp_error *err)
+{
+    (void)err;
+    if ((!options->has_moved_saves && !options->has_fewer_bits) || head->mode == PP_MODE_INFER ||
+        pp_lists_have(lists, PP_COPY) || pp_lists_have(lists, PP_Q))
+        return PP_OK;
+    struct moves m = moves_make(arena, head, options, lists);
+    for (int rank = 0; rank < head->ranks; rank++)
+        move_rank(&m, lists, rank);
+    return PP_OK;
+}

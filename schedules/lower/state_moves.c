@@ -1,0 +1,119 @@
+/* Optimizer state that lives on another memory tier.
+ *
+ *   updated by the host     MOVE.grads behind the sum of a stage's gradients, or its last backward
+ *                           where nothing is summed; its WAIT before U, which stands for the host's
+ *                           work: the rank has nothing else to do by then. MOVE.params behind U
+ *   updated by the device   MOVE.fetch, the first bucket of state, behind the last backward and its
+ *                           WAIT before U; MOVE.store, the last one, behind U. The buckets between
+ *                           them stream through U and are part of its price
+ *
+ * MOVE.params is waited for before the next use of the stage's parameters, a gather of them
+ * included; MOVE.store before the next update; both at the end of the list at the latest. Runs when
+ * the list is complete. Source: Ren et al. 2021, ZeRO-Offload, section 4; Singh and Bhatele 2022,
+ * AxoNN, section IV-B. */
+#include "schedules/lower/lists.h"
+#include "schedules/lower/lower.h"
+
+static struct pp_op move_of(const struct pp_op *update, int purpose)
+{
+    return (struct pp_op){.kind = PP_MOVE,
+                          .version = (uint8_t)purpose,
+                          .stage = update->stage,
+                          .pipe = update->pipe,
+                          .mb = -1,
+                          .arg = -1,
+                          .slot = -1};
+}
+
+static struct pp_op wait_of(struct pp_op move)
+{
+    move.aux = move.kind;
+    move.kind = PP_WAIT;
+    return move;
+}
+
+static bool is_of(const struct pp_op *op, const struct pp_op *update)
+{
+    return op->stage == update->stage && op->pipe == update->pipe;
+}
+
+/* A WAIT for a sum that the gradients of the stage need; of a stage that a rank holds for several
+ * pipelines there is one sum. */
+static bool is_sum_of(const struct pp_op *op, const struct pp_op *update)
+{
+    return op->kind == PP_WAIT && (op->aux == PP_AR || op->aux == PP_RS) &&
+           (op->stage == update->stage || (op->peer != 0 && op->peer == update->stage));
+}
+
+/* Index in front of which gradients (or, without their sums, buffers) are ready for the update at
+ * `at`. */
+static int ready_at(const struct pp_op *ops, int count, int at, bool needs_sums)
+{
+    int i = at;
+
+    while (i > 0) {
+        const struct pp_op *op = &ops[i - 1];
+        const bool is_backward = (op->kind == PP_B || op->kind == PP_W) && is_of(op, &ops[at]);
+        if (is_backward || (needs_sums && is_sum_of(op, &ops[at])))
+            break;
+        i--;
+    }
+    while (i < count && i < at && pp_op_is_send(ops[i].kind))
+        i++;
+    return i;
+}
+
+static bool uses_params(const struct pp_op *op)
+{
+    return op->kind == PP_F || op->kind == PP_B || op->kind == PP_I || op->kind == PP_R;
+}
+
+/* Index in front of which what comes behind the update at `at` must have arrived. */
+static int needed_at(const struct pp_op *ops, int count, int at, bool is_params)
+{
+    int i = at + 1;
+
+    for (; i < count; i++) {
+        const struct pp_op *op = &ops[i];
+        const bool is_gather = op->kind == PP_AG || op->kind == PP_BC;
+        const bool is_use =
+            (is_gather && op->stage == ops[at].stage) || (uses_params(op) && is_of(op, &ops[at]));
+        if ((is_params && is_use) || (op->kind == PP_U && is_of(op, &ops[at])))
+            break;
+    }
+    return i < count && ops[i].aux == PP_FUSED_SECOND && ops[i].kind == PP_B ? i - 1 : i;
+}
+
+static void move_rank(struct pp_arena *arena, const struct pp_lower_options *options,
+                      struct pp_orders *lists, int rank)
+{
+    const bool is_host = options->is_host_update;
+    const int down = is_host ? PP_FOR_GRADS : PP_FOR_FETCH,
+              up = is_host ? PP_FOR_PARAMS : PP_FOR_STORE;
+    const struct pp_op *ops = lists->ops[rank];
+    const int count = lists->count[rank];
+    struct pp_inserts inserts = {0};
+
+    for (int i = 0; i < count; i++) {
+        if (ops[i].kind != PP_U)
+            continue;
+        const struct pp_op before = move_of(&ops[i], down), behind = move_of(&ops[i], up);
+        pp_inserts_add(arena, &inserts, ready_at(ops, count, i, is_host), before);
+        pp_inserts_add(arena, &inserts, i, wait_of(before));
+        pp_inserts_add(arena, &inserts, i + 1, behind);
+        pp_inserts_add(arena, &inserts, needed_at(ops, count, i, is_host), wait_of(behind));
+    }
+    pp_inserts_apply(arena, lists, rank, &inserts);
+}
+
+enum pp_status pp_lower_state_moves(struct pp_arena *arena, const struct pp_program_head *head,
+                                    const struct pp_lower_options *options, struct pp_orders *lists,
+                                    struct pp_error *err)
+{
+    (void)err;
+    if (!options->has_moved_state || head->mode == PP_MODE_INFER || pp_lists_have(lists, PP_MOVE))
+        return PP_OK;
+    for (int rank = 0; rank < head->ranks; rank++)
+        move_rank(arena, options, lists, rank);
+    return PP_OK;
+}
