@@ -6,12 +6,18 @@ static const char *plural(int64_t count)
     return count == 1 ? "" : "s";
 }
 
+/* Embedding and head. */
+enum { ENDS = 2 };
+
 static enum pp_status too_many_stages(int blocks, int stages, struct pp_error *err)
 {
-    return pp_error_set(err, PP_EINVAL,
-                        "%d layer%s cannot fill %d stages with at least one each: use at most %d "
-                        "stage%s (lower --pp or --vp)",
-                        blocks, plural(blocks), stages, blocks, plural(blocks));
+    pp_error_set(err, PP_EINVAL,
+                 "%d layer%s cannot fill %d stages with at least one each: use at most %d "
+                 "stage%s (lower --pp or --vp)",
+                 blocks, plural(blocks), stages, blocks, plural(blocks));
+    if (stages - ENDS <= blocks && stages > ENDS)
+        pp_error_append(err, ", or --head counted: embedding and head fill a stage each");
+    return PP_EINVAL;
 }
 
 /* The flags that were given, as typed. */
@@ -86,6 +92,23 @@ enum pp_status pp_partition_blocks(struct pp_arena *arena, int blocks, int stage
     if (extra > 0)
         share[stages - 1] += extra;
     *blocks_per_stage = share;
+    return PP_OK;
+}
+
+enum pp_status pp_partition_counted(struct pp_arena *arena, int blocks, int stages,
+                                    int **blocks_per_stage, struct pp_error *err)
+{
+    if (blocks > INT32_MAX - ENDS || (blocks >= 1 && stages > blocks + ENDS))
+        return pp_error_set(err, PP_EINVAL,
+                            "%d layer%s, embedding and head cannot fill %d stages with at least "
+                            "one each: use at most %d stages (lower --pp or --vp)",
+                            blocks, plural(blocks), stages,
+                            blocks < INT32_MAX - ENDS ? blocks + ENDS : blocks);
+    if (stages == 1 || blocks < 1)
+        return pp_partition_blocks(arena, blocks, stages, 0, 0, blocks_per_stage, err);
+    PP_TRY(pp_partition_blocks(arena, blocks + ENDS, stages, 0, 0, blocks_per_stage, err));
+    (*blocks_per_stage)[0]--;
+    (*blocks_per_stage)[stages - 1]--;
     return PP_OK;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const char *const pp_recompute_names[] = {"none", "selective", "full", "stage-aware", NULL};
-const char *const pp_head_names[] = {"last", "balanced", "ignored", "parallel", NULL};
+const char *const pp_head_names[] = {"last", "balanced", "counted", "ignored", "parallel", NULL};
 
 enum { MAX_ENTRIES = 1 << 20 };      /* of the table of costs */
 static const double longest_s = 1e5; /* of one instruction: more is a mistake in the input */

@@ -25,10 +25,11 @@ enum pp_recompute {
 extern const char *const pp_recompute_names[];
 
 /* Where embedding and head stand: LAST, in the first and the last stage on top of an even share of
- * blocks; BALANCED, there too, but as layers that count when blocks are shared out; IGNORED, as
- * LAST with no compute time, as formulas of bubbles assume (memory and gradients stay); PARALLEL,
- * an equal part of both in every stage (vocabulary parallelism). */
-enum pp_head { PP_HEAD_LAST, PP_HEAD_BALANCED, PP_HEAD_IGNORED, PP_HEAD_PARALLEL };
+ * blocks; BALANCED, there too, but with their times where blocks are shared out; COUNTED, there
+ * too, as a block each when blocks are shared out; IGNORED, as LAST with no compute time, as
+ * formulas of bubbles assume (memory and gradients stay); PARALLEL, an equal part of both in every
+ * stage (vocabulary parallelism). */
+enum pp_head { PP_HEAD_LAST, PP_HEAD_BALANCED, PP_HEAD_COUNTED, PP_HEAD_IGNORED, PP_HEAD_PARALLEL };
 extern const char *const pp_head_names[];
 
 struct pp_cost_inputs {
@@ -80,6 +81,12 @@ int pp_lanes(const struct pp_cluster *cluster, const struct pp_layout *layout);
  * there are fewer blocks than stages that must have one (nearest legal pp in the message). */
 enum pp_status pp_partition_blocks(struct pp_arena *arena, int blocks, int stages, int first,
                                    int last, int **blocks_per_stage, struct pp_error *err);
+/* Blocks per stage where embedding and head count as one each and are shared out with them, as
+ * pp_partition_blocks shares (Megatron-LM, account_for_embedding_in_pipeline_split and
+ * account_for_loss_in_pipeline_split; zero-bubble-pipeline-parallelism's allocation of layers):
+ * 22 blocks fill 24 stages. PP_EINVAL when that leaves a stage empty. */
+enum pp_status pp_partition_counted(struct pp_arena *arena, int blocks, int stages,
+                                    int **blocks_per_stage, struct pp_error *err);
 /* Blocks per stage such that the slowest stage is as fast as any division makes it, embedding and
  * head included: `in` gives model, cluster, layout, stages and recompute. The last stage may be
  * left with the head alone. PP_EINVAL as above. */

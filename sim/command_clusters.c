@@ -179,8 +179,7 @@ static void print_cluster(const struct pp_cluster *c, FILE *out)
     fprintf(out, "  device   %s dense %s, memory %s",
             pp_units_print(d->peak_flops_per_s, PP_UNIT_FLOPS_PER_S, a), d->dtype,
             pp_units_print(d->memory_bytes, PP_UNIT_BYTES, b));
-    fprintf(out,
-            " at %s\n           kernel launch %g us, reached of peak: matrix %g, memory %g",
+    fprintf(out, " at %s\n           kernel launch %g us, reached of peak: matrix %g, memory %g",
             pp_units_print(d->memory_bytes_per_s, PP_UNIT_BYTES_PER_S, a), d->launch_s * 1e6,
             d->gemm_eta, d->memory_eta);
     print_precisions(d, out);

@@ -95,6 +95,7 @@ static void print_layout(const struct page *page, const struct pp_config *c)
     static const char *const head_notes[] = {
         [PP_HEAD_LAST] = "",
         [PP_HEAD_BALANCED] = ", balanced with embedding and head",
+        [PP_HEAD_COUNTED] = ", embedding and head count as a block each",
         [PP_HEAD_IGNORED] = ", both without compute time",
         [PP_HEAD_PARALLEL] = ", embedding and head in equal parts in all"};
     const struct pp_layout *l = &c->layout;

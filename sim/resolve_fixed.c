@@ -152,7 +152,13 @@ static enum pp_status check_jitter(const struct pp_request *request, const struc
     return PP_OK;
 }
 
-/* --head balanced chooses the layers of all stages; flags for the ends win over a preset's. */
+static bool chooses_layers(enum pp_head head)
+{
+    return head == PP_HEAD_BALANCED || head == PP_HEAD_COUNTED;
+}
+
+/* --head balanced and counted choose the layers of all stages; flags for the ends win over a
+ * preset's. */
 static enum pp_status resolve_ends(const struct pp_request *request, struct pp_config *config,
                                    struct pp_error *err)
 {
@@ -164,14 +170,13 @@ static enum pp_status resolve_ends(const struct pp_request *request, struct pp_c
     config->head = head ? (enum pp_head)head->integer : PP_HEAD_LAST;
     config->first_stage_layers = pp_request_int(request, ENDS[0], 0);
     config->last_stage_layers = pp_request_int(request, ENDS[1], 0);
-    for (int i = 0; i < 2 && config->head == PP_HEAD_BALANCED; i++) {
+    for (int i = 0; i < 2 && chooses_layers(config->head); i++) {
         if (!pp_request_get(request, ENDS[i], &end_origin))
             continue;
         if (origin == end_origin)
-            return pp_error_set(err, PP_EINVAL,
-                                "%s contradicts --head balanced, which chooses the layers of every "
-                                "stage",
-                                pp_request_typed(request, ENDS[i], typed));
+            return pp_error_set(
+                err, PP_EINVAL, "%s contradicts --head %s, which chooses the layers of every stage",
+                pp_request_typed(request, ENDS[i], typed), pp_head_names[config->head]);
         if (origin == PP_FROM_PRESET)
             config->head = PP_HEAD_LAST;
         else

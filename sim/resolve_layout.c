@@ -153,6 +153,9 @@ enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *confi
 
     if (config->head == PP_HEAD_BALANCED)
         return pp_partition_balanced(arena, &inputs, &config->blocks_per_stage, err);
+    if (config->head == PP_HEAD_COUNTED)
+        return pp_partition_counted(arena, config->model.layers, stages, &config->blocks_per_stage,
+                                    err);
     return pp_partition_blocks(arena, config->model.layers, stages, config->first_stage_layers,
                                config->last_stage_layers, &config->blocks_per_stage, err);
 }

@@ -94,6 +94,12 @@ static void consider(struct search *s, const struct pp_config *base,
     *PP_PUSH(s->arena, s->list, s->count, s->capacity) = c;
 }
 
+/* Embedding and head may fill a stage each. */
+static int most_stages(const struct pp_config *config)
+{
+    return config->model.layers + (config->head == PP_HEAD_COUNTED ? 2 : 0);
+}
+
 /* pp candidates for a tp: those given, or every divisor from `least` on that leaves a
  * block for each stage. */
 static void each_pipeline(struct search *s, const struct pp_config *base, int gpus, int least,
@@ -107,7 +113,7 @@ static void each_pipeline(struct search *s, const struct pp_config *base, int gp
     for (int ranks = least; ranks <= rest && ranks <= 65535; ranks++) {
         if (rest % ranks || (pp && ranks != pp) || (dp && rest / ranks != dp))
             continue;
-        if (!pp && !dp && ranks * base->shape.chunks > base->model.layers)
+        if (!pp && !dp && ranks * base->shape.chunks > most_stages(base))
             break;
         d.pp = ranks;
         d.dp = rest / ranks;

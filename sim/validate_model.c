@@ -261,6 +261,7 @@ static enum pp_status put_mixture(struct pp_measure_writer *w, const struct mean
         put_size(w, t, LAYERS);
     if (t->size[VOCAB] && t->size[VOCAB] != t->base.vocab)
         put_size(w, t, VOCAB);
+    pp_measure_put_head(w, t->size[LAYERS] ? t->size[LAYERS] : t->base.layers);
     struct pp_model printed;
     bool is_exact;
     if (pp_model_published(w->arena, w->row->cell[PP_COL_MODEL], &printed, &is_exact) &&
@@ -298,5 +299,6 @@ enum pp_status pp_measure_put_model(struct pp_measure_writer *w, struct pp_error
         pp_measure_put(w, "positions", pp_arena_printf(w->arena, "%" PRId64, t.seq));
     pp_measure_put(w, "mlp", t.is_gated ? "gated" : "plain");
     pp_measure_put(w, "embedding", t.is_tied ? "tied" : "untied");
+    pp_measure_put_head(w, t.size[LAYERS]);
     return PP_OK;
 }

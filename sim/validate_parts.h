@@ -37,6 +37,8 @@ void pp_measure_note(struct pp_measure_writer *w, const char *note);
 enum pp_status pp_measure_put_schedule(struct pp_measure_writer *w, struct pp_error *err);
 /* A word that no rule knows may be the name of a schedule as it stands: "zbv (8 chunks)". */
 void pp_measure_put_named_schedule(struct pp_measure_writer *w);
+/* Numbers of layers to which embedding and head are missing are meant so: 22 of 8 or 24 stages. */
+void pp_measure_put_head(struct pp_measure_writer *w, int64_t layers);
 
 /* ---- sim/validate_cluster.c ---- */
 enum pp_status pp_measure_put_cluster(struct pp_measure_writer *w, struct pp_error *err);

@@ -1,6 +1,8 @@
 /* The order of work of a row, and its chunks. */
 #include "sim/validate_parts.h"
 
+#include "schedules/schedule.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -50,4 +52,21 @@ enum pp_status pp_measure_put_schedule(struct pp_measure_writer *w, struct pp_er
     if (has_chunks && w->vp > 1)
         pp_measure_put_int(w, "vp", w->vp);
     return PP_OK;
+}
+
+void pp_measure_put_head(struct pp_measure_writer *w, int64_t layers)
+{
+    const char *name = pp_measure_given(w, "schedule");
+    const struct pp_schedule *schedule = name ? pp_schedule_find(name) : NULL;
+    const int64_t chunks = schedule && schedule->chunks > 0 ? schedule->chunks : w->vp,
+                  stages = w->pp * chunks;
+
+    if (w->pp == 1 || layers % stages == 0 || (layers + 2) % stages != 0 ||
+        pp_measure_given(w, "head"))
+        return;
+    pp_measure_put(w, "head", "counted");
+    pp_measure_note(w, pp_arena_printf(w->arena,
+                                       "head counted: %" PRId64 " layers with embedding and head "
+                                       "are a multiple of %" PRId64 " stages",
+                                       layers, stages));
 }

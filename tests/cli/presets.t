@@ -107,15 +107,25 @@ $ pipesim --preset chimera-sc21 --no-alternatives --head ignored | grep -A2 layo
 >            layers a stage, embedding in the first, head in the last, both
 >            without compute time
 $ pipesim --preset chimera-sc21 --head balanced --explain | grep -A1 -e --head
->   --head balanced: forward and backward of embedding and head are 0.202 and 2.56 blocks
+>   --head balanced: forward and backward of embedding and head are 0.238 and 2.58 blocks
 >   message over the network: 10.0 us + bytes / 8.16 GB/s
 $ pipesim --preset chimera-sc21 --head ignored --json | grep -w '^  "head"'
 >   "head": "ignored",
 $ pipesim --preset chimera-sc21 --head balanced --last-stage-layers 1
 ! pipesim: error: --last-stage-layers 1 contradicts --head balanced, which chooses the layers of every stage
 = 2
+$ pipesim --schedule interleaved --vp 3 --pp 8 --gpus 8 --model gpt2 --layers 22 --gbs 24 --cluster a100 --head counted --no-alternatives | grep -A2 layout
+>   layout   TP 1* x PP 8 x DP 1*, VP 3, MBS 1*, GBS 24 -> 24* micro-batches;
+>            layers by stage 0, 1 x 22, 0, embedding and head count as a block
+>            each
+$ pipesim --schedule interleaved --vp 3 --pp 8 --gpus 8 --model gpt2 --layers 22 --gbs 24 --cluster a100
+! pipesim: error: 22 layers cannot fill 24 stages with at least one each: use at most 22 stages (lower --pp or --vp), or --head counted: embedding and head fill a stage each
+= 2
+$ pipesim --preset chimera-sc21 --head counted --first-stage-layers 1
+! pipesim: error: --first-stage-layers 1 contradicts --head counted, which chooses the layers of every stage
+= 2
 $ pipesim --preset chimera-sc21 --head middle
-! pipesim: error: --head: "middle" is not one of last, balanced and ignored
+! pipesim: error: --head: "middle" is not one of last, balanced, counted, ignored and parallel
 = 2
 $ pipesim --preset chimera-sc21 --head balanced --unit F=1
 ! pipesim: error: --head balanced has no effect with --unit, where only compute and C cost time and messages are buffered without bound

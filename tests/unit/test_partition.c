@@ -110,6 +110,95 @@ Test(partition, refusals_name_what_was_given_and_what_would_fit)
     }
 }
 
+/* Embedding and head count where blocks are shared out: every stage has something, and of any two
+ * stages none has two more than the other. */
+Test(partition, counted_ends_are_a_block_each)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (int blocks = 1; blocks <= 40; blocks++)
+        for (int stages = 2; stages <= 43; stages++) {
+            struct pp_error err = {0};
+            int *share = NULL, sum = 0, low = INT32_MAX, high = 0;
+            const enum pp_status status = pp_partition_counted(arena, blocks, stages, &share, &err);
+            cr_assert_eq(status == PP_OK, stages <= blocks + 2, "%d blocks, %d stages: %s", blocks,
+                         stages, err.message);
+            for (int s = 0; status == PP_OK && s < stages; s++) {
+                const int held = share[s] + (s == 0) + (s == stages - 1);
+                sum += share[s];
+                low = held < low ? held : low;
+                high = held > high ? held : high;
+            }
+            cr_assert(status != PP_OK || (sum == blocks && low >= 1 && high - low <= 1));
+        }
+}
+
+/* Layouts that were published: 22 blocks of 8 stages and of 24 (Qi et al. 2024, zero bubble, table
+ * 3: one layer fewer in the first and in the last stage), Llama 405B of 16 x 8 stages. */
+Test(partition, counted_as_published)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    static const struct {
+        int blocks, stages, first, inner, last;
+    } published[] = {{22, 8, 2, 3, 2},   {22, 24, 0, 1, 0},   {30, 32, 0, 1, 0}, {62, 32, 1, 2, 1},
+                     {126, 16, 7, 8, 7}, {126, 128, 0, 1, 0}, {9, 1, 9, 0, 9}};
+
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        struct pp_error err = {0};
+        int *share;
+        const int stages = published[i].stages;
+        cr_assert_eq(pp_partition_counted(arena, published[i].blocks, stages, &share, &err), PP_OK,
+                     "%s", err.message);
+        cr_assert_eq(share[0], published[i].first);
+        cr_assert_eq(share[stages - 1], published[i].last);
+        for (int s = 1; s < stages - 1; s++)
+            cr_assert_eq(share[s], published[i].inner);
+    }
+}
+
+Test(partition, counted_refuses_with_the_most_that_fits)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    int *share;
+
+    cr_assert_eq(pp_partition_counted(arena, 22, 25, &share, &err), PP_EINVAL);
+    cr_assert_str_eq(err.message, "22 layers, embedding and head cannot fill 25 stages with at "
+                                  "least one each: use at most 24 stages (lower --pp or --vp)");
+    cr_assert_eq(pp_partition_counted(arena, INT32_MAX, 8, &share, &err), PP_EINVAL);
+    cr_assert_eq(pp_partition_counted(arena, 0, 1, &share, &err), PP_EINVAL);
+    cr_assert_eq(pp_partition_blocks(arena, 22, 24, 0, 0, &share, &err), PP_EINVAL);
+    cr_assert(strstr(err.message, "or --head counted"));
+    cr_assert_eq(pp_partition_blocks(arena, 22, 25, 0, 0, &share, &err), PP_EINVAL);
+    cr_assert_null(strstr(err.message, "counted"));
+}
+
+/* A stage without blocks computes what it has besides, and nothing else changes. */
+Test(partition, stages_of_an_end_alone_cost_its_time)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_error err = {0};
+    struct pp_cost_inputs in =
+        inputs_of(arena, (struct setting){"gpt2", "a100", 1, 12, 1, 1, 1, 1024}, &model, &cluster);
+    const struct pp_work work = pp_roofline_work(&in, 0);
+    int *share;
+
+    model.layers = 10;
+    in.head = PP_HEAD_COUNTED;
+    cr_assert_eq(pp_partition_counted(arena, 10, 12, &share, &err), PP_OK);
+    in.blocks_per_stage = share;
+    const struct pp_costs *costs = costs_of(arena, &in);
+    const double embedding_s = pp_roofline_layer(&in, PP_LAYER_EMBEDDING, work, PP_PASS_F).s,
+                 block_s = pp_roofline_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_F).s,
+                 head_s = pp_roofline_layer(&in, PP_LAYER_HEAD, work, PP_PASS_F).s;
+    cr_assert_float_eq(1e-12 * (double)costs->op[PP_F][0].ps / embedding_s, 1, 1e-6);
+    for (int s = 1; s < 11; s++)
+        cr_assert_float_eq(1e-12 * (double)costs->op[PP_F][s].ps / block_s, 1, 1e-6);
+    cr_assert_float_eq(1e-12 * (double)costs->op[PP_F][11].ps / head_s, 1, 1e-6);
+}
+
 static double slowest_s(const struct pp_cost_inputs *in, const int *share)
 {
     double most_s = 0;

@@ -111,6 +111,24 @@ Test(validate, words_of_schedules)
         check_word(arena, cases[i].line, cases[i].option, cases[i].value);
 }
 
+#define GPT_OF(layers, schedule, vp)                                                               \
+    "a,b,2024,GPT 1B,," layers ",2048,16,,51200,2048,A100-SXM4-80GB,16,8,bf16,2,4,2,1," schedule   \
+    "," vp ",1,16,0,none,1,1,,,"
+
+/* Layers to which two are missing. */
+Test(validate, counts_of_layers_say_where_embedding_and_head_are)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    check_word(arena, GPT_OF("22", "1f1b", "1"), "--head", "counted");
+    check_word(arena, GPT_OF("22", "1F1B-I", "6"), "--head", "counted");
+    check_word(arena, GPT_OF("22", "zbv", "2"), "--head", "counted"); /* two chunks by itself */
+    check_word(arena, GPT_OF("24", "1f1b", "1"), "--head", NULL);
+    check_word(arena, GPT_OF("23", "1f1b", "1"), "--head", NULL);
+    check_word(arena, GPT_OF("26", "1F1B-I", "2"), "--head", NULL);
+    check_word(arena, GPT_OF("22", "1f1b vocab-1", "1"), "--head", "parallel");
+}
+
 Test(validate, words_of_state)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
