@@ -40,6 +40,7 @@ struct pp_stage_memory {
     /* what lies on other tiers */
     double resting_frac;  /* of what is saved, where it is kept in fewer bits until it is used; 0 =
                            * all of it */
+    double moved_frac;    /* of that, what COPY moves; 0 = all of it */
     double fetched_bytes; /* MOVE.fetch: buckets of optimizer state on the device, until the WAIT
                            * for MOVE.store */
     double away_bytes[PP_TIERS]; /* state, by the tier it lives on */

@@ -116,6 +116,11 @@ static struct pp_cost convert_of(const struct pp_cost_inputs *in, int stage, dou
                             .bytes = traffic};
 }
 
+static double moved_frac(const struct pp_cost_inputs *in)
+{
+    return in->state.moved_frac > 0 ? in->state.moved_frac : 1;
+}
+
 static void fill_saved(const struct pp_cost_inputs *in, int stage, int split,
                        struct pp_costs *costs)
 {
@@ -124,7 +129,7 @@ static void fill_saved(const struct pp_cost_inputs *in, int stage, int split,
     const int at = stage * in->splits + split;
 
     if (home != PP_TIER_DEVICE)
-        costs->op[PP_COPY][at] = copy_of(in, home, bytes * resting_frac(in));
+        costs->op[PP_COPY][at] = copy_of(in, home, bytes * resting_frac(in) * moved_frac(in));
     if (in->state.activation_bits > 0)
         costs->op[PP_Q][at] = costs->op[PP_DQ][at] = convert_of(in, stage, bytes);
 }
@@ -137,6 +142,7 @@ void pp_roofline_tier_memory(const struct pp_cost_inputs *in, int stage,
     const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
 
     memory->resting_frac = resting_frac(in);
+    memory->moved_frac = moved_frac(in);
     if (home == PP_TIER_DEVICE)
         return;
     memory->away_bytes[home] += memory->optimizer_bytes;

@@ -58,6 +58,7 @@ struct pp_state_spec {
     bool keeps_gathered; /* gathered once a step and dropped at its end (ZeRO 3 without resharding
                           * after the forward) */
     enum pp_tier home[PP_STATE_CLASSES];
+    double moved_frac;   /* share of what is saved that moves to its home; 0 = all of it */
     bool is_cpu_update;  /* the optimizer runs on the host where its state lives */
     int activation_bits; /* of what is saved for the backward, 0 = as computed */
 };

@@ -186,6 +186,15 @@ static double resting_bytes(const struct pp_memory_walk *w, const struct pp_op *
                     : kept_bytes(w, op);
 }
 
+/* What of it moves to another tier. */
+static double moved_bytes(const struct pp_memory_walk *w, const struct pp_op *op)
+{
+    const double frac = stage_memory(w, op->stage)->moved_frac;
+
+    return frac > 0 ? rint(frac * resting_bytes(w, op) / op->granules) * op->granules
+                    : resting_bytes(w, op);
+}
+
 static void change_bits(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     const double full = kept_bytes(w, op), resting = resting_bytes(w, op);
@@ -197,17 +206,17 @@ static void change_bits(struct pp_memory_walk *w, const struct pp_op *op, int at
 static void change_copy(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     if (op->version == PP_FOR_DOWN)
-        w->changes[at].away_taken += resting_bytes(w, op);
+        w->changes[at].away_taken += moved_bytes(w, op);
     else if (op->version == PP_FOR_UP)
-        w->changes[at].saved_taken += resting_bytes(w, op);
+        w->changes[at].saved_taken += moved_bytes(w, op);
 }
 
 static void wait_copy(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     if (op->version == PP_FOR_DOWN)
-        w->changes[at].saved_given += resting_bytes(w, op);
+        w->changes[at].saved_given += moved_bytes(w, op);
     else if (op->version == PP_FOR_UP)
-        w->changes[at].away_given += resting_bytes(w, op);
+        w->changes[at].away_given += moved_bytes(w, op);
 }
 
 static void change_move(struct pp_memory_walk *w, const struct pp_op *op, int at)

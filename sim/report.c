@@ -209,7 +209,7 @@ static void print_memory_line(const struct page *page, const struct pp_result *r
     char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES];
 
     snprintf(figure, sizeof(figure), "%.1f GiB", peak / GIB);
-    if (r->fits)
+    if (peak <= capacity)
         snprintf(remark, sizeof(remark), "of %.1f on pipeline rank %d: fits, %.1f GiB free",
                  capacity / GIB, r->peak_rank, (capacity - peak) / GIB);
     else
@@ -288,7 +288,10 @@ static void print_tiers(const struct page *page, const struct pp_result *r)
     if (!pp_tiers_are_used(r))
         return;
     fputc('\n', page->out);
-    paragraph(page, "tiers", pp_tiers_text(r, text));
+    pp_tiers_text(r, text);
+    if (pp_tiers_full(r) != PP_TIER_DEVICE)
+        strncat(text, ": DOES NOT FIT", sizeof(text) - strlen(text) - 1);
+    paragraph(page, "tiers", text);
 }
 
 static void print_activations(const struct page *page, const struct pp_result *r)

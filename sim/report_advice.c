@@ -1,5 +1,6 @@
 /* The report's last part: the same layout under other schedules, and what to try next. */
 #include "sim/report_text.h"
+#include "sim/tiers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,7 +145,9 @@ const char *pp_report_advice(const struct pp_result *r, const struct pp_others *
             others->list[i].metrics.iteration_s < best->metrics.iteration_s * (1 - PP_TIE_FRAC))
             best = &others->list[i];
     if (!r->fits)
-        return r->oom ? pp_oom_advice(r->oom, text) : "does not fit";
+        return r->oom                             ? pp_oom_advice(r->oom, text)
+               : pp_tiers_full(r) == PP_TIER_NVME ? "does not fit on nvme"
+                                                  : "does not fit in host memory";
     if (excess_frac > 0.1 && excess_frac > 0.4 * r->metrics.bubble_frac)
         snprintf(
             text, PP_TEXT_BYTES,

@@ -1,5 +1,6 @@
 #include "sim/tiers.h"
 
+#include "core/units.h"
 #include "sim/inputs.h"
 #include "sim/resolve.h"
 
@@ -11,7 +12,8 @@
 /* ---- options --------------------------------------------------------------------------------- */
 
 static const char legal[] = "expected os=host or os=nvme (optimizer state), a=host or a=nvme "
-                            "(saved activations), or both with a comma";
+                            "(saved activations; a=host:40% moves a share of them), or both "
+                            "with a comma";
 
 static enum pp_status refuse(const char *text, const char *what, struct pp_error *err)
 {
@@ -23,29 +25,45 @@ static bool is_word(const char *word, const char *at, size_t length)
     return strlen(word) == length && memcmp(word, at, length) == 0;
 }
 
+/* ":40%" behind the tier of activations, up to `end`. */
+static enum pp_status parse_share(const char *text, const char *at, const char *end,
+                                  struct pp_state_spec *state, struct pp_error *err)
+{
+    char share[32];
+
+    snprintf(share, sizeof share, "%.*s", (int)(end - at), at);
+    if (end - at >= (int)sizeof share ||
+        pp_units_parse(share, PP_UNIT_FRAC, &state->moved_frac, err) != PP_OK ||
+        !(state->moved_frac > 0) || state->moved_frac > 1)
+        return refuse(text, "a share lies above 0 and up to 1", err);
+    return PP_OK;
+}
+
 /* One "class=tier". */
 static enum pp_status parse_home(const char *text, const char *at, size_t length,
                                  struct pp_state_spec *state, struct pp_error *err)
 {
     const char *equals = memchr(at, '=', length);
     const size_t name = equals ? (size_t)(equals - at) : length;
-    int class = 0, tier = PP_TIER_HOST;
+    int c = 0, tier = PP_TIER_HOST;
 
-    while (class < PP_STATE_CLASSES && !is_word(pp_state_class_names[class], at, name))
-        class ++;
-    if (class == PP_STATE_PARAMS || class == PP_STATE_GRADS)
+    while (c < PP_STATE_CLASSES && !is_word(pp_state_class_names[c], at, name))
+        c++;
+    if (c == PP_STATE_PARAMS || c == PP_STATE_GRADS)
         return refuse(text, "parameters and gradients stay on the device", err);
-    if (class == PP_STATE_CLASSES)
+    if (c == PP_STATE_CLASSES)
         return refuse(text, "unknown class", err);
-    while (equals && tier < PP_TIERS &&
-           !is_word(pp_tier_names[tier], equals + 1, length - name - 1))
+    const char *colon =
+        equals && c == PP_STATE_ACTIVATIONS ? memchr(equals, ':', length - name) : NULL;
+    const size_t word = (colon ? (size_t)(colon - at) : length) - name - 1;
+    while (equals && tier < PP_TIERS && !is_word(pp_tier_names[tier], equals + 1, word))
         tier++;
     if (!equals || tier == PP_TIERS)
         return refuse(text, "unknown tier", err);
-    if (state->home[class] != PP_TIER_DEVICE)
+    if (state->home[c] != PP_TIER_DEVICE)
         return refuse(text, "a class is given twice", err);
-    state->home[class] = (enum pp_tier)tier;
-    return PP_OK;
+    state->home[c] = (enum pp_tier)tier;
+    return colon ? parse_share(text, colon + 1, at + length, state, err) : PP_OK;
 }
 
 static enum pp_status parse_homes(const char *text, struct pp_state_spec *state,
@@ -81,9 +99,9 @@ static enum pp_status check_tier(const struct pp_cluster *cluster, const char *o
 static enum pp_status check_cluster(const struct pp_cluster *cluster, const char *homes,
                                     const struct pp_state_spec *state, struct pp_error *err)
 {
-    for (int class = 0; class < PP_STATE_CLASSES; class ++)
-        if (state->home[class] != PP_TIER_DEVICE &&
-            check_tier(cluster, homes, state->home[class], err) != PP_OK)
+    for (int c = 0; c < PP_STATE_CLASSES; c++)
+        if (state->home[c] != PP_TIER_DEVICE &&
+            check_tier(cluster, homes, state->home[c], err) != PP_OK)
             return pp_error_prefix(err, "--offload ");
     if (state->is_cpu_update && !(cluster->tiers.update_params_per_s > 0))
         return pp_error_set(err, PP_EINVAL,
@@ -124,8 +142,8 @@ bool pp_tiers_are_used(const struct pp_result *r)
 {
     bool is_used = false;
 
-    for (int class = 0; class < PP_STATE_CLASSES && !r->config.is_unit; class ++)
-        is_used |= r->config.state.home[class] != PP_TIER_DEVICE;
+    for (int c = 0; c < PP_STATE_CLASSES && !r->config.is_unit; c++)
+        is_used |= r->config.state.home[c] != PP_TIER_DEVICE;
     return is_used;
 }
 

@@ -191,6 +191,8 @@ static enum pp_status apply(struct pp_measure_writer *w, const struct pp_measure
                                            rule->reason));
     if (!rule->value)
         return PP_OK;
+    if (!strcmp(rule->option, "offload"))
+        return pp_measure_put_offload(w, rule), PP_OK;
     if (strpbrk(rule->value, "#/=") || !strcmp(rule->value, "#"))
         return pp_measure_put_shard(w, rule, err);
     pp_measure_put(w, rule->option, value_of(w, rule->value));

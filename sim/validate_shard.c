@@ -66,3 +66,12 @@ enum pp_status pp_measure_put_shard(struct pp_measure_writer *w, const struct pp
     pp_measure_put(w, rule->option, text);
     return PP_OK;
 }
+
+void pp_measure_put_offload(struct pp_measure_writer *w, const struct pp_measure_rule *rule)
+{
+    const char *at = pp_measure_contains(w->row->cell[rule->column], rule->pattern);
+    const double share = at ? strtod(at + strlen(rule->pattern), NULL) : 0;
+
+    if (share > 0 && share <= 1)
+        pp_measure_put(w, rule->option, pp_arena_printf(w->arena, "%s:%g", rule->value, share));
+}

@@ -6,12 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define ON_HOST(share)                                                                             \
-    {                                                                                              \
-        PP_COL_NOTE, "offload alpha " share, NULL, NULL,                                           \
-            "a share of the activations is on the host"                                            \
-    }
-
 /* First match wins for each option. An option of NULL refuses the row. */
 /* clang-format off */
 const struct pp_measure_rule pp_measure_rules[] = {
@@ -82,9 +76,9 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_PRECISION, "16-bit",                 "precision", NULL, NULL}, /* the device's own */
     {PP_COL_PRECISION, "",                       "precision", NULL, "precision not stated: the device's own"},
 
-    /* Memory that is not the device's: "offload alpha 0.30". */
-    ON_HOST("0.1"), ON_HOST("0.2"), ON_HOST("0.3"), ON_HOST("0.4"), ON_HOST("0.5"),
-    ON_HOST("0.6"), ON_HOST("0.7"), ON_HOST("0.8"), ON_HOST("0.9"), ON_HOST("1"),
+    /* A share of saved activations on the host: "offload alpha 0.30". */
+    {PP_COL_NOTE,   "offload alpha",             "offload", "a=host", NULL},
+    {PP_COL_NOTE,   "offload ratio alpha=",      "offload", "a=host", NULL},
 
     /* What is computed twice. */
     {PP_COL_RECOMPUTE, "=none",                  "recompute", "none", NULL},

@@ -148,6 +148,24 @@ Test(tiers, offloading_never_takes_more_of_the_device)
     }
 }
 
+/* Half of what is saved moves half of the bytes, and leaves the other half. */
+Test(tiers, a_share_moves_that_share)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_result none = run(arena, "1f1b", ""),
+                           half = run(arena, "1f1b", "--offload a=host:50%"),
+                           all = run(arena, "1f1b", "--offload a=host");
+
+    for (int rank = 0; rank < 4; rank++) {
+        const double here = peak(&none, rank), away = peak(&all, rank);
+        cr_assert_float_eq(2 * pp_tiers_copied_bytes(&half, rank, 0),
+                           pp_tiers_copied_bytes(&all, rank, 0), 1e3);
+        cr_assert_float_eq(2 * half.memory[rank].away_bytes[PP_TIER_HOST],
+                           all.memory[rank].away_bytes[PP_TIER_HOST], 1e3);
+        cr_assert_float_eq(peak(&half, rank), (here + away) / 2, 1e3, "rank %d", rank);
+    }
+}
+
 /* The same compute, with and without instructions that take no time. */
 Test(tiers, copies_that_take_no_time_change_no_step)
 {

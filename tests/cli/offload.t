@@ -1,0 +1,55 @@
+# Memory tiers: what moves, what it costs, and what is refused.
+$ pipesim program --schedule gpipe --pp 2 --micro-batches 3 --offload a=host,os=host --cpu-optimizer --act-bits 8 | grep '^0'
+> 0RECV_B0[0],0RECV_B1[1],0F0[0],0SEND_F0[0],0Q0,0COPY.down0,0F1[1],0SEND_F1[1],0Q1,0COPY.down1,(0COPY.down0)WAIT,0COPY.up0,0F2[2],0SEND_F2[2],0Q2,0COPY.down2,(0COPY.up0)WAIT,(0COPY.down1)WAIT,0COPY.up1,0DQ0,(0RECV_B0)WAIT,(0SEND_F0)WAIT,(0SEND_F1)WAIT,(0SEND_F2)WAIT,0B0,0RECV_B2[0],(0COPY.up1)WAIT,(0COPY.down2)WAIT,0COPY.up2,0DQ1,(0RECV_B1)WAIT,0B1,(0COPY.up2)WAIT,0DQ2,(0RECV_B2)WAIT,0B2,0MOVE.grads,(0MOVE.grads)WAIT,0U,0MOVE.params,(0MOVE.params)WAIT
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --dp 2 --zero 1 --offload os=nvme | grep '^0'
+> 0RECV_B0[0],0RECV_B1[1],0F0[0],0SEND_F0[0],0F1[1],0SEND_F1[1],(0RECV_B0)WAIT,(0SEND_F0)WAIT,0B0,(0RECV_B1)WAIT,(0SEND_F1)WAIT,0B1,0MOVE.fetch,0RS,(0RS)WAIT,(0MOVE.fetch)WAIT,0U,0MOVE.store,0AG,(0AG)WAIT,(0MOVE.store)WAIT
+$ pipesim program --schedule zbv --pp 4 --micro-batches 8 --offload a=host,os=host -o /tmp/pipesim-offload.csv && pipesim verify /tmp/pipesim-offload.csv | sed 's/, [0-9]* instructions//'; pipeexec --schedule /tmp/pipesim-offload.csv --np 4 2>&1 | grep -o 'is only simulated.*COPY'; rm -f /tmp/pipesim-offload.csv
+> /tmp/pipesim-offload.csv: legal: 4 ranks, 8 stages, 8 micro-batches
+> is only simulated: nothing here executes its COPY
+# Bytes on the tiers, of the device with most there.
+$ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --offload os=nvme,a=host:50% --json | sed -n '/"tiers"/,/}/p'
+>   "tiers": {
+>     "host_bytes": 2575319040,
+>     "host_room_bytes": 274877906944,
+>     "nvme_bytes": 12183134208,
+>     "nvme_room_bytes": 3840000000000
+>   },
+$ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --json | grep -c '"tiers"'
+> 0
+= 1
+$ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --offload os=host --cpu-optimizer --explain | grep -A2 'memory tiers\|state on'
+> memory tiers
+>   host 13.2 of 256.0 GiB a device
+>   copied a step by the device of a rank, down and up, GiB: 1.891 1.891, 1.688 1.688, 1.688 1.688,
+> --
+>   optimizer state on host: stage 0 11.3 GiB a device, updated there in 1.43 s;
+>     gradients down 1.89 GiB, parameters up 1.89 GiB at 25.0 GB/s
+>   stage 0: 9 blocks, F 22.3 ms, B 42.8 ms, saves 1.20 GiB a micro-batch
+$ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --engine dag --offload os=host --cluster "a100 ram:10GB" --require-fit 2>&1 > /dev/null
+> pipesim: error: 1f1b does not fit in host memory: 11.3 GiB a device, its share of the node's is 1.2 GiB
+= 3
+# What is wrong, and what is legal.
+$ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload p=host
+! pipesim: error: --offload p=host: parameters and gradients stay on the device; expected os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations; a=host:40% moves a share of them), or both with a comma
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload os=disk
+! pipesim: error: --offload os=disk: unknown tier; expected os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations; a=host:40% moves a share of them), or both with a comma
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload a=host,a=nvme
+! pipesim: error: --offload a=host,a=nvme: a class is given twice; expected os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations; a=host:40% moves a share of them), or both with a comma
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload a=host:150%
+! pipesim: error: --offload a=host:150%: a share lies above 0 and up to 1; expected os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations; a=host:40% moves a share of them), or both with a comma
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --model gpt2 --cpu-optimizer
+! pipesim: error: --cpu-optimizer needs its state beside it: --offload os=host or --offload os=nvme
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --model gpt2 --act-bits 3
+! pipesim: error: --act-bits: "3" is not one of 2, 4 and 8
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload os=nvme --cluster p100-daint
+! pipesim: error: --offload os=nvme: the nodes of cluster p100-daint have no drives: nvme:8TB@25GBps in its text gives them some
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload os=host --cluster "node:2 gpu:8 ram:0"
+! pipesim: error: --cluster: ram:0: 0 is out of range: expected more than 0, at most 1e18 (as in ram:1TB@200GBps)
+= 2
