@@ -13,13 +13,15 @@ struct stage {
     int present;              /* WAIT for the gather whose parameters are there */
     int dirty;                /* last B or W whose gradients are whole */
     int scatter[PP_PURPOSES]; /* post that nothing has waited for */
-    int sum, rest;            /* RS of the step, AR.rest */
+    int sum, rest;            /* RS of the step, AR.rest: their last buckets so far */
+    int open_rests;           /* buckets of AR.rest that nothing has waited for */
     int update;
 };
 
 struct gathers {
     struct pp_verify *v;
     struct stage *stages;
+    bool *is_waited; /* [instruction] some WAIT names it */
     int rank;
 };
 
@@ -124,8 +126,21 @@ static enum pp_status check_sum(struct gathers *g, int i)
     if (s->sum < 0)
         return pp_verify_fail(g->v, i, "%s sums what no RS has scattered before it",
                               text_of(g, i, a));
-    s->rest = s->scatter[PP_FOR_REST] = i;
+    s->rest = i;
+    s->open_rests++;
     return PP_OK;
+}
+
+/* The first AR.rest of the stage of `update` that nothing has waited for. */
+static int open_rest(const struct gathers *g, int update)
+{
+    const struct pp_program *p = g->v->p;
+    int i = p->begin[g->rank];
+
+    while (i < update && (p->kind[i] != PP_AR || p->version[i] != PP_FOR_REST ||
+                          p->stage[i] != p->stage[update] || g->is_waited[i]))
+        i++;
+    return i;
 }
 
 static enum pp_status check_update(struct gathers *g, int i)
@@ -141,6 +156,9 @@ static enum pp_status check_update(struct gathers *g, int i)
         if (s->scatter[purpose] >= 0)
             return pp_verify_fail(g->v, i, "%s uses what %s leaves, but (%s)WAIT is missing",
                                   text_of(g, i, a), text_of(g, s->scatter[purpose], b), b);
+    if (s->open_rests > 0)
+        return pp_verify_fail(g->v, i, "%s uses what %s leaves, but (%s)WAIT is missing",
+                              text_of(g, i, a), text_of(g, open_rest(g, i), b), b);
     return PP_OK;
 }
 
@@ -153,6 +171,11 @@ static enum pp_status check_wait(struct gathers *g, int i)
 
     if (!pp_op_has_buckets(p->kind[target]) || purpose == PP_FOR_STEP)
         return PP_OK;
+    if (purpose == PP_FOR_REST) {
+        s->open_rests -= !g->is_waited[target];
+        g->is_waited[target] = true;
+        return PP_OK;
+    }
     if (!pp_purpose_is_gather(purpose)) {
         if (s->scatter[purpose] == target)
             s->scatter[purpose] = -1;
@@ -193,6 +216,7 @@ static bool reset(struct gathers *g, int rank)
         struct stage *s = &g->stages[p->stage[i]];
         memset(s, 0xff, sizeof(*s));
         s->is_cut = s->is_reduced = false;
+        s->open_rests = 0;
     }
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         struct stage *s = &g->stages[p->stage[i]];
@@ -241,7 +265,9 @@ static enum pp_status check_end(struct gathers *g)
 enum pp_status pp_verify_gathers(struct pp_verify *v)
 {
     const struct pp_program *p = v->p;
-    struct gathers g = {.v = v, .stages = PP_ARRAY(v->arena, struct stage, p->stages)};
+    struct gathers g = {.v = v,
+                        .stages = PP_ARRAY(v->arena, struct stage, p->stages),
+                        .is_waited = PP_ARRAY(v->arena, bool, pp_program_size(p))};
 
     for (int rank = 0; rank < p->ranks; rank++) {
         if (!reset(&g, rank))

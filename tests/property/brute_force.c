@@ -517,6 +517,24 @@ static bool has_posted(const struct machine *m, int rank, int kind, int purpose,
     return false;
 }
 
+/* Buckets before the last one may sum what earlier visits have scattered. */
+static bool is_too_early(const struct machine *m, int rank, const struct pp_op *op)
+{
+    return m->shards[rank][op->stage].is_dirty && op->split + 1 >= op->granules;
+}
+
+/* This bucket or a later one of the sum that a scatter leaves is posted. */
+static bool has_rest(const struct machine *m, int rank, const struct pp_op *op)
+{
+    for (int k = 0; k < m->post_count; k++) {
+        const struct pp_op *post = &m->posts[k].op;
+        if (m->posts[k].rank == rank && post->kind == PP_AR && post->stage == op->stage &&
+            purpose_of(post) == PP_FOR_REST && post->split >= op->split)
+            return true;
+    }
+    return false;
+}
+
 /* A collective with a purpose is posted. */
 static int post_of_shards(struct machine *m, int rank, const struct pp_op *op)
 {
@@ -528,7 +546,7 @@ static int post_of_shards(struct machine *m, int rank, const struct pp_op *op)
                    ? complain(m, op, rank, "gathered twice or too late")
                    : 1;
     if (purpose == PP_FOR_REST)
-        return s->is_dirty || has_posted(m, rank, PP_AR, PP_FOR_REST, op->stage) ||
+        return is_too_early(m, rank, op) || has_rest(m, rank, op) ||
                        !has_posted(m, rank, PP_RS, PP_FOR_STEP, op->stage)
                    ? complain(m, op, rank, "sums what is not scattered")
                    : 1;
@@ -576,8 +594,7 @@ static int collective(struct machine *m, int rank, const struct pp_op *op)
 {
     if (purpose_of(op))
         return post_of_shards(m, rank, op);
-    if ((op->kind == PP_AR || op->kind == PP_RS) && !is_tied(op) &&
-        m->shards[rank][op->stage].is_dirty)
+    if ((op->kind == PP_AR || op->kind == PP_RS) && !is_tied(op) && is_too_early(m, rank, op))
         return complain(m, op, rank, "gradients are not scattered");
     if (op->kind == PP_AG && op->split == 0 && is_updated(m, rank, op->pipe, op->stage))
         put(m, 'N', rank, op->stage, op->pipe, 0);
