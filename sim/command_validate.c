@@ -7,9 +7,10 @@
 #include "sim/validation.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_WORST = 10 };
+enum { DEFAULT_WORST = 10, WIDTH = 80, LABEL = 10 };
 
 static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
 {
@@ -22,6 +23,46 @@ static enum pp_status read_files(struct pp_arena *arena, const struct pp_parsed 
     for (int i = 0; i < parsed->operand_count; i++)
         PP_TRY(pp_measurements_read(arena, parsed->operands[i], list, err));
     return PP_OK;
+}
+
+/* Rows by their names, those of a name as they were read. */
+static int by_id(const void *a, const void *b)
+{
+    const struct pp_measurement *const *x = a, *const *y = b;
+    const int order = strcmp((*x)->id, (*y)->id);
+
+    return order ? order : (*x > *y) - (*x < *y);
+}
+
+/* Rows with the name of an earlier one are counted like any other: a table read twice weighs
+ * twice. That is seldom meant. */
+static void warn_of_twins(struct pp_arena *arena, const struct pp_measurements *list)
+{
+    const struct pp_measurement **rows =
+        PP_ARRAY(arena, const struct pp_measurement *, list->count + 1);
+    const struct pp_measurement *twin = NULL, *original = NULL;
+    int count = 0;
+
+    for (int i = 0; i < list->count; i++)
+        rows[i] = &list->rows[i];
+    qsort(rows, (size_t)list->count, sizeof(const struct pp_measurement *), by_id);
+    for (int i = 1, first = 0; i < list->count; i++) {
+        if (strcmp(rows[i]->id, rows[first]->id) != 0) {
+            first = i;
+            continue;
+        }
+        count++;
+        if (!twin || rows[i] < twin) {
+            twin = rows[i];
+            original = rows[first];
+        }
+    }
+    if (count > 0)
+        fprintf(stderr,
+                "pipesim: warning: %d row%s the id of an earlier one; first %s (%s:%d, as in "
+                "%s:%d)\n",
+                count, count == 1 ? " has" : "s have", twin->id, twin->file, twin->line,
+                original->file, original->line);
 }
 
 /* Keep the rows of one family. */
@@ -45,7 +86,7 @@ static enum pp_status select_family(struct pp_arena *arena, const char *family,
     return PP_OK;
 }
 
-static enum pp_status find_row(struct pp_arena *arena, const char *id,
+static enum pp_status find_row(struct pp_arena *arena, const char *id, const char *family,
                                const struct pp_measurements *list,
                                const struct pp_measurement **row, struct pp_error *err)
 {
@@ -58,7 +99,8 @@ static enum pp_status find_row(struct pp_arena *arena, const char *id,
             return PP_OK;
     }
     const char *near = pp_suggest(id, names);
-    pp_error_set(err, PP_EINVAL, "--row %s: no row has that id", id);
+    pp_error_set(err, PP_EINVAL, "--row %s: no row%s%s has that id", id,
+                 family ? " of family " : "", family ? family : "");
     return near ? pp_error_append(err, "; did you mean %s?", near) : err->status;
 }
 
@@ -74,14 +116,37 @@ static void print_value(const char *label, double published, double predicted, c
     fputc('\n', out);
 }
 
-static void print_parts(const struct pp_result *result, FILE *out)
+static void print_wrapped(const char *label, const char *text, FILE *out)
 {
-    fputs("time      ", out);
-    for (int i = 0, n = 0; i < PP_TIME_PARTS; i++)
+    pp_text_wrap(out, WIDTH, fprintf(out, "%-*s", LABEL, label), LABEL, text);
+}
+
+static void print_parts(struct pp_arena *arena, const struct pp_result *result, FILE *out)
+{
+    const char *text = "";
+
+    for (int i = 0; i < PP_TIME_PARTS; i++)
         if (result->metrics.time_frac[i] > 0)
-            fprintf(out, "%s%s %.1f %%", n++ ? " | " : "", pp_time_part_names[i],
-                    100 * result->metrics.time_frac[i]);
-    fputc('\n', out);
+            text = pp_arena_printf(arena, "%s%s%s~%.1f~%%", text, *text ? " | " : "",
+                                   pp_time_part_names[i], 100 * result->metrics.time_frac[i]);
+    print_wrapped("time", text, out);
+}
+
+/* The command prints all that is taken on the device; published is often less. */
+static void print_memory(struct pp_arena *arena, const struct pp_measurement *m,
+                         const struct pp_validation_row *row, const struct pp_result *result,
+                         FILE *out)
+{
+    const double gib = 1 << 30;
+
+    print_value("memory", m->mem_bytes, row->prediction.mem_bytes, "GiB", 1 / gib, out);
+    print_wrapped("",
+                  pp_arena_printf(arena,
+                                  "counted is %s; the command prints %.4g GiB, context and "
+                                  "libraries included",
+                                  pp_measure_memory_words[pp_measure_memory_of(m)],
+                                  result->memory[result->peak_rank].peak_bytes / gib),
+                  out);
 }
 
 /* The command a row stands for, and what came of it. */
@@ -96,15 +161,22 @@ static enum pp_status print_row(struct pp_arena *arena, const struct pp_measurem
     pp_validation_predict(arena, &open, &row, &result);
     fprintf(out, "%s (%s:%d)\n", m->id, m->file, m->line);
     if (*m->cell[PP_COL_MODEL])
-        fprintf(out, "model     %s\n", m->cell[PP_COL_MODEL]);
-    for (int i = 0; i < open.command.note_count; i++)
-        fprintf(out, "concluded %s\n", open.command.notes[i]);
-    fprintf(out, "command   %s\n", pp_measure_command_line(arena, &open.command));
-    if (row.skipped)
-        return pp_error_set(err, PP_EINVAL, "%s is skipped: %s", m->id, row.skipped);
+        print_wrapped("model", m->cell[PP_COL_MODEL], out);
+    for (int i = 0; i < open.command.note_count && open.command.argc; i++)
+        print_wrapped("concluded", open.command.notes[i], out);
+    if (open.command.argc)
+        fprintf(out, "%-*s%s\n", LABEL, "command",
+                pp_measure_command_lines(arena, &open.command, WIDTH, LABEL));
+    if (m->refused)
+        print_wrapped("refused", m->refused, out);
+    if (row.skipped) {
+        print_wrapped("skipped", row.skipped, out);
+        return pp_error_set(err, PP_EINVAL, "--row %s: the row is skipped, nothing is predicted",
+                            m->id);
+    }
     print_value("step", row.step_s, row.prediction.step_s, "s", 1, out);
-    print_value("memory", m->mem_bytes, row.prediction.mem_bytes, "GiB", 1.0 / (1 << 30), out);
-    print_parts(&result, out);
+    print_memory(arena, m, &row, &result, out);
+    print_parts(arena, &result, out);
     if (has_details) {
         fputc('\n', out);
         pp_explain_print(&result, out);
@@ -118,7 +190,12 @@ static enum pp_status check_tolerance(struct pp_arena *arena, const struct pp_pa
     const struct pp_option_value *tolerance = get(parsed, "tolerance");
     const struct pp_validation_group all = pp_validation_all(arena, v, pp_validation_is_any, "");
 
-    if (!tolerance->count || all.time.n == 0 || all.time.median_abs <= tolerance->number)
+    if (tolerance->count && all.time.n == 0)
+        return pp_error_set(err, PP_ETOLERANCE,
+                            "--tolerance %g%%: no row has both a published step time and a "
+                            "prediction",
+                            100 * tolerance->number);
+    if (!tolerance->count || all.time.median_abs <= tolerance->number)
         return PP_OK;
     return pp_error_set(err, PP_ETOLERANCE,
                         "the median error of %d rows is %.4g %%, more than the tolerance of %g %%",
@@ -127,10 +204,17 @@ static enum pp_status check_tolerance(struct pp_arena *arena, const struct pp_pa
 
 static enum pp_status check_options(const struct pp_parsed *parsed, struct pp_error *err)
 {
+    static const char *const OF_ALL[] = {"json",  "markdown",  "output",
+                                         "worst", "tolerance", "refit"};
+
     if (get(parsed, "explain")->count && !get(parsed, "row")->count)
         return pp_error_set(err, PP_EINVAL, "--explain needs --row ID: it shows one row in depth");
-    if (get(parsed, "row")->count && get(parsed, "json")->count)
-        return pp_error_set(err, PP_EINVAL, "--row is for people; --json has all rows");
+    for (size_t i = 0; get(parsed, "row")->count && i < sizeof(OF_ALL) / sizeof(*OF_ALL); i++)
+        if (get(parsed, OF_ALL[i])->count)
+            return pp_error_set(err, PP_EINVAL,
+                                "--row shows one row to people; --%s is about all rows: give one "
+                                "of them",
+                                OF_ALL[i]);
     if (get(parsed, "markdown")->count && get(parsed, "json")->count)
         return pp_error_set(err, PP_EINVAL,
                             "--json and --markdown both write to stdout; give one of them");
@@ -197,11 +281,12 @@ enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_parse
 
     PP_TRY(check_options(parsed, err));
     PP_TRY(read_files(arena, parsed, &list, err));
-    if (id) {
-        PP_TRY(find_row(arena, id, &list, &row, err));
-        return print_row(arena, row, get(parsed, "explain")->count > 0, out, err);
-    }
+    warn_of_twins(arena, &list);
     if (family)
         PP_TRY(select_family(arena, family, &list, err));
+    if (id) {
+        PP_TRY(find_row(arena, id, family, &list, &row, err));
+        return print_row(arena, row, get(parsed, "explain")->count > 0, out, err);
+    }
     return report(arena, parsed, &list, out, err);
 }

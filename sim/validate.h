@@ -60,11 +60,12 @@ extern const char *const pp_measure_columns[PP_MEASURE_COLUMNS]; /* "id", "famil
 struct pp_measurement {
     const char *file;
     int line;
-    const char *cell[PP_MEASURE_COLUMNS]; /* "" where empty, or where the file lacks the column */
+    const char *cell[PP_MEASURE_COLUMNS]; /* printable; "" where empty or the column is missing */
     const char *id, *family;  /* of the cells, else "FILE:LINE" and "none": never empty */
     double step_s, mem_bytes; /* published; NAN = not */
     bool is_out_of_memory;    /* published as such */
     bool is_complete;         /* every knob is stated */
+    const char *refused;      /* metric_* cells that are no measurement, in words; NULL = none */
     const char *defect;       /* why the row cannot be read, NULL = it can */
 };
 struct pp_measurements {
@@ -80,17 +81,31 @@ enum pp_status pp_measurements_parse(struct pp_arena *arena, const char *name, c
 /* The same from a file; one that cannot be read is PP_EFAIL. */
 enum pp_status pp_measurements_read(struct pp_arena *arena, const char *path,
                                     struct pp_measurements *list, struct pp_error *err);
+
+/* ---- numbers: sim/validate_numbers.c ---- */
+
 /* A whole number in [1, most] ("16", "16.0"); `fallback` for an empty cell. PP_EINVAL with the
  * column and the cell. */
 enum pp_status pp_measure_int(const struct pp_measurement *row, enum pp_measure_column column,
                               int64_t most, int64_t fallback, int64_t *value, struct pp_error *err);
-/* A positive number, NAN for an empty cell or what is none. */
+/* A positive number that such a column can hold, NAN for an empty cell or what is none. */
 double pp_measure_number(const struct pp_measurement *row, enum pp_measure_column column);
+/* PP_EINVAL with column and cell where a number of the configuration is filled with none. */
+enum pp_status pp_measure_check_numbers(const struct pp_measurement *row, struct pp_error *err);
+/* The same of all metric_* cells, in words; NULL where nothing is refused. */
+const char *pp_measure_refused(struct pp_arena *arena, const struct pp_measurement *row);
+
+/* ---- text: sim/validate_escape.c ---- */
+
+/* The text with "\xe9" for each byte that is no UTF-8 or a control character; without any the text
+ * itself. Tables come in any encoding. */
+const char *pp_measure_printable(struct pp_arena *arena, const char *text);
 
 /* ---- what was published: sim/validate_metric.c ---- */
 
-/* Fill step_s and mem_bytes from the metric_* cells: the step time, else from tokens per second. */
-void pp_measure_metrics(struct pp_measurement *row);
+/* Fill step_s, mem_bytes and refused from the metric_* cells: the step time, else from tokens per
+ * second. */
+void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row);
 /* Published seconds of a step: step_s, else from a rate of flops where the source says beyond doubt
  * which flops it counts, else NAN. */
 double pp_measure_step_s(const struct pp_measurement *row, const struct pp_config *config);
@@ -100,7 +115,7 @@ enum pp_measure_memory {
     PP_MEASURE_RESERVED, /* what the allocator holds */
     PP_MEASURE_TENSORS,  /* what tensors take: max_memory_allocated, and analytic values */
 };
-extern const char *const pp_measure_memory_names[]; /* "device", "reserved", "tensors" */
+extern const char *const pp_measure_memory_words[]; /* what each counts, for people */
 /* What a published memory of this row would count, by its words. */
 enum pp_measure_memory pp_measure_memory_of(const struct pp_measurement *row);
 /* The same of a result. */
@@ -130,36 +145,33 @@ bool pp_measure_matches(const char *cell, const char *pattern);
  * each other or say what is not known: such a row is skipped. */
 enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measurement *row,
                                   struct pp_measure_command *command, struct pp_error *err);
+/* ---- for a shell: sim/validate_escape.c ---- */
+
 /* As one line for a shell. In the arena. */
 const char *pp_measure_command_line(struct pp_arena *arena,
                                     const struct pp_measure_command *command);
+/* The same in lines of at most `width` columns where words allow, each but the last ended by a
+ * backslash: behind `indent` columns already printed, and lines after the first indented so. */
+const char *pp_measure_command_lines(struct pp_arena *arena,
+                                     const struct pp_measure_command *command, int width,
+                                     int indent);
 
 /* ---- predictions: sim/validate_predict.c ---- */
 
 /* A row, resolved: all that does not depend on constants. */
 struct pp_measure_case {
     const struct pp_measurement *row;
-    struct pp_measure_command command;
-    const char *skipped; /* why there is no prediction; NULL = there is one */
-    double step_s;       /* published; NAN = not */
+    struct pp_measure_command command; /* argc 0: there is none */
+    const char *skipped;               /* why there is no prediction; NULL = there is one */
+    double step_s;                     /* published; NAN = not */
     struct pp_config config;
 };
 /* Resolve a row; one that cannot be is skipped with the reason. */
 void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *row,
                           struct pp_measure_case *out);
 
-/* Changes the constants of a configuration: those of config->cluster (its device and links) and
- * config->framework (point it to a changed copy). */
-struct pp_measure_change {
-    void (*apply)(struct pp_config *config, void *context);
-    void *context;
-    bool has_links; /* bandwidths or latencies are among them: the fabric is built anew */
-};
-/* Simulate the case with other constants (`change` NULL: those of the presets). `result` lives in
- * the arena; the case is not touched. PP_OK, or why it cannot be simulated. */
-enum pp_status pp_measure_simulate(struct pp_arena *arena, const struct pp_measure_case *row,
-                                   const struct pp_measure_change *change, struct pp_result *result,
-                                   struct pp_error *err);
+/* The first line of an error, as the reason for which a row is skipped. */
+const char *pp_measure_reason(struct pp_arena *arena, const struct pp_error *err);
 
 struct pp_prediction {
     double step_s;

@@ -15,24 +15,34 @@ enum counted {
     RECOMPUTE, /* 96 B s L h^2 (1 + s/6h + V/16Lh): blocks forward twice */
     SIX_N,     /* B s (6 N + 12 L h s) */
 };
-/* Sources whose rates are defined beyond doubt. Peak 0: the rate is in TFLOP/s. */
+/* Sources whose rates are defined beyond doubt, narrower ones first; known by the source, else
+ * by the family. Peak 0: the rate is in TFLOP/s. */
 static const struct definition {
-    const char *family;
+    const char *source, *family;
     enum pp_measure_column column;
     enum counted counted;
     double peak_flops_per_s;
 } DEFINITIONS[] = {
-    {"^seqpar", PP_COL_MFU, MODEL, 312 * TERA},
-    {"^amsp", PP_COL_MFU, SIX_N, 312 * TERA},
-    {"^megatron-sc21", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
-    {"^megatron-readme-h100", PP_COL_MODEL_TFLOPS, MODEL, 0},
-    {"^megatron-readme", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
-    {"^llmfoundry", PP_COL_MODEL_TFLOPS, SIX_N, 0},
-    {"^bloom", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
-    {"^neox", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
-    {"^oneflow", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
-    {"^mtnlg", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
+    {"2205.05198", "^seqpar", PP_COL_MFU, MODEL, 312 * TERA},
+    {"korthikanti", "^seqpar", PP_COL_MFU, MODEL, 312 * TERA},
+    {"^amsp", "^amsp", PP_COL_MFU, SIX_N, 312 * TERA},
+    {"2104.04473", "^megatron-sc21", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
+    {"megatron-lm readme*megatron-core", "^megatron-readme-h100", PP_COL_MODEL_TFLOPS, MODEL, 0},
+    {"megatron-lm readme", "^megatron-readme", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
+    {"llm-foundry", "^llmfoundry", PP_COL_MODEL_TFLOPS, SIX_N, 0},
+    {"bigscience bloom", "^bloom", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
+    {"gpt-neox", "^neox", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
+    {"oneflow", "^oneflow", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
+    {"megatron-turing", "^mtnlg", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
+    {"2201.11990", "^mtnlg", PP_COL_HFU_TFLOPS, RECOMPUTE, 0},
 };
+
+static bool is_defined_by(const struct pp_measurement *row, const struct definition *d)
+{
+    const char *source = row->cell[PP_COL_SOURCE];
+
+    return pp_measure_matches(source, d->source) || pp_measure_matches(row->family, d->family);
+}
 
 /* Seconds in which gbs * seq tokens pass at that many a second and device. */
 static double step_of_tokens(const struct pp_measurement *row)
@@ -58,7 +68,7 @@ static double step_of_rate(const struct pp_measurement *row, const struct pp_con
     for (size_t i = 0; i < sizeof(DEFINITIONS) / sizeof(*DEFINITIONS); i++) {
         const struct definition *d = &DEFINITIONS[i];
         const double number = pp_measure_number(row, d->column);
-        if (!pp_measure_matches(row->family, d->family) || !isfinite(number))
+        if (!is_defined_by(row, d) || !isfinite(number))
             continue;
         const double rate =
             d->peak_flops_per_s > 0 ? number / 100 * d->peak_flops_per_s : number * TERA;
@@ -72,8 +82,9 @@ double pp_measure_step_s(const struct pp_measurement *row, const struct pp_confi
     return isfinite(row->step_s) ? row->step_s : step_of_rate(row, config);
 }
 
-void pp_measure_metrics(struct pp_measurement *row)
+void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row)
 {
+    row->refused = pp_measure_refused(arena, row);
     row->step_s = pp_measure_number(row, PP_COL_STEP_S);
     if (!isfinite(row->step_s))
         row->step_s = step_of_tokens(row);
@@ -93,7 +104,10 @@ static const struct {
     {PP_COL_NOTE, "max_reserved", PP_MEASURE_RESERVED},
     {PP_COL_NOTE, "*", PP_MEASURE_TENSORS},
 };
-const char *const pp_measure_memory_names[] = {"device", "reserved", "tensors"};
+const char *const pp_measure_memory_words[] = {
+    [PP_MEASURE_DEVICE] = "all that is taken on the device, as nvidia-smi shows it",
+    [PP_MEASURE_RESERVED] = "what the allocator holds, as max_memory_reserved() says",
+    [PP_MEASURE_TENSORS] = "what tensors take, as max_memory_allocated() says"};
 
 enum pp_measure_memory pp_measure_memory_of(const struct pp_measurement *row)
 {

@@ -52,7 +52,8 @@ static const struct named {
 /* Vocabularies in use, with the padding of Megatron-LM. */
 static const int VOCABULARIES[] = {32000, 51200, 64000, 128256, 151936, 256000};
 
-#define ROUNDING_FRAC 0.02 /* sizes are printed with two or three digits */
+#define ROUNDING_FRAC      0.02 /* sizes are printed with two or three digits */
+#define OTHER_MODEL_FACTOR 1.5  /* beyond it the number is not that of the sizes */
 
 enum { SIZES = 6, LAYERS = 0, HIDDEN, HEADS, KV_HEADS, FFN, VOCAB };
 static const struct {
@@ -132,6 +133,16 @@ static void settle_kind(struct pp_measure_writer *w, struct meant *t, double pri
     pp_measure_note(w, pp_arena_printf(w->arena, "mlp %s, embedding %s: gives %s B parameters",
                                        is_gated ? "gated" : "plain", is_tied ? "tied" : "untied",
                                        w->row->cell[PP_COL_PARAMS_B]));
+}
+
+/* Sizes count; a number of parameters that is far from them is said to be. */
+static void compare_params(struct pp_measure_writer *w, double params, double printed)
+{
+    if (isfinite(printed) && fabs(log(params / printed)) > log(OTHER_MODEL_FACTOR))
+        pp_measure_note(w, pp_arena_printf(w->arena,
+                                           "sizes as stated: params_b \"%.20s\" contradicts them, "
+                                           "they give %.3g B",
+                                           w->row->cell[PP_COL_PARAMS_B], params / 1e9));
 }
 
 static void settle_vocabulary(struct pp_measure_writer *w, struct meant *t, double printed)
@@ -249,9 +260,11 @@ static void put_size(struct pp_measure_writer *w, const struct meant *t, int i)
 }
 
 /* Experts are those of the preset: no column tells how many there are. */
-static enum pp_status put_mixture(struct pp_measure_writer *w, const struct meant *t,
+static enum pp_status put_mixture(struct pp_measure_writer *w, const struct meant *t, double params,
                                   struct pp_error *err)
 {
+    struct pp_model whole = t->base;
+
     if (t->size[HIDDEN] && t->size[HIDDEN] != t->base.hidden)
         return pp_error_set(err, PP_EINVAL,
                             "model_name \"%.60s\": hidden %" PRId64 " is not that of %s, and no "
@@ -261,7 +274,9 @@ static enum pp_status put_mixture(struct pp_measure_writer *w, const struct mean
         put_size(w, t, LAYERS);
     if (t->size[VOCAB] && t->size[VOCAB] != t->base.vocab)
         put_size(w, t, VOCAB);
-    pp_measure_put_head(w, t->size[LAYERS] ? t->size[LAYERS] : t->base.layers);
+    whole.layers = t->size[LAYERS] ? (int)t->size[LAYERS] : t->base.layers;
+    pp_measure_put_head(w, whole.layers);
+    compare_params(w, pp_model_params(&whole), params);
     struct pp_model printed;
     bool is_exact;
     if (pp_model_published(w->arena, w->row->cell[PP_COL_MODEL], &printed, &is_exact) &&
@@ -284,7 +299,7 @@ enum pp_status pp_measure_put_model(struct pp_measure_writer *w, struct pp_error
     PP_TRY(read_sizes(w, &t, err));
     pp_measure_put(w, "model", t.base.name);
     if (t.base.experts.count)
-        return put_mixture(w, &t, err);
+        return put_mixture(w, &t, printed, err);
     settle_sizes(w, &t);
     PP_TRY(check_heads(&t, err));
     if (t.size[VOCAB])
@@ -293,6 +308,7 @@ enum pp_status pp_measure_put_model(struct pp_measure_writer *w, struct pp_error
         settle_vocabulary(w, &t, printed);
     if (!t.size[VOCAB])
         return pp_error_set(err, PP_EINVAL, "missing: vocab");
+    compare_params(w, params_of(&t, (int)t.size[VOCAB], t.is_gated, t.is_tied), printed);
     for (int i = 0; i < SIZES; i++)
         put_size(w, &t, i);
     if (t.base.positions > 0 && t.base.positions != t.seq)

@@ -19,6 +19,7 @@ const char *pp_measure_contains(const char *text, const char *pattern);
 int pp_measure_number_in(const char *cell, const char *pattern);
 
 /* ---- a command under construction: sim/validate_request.c ---- */
+enum { PP_MEASURE_DEVICES = 1 << 20 }; /* at most, of any number of them */
 struct pp_measure_writer {
     struct pp_arena *arena;
     const struct pp_measurement *row;
@@ -35,8 +36,9 @@ void pp_measure_note(struct pp_measure_writer *w, const char *note);
 /* ---- sim/validate_schedule.c ---- */
 /* What cells and their contradictions say, before any rule. */
 enum pp_status pp_measure_put_schedule(struct pp_measure_writer *w, struct pp_error *err);
-/* A word that no rule knows may be the name of a schedule as it stands: "zbv (8 chunks)". */
-void pp_measure_put_named_schedule(struct pp_measure_writer *w);
+/* A word that no rule knows may be the name of a schedule as it stands: "zbv (8 chunks)".
+ * Names and aliases alone: a cell opens no file. */
+enum pp_status pp_measure_put_named_schedule(struct pp_measure_writer *w, struct pp_error *err);
 /* Numbers of layers to which embedding and head are missing are meant so: 22 of 8 or 24 stages. */
 void pp_measure_put_head(struct pp_measure_writer *w, int64_t layers);
 

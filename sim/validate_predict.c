@@ -21,6 +21,13 @@ static enum pp_status resolve(struct pp_arena *arena, const struct pp_measure_co
     return pp_resolve(arena, &request, &subject, config, err);
 }
 
+/* Messages cut cells short, perhaps within a character. */
+const char *pp_measure_reason(struct pp_arena *arena, const struct pp_error *err)
+{
+    return pp_measure_printable(
+        arena, pp_arena_printf(arena, "%.*s", (int)strcspn(err->message, "\n"), err->message));
+}
+
 void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *row,
                           struct pp_measure_case *out)
 {
@@ -30,25 +37,13 @@ void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *r
     enum pp_status status = pp_measure_command(arena, row, &out->command, &err);
     if (status == PP_OK)
         status = resolve(arena, &out->command, &out->config, &err);
+    else
+        out->command.argc = 0;
     if (status != PP_OK)
-        out->skipped = pp_arena_printf(arena, "%.*s", (int)strcspn(err.message, "\n"), err.message);
+        out->skipped = pp_measure_reason(arena, &err);
     else
         out->step_s = pp_measure_step_s(row, &out->config);
     out->config.prepared = NULL; /* of other constants, perhaps */
-}
-
-enum pp_status pp_measure_simulate(struct pp_arena *arena, const struct pp_measure_case *row,
-                                   const struct pp_measure_change *change, struct pp_result *result,
-                                   struct pp_error *err)
-{
-    struct pp_config config = row->config;
-
-    if (change) {
-        change->apply(&config, change->context);
-        if (change->has_links)
-            PP_TRY(pp_resolve_fabric(arena, &config, config.layout.gpus, err));
-    }
-    return pp_simulate(arena, &config, PP_METRICS, result, err);
 }
 
 struct pp_prediction pp_measure_prediction(const struct pp_measurement *row,

@@ -100,16 +100,20 @@ static void fill(struct pp_arena *arena, const char *name, const struct pp_csv_r
 {
     *row = (struct pp_measurement){.file = name, .line = fields->line};
     for (int i = 0; i < PP_MEASURE_COLUMNS; i++)
-        row->cell[i] = place[i] >= 0 && place[i] < fields->count ? fields->fields[place[i]] : "";
-    row->id = *row->cell[PP_COL_ID] ? row->cell[PP_COL_ID]
-                                    : pp_arena_printf(arena, "%s:%d", name, fields->line);
+        row->cell[i] = place[i] >= 0 && place[i] < fields->count
+                           ? pp_measure_printable(arena, fields->fields[place[i]])
+                           : "";
+    row->id =
+        *row->cell[PP_COL_ID]
+            ? row->cell[PP_COL_ID]
+            : pp_measure_printable(arena, pp_arena_printf(arena, "%s:%d", name, fields->line));
     row->family = *row->cell[PP_COL_FAMILY] ? row->cell[PP_COL_FAMILY] : "none";
     row->is_out_of_memory = !strcasecmp(row->cell[PP_COL_OUTCOME], "oom");
     row->is_complete = !strcasecmp(row->cell[PP_COL_COMPLETENESS], "full");
     if (fields->count != header->count)
         row->defect = pp_arena_printf(arena, "the line has %d fields, the header %d", fields->count,
                                       header->count);
-    pp_measure_metrics(row);
+    pp_measure_metrics(arena, row);
 }
 
 enum pp_status pp_measurements_parse(struct pp_arena *arena, const char *name, const char *text,
@@ -143,31 +147,4 @@ enum pp_status pp_measurements_read(struct pp_arena *arena, const char *path,
 
     PP_TRY(pp_file_read(arena, path, &text, &length, err));
     return pp_measurements_parse(arena, path, text, length, list, err);
-}
-
-enum pp_status pp_measure_int(const struct pp_measurement *row, enum pp_measure_column column,
-                              int64_t most, int64_t fallback, int64_t *value, struct pp_error *err)
-{
-    const char *cell = row->cell[column];
-    char *end;
-
-    if (!*cell) {
-        *value = fallback;
-        return PP_OK;
-    }
-    const double number = strtod(cell, &end);
-    if (*end || !(number >= 1 && number <= (double)most) || number != floor(number))
-        return pp_error_set(err, PP_EINVAL, "%s \"%.40s\" is no whole number from 1 to %" PRId64,
-                            pp_measure_columns[column], cell, most);
-    *value = (int64_t)number;
-    return PP_OK;
-}
-
-double pp_measure_number(const struct pp_measurement *row, enum pp_measure_column column)
-{
-    char *end;
-    const double number = strtod(row->cell[column], &end);
-
-    return end != row->cell[column] && !*end && number > 0 && isfinite(number) ? number
-                                                                               : (double)NAN;
 }

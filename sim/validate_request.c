@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 1 << 20, NUMBER_BYTES = 32 };
+enum { NUMBER_BYTES = 32 };
 
 void pp_measure_note(struct pp_measure_writer *w, const char *note)
 {
@@ -80,6 +80,7 @@ static enum pp_status check_cells(const struct pp_measurement *row, struct pp_er
 
     if (row->defect)
         return pp_error_set(err, PP_EINVAL, "%s", row->defect);
+    PP_TRY(pp_measure_check_numbers(row, err));
     look_for(&m, NEEDED, sizeof(NEEDED) / sizeof(*NEEDED), err);
     if (!pp_measure_is_named(row))
         look_for(&m, SIZES, *row->cell[PP_COL_PARAMS_B] ? 3 : 4, err);
@@ -93,19 +94,19 @@ static enum pp_status read_degrees(struct pp_measure_writer *w, struct pp_error 
 {
     const struct pp_measurement *row = w->row;
 
-    PP_TRY(pp_measure_int(row, PP_COL_TP, MOST_DEVICES, 1, &w->tp, err));
+    PP_TRY(pp_measure_int(row, PP_COL_TP, PP_MEASURE_DEVICES, 1, &w->tp, err));
     PP_TRY(pp_measure_int(row, PP_COL_PP, UINT16_MAX, 1, &w->pp, err));
-    PP_TRY(pp_measure_int(row, PP_COL_CP, MOST_DEVICES, 1, &w->cp, err));
-    PP_TRY(pp_measure_int(row, PP_COL_EP, MOST_DEVICES, 1, &w->ep, err));
-    PP_TRY(pp_measure_int(row, PP_COL_GPUS_PER_NODE, MOST_DEVICES, 0, &w->per_node, err));
-    PP_TRY(pp_measure_int(row, PP_COL_DP, MOST_DEVICES, 0, &w->dp, err));
-    PP_TRY(pp_measure_int(row, PP_COL_GPUS, MOST_DEVICES, 0, &w->gpus, err));
+    PP_TRY(pp_measure_int(row, PP_COL_CP, PP_MEASURE_DEVICES, 1, &w->cp, err));
+    PP_TRY(pp_measure_int(row, PP_COL_EP, PP_MEASURE_DEVICES, 1, &w->ep, err));
+    PP_TRY(pp_measure_int(row, PP_COL_GPUS_PER_NODE, PP_MEASURE_DEVICES, 0, &w->per_node, err));
+    PP_TRY(pp_measure_int(row, PP_COL_DP, PP_MEASURE_DEVICES, 0, &w->dp, err));
+    PP_TRY(pp_measure_int(row, PP_COL_GPUS, PP_MEASURE_DEVICES, 0, &w->gpus, err));
     const double model = (double)w->tp * (double)w->pp * (double)w->cp;
-    if (w->dp == 0 && model <= MOST_DEVICES && w->gpus % (w->tp * w->pp * w->cp) == 0) {
+    if (w->dp == 0 && model <= PP_MEASURE_DEVICES && w->gpus % (w->tp * w->pp * w->cp) == 0) {
         w->dp = w->gpus / (w->tp * w->pp * w->cp);
         pp_measure_note(w, "dp not stated: gpus / (tp * pp * cp)");
     }
-    if (w->gpus == 0 && model * (double)w->dp <= MOST_DEVICES)
+    if (w->gpus == 0 && model * (double)w->dp <= PP_MEASURE_DEVICES)
         w->gpus = w->tp * w->pp * w->cp * w->dp;
     if (model * (double)w->dp == (double)w->gpus)
         return PP_OK;
@@ -270,21 +271,8 @@ enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measur
     PP_TRY(put_words(&w, err));
     if (w.dp * w.cp == 1)
         pp_measure_put(&w, "zero", "0");
-    pp_measure_put_named_schedule(&w);
+    PP_TRY(pp_measure_put_named_schedule(&w, err));
     PP_TRY(pp_measure_put_model(&w, err));
     pp_measure_put(&w, "engine", "dag");
     return PP_OK;
-}
-
-const char *pp_measure_command_line(struct pp_arena *arena,
-                                    const struct pp_measure_command *command)
-{
-    const char *line = "";
-
-    for (int i = 0; i < command->argc; i++) {
-        const char *quote = strpbrk(command->argv[i], " ()'\"*;&|<>$") ? "\"" : "";
-        line = pp_arena_printf(arena, "%s%s%s%s%s", line, i ? " " : "", quote, command->argv[i],
-                               quote);
-    }
-    return line;
 }

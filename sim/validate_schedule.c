@@ -6,14 +6,20 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A word that no rule knows may be the name of a schedule as it stands: "zbv (8 chunks)". */
-void pp_measure_put_named_schedule(struct pp_measure_writer *w)
+enum pp_status pp_measure_put_named_schedule(struct pp_measure_writer *w, struct pp_error *err)
 {
     const char *cell = w->row->cell[PP_COL_SCHEDULE];
 
-    if (*cell)
-        pp_measure_put(w, "schedule",
-                       pp_arena_printf(w->arena, "%.*s", (int)strcspn(cell, " ("), cell));
+    if (!*cell || pp_measure_given(w, "schedule"))
+        return PP_OK;
+    const char *name = pp_arena_printf(w->arena, "%.*s", (int)strcspn(cell, " ("), cell);
+    if (pp_schedule_find(name)) {
+        pp_measure_put(w, "schedule", name);
+        return PP_OK;
+    }
+    const char *near = pp_schedule_suggest(name);
+    pp_error_set(err, PP_EINVAL, "schedule \"%.60s\" is not known", cell);
+    return near ? pp_error_append(err, "; nearest: %s", near) : PP_EINVAL;
 }
 
 /* Does the cell name an order whose ranks have several chunks each, as many as the table says? */

@@ -2,6 +2,7 @@
 #include "sim/validation.h"
 
 #include "core/quantile.h"
+#include "sim/resolve.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,8 +28,8 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
                                       .mfu = (double)NAN,
                                       .baseline_error_frac = (double)NAN};
     result = result ? result : &own;
-    if (!row->skipped && pp_measure_simulate(arena, open, NULL, result, &err) != PP_OK)
-        row->skipped = pp_arena_printf(arena, "%.*s", (int)strcspn(err.message, "\n"), err.message);
+    if (!row->skipped && pp_simulate(arena, config, PP_METRICS, result, &err) != PP_OK)
+        row->skipped = pp_measure_reason(arena, &err);
     if (row->skipped)
         return;
     row->device = config->cluster.device.name;

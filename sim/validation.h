@@ -79,6 +79,9 @@ struct pp_validation_reason {
 };
 struct pp_validation_reason *
 pp_validation_reasons(struct pp_arena *arena, const struct pp_validation *validation, int *count);
+/* The same of published values that are no measurement, whose rows are predicted all the same. */
+struct pp_validation_reason *
+pp_validation_refusals(struct pp_arena *arena, const struct pp_validation *validation, int *count);
 /* Rows published as out of memory, and rows that ran, against what was predicted. */
 struct pp_validation_fit {
     int oom, oom_refused; /* published as out of memory; of these predicted so */

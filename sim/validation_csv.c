@@ -22,7 +22,7 @@ void pp_validation_csv(const struct pp_validation *v, FILE *out)
 {
     fputs("id,family,device,schedule,framework,complete,published_step_s,predicted_step_s,"
           "error_frac,published_mem_bytes,predicted_mem_bytes,mem_error_frac,baseline_error_frac,"
-          "skipped\n",
+          "skipped,refused\n",
           out);
     for (int i = 0; i < v->count; i++) {
         const struct pp_validation_row *row = &v->rows[i];
@@ -45,6 +45,8 @@ void pp_validation_csv(const struct pp_validation *v, FILE *out)
             put_number(numbers[k], out);
         fputc(',', out);
         put_text(row->skipped, out);
+        fputc(',', out);
+        put_text(row->row->refused, out);
         fputc('\n', out);
     }
 }

@@ -153,8 +153,19 @@ static int by_number(const void *a, const void *b)
     return x->n != y->n ? y->n - x->n : strcmp(x->text, y->text);
 }
 
-struct pp_validation_reason *
-pp_validation_reasons(struct pp_arena *arena, const struct pp_validation *validation, int *count)
+static const char *why_skipped(const struct pp_validation_row *row)
+{
+    return row->skipped;
+}
+static const char *why_refused(const struct pp_validation_row *row)
+{
+    return row->row->refused;
+}
+
+/* Rows with the same text counted together. */
+static struct pp_validation_reason *
+reasons_of(struct pp_arena *arena, const struct pp_validation *validation,
+           const char *(*text_of)(const struct pp_validation_row *), int *count)
 {
     struct pp_validation_reason *reasons = NULL;
     int capacity = 0;
@@ -162,19 +173,32 @@ pp_validation_reasons(struct pp_arena *arena, const struct pp_validation *valida
     *count = 0;
     for (int i = 0; i < validation->count; i++) {
         const struct pp_validation_row *row = &validation->rows[i];
+        const char *text = text_of(row);
         int k = 0;
-        if (!row->skipped)
+        if (!text)
             continue;
-        while (k < *count && strcmp(reasons[k].text, row->skipped) != 0)
+        while (k < *count && strcmp(reasons[k].text, text) != 0)
             k++;
         if (k == *count)
             *PP_PUSH(arena, reasons, *count, capacity) =
-                (struct pp_validation_reason){.text = row->skipped, .first = row->row};
+                (struct pp_validation_reason){.text = text, .first = row->row};
         reasons[k].n++;
     }
     if (*count > 0)
         qsort(reasons, (size_t)*count, sizeof(*reasons), by_number);
     return reasons;
+}
+
+struct pp_validation_reason *
+pp_validation_reasons(struct pp_arena *arena, const struct pp_validation *validation, int *count)
+{
+    return reasons_of(arena, validation, why_skipped, count);
+}
+
+struct pp_validation_reason *
+pp_validation_refusals(struct pp_arena *arena, const struct pp_validation *validation, int *count)
+{
+    return reasons_of(arena, validation, why_refused, count);
 }
 
 struct pp_validation_count pp_validation_count(const struct pp_validation *validation)

@@ -9,12 +9,10 @@ static void put(json_t *object, const char *key, double value)
     json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
 }
 
-/* Cells need not be UTF-8. */
+/* Cells and reasons are UTF-8: pp_measure_printable(). */
 static void put_text(json_t *object, const char *key, const char *text)
 {
-    json_t *string = text ? json_string(text) : json_null();
-
-    json_object_set_new(object, key, string ? string : json_string("?"));
+    json_object_set_new(object, key, text ? json_string(text) : json_null());
 }
 
 static json_t *row_json(const struct pp_validation_row *row)
@@ -36,6 +34,7 @@ static json_t *row_json(const struct pp_validation_row *row)
                         row->skipped ? json_null() : json_boolean(row->prediction.fits));
     json_object_set_new(o, "complete", json_boolean(pp_validation_is_complete(row)));
     put_text(o, "skipped", row->skipped);
+    put_text(o, "refused", row->row->refused);
     return o;
 }
 
@@ -91,11 +90,9 @@ static json_t *part_json(struct pp_arena *arena, const struct pp_validation *v,
     return o;
 }
 
-static json_t *skipped_json(struct pp_arena *arena, const struct pp_validation *v)
+static json_t *reasons_json(const struct pp_validation_reason *reasons, int count)
 {
     json_t *list = json_array();
-    int count;
-    const struct pp_validation_reason *reasons = pp_validation_reasons(arena, v, &count);
 
     for (int i = 0; i < count; i++) {
         json_t *o = json_object();
@@ -111,6 +108,9 @@ void pp_validation_json(struct pp_arena *arena, const struct pp_validation *v, F
     const struct pp_validation_fit fit = pp_validation_fit(v);
     const struct pp_validation_group pipelined =
         pp_validation_all(arena, v, pp_validation_is_pipelined, "");
+    int skipped, refused;
+    const struct pp_validation_reason *reasons = pp_validation_reasons(arena, v, &skipped);
+    const struct pp_validation_reason *refusals = pp_validation_refusals(arena, v, &refused);
     json_t *root = json_object(), *rows = json_array();
     json_t *summary = part_json(arena, v, pp_validation_is_any);
     json_t *complete = part_json(arena, v, pp_validation_is_complete);
@@ -123,7 +123,8 @@ void pp_validation_json(struct pp_arena *arena, const struct pp_validation *v, F
                         json_pack("{si si si si}", "published", fit.oom, "published_and_predicted",
                                   fit.oom_refused, "ran", fit.ran, "ran_and_predicted_to_fit",
                                   fit.ran_fits));
-    json_object_set_new(summary, "skipped", skipped_json(arena, v));
+    json_object_set_new(summary, "skipped", reasons_json(reasons, skipped));
+    json_object_set_new(summary, "refused", reasons_json(refusals, refused));
     put_text(root, "schema", "pipesim.validation/1");
     json_object_set_new(root, "summary", summary);
     json_object_set_new(root, "rows", rows);

@@ -127,7 +127,7 @@ static void step_times(struct pp_arena *arena, const struct pp_validation_page *
     both(arena, page, is_incomplete, PP_BY_FAMILY, out);
 }
 
-/* ---- memory, skipped rows ---------------------------------------------------------------- */
+/* ---- memory, rows without figures ----------------------------------------------------------- */
 
 static void memory(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
 {
@@ -156,14 +156,22 @@ static void memory(struct pp_arena *arena, const struct pp_validation *v, FILE *
             fit.oom, fit.oom_refused, fit.ran, fit.ran_fits);
 }
 
-static void skipped(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
+static void reasons(const char *title, const struct pp_validation_reason *list, int n, FILE *out)
+{
+    fprintf(out, "\n## %s\n\n| rows | reason | first |\n|---|---|---|\n", title);
+    for (int i = 0; i < n; i++)
+        fprintf(out, "| %d | %s | %s |\n", list[i].n, list[i].text, list[i].first->id);
+}
+
+static void without_a_value(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
 {
     int n;
-    const struct pp_validation_reason *reasons = pp_validation_reasons(arena, v, &n);
+    const struct pp_validation_reason *list = pp_validation_refusals(arena, v, &n);
 
-    fputs("\n## Rows without a prediction\n\n| rows | reason | first |\n|---|---|---|\n", out);
-    for (int i = 0; i < n; i++)
-        fprintf(out, "| %d | %s | %s |\n", reasons[i].n, reasons[i].text, reasons[i].first->id);
+    if (n > 0)
+        reasons("Published values refused", list, n, out);
+    list = pp_validation_reasons(arena, v, &n);
+    reasons("Rows without a prediction", list, n, out);
 }
 
 void pp_validation_markdown(struct pp_arena *arena, const struct pp_validation_page *page,
@@ -189,5 +197,5 @@ void pp_validation_markdown(struct pp_arena *arena, const struct pp_validation_p
               out);
     step_times(arena, page, out);
     memory(arena, page->built_in, out);
-    skipped(arena, page->built_in, out);
+    without_a_value(arena, page->built_in, out);
 }

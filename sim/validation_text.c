@@ -144,13 +144,11 @@ static void print_worst(struct pp_arena *arena, const struct pp_validation *v, i
                 rows[i]->prediction.step_s, percent(rows[i]->error_frac, "%+.1f %%", error));
 }
 
-static void print_skipped(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
+static void print_reasons(struct pp_arena *arena, const char *title,
+                          const struct pp_validation_reason *reasons, int count, FILE *out)
 {
-    int count;
-    const struct pp_validation_reason *reasons = pp_validation_reasons(arena, v, &count);
-
     if (count > 0)
-        fputs("\nskipped\n", out);
+        fprintf(out, "\n%s\n", title);
     for (int i = 0; i < count; i++)
         pp_text_wrap(out, WIDTH, fprintf(out, "%6d  ", reasons[i].n), 8,
                      pp_arena_printf(arena, "%s (%s%s, line %d)", reasons[i].text,
@@ -162,14 +160,18 @@ void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v,
                          const struct pp_validation_view *view, FILE *out)
 {
     const struct pp_validation_count count = pp_validation_count(v);
+    int refused, skipped;
+    const struct pp_validation_reason *refusals = pp_validation_refusals(arena, v, &refused);
+    const struct pp_validation_reason *reasons = pp_validation_reasons(arena, v, &skipped);
 
     fprintf(out, "%d rows: %d predicted; of %d with every knob stated %d\n", count.rows,
             count.predicted, count.complete, count.complete_predicted);
-    fputs("errors: predicted / published - 1; size: median, p90, mean; bias: their median with\n"
-          "sign; one MFU: median error of a rival that knows the median MFU of other families\n",
+    fputs("errors: predicted / published - 1; of their sizes median, p90, mean; bias: their\n"
+          "median with sign; one MFU: a rival that knows the median MFU of other families\n",
           out);
     print_times(arena, v, out);
     print_memory(arena, v, out);
     print_worst(arena, v, view->worst, out);
-    print_skipped(arena, v, out);
+    print_reasons(arena, "published values refused", refusals, refused, out);
+    print_reasons(arena, "skipped", reasons, skipped, out);
 }

@@ -1,8 +1,8 @@
 # Published runs against predictions: what is read, what is skipped and why.
 $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/ *[-+0-9.]+ (%|GiB|s( |$))/ N \1/g'
 > 12 rows: 2 predicted; of 10 with every knob stated 2
-> errors: predicted / published - 1; size: median, p90, mean; bias: their median with
-> sign; one MFU: median error of a rival that knows the median MFU of other families
+> errors: predicted / published - 1; of their sizes median, p90, mean; bias: their
+> median with sign; one MFU: a rival that knows the median MFU of other families
 >
 > complete dense rows        rows   median      p90     mean     bias  one MFU
 > all                           2 N % N % N % N %        -
@@ -51,16 +51,21 @@ $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/ *[-+0-9.]+ (%|G
 >      1  the line has 3 fields, the header 28 (short, line 13)
 >      1  tp "two" is no whole number from 1 to 1048576 (number, line 12)
 >      1  zero_stage_or_fsdp "some" is not known (words, line 10)
-$ pipesim validate tests/cli/validate.csv --row split | grep -v -E '^(step|memory|time)'
+$ pipesim validate tests/cli/validate.csv --row split | sed '/^step/,$d'
 > split (tests/cli/validate.csv:3)
-> command   pipesim run --vp 2 --gpus 8 --tp 1 --pp 4 --dp 2 --seq 2048 --mbs 1 --gbs 16 --cluster "a100 gpu:8" --schedule interleaved --zero 1 --precision bf16 --recompute none --framework megatron --attention fused --model gpt3-175b --layers 24 --hidden 2304 --heads 24 --kv-heads 24 --ffn 9216 --vocab 51200 --mlp plain --embedding tied --engine dag
+> command   pipesim run --vp 2 --gpus 8 --tp 1 --pp 4 --dp 2 --seq 2048 --mbs 1 \
+>           --gbs 16 --cluster "a100 gpu:8" --schedule interleaved --zero 1 \
+>           --precision bf16 --recompute none --framework megatron \
+>           --attention fused --model gpt3-175b --layers 24 --hidden 2304 \
+>           --heads 24 --kv-heads 24 --ffn 9216 --vocab 51200 --mlp plain \
+>           --embedding tied --engine dag
 $ pipesim validate tests/cli/validate.csv --row spilt
 ! pipesim: error: --row spilt: no row has that id; did you mean split?
 = 2
 $ pipesim validate tests/cli/validate.csv --row gpus
 > gpus (tests/cli/validate.csv:5)
-> command   pipesim run
-! pipesim: error: gpus is skipped: contradiction: gpus 64 is not tp 1 * pp 1 * dp 32 * cp 1 = 32
+> skipped   contradiction: gpus 64 is not tp 1 * pp 1 * dp 32 * cp 1 = 32
+! pipesim: error: --row gpus: the row is skipped, nothing is predicted
 = 2
 $ pipesim validate tests/cli/validate.csv --family gamma
 ! pipesim: error: --family gamma: no row is of that family
@@ -82,9 +87,6 @@ $ pipesim validate
 ! pipesim: error: pipesim validate needs 1 operand, not 0
 ! usage: pipesim validate FILE.csv... [options]
 = 2
-# The command line of a row, typed by a user, predicts the same.
-$ line=$(pipesim validate tests/cli/validate.csv --row split | sed -n 's/^command *//p'); typed=$(eval "$line --json" | sed -n 's/.*"iteration_s": \([0-9.e-]*\).*/\1/p'); row=$(pipesim validate tests/cli/validate.csv -o - | awk -F, '$1 == "split" { print $8 }'); awk -v a="$typed" -v b="$row" 'BEGIN { print (a > 0 && a == b) ? "same" : a " " b }'
-> same
 $ pipesim validate tests/cli/validate.csv --json | grep -cE '"(schema|published_step_s|predicted_step_s|error_frac|published_mem_bytes|predicted_mem_bytes|skipped|median_abs_error_frac|p90_abs_error_frac)":'
 > 108
 $ pipesim validate tests/cli/validate.csv --json --markdown
@@ -92,6 +94,71 @@ $ pipesim validate tests/cli/validate.csv --json --markdown
 = 2
 $ pipesim validate tests/cli/validate.csv --markdown | grep -c '^|'
 > 40
+
+# The command of a row, pasted into a shell with its continued lines, predicts the same.
+$ line=$(pipesim validate tests/cli/validate.csv --row split | sed -n '/^command/,/[^\\]$/p' | sed 's/^command *//'); typed=$(eval "$line --json" | sed -n 's/.*"iteration_s": \([0-9.e-]*\).*/\1/p'); row=$(pipesim validate tests/cli/validate.csv -o - | awk -F, '$1 == "split" { print $8 }'); awk -v a="$typed" -v b="$row" 'BEGIN { print (a > 0 && a == b) ? "same" : a " " b }'
+> same
+$ { pipesim validate tests/cli/validate.csv; for id in good split layers; do pipesim validate tests/cli/validate.csv --row $id; done 2>/dev/null; } | awk 'length > 80'
+$ pipesim validate tests/cli/validate.csv --row split | sed -n '/^memory/,/^time/p' | sed -E 's/[-+]?[0-9.]+ (GiB|%)/N \1/g' | head -3
+> memory    published N GiB, predicted N GiB, error N %
+>           counted is what tensors take, as max_memory_allocated() says; the
+>           command prints N GiB, context and libraries included
+# A row is one of its family, and is shown to people.
+$ pipesim validate tests/cli/validate.csv --row split --family beta
+! pipesim: error: --row split: no row of family beta has that id
+= 2
+$ pipesim validate tests/cli/validate.csv --row split --family alpha | head -1
+> split (tests/cli/validate.csv:3)
+$ pipesim validate tests/cli/validate.csv --row split --json
+! pipesim: error: --row shows one row to people; --json is about all rows: give one of them
+= 2
+$ pipesim validate tests/cli/validate.csv --row split --markdown
+! pipesim: error: --row shows one row to people; --markdown is about all rows: give one of them
+= 2
+$ pipesim validate tests/cli/validate.csv --row split --tolerance 5%
+! pipesim: error: --row shows one row to people; --tolerance is about all rows: give one of them
+= 2
+# Nothing to judge is no success.
+$ sed -n '1p;/^gpus/p' tests/cli/validate.csv >"$TMPDIR/none.csv"; pipesim validate "$TMPDIR/none.csv" --tolerance 50% >/dev/null
+! pipesim: error: --tolerance 50%: no row has both a published step time and a prediction
+= 5
+$ sed -n 1p tests/cli/validate.csv >"$TMPDIR/none.csv"; pipesim validate "$TMPDIR/none.csv" --tolerance 50% >/dev/null
+! pipesim: error: --tolerance 50%: no row has both a published step time and a prediction
+= 5
+$ sed -n 1p tests/cli/validate.csv >"$TMPDIR/none.csv"; pipesim validate "$TMPDIR/none.csv" --refit
+! pipesim: error: --refit: no row has both a published step time and a prediction
+= 2
+# Published values that are none are named; the row is predicted.
+$ sed -n '1p;s/,3[.]5,,full/,3.5s,-4,full/p' tests/cli/validate.csv | head -2 >"$TMPDIR/bad.csv"; pipesim validate "$TMPDIR/bad.csv" | tail -3
+> published values refused
+>      1  metric_step_time_s "3.5s" is no number from 1e-06 to 1e+08;
+>         metric_mem_gib "-4" is no number from 0.001 to 1e+06 (good, line 2)
+$ sed -n '1p;s/,3[.]5,,full/,3.5s,-4,full/p' tests/cli/validate.csv | head -2 >"$TMPDIR/bad.csv"; pipesim validate "$TMPDIR/bad.csv" --json | grep -E 'refused|_step_s|reason' | sed -E 's/(predicted_step_s": )[0-9.]+/\1N/'
+>     "refused": [
+>         "reason": "metric_step_time_s \"3.5s\" is no number from 1e-06 to 1e+08; metric_mem_gib \"-4\" is no number from 0.001 to 1e+06",
+>       "published_step_s": null,
+>       "predicted_step_s": N,
+>       "refused": "metric_step_time_s \"3.5s\" is no number from 1e-06 to 1e+08; metric_mem_gib \"-4\" is no number from 0.001 to 1e+06"
+$ sed -n '1p;s/,3[.]5,,full/,3.5s,-4,full/p' tests/cli/validate.csv | head -2 >"$TMPDIR/bad.csv"; pipesim validate "$TMPDIR/bad.csv" --markdown | grep -A 4 refused
+> ## Published values refused
+>
+> | rows | reason | first |
+> |---|---|---|
+> | 1 | metric_step_time_s "3.5s" is no number from 1e-06 to 1e+08; metric_mem_gib "-4" is no number from 0.001 to 1e+06 | good |
+# Names in any encoding stay apart.
+$ sed -n '1p;s/^good,alpha/caf\xe9,\xe9/p;s/^split,alpha/caf\xe8,\xe8/p' tests/cli/validate.csv >"$TMPDIR/latin.csv"; pipesim validate "$TMPDIR/latin.csv" --json | grep -E '"(id|family)"|x..": .$'
+>       "\\xe9": {
+>       "\\xe8": {
+>         "\\xe9": {
+>         "\\xe8": {
+>       "id": "caf\\xe9",
+>       "family": "\\xe9",
+>       "id": "caf\\xe8",
+>       "family": "\\xe8",
+# Rows that stand there twice are counted twice, which is said.
+$ pipesim validate tests/cli/validate.csv tests/cli/validate.csv | head -1
+> 24 rows: 4 predicted; of 20 with every knob stated 4
+! pipesim: warning: 12 rows have the id of an earlier one; first good (tests/cli/validate.csv:2, as in tests/cli/validate.csv:2)
 
 # Constants fitted on the rows that can be predicted; digits depend on the constants built in.
 $ pipesim validate tests/cli/validate.csv --refit --worst 0 | sed -n '/^fitted in/p;/^constant/p;/^median error of a family/,/^$/p' | sed -E 's/[0-9.]+ (%|steps)/N \1/g; s/ +/ /g'

@@ -1,7 +1,7 @@
 /* Rows of published measurements: patterns of words, the commands rows stand for, what is read of
  * the measured. */
-#include "sim/validate.h"
 #include "sim/validate_parts.h"
+#include "tests/unit/measurement.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -43,41 +43,6 @@ Test(validate, patterns)
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
-
-#define HEADER                                                                                     \
-    "id,family,year,model_name,params_b,layers,hidden,heads,ffn,vocab,seq_len,gpu,gpus,"           \
-    "gpus_per_node,precision,tp,pp,dp,cp,schedule,vpp_or_chunks,microbatch,global_batch,"          \
-    "zero_stage_or_fsdp,recompute,seq_parallel,metric_step_time_s,"                                \
-    "metric_tokens_per_s_per_gpu,metric_mem_gib,note\n"
-
-static struct pp_measurement *read_row(struct pp_arena *arena, const char *line)
-{
-    struct pp_measurements list = {0};
-    struct pp_error err = {0};
-    const char *text = pp_arena_printf(arena, HEADER "%s\n", line);
-
-    cr_assert(pp_measurements_parse(arena, "f", text, strlen(text), &list, &err) == PP_OK, "%s",
-              err.message);
-    cr_assert(eq(int, list.count, 1));
-    return list.rows;
-}
-
-/* Is "--option value" among the words? NULL: the option is not there at all. */
-static void check_word(struct pp_arena *arena, const char *line, const char *option,
-                       const char *value)
-{
-    struct pp_measure_command command;
-    struct pp_error err = {0};
-    const char *found = NULL;
-
-    cr_assert(pp_measure_command(arena, read_row(arena, line), &command, &err) == PP_OK, "%s: %s",
-              line, err.message);
-    for (int i = 0; i + 1 < command.argc; i++)
-        if (!strcmp(command.argv[i], option))
-            found = command.argv[i + 1];
-    cr_assert(value ? found && !strcmp(found, value) : !found, "%s: %s is %s, not %s", line, option,
-              found ? found : "absent", value ? value : "absent");
-}
 
 #define GPT(schedule, vp, zero, recompute)                                                         \
     "a,b,2024,GPT 1B,,24,2048,16,,51200,2048,A100-SXM4-80GB,16,8,bf16,2,4,2,1," schedule "," vp    \
@@ -276,6 +241,27 @@ Test(validate, metrics)
     cr_assert(eq(dbl, tokens->step_s, 64.0 * 2048 / (1000 * 32)));
     cr_assert(isnan(tokens->mem_bytes));
     cr_assert(eq(int, pp_measure_memory_of(tokens), PP_MEASURE_DEVICE));
+}
+
+/* A source whose rate is defined is known whatever its rows are called. */
+Test(validate, rates_by_source)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const char *text =
+        "family,source,layers,hidden,heads,vocab,seq_len,gpu,gpus,tp,pp,dp,"
+        "microbatch,global_batch,zero_stage_or_fsdp,recompute,metric_mfu_pct\n"
+        "seqpar-t5,,24,2304,24,51200,2048,A100,8,8,1,1,1,8,0,full,50\n"
+        "x,Korthikanti et al. 2022,24,2304,24,51200,2048,A100,8,8,1,1,1,8,0,full,50\n"
+        "x,another,24,2304,24,51200,2048,A100,8,8,1,1,1,8,0,full,50\n";
+    struct pp_measurements list = {0};
+    struct pp_measure_case open[3];
+    struct pp_error err = {0};
+
+    cr_assert(pp_measurements_parse(arena, "f", text, strlen(text), &list, &err) == PP_OK);
+    for (int i = 0; i < 3; i++)
+        pp_measure_case_open(arena, &list.rows[i], &open[i]);
+    cr_assert(open[0].step_s > 0 && open[0].step_s == open[1].step_s);
+    cr_assert(isnan(open[2].step_s));
 }
 
 /* Rates of flops, against the formula as the paper prints it. */
