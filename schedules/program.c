@@ -40,6 +40,7 @@ struct pp_program_head pp_program_head_of(const struct pp_program *p)
                                     .granules = p->granules,
                                     .splits = p->splits,
                                     .versions = p->versions,
+                                    .state = p->state,
                                     .rank_of = p->rank_of,
                                     .pipe_of = p->pipe_of,
                                     .file = p->file};
@@ -305,6 +306,7 @@ enum pp_status pp_program_freeze(struct pp_arena *arena, const struct pp_program
                              .granules = head->granules,
                              .splits = head->splits,
                              .versions = head->versions,
+                             .state = head->state,
                              .rank_of = head->rank_of,
                              .pipe_of = head->pipe_of};
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();

@@ -44,6 +44,14 @@ struct pp_collective { /* one collective operation: every member posts it once *
     int32_t group;
 };
 
+/* What is cut over the replicas of a stage, so that the program gathers and scatters it. Nothing of
+ * the two where it is all zero. Kept by reference. */
+struct pp_program_state {
+    const uint16_t *units; /* [stage]: parameters are cut and gathered in so many units, at least 1,
+                            * from the first layer of a chunk to the last; NULL = they are whole */
+    bool has_parts;        /* gradients are cut more finely than parameters */
+};
+
 struct pp_program {
     const char *name; /* schedule or file */
     const char *file; /* for messages with line and column; NULL for generated programs */
@@ -55,7 +63,8 @@ struct pp_program {
     int micro_batches; /* N */
     int granules;      /* per micro-batch */
     int splits;
-    int versions;            /* weight versions alive, 1 for synchronous schedules */
+    int versions; /* weight versions alive, 1 for synchronous schedules */
+    struct pp_program_state state;
     const uint16_t *rank_of; /* [pipeline * stages + stage] */
     const uint16_t *pipe_of; /* [granule id], micro_batches * granules entries */
 
@@ -125,6 +134,7 @@ struct pp_program_head {
     enum pp_program_level level;
     enum pp_program_mode mode;
     int ranks, stages, pipelines, micro_batches, granules, splits, versions;
+    struct pp_program_state state;
     const uint16_t *rank_of, *pipe_of;
     const char *file;                           /* NULL for generated programs */
     const int32_t *const *line, *const *column; /* [rank][position], copied; or NULL */

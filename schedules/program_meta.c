@@ -6,13 +6,16 @@
  *   # mode: train
  *   # ranks: 4      (stages, pipelines, micro_batches, granules, splits, versions alike)
  *   # placement: 0 1 2 3; 3 2 1 0   rank of every stage, one list per pipeline
- *   # pipe_of: 0 0 1 1              pipeline of every granule, with a placement of several */
+ *   # pipe_of: 0 0 1 1              pipeline of every granule, with a placement of several
+ *   # state: p g; 2 1               what is cut: p parameters, in so many gather units of every
+ *                                   stage, g gradients more finely than these. Without this line
+ *                                   both are whole */
 #include "core/csv.h"
 #include "schedules/program_private.h"
 
 #include <string.h>
 
-enum { KEYS = PP_META_SIZES + 6 };
+enum { KEYS = PP_META_SIZES + 7 };
 static const char format_name[] = "pipesim-program/1";
 static const char *const level_names[] = {"compute", "lowered"};
 static const char *const mode_names[] = {"train", "infer"};
@@ -73,6 +76,17 @@ static const char *clean_name(struct pp_arena *arena, const char *name)
     return clean + strspn(clean, " ");
 }
 
+static char *put_state(char *at, const struct pp_program *p)
+{
+    const struct pp_program_state *state = &p->state;
+
+    if (!state->units && !state->has_parts)
+        return at;
+    at += sprintf(at, "# state:%s%s%s", state->units ? " p" : "", state->has_parts ? " g" : "",
+                  state->units ? ";" : "\n");
+    return state->units ? put_numbers(at, state->units, p->stages, p->stages + 1) : at;
+}
+
 const char *pp_program_meta_print(struct pp_arena *arena, const struct pp_program *p)
 {
     const int sizes[PP_META_SIZES] = {p->ranks,    p->stages, p->pipelines, p->micro_batches,
@@ -80,7 +94,8 @@ const char *pp_program_meta_print(struct pp_arena *arena, const struct pp_progra
     const int64_t paths = (int64_t)p->pipelines * p->stages, ids = p->micro_batches * p->granules;
     const bool has_placement = !is_inferable(p);
     const char *name = clean_name(arena, p->name);
-    const size_t room = 512 + strlen(name) + (has_placement ? (size_t)(paths + ids) * 8 : 0);
+    const size_t room = 512 + strlen(name) + (has_placement ? (size_t)(paths + ids) * 8 : 0) +
+                        (p->state.units ? (size_t)p->stages * 8 : 0);
     char *text = pp_arena_alloc_raw(arena, room), *at = text;
 
     at += sprintf(at, "# format: %s\n# schedule: %s\n# level: %s\n# mode: %s\n", format_name, name,
@@ -90,8 +105,9 @@ const char *pp_program_meta_print(struct pp_arena *arena, const struct pp_progra
     if (has_placement) {
         at = put_numbers(at + sprintf(at, "# placement:"), p->rank_of, paths, p->stages);
         if (p->pipelines > 1)
-            put_numbers(at + sprintf(at, "# pipe_of:"), p->pipe_of, ids, (int)ids + 1);
+            at = put_numbers(at + sprintf(at, "# pipe_of:"), p->pipe_of, ids, (int)ids + 1);
     }
+    put_state(at, p);
     return text;
 }
 
@@ -234,11 +250,49 @@ static enum pp_status parse_placement(struct pp_arena *arena, const struct line 
                          &meta->rank_of);
 }
 
+/* "p", "g" or "p g"; with p, behind a ';', the units of every stage. */
+static enum pp_status parse_state(struct pp_arena *arena, const struct line *line,
+                                  struct pp_meta *meta)
+{
+    static const char *const texts[] = {"g", "p;", "p g;"};
+    const int stages = meta->sizes[PP_META_STAGES];
+    size_t which = 0;
+    struct line numbers = *line;
+    char expected[96];
+
+    if (strcmp(line->key, "state") != 0)
+        return PP_OK;
+    if (stages == 0)
+        return pp_error_set(line->err, PP_EPROGRAM, "%s:%d: state also needs '# stages: ...'",
+                            line->file, line->number);
+    meta->state_line = line->number;
+    if (!strcmp(line->value, texts[0])) {
+        meta->state.has_parts = true;
+        return PP_OK;
+    }
+    for (which = 1; which < 3; which++)
+        if (!strncmp(line->value, texts[which], strlen(texts[which])))
+            break;
+    snprintf(expected, sizeof(expected),
+             "'g', 'p; UNITS' or 'p g; UNITS' with %d numbers from 1 to %d", stages, UINT16_MAX);
+    if (which == 3)
+        return fail(line, expected);
+    numbers.value = line->value + strlen(texts[which]);
+    if (parse_numbers(arena, &numbers, (const int64_t[]){stages, stages, UINT16_MAX + 1},
+                      &meta->state.units) != PP_OK)
+        return fail(line, expected);
+    for (int s = 0; s < stages; s++)
+        if (meta->state.units[s] == 0)
+            return fail(line, expected);
+    meta->state.has_parts = which == 2;
+    return PP_OK;
+}
+
 /* Number of a key that means something, or -1. */
 static int key_number(const char *key)
 {
-    static const char *const others[] = {"format", "schedule",  "level",
-                                         "mode",   "placement", "pipe_of"};
+    static const char *const others[] = {"format",    "schedule", "level", "mode",
+                                         "placement", "pipe_of",  "state"};
 
     for (int k = 0; k < PP_META_SIZES; k++)
         if (!strcmp(key, pp_meta_size_names[k]))
@@ -302,5 +356,7 @@ enum pp_status pp_program_meta_parse(struct pp_arena *arena, const char *file,
         PP_TRY(parse_line(&lines[i], meta));
     for (int i = 0; i < count; i++)
         PP_TRY(parse_placement(arena, &lines[i], meta));
+    for (int i = 0; i < count; i++)
+        PP_TRY(parse_state(arena, &lines[i], meta));
     return check_complete(file, meta, err);
 }

@@ -60,7 +60,8 @@ struct pp_meta {
     int sizes[PP_META_SIZES], lines[PP_META_SIZES]; /* 0 = not given */
     const uint16_t *rank_of;                        /* [pipeline * stages + stage], or NULL */
     const uint16_t *pipe_of;                        /* [granule id], or NULL */
-    int placement_line;
+    struct pp_program_state state;
+    int placement_line, state_line;
 };
 const char *pp_program_meta_print(struct pp_arena *arena, const struct pp_program *p);
 /* `comments` are rows with one field, as pp_csv_parse gives them. */

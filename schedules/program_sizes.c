@@ -136,6 +136,10 @@ static enum pp_status settle_level(struct pp_reading *reading, const struct cens
         return pp_error_set(reading->err, PP_EPROGRAM,
                             "%s:%d: placement: a compute-only program has the one of its cells",
                             reading->file, meta->placement_line);
+    if (meta->level == PP_LEVEL_COMPUTE && meta->state_line > 0)
+        return pp_error_set(reading->err, PP_EPROGRAM,
+                            "%s:%d: state: a compute-only program neither gathers nor scatters",
+                            reading->file, meta->state_line);
     if (meta->mode == PP_MODE_INFER && census->has_backward)
         return pp_error_set(reading->err, PP_EPROGRAM,
                             "%s: mode: infer, but there are backward cells", reading->file);
@@ -143,6 +147,7 @@ static enum pp_status settle_level(struct pp_reading *reading, const struct cens
         head->level = (enum pp_program_level)meta->level;
     if (meta->mode >= 0)
         head->mode = (enum pp_program_mode)meta->mode;
+    head->state = meta->state;
     return PP_OK;
 }
 

@@ -1,17 +1,29 @@
-/* schedules/verify_gathers.c — sharded state: parameters are gathered where they are used, once,
- * and dropped; new gradients are scattered; all of it before the update. Only of stages whose
- * gathers name a purpose: files may gather and drop as they like. */
+/* schedules/verify_gathers.c — sharded state, as the program's head states it.
+ *
+ * Parameters that are cut: every use has them gathered, in the units that it goes through; what was
+ * gathered is dropped; the gradients of every backward are scattered before they are summed and
+ * before the update. Gradients that are cut more finely: every backward (every scatter, where
+ * parameters are cut) finds those of the one before it in the shards, by RS.part; the last one's
+ * are left to the sum of the step.
+ *
+ * Where the head states nothing, collectives of visits are refused. Files may gather and drop by
+ * themselves then: a use behind a DROP needs another gather. */
 #include "schedules/verify_internal.h"
 
 #include <string.h>
 
+/* The unit of a chunk that is there: as it was gathered, or with which the last use ended. */
+enum unit { ANY_UNIT, FIRST_UNIT, LAST_UNIT };
+
 /* A stage on the rank at hand: places in the list, -1 = none. */
 struct stage {
-    bool is_cut;              /* some gather of it names a purpose */
-    bool is_reduced;          /* some scatter of it does */
     int posted;               /* gather that nothing has waited for */
     int present;              /* WAIT for the gather whose parameters are there */
+    enum unit unit;           /* of these, where a chunk has several */
+    int used;                 /* last use of them */
+    int dropped;              /* DROP behind which nothing is there */
     int dirty;                /* last B or W whose gradients are whole */
+    int pending;              /* last B, W or RS.visit whose gradients are in no shards */
     int scatter[PP_PURPOSES]; /* post that nothing has waited for */
     int sum, rest;            /* RS of the step, AR.rest: their last buckets so far */
     int open_rests;           /* buckets of AR.rest that nothing has waited for */
@@ -25,6 +37,11 @@ struct gathers {
     int rank;
 };
 
+static bool is_cut(const struct gathers *g)
+{
+    return g->v->p->state.units != NULL;
+}
+
 static bool uses_params(int kind)
 {
     return kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_R;
@@ -35,24 +52,76 @@ static const char *text_of(const struct gathers *g, int i, char text[VERIFY_TEXT
     return pp_verify_op_text(g->v->p, i, text);
 }
 
-static enum pp_status check_compute(struct gathers *g, int i)
+/* A forward goes through the units of its chunk from the first to the last, a backward back: one
+ * unit at a time is there. What is computed again belongs to the backward, layer by layer. The
+ * second of a pair of one stage goes with the first. */
+static enum pp_status check_units(struct gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
     struct stage *s = &g->stages[p->stage[i]];
-    char a[VERIFY_TEXT_BYTES];
+    const int start = pp_verify_start(p, i), kind = p->kind[i];
+    const bool is_forward = kind == PP_F;
+    const enum unit first = is_forward ? FIRST_UNIT : LAST_UNIT;
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
-    /* what a pair needs is there before it starts */
-    const int start = pp_verify_start(p, i);
-    if (s->is_cut && uses_params(p->kind[i]) && (s->present < 0 || s->present >= start)) {
-        char b[VERIFY_TEXT_BYTES];
-        if (s->posted < 0)
-            return pp_verify_fail(g->v, i, "%s uses parameters of stage %d that are not gathered",
-                                  text_of(g, i, a), p->stage[i]);
-        return pp_verify_fail(g->v, i, "%s uses what %s gathers, but (%s)WAIT is missing",
-                              text_of(g, i, a), text_of(g, s->posted, b), b);
-    }
-    if (s->is_reduced && (p->kind[i] == PP_B || p->kind[i] == PP_W))
-        s->dirty = i;
+    if (p->state.units[p->stage[i]] < 2 || (start < i && p->stage[start] == p->stage[i]))
+        return PP_OK;
+    if (s->unit != ANY_UNIT && s->unit != first)
+        return pp_verify_fail(g->v, i,
+                              "%s begins with the %s gather unit of stage %d, but since %s only "
+                              "the %s one is there",
+                              text_of(g, i, a), is_forward ? "first" : "last", p->stage[i],
+                              text_of(g, s->used, b), is_forward ? "last" : "first");
+    s->unit = is_forward || kind == PP_R ? LAST_UNIT : FIRST_UNIT;
+    s->used = i;
+    return PP_OK;
+}
+
+static enum pp_status check_use(struct gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+    const struct stage *s = &g->stages[p->stage[i]];
+    const int start = pp_verify_start(p, i); /* what a pair needs is there before it starts */
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (!is_cut(g) && s->dropped >= 0)
+        return pp_verify_fail(g->v, i, "%s uses parameters that %s has dropped", text_of(g, i, a),
+                              text_of(g, s->dropped, b));
+    if (!is_cut(g))
+        return PP_OK;
+    if (s->present >= 0 && s->present < start)
+        return check_units(g, i);
+    if (s->posted < 0)
+        return pp_verify_fail(g->v, i, "%s uses parameters of stage %d that are not gathered",
+                              text_of(g, i, a), p->stage[i]);
+    return pp_verify_fail(g->v, i, "%s uses what %s gathers, but (%s)WAIT is missing",
+                          text_of(g, i, a), text_of(g, s->posted, b), b);
+}
+
+/* Gradients of i are new where those of the one before it are in the shards that are kept. */
+static enum pp_status check_pending(struct gathers *g, int i)
+{
+    struct stage *s = &g->stages[g->v->p->stage[i]];
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (g->v->p->state.has_parts && s->pending >= 0)
+        return pp_verify_fail(g->v, i, "%s adds to the gradients of %s, which no RS.part scatters",
+                              text_of(g, i, a), text_of(g, s->pending, b));
+    s->pending = i;
+    return PP_OK;
+}
+
+static enum pp_status check_compute(struct gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+
+    if (uses_params(p->kind[i]))
+        PP_TRY(check_use(g, i));
+    if (p->kind[i] != PP_B && p->kind[i] != PP_W)
+        return PP_OK;
+    if (!is_cut(g))
+        return check_pending(g, i);
+    g->stages[p->stage[i]].dirty = i;
     return PP_OK;
 }
 
@@ -61,12 +130,11 @@ static enum pp_status check_drop(struct gathers *g, int i)
     struct stage *s = &g->stages[g->v->p->stage[i]];
     char a[VERIFY_TEXT_BYTES];
 
-    if (!s->is_cut)
-        return PP_OK;
     if (s->present < 0)
         return pp_verify_fail(g->v, i, "%s drops parameters that are not gathered",
                               text_of(g, i, a));
     s->present = -1;
+    s->dropped = i;
     return PP_OK;
 }
 
@@ -101,10 +169,16 @@ static enum pp_status check_scatter(struct gathers *g, int i)
     if (purpose == PP_FOR_VISIT && s->dirty < 0)
         return pp_verify_fail(g->v, i, "%s scatters gradients that nothing has made",
                               text_of(g, i, a));
-    if (purpose == PP_FOR_VISIT)
-        s->dirty = -1;
+    if (purpose == PP_FOR_PART && s->pending < 0)
+        return pp_verify_fail(g->v, i, "%s scatters gradients that %s", text_of(g, i, a),
+                              is_cut(g) ? "no RS.visit has left" : "nothing has made");
     s->scatter[purpose] = i;
-    return PP_OK;
+    if (purpose == PP_FOR_PART) {
+        s->pending = -1;
+        return PP_OK;
+    }
+    s->dirty = -1;
+    return check_pending(g, i);
 }
 
 /* The sum of a step or of what its scatter leaves: gradients of all visits are in the shards. */
@@ -112,13 +186,16 @@ static enum pp_status check_sum(struct gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
     struct stage *s = &g->stages[p->stage[i]];
+    const bool is_last = p->split[i] + 1 >= p->granule_count[i];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
-    if (s->dirty >= 0 && p->split[i] + 1 >= p->granule_count[i]) /* others may sum earlier units */
+    /* the units before the last one are scattered inside of the backward */
+    if (s->dirty >= 0 && (is_last || p->state.units[p->stage[i]] < 2))
         return pp_verify_fail(g->v, i, "%s comes before the gradients of %s are scattered",
                               text_of(g, i, a), text_of(g, s->dirty, b));
     if (p->version[i] != PP_FOR_REST) {
         s->sum = i;
+        s->pending = is_last ? -1 : s->pending;
         return PP_OK;
     }
     if (s->rest >= 0 && p->split[i] <= p->split[s->rest])
@@ -148,10 +225,13 @@ static enum pp_status check_update(struct gathers *g, int i)
     struct stage *s = &g->stages[g->v->p->stage[i]];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
+    const int left = s->dirty >= 0 || !g->v->p->state.has_parts ? s->dirty : s->pending;
+
     s->update = i;
-    if (s->dirty >= 0)
-        return pp_verify_fail(g->v, i, "%s comes before the gradients of %s are scattered",
-                              text_of(g, i, a), text_of(g, s->dirty, b));
+    if (left >= 0)
+        return pp_verify_fail(g->v, i, "%s comes before the gradients of %s are %s",
+                              text_of(g, i, a), text_of(g, left, b),
+                              s->dirty >= 0 ? "scattered" : "summed");
     for (int purpose = 0; purpose < PP_PURPOSES; purpose++)
         if (s->scatter[purpose] >= 0)
             return pp_verify_fail(g->v, i, "%s uses what %s leaves, but (%s)WAIT is missing",
@@ -169,6 +249,10 @@ static enum pp_status check_wait(struct gathers *g, int i)
     struct stage *s = &g->stages[p->stage[target]];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
+    if (p->kind[target] == PP_AG && purpose == PP_FOR_STEP && !is_cut(g)) {
+        s->present = i;
+        s->dropped = -1;
+    }
     if (!pp_op_has_buckets(p->kind[target]) || purpose == PP_FOR_STEP)
         return PP_OK;
     if (purpose == PP_FOR_REST) {
@@ -188,7 +272,23 @@ static enum pp_status check_wait(struct gathers *g, int i)
                               text_of(g, i, a), text_of(g, s->present, b));
     s->posted = -1;
     s->present = i;
+    s->unit = ANY_UNIT;
     return PP_OK;
+}
+
+/* Collectives of visits and parts belong to state that is cut. */
+static enum pp_status check_stated(struct gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+    const int purpose = p->version[i];
+    const bool is_visit = pp_purpose_is_gather(purpose) || purpose == PP_FOR_VISIT;
+    char a[VERIFY_TEXT_BYTES];
+
+    if ((!is_visit || is_cut(g)) && (purpose != PP_FOR_PART || p->state.has_parts))
+        return PP_OK;
+    return pp_verify_fail(g->v, i, "%s, but the program does not state that %s", text_of(g, i, a),
+                          is_visit ? "parameters are cut ('# state: p; UNITS')"
+                                   : "gradients are cut ('# state: g')");
 }
 
 static enum pp_status check_collective(struct gathers *g, int i)
@@ -198,6 +298,7 @@ static enum pp_status check_collective(struct gathers *g, int i)
 
     if (kind == PP_AR && p->aux[i] == PP_TIED)
         return PP_OK;
+    PP_TRY(check_stated(g, i));
     if (pp_purpose_is_gather(purpose))
         return check_gather(g, i);
     if (purpose == PP_FOR_VISIT || purpose == PP_FOR_PART)
@@ -205,26 +306,20 @@ static enum pp_status check_collective(struct gathers *g, int i)
     return kind == PP_RS || kind == PP_AR ? check_sum(g, i) : PP_OK;
 }
 
-/* Stages of the rank, and what their collectives are for. Returns whether there is anything. */
+/* Stages of the rank. Returns whether there is anything to prove. */
 static bool reset(struct gathers *g, int rank)
 {
     const struct pp_program *p = g->v->p;
-    bool has_any = false;
+    bool has_any = is_cut(g) || p->state.has_parts;
 
     g->rank = rank;
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         struct stage *s = &g->stages[p->stage[i]];
         memset(s, 0xff, sizeof(*s));
-        s->is_cut = s->is_reduced = false;
         s->open_rests = 0;
-    }
-    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
-        struct stage *s = &g->stages[p->stage[i]];
-        if (!pp_op_has_buckets(p->kind[i]) || p->version[i] == PP_FOR_STEP)
-            continue;
-        has_any = true;
-        s->is_cut |= pp_purpose_is_gather(p->version[i]);
-        s->is_reduced |= p->version[i] == PP_FOR_VISIT;
+        s->unit = ANY_UNIT;
+        has_any |= p->kind[i] == PP_DROP ||
+                   (pp_op_has_buckets(p->kind[i]) && p->version[i] != PP_FOR_STEP);
     }
     return has_any;
 }
@@ -254,7 +349,7 @@ static enum pp_status check_end(struct gathers *g)
         if (s->dirty == i)
             return pp_verify_fail(g->v, i, "nothing scatters the gradients of %s",
                                   text_of(g, i, a));
-        if (s->present == i)
+        if (s->present == i && is_cut(g))
             return pp_verify_fail(g->v, i, "nothing drops the parameters of %s", text_of(g, i, a));
         if (s->posted == i)
             return pp_verify_fail(g->v, i, "nothing uses what %s gathers", text_of(g, i, a));

@@ -282,10 +282,33 @@ static void place_last_wait(struct gathers *g, const struct visits *visits, int 
 static bool has_purpose(const struct pp_orders *lists)
 {
     for (int rank = 0; rank < lists->ranks; rank++)
-        for (int i = 0; i < lists->count[rank]; i++)
-            if (lists->ops[rank][i].kind == PP_AG || lists->ops[rank][i].kind == PP_DROP)
+        for (int i = 0; i < lists->count[rank]; i++) {
+            const struct pp_op *op = &lists->ops[rank][i];
+            if (op->kind == PP_AG || op->kind == PP_DROP ||
+                (op->kind == PP_RS && op->version != PP_FOR_STEP))
                 return true;
+        }
     return false;
+}
+
+struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_program_head *head,
+                                       const struct pp_lower_options *options,
+                                       const struct pp_orders *lists)
+{
+    struct pp_program_state state = {.has_parts =
+                                         options->has_parts && head->mode != PP_MODE_INFER};
+
+    if ((!options->gather_units && !options->has_parts) || has_purpose(lists))
+        return head->state;
+    if (!options->gather_units)
+        return state;
+    uint16_t *units = PP_ARRAY(arena, uint16_t, head->stages);
+    for (int s = 0; s < head->stages; s++) {
+        const int count = options->gather_units[s];
+        units[s] = (uint16_t)(count < 1 ? 1 : count > UINT16_MAX ? UINT16_MAX : count);
+    }
+    state.units = units;
+    return state;
 }
 
 enum pp_status pp_lower_gathers(struct pp_arena *arena, const struct pp_program_head *head,

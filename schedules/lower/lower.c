@@ -64,11 +64,13 @@ enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute
     struct pp_program_head head = pp_program_head_of(compute);
     struct pp_orders *lists = pp_program_thaw(scratch, compute);
 
+    const struct pp_program_state state = pp_lower_state(arena, &head, options, lists);
     for (size_t i = 0; i < sizeof(passes) / sizeof(*passes); i++)
         if (passes[i].when == ALWAYS ||
             (passes[i].when == ASYNCHRONOUS) == (options->update_every > 0))
             PP_TRY(passes[i].run(scratch, &head, options, lists, err));
     head.level = PP_LEVEL_LOWERED;
+    head.state = state;
     keep_places(scratch, compute, lists, &head);
     return pp_program_freeze(arena, &head, lists, lowered, err);
 }

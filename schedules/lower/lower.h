@@ -80,6 +80,12 @@ enum pp_status pp_lower_slots(struct pp_arena *, const struct pp_program_head *,
                               const struct pp_lower_options *, struct pp_orders *,
                               struct pp_error *);
 
+/* What is cut once the gathers pass has run: what the options say, or the head where the lists have
+ * gathers and scatters of their own. Call it before the passes; lives in `arena`. */
+struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_program_head *head,
+                                       const struct pp_lower_options *options,
+                                       const struct pp_orders *lists);
+
 /* Buckets of a stage's sum, as the fields of a collective want it: 0 = not cut. */
 int pp_lower_buckets(const struct pp_lower_options *options, int stage);
 

@@ -30,9 +30,10 @@ struct buffer {
 };
 
 enum { STAGES = 64 };
-struct shards {              /* a stage on a rank */
-    bool is_cut, is_reduced; /* its list gathers parameters, scatters gradients of visits */
+struct shards { /* a stage on a rank */
     bool is_present, is_dirty;
+    int layer;     /* of several units the one that is there; -1: whichever is needed */
+    bool is_whole; /* a gradient of a backward or a visit is in no shard that is kept */
 };
 
 struct machine {
@@ -483,16 +484,9 @@ static bool is_gather(const struct pp_op *op)
     return purpose_of(op) == PP_FOR_FORWARD || purpose_of(op) == PP_FOR_BACKWARD;
 }
 
-static void find_shards(struct machine *m)
+static bool is_cut(const struct machine *m)
 {
-    for (int r = 0; r < m->lists->ranks; r++)
-        for (int i = 0; i < m->lists->count[r]; i++) {
-            const struct pp_op *op = &m->lists->ops[r][i];
-            if (op->kind == PP_WAIT || op->stage >= STAGES)
-                continue;
-            m->shards[r][op->stage].is_cut |= is_gather(op);
-            m->shards[r][op->stage].is_reduced |= purpose_of(op) == PP_FOR_VISIT;
-        }
+    return m->head->state.units != NULL;
 }
 
 /* Posts of a rank for a stage that no WAIT has met: of gathers (purpose < 0) or of a purpose. */
@@ -517,10 +511,16 @@ static bool has_posted(const struct machine *m, int rank, int kind, int purpose,
     return false;
 }
 
-/* Buckets before the last one may sum what earlier visits have scattered. */
+static bool is_last_bucket(const struct pp_op *op)
+{
+    return op->granules == 0 || op->split == op->granules - 1;
+}
+
+/* A sum before the scatter of its last gradients: only of what a backward has scattered inside. */
 static bool is_too_early(const struct machine *m, int rank, const struct pp_op *op)
 {
-    return m->shards[rank][op->stage].is_dirty && op->split + 1 >= op->granules;
+    return m->shards[rank][op->stage].is_dirty &&
+           (is_last_bucket(op) || m->head->state.units[op->stage] == 1);
 }
 
 /* This bucket or a later one of the sum that a scatter leaves is posted. */
@@ -541,6 +541,8 @@ static int post_of_shards(struct machine *m, int rank, const struct pp_op *op)
     struct shards *s = &m->shards[rank][op->stage];
     const int purpose = purpose_of(op);
 
+    if ((is_gather(op) || purpose == PP_FOR_VISIT) && !is_cut(m))
+        return complain(m, op, rank, "parameters are whole");
     if (is_gather(op))
         return unwaited(m, rank, op->stage, -1) || has(m, 'U', rank, op->stage, op->pipe, 0)
                    ? complain(m, op, rank, "gathered twice or too late")
@@ -552,7 +554,16 @@ static int post_of_shards(struct machine *m, int rank, const struct pp_op *op)
                    : 1;
     if (unwaited(m, rank, op->stage, purpose) || (purpose == PP_FOR_VISIT && !s->is_dirty))
         return complain(m, op, rank, "scatters nothing, or again");
-    s->is_dirty &= purpose != PP_FOR_VISIT;
+    if (purpose == PP_FOR_PART) {
+        if (!m->head->state.has_parts || !s->is_whole)
+            return complain(m, op, rank, "scatters nothing");
+        s->is_whole = false;
+        return 1;
+    }
+    if (m->head->state.has_parts && s->is_whole)
+        return complain(m, op, rank, "there is no room for another gradient");
+    s->is_dirty = false;
+    s->is_whole = true;
     return 1;
 }
 
@@ -560,12 +571,29 @@ static int use_shards(struct machine *m, int rank, const struct pp_op *op, int c
 {
     for (int k = 0; k < count; k++) {
         const struct shards *s = &m->shards[rank][op[k].stage];
-        if (s->is_cut && op[k].kind != PP_W && !s->is_present)
+        if (is_cut(m) && op[k].kind != PP_W && !s->is_present)
             return complain(m, &op[k], rank, "parameters are not gathered");
+    }
+    for (int k = 0; k < count && is_cut(m); k++) { /* through all its layers, whatever its units */
+        struct shards *s = &m->shards[rank][op[k].stage];
+        const int units = m->head->state.units[op[k].stage];
+        if (op[k].kind == PP_W || units == 1 || (k == 1 && op[0].stage == op[1].stage))
+            continue;
+        if (s->layer >= 0 && s->layer != (op[k].kind == PP_F ? 0 : units - 1))
+            return complain(m, &op[k], rank, "another layer is there");
+        if (op[k].kind != PP_R) /* each layer again right before its backward */
+            s->layer = op[k].kind == PP_F ? units - 1 : 0;
+        else
+            s->layer = units - 1;
     }
     for (int k = 0; k < count; k++) {
         struct shards *s = &m->shards[rank][op[k].stage];
-        s->is_dirty |= s->is_reduced && (op[k].kind == PP_B || op[k].kind == PP_W);
+        if (op[k].kind != PP_B && op[k].kind != PP_W)
+            continue;
+        if (m->head->state.has_parts && !is_cut(m) && s->is_whole)
+            return complain(m, &op[k], rank, "there is no room for another gradient");
+        s->is_dirty |= is_cut(m);
+        s->is_whole |= !is_cut(m);
     }
     return 1;
 }
@@ -574,7 +602,7 @@ static int drop_shards(struct machine *m, int rank, const struct pp_op *op)
 {
     struct shards *s = &m->shards[rank][op->stage];
 
-    if (s->is_cut && !s->is_present)
+    if (!s->is_present)
         return complain(m, op, rank, "nothing to drop");
     s->is_present = false;
     return 1;
@@ -594,8 +622,12 @@ static int collective(struct machine *m, int rank, const struct pp_op *op)
 {
     if (purpose_of(op))
         return post_of_shards(m, rank, op);
-    if ((op->kind == PP_AR || op->kind == PP_RS) && !is_tied(op) && is_too_early(m, rank, op))
-        return complain(m, op, rank, "gradients are not scattered");
+    if ((op->kind == PP_AR || op->kind == PP_RS) && !is_tied(op)) {
+        struct shards *s = &m->shards[rank][op->stage];
+        if (is_too_early(m, rank, op))
+            return complain(m, op, rank, "gradients are not scattered");
+        s->is_whole &= !is_last_bucket(op);
+    }
     if (op->kind == PP_AG && op->split == 0 && is_updated(m, rank, op->pipe, op->stage))
         put(m, 'N', rank, op->stage, op->pipe, 0);
     if (is_tied(op) && !has_tied_gradients(m, rank))
@@ -646,8 +678,10 @@ static int update(struct machine *m, int rank, const struct pp_op *op)
 
     if (!has_gradient(m, rank, op->pipe, op->stage))
         return complain(m, op, rank, "the gradient is not complete");
-    if (m->shards[rank][op->stage].is_dirty || unwaited(m, rank, op->stage, PP_FOR_VISIT) ||
-        unwaited(m, rank, op->stage, PP_FOR_PART) || unwaited(m, rank, op->stage, PP_FOR_REST))
+    if (m->shards[rank][op->stage].is_dirty ||
+        (m->head->state.has_parts && m->shards[rank][op->stage].is_whole) ||
+        unwaited(m, rank, op->stage, PP_FOR_VISIT) || unwaited(m, rank, op->stage, PP_FOR_PART) ||
+        unwaited(m, rank, op->stage, PP_FOR_REST))
         return complain(m, op, rank, "the shard is not complete");
     if (count_sums(m, op->pipe, op->stage) > 0 && !is_summed(m, rank, op))
         return complain(m, op, rank, "the gradient is not summed");
@@ -676,6 +710,8 @@ static int wait(struct machine *m, int rank, const struct pp_op *op)
         if (is_gather(op) && m->shards[rank][op->stage].is_present)
             return complain(m, op, rank, "the parameters are there");
         m->shards[rank][op->stage].is_present |= is_gather(op);
+        if (is_gather(op))
+            m->shards[rank][op->stage].layer = -1;
         return 1;
     }
     for (int g = 0; g < op->granules; g++) {
@@ -823,7 +859,6 @@ enum judgement judge(const struct pp_program_head *head, const struct pp_orders 
     for (int rank = 0; rank < lists->ranks && is_placed; rank++)
         for (int i = 0; i < lists->count[rank] && is_placed; i++)
             is_placed = check_place(m, rank, &lists->ops[rank][i]) > 0;
-    find_shards(m);
     if (is_placed && is_complete(m))
         verdict = run(m);
     free(m);

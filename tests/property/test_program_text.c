@@ -73,6 +73,10 @@ static void check_same(const struct pp_program *p, const struct pp_program *q, c
     if (p->level == PP_LEVEL_COMPUTE)
         return;
     cr_assert_eq(p->mode, q->mode);
+    cr_assert_eq(p->state.has_parts, q->state.has_parts, "%s", text);
+    cr_assert_eq(p->state.units != NULL, q->state.units != NULL, "%s", text);
+    for (int s = 0; p->state.units && s < p->stages; s++)
+        cr_assert_eq(p->state.units[s], q->state.units[s], "%s", text);
     cr_assert_eq(p->pipelines, q->pipelines);
     cr_assert_eq(p->granules, q->granules);
     cr_assert_eq(p->splits, q->splits);

@@ -252,6 +252,37 @@ static void change_bucket(struct trial *t, struct pp_orders *o, int rank)
     }
 }
 
+/* All collectives with the purpose of one, and their WAITs. */
+static void drop_purpose(struct trial *t, struct pp_orders *o, int rank)
+{
+    const struct pp_op *op = &o->ops[rank][draw(t, o->count[rank])];
+    const int kind = op->kind == PP_WAIT ? op->aux : op->kind, purpose = op->version;
+
+    if (!pp_op_has_buckets(kind))
+        return;
+    for (int r = 0; r < o->ranks; r++)
+        for (int i = o->count[r] - 1; i >= 0; i--) {
+            op = &o->ops[r][i];
+            if ((op->kind == PP_WAIT ? op->aux : op->kind) == kind && op->version == purpose)
+                list_cut(o, r, i);
+        }
+}
+
+/* All collectives of visits and parts become those of a step. */
+static void forget_purposes(struct trial *t, struct pp_orders *o, int rank)
+{
+    const int purpose = 1 + draw(t, PP_PURPOSES - 1);
+
+    (void)rank;
+    for (int r = 0; r < o->ranks; r++)
+        for (int i = 0; i < o->count[r]; i++) {
+            struct pp_op *op = &o->ops[r][i];
+            if (op->version == purpose &&
+                pp_op_has_buckets(op->kind == PP_WAIT ? op->aux : op->kind))
+                op->version = PP_FOR_STEP;
+        }
+}
+
 static const struct {
     const char *name;
     mistake make;
@@ -272,6 +303,8 @@ static const struct {
     {"other slots", renumber_slots, 3},
     {"another slot", change_slot, 3},
     {"another bucket", change_bucket, 3},
+    {"a purpose left out", drop_purpose, 2},
+    {"a purpose forgotten", forget_purposes, 2},
 };
 
 static void try_mistakes(struct trial *t, const struct pp_orders *base, int times)
@@ -315,7 +348,7 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
     if (head.pipelines == 1 && draw(t, 3) == 0) { /* parameters that are cut */
         options.gather_units = draw(t, 4) ? cuts : NULL;
         options.gather_buffers = 1 + draw(t, 2);
-        options.has_parts = draw(t, 2);
+        options.has_parts = options.has_sync && draw(t, 2);
         options.has_rest = options.zero && draw(t, 2);
     }
     cr_assert_eq(pp_program_freeze(t->arena, &head, base, &compute, &err), PP_OK, "%s",

@@ -3,6 +3,7 @@
 
 #include "cells.h"
 #include "schedules/verify.h"
+#include "sim/gathers.h"
 
 enum { STAGES_MAX = 64 };
 
@@ -23,17 +24,16 @@ static struct pp_program *lower(struct pp_arena *arena, const struct pp_program 
     return p;
 }
 
-/* Gathers of the program and those inside of its ops. */
-static int visits_of(const struct pp_program *p, const int *units, int rank)
+/* What --explain counts for this program. */
+static int visits_of(struct pp_program *p, const int *units, int rank)
 {
-    int visits = 0;
+    struct pp_stage_gathers gathers[STAGES_MAX] = {0};
+    struct pp_costs costs = {.gathers = gathers};
+    const struct pp_result result = {.program = p, .costs = &costs};
 
-    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
-        const int kind = p->kind[i];
-        visits += kind == PP_AG && pp_purpose_is_gather(p->version[i]);
-        visits += kind == PP_F || kind == PP_B || kind == PP_I ? units[p->stage[i]] - 1 : 0;
-    }
-    return visits;
+    for (int s = 0; s < p->stages; s++)
+        gathers[s].units = units[s];
+    return (int)pp_gathers_visits(&result, rank);
 }
 
 /* Lamy-Poirier 2023: a layer at a time, one buffer, one layer a unit, rank 0 of P, V layers a rank,
@@ -66,7 +66,7 @@ Test(gathers, visits_are_those_of_breadth_first_pipelines)
                                              NULL, &compute, &err),
                          PP_OK, "%s", err.message);
             const struct pp_lower_options options = cut_options(units, buffers);
-            const struct pp_program *p = lower(arena, compute, &options);
+            struct pp_program *p = lower(arena, compute, &options);
             cr_assert_eq(visits_of(p, units, 0), rows[k].visits, "%s P %d V %d N %d: %d",
                          rows[k].schedule, rows[k].p, rows[k].v, rows[k].n, visits_of(p, units, 0));
         }
@@ -110,10 +110,10 @@ static void check_case(struct pp_arena *arena, const struct pp_program *compute,
         options.grad_sync = at % 3;
         options.has_sync = at > 5;
         options.zero = options.has_rest = at > 8;
-        options.has_parts = at % 4 == 3;
+        options.has_parts = options.has_sync && at % 4 == 3;
         options.has_tied = at % 3 != 1 && compute->stages > 1;
         options.recompute_frac = at % 5 == 0 ? all : NULL;
-        const struct pp_program *p = lower(arena, compute, &options);
+        struct pp_program *p = lower(arena, compute, &options);
         struct machine machine = machine_make(arena, p);
         cr_assert(machine_run(&machine, at % 2), "%s", compute->name);
         for (int rank = 0; rank < p->ranks; rank++) {
@@ -199,50 +199,120 @@ Test(gathers, one_buffer_two_buffers_and_layers_by_hand)
 /* What is not legal, and what is said of it. */
 Test(gathers, verify_refuses_what_is_not_there)
 {
+    static const uint16_t one[] = {1}, two[] = {2};
+    static const struct pp_program_state none = {0}, p = {.units = one}, layers = {.units = two},
+                                         g = {.has_parts = true},
+                                         pg = {.units = one, .has_parts = true};
     static const struct {
-        const char *text, *words;
+        const struct pp_program_state *state;
+        int micro_batches;
+        const char *text, *words; /* NULL: legal */
     } rows[] = {
-        {"0AG.forward 0F0 (0AG.forward)WAIT 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U",
+        {&p, 1, "0AG.forward 0F0 (0AG.forward)WAIT 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U",
          "but (0AG.forward)WAIT is missing"},
-        {"0AG.forward (0AG.forward)WAIT 0F0 0DROP 0B0 0RS.visit (0RS.visit)WAIT 0U",
+        {&p, 1, "0AG.forward (0AG.forward)WAIT 0F0 0DROP 0B0 0RS.visit (0RS.visit)WAIT 0U",
          "0B0 uses parameters of stage 0 that are not gathered"},
-        {"0AG.forward 0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U",
+        {&p, 1,
+         "0AG.forward 0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U",
          "which nothing waits for"},
-        {"0AG.forward (0AG.forward)WAIT 0F0 0AG.forward (0AG.forward)WAIT 0B0 0RS.visit 0DROP "
+        {&p, 1,
+         "0AG.forward (0AG.forward)WAIT 0F0 0AG.forward (0AG.forward)WAIT 0B0 0RS.visit 0DROP "
          "(0RS.visit)WAIT 0U",
          "gathers parameters that are there"},
-        {"0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit (0RS.visit)WAIT 0U",
+        {&p, 1, "0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit (0RS.visit)WAIT 0U",
          "nothing drops the parameters"},
-        {"0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP 0DROP (0RS.visit)WAIT 0U",
+        {&p, 1, "0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP 0DROP (0RS.visit)WAIT 0U",
          "drops parameters that are not gathered"},
-        {"0AG.forward (0AG.forward)WAIT 0RS.visit 0F0 0B0 0DROP (0RS.visit)WAIT 0U",
+        {&p, 1, "0AG.forward (0AG.forward)WAIT 0RS.visit 0F0 0B0 0DROP (0RS.visit)WAIT 0U",
          "scatters gradients that nothing has made"},
-        {"0AG.forward (0AG.forward)WAIT 0F0 0B0 0DROP 0U 0RS.visit (0RS.visit)WAIT",
+        {&p, 1, "0AG.forward (0AG.forward)WAIT 0F0 0B0 0DROP 0U 0RS.visit (0RS.visit)WAIT",
          "0U comes before the gradients of 0B0 are scattered"},
-        {"0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP 0U (0RS.visit)WAIT",
+        {&p, 1, "0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP 0U (0RS.visit)WAIT",
          "0U uses what 0RS.visit leaves, but (0RS.visit)WAIT is missing"},
-        {"0AG.forward (0AG.forward)WAIT 0F0 0B0 0AR 0RS.visit 0DROP (0RS.visit)WAIT (0AR)WAIT 0U",
+        {&p, 1,
+         "0AG.forward (0AG.forward)WAIT 0F0 0B0 0AR 0RS.visit 0DROP (0RS.visit)WAIT (0AR)WAIT 0U",
          "0AR comes before the gradients of 0B0 are scattered"},
-        {"0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U 0AG.forward "
+        {&p, 1,
+         "0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U 0AG.forward "
          "(0AG.forward)WAIT 0DROP",
          "stands behind the update"},
-        {"0F0 0B0 0AR.rest 0RS (0AR.rest)WAIT (0RS)WAIT 0U", "sums what no RS has scattered"},
-        {"0F0 0B0 0RS 0AR.rest (0RS)WAIT 0U (0AR.rest)WAIT", "(0AR.rest)WAIT is missing"},
-        {"0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0AG.backward 0U",
+        {&none, 1, "0F0 0B0 0AR.rest 0RS (0AR.rest)WAIT (0RS)WAIT 0U",
+         "sums what no RS has scattered"},
+        {&none, 1, "0F0 0B0 0RS 0AR.rest (0RS)WAIT 0U (0AR.rest)WAIT", "(0AR.rest)WAIT is missing"},
+        {&p, 1,
+         "0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0AG.backward 0U",
          "nothing uses what 0AG.backward gathers"},
+        /* the state is stated, not found in the cells */
+        {&p, 1, "0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U", NULL},
+        {&none, 1, "0AG.forward (0AG.forward)WAIT 0F0 0B0 0DROP 0U",
+         "does not state that parameters"},
+        {&none, 1, "0F0 0B0 0RS.visit (0RS.visit)WAIT 0U", "does not state that parameters"},
+        {&none, 1, "0F0 0B0 0RS.part (0RS.part)WAIT 0U", "does not state that gradients"},
+        {&p, 1, "0F0 0B0 0U", "0F0 uses parameters of stage 0 that are not gathered"},
+        {&p, 1, "0AG (0AG)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U", "are not gathered"},
+        {&p, 1, "0F0 0DROP 0B0 0DROP 0U", "0F0 uses parameters of stage 0 that are not gathered"},
+        {&p, 1, "0AG.forward (0AG.forward)WAIT 0F0 0B0 0DROP 0U",
+         "0U comes before the gradients of 0B0 are scattered"},
+        {&p, 1, "0AG.forward (0AG.forward)WAIT 0F0 0B0 0DROP",
+         "nothing scatters the gradients of 0B0"},
+        /* files that gather and drop by themselves */
+        {&none, 1, "0AG (0AG)WAIT 0F0 0B0 0DROP", NULL},
+        {&none, 1, "0AG (0AG)WAIT 0F0 0DROP 0AG (0AG)WAIT 0B0 0DROP", NULL},
+        {&none, 1, "0AG (0AG)WAIT 0DROP 0F0 0B0", "0F0 uses parameters that 0DROP has dropped"},
+        {&none, 1, "0AG (0AG)WAIT 0F0 0DROP 0B0", "0B0 uses parameters that 0DROP has dropped"},
+        {&none, 1, "0F0 0B0 0DROP", "0DROP drops parameters that are not gathered"},
+        /* one unit at a time */
+        {&p, 2, "0AG.forward (0AG.forward)WAIT 0F0 0F1 0B0 0B1 0RS.visit 0DROP (0RS.visit)WAIT 0U",
+         NULL},
+        {&layers, 2,
+         "0AG.forward (0AG.forward)WAIT 0F0 0B0 0F1 0B1 0RS.visit 0DROP (0RS.visit)WAIT 0U", NULL},
+        {&layers, 2,
+         "0AG.forward (0AG.forward)WAIT 0F0 0F1 0B0 0B1 0RS.visit 0DROP (0RS.visit)WAIT 0U",
+         "0F1 begins with the first gather unit of stage 0, but since 0F0 only the last one"},
+        /* buckets: what a backward of several units has scattered inside */
+        {&layers, 1,
+         "0AG.forward (0AG.forward)WAIT 0F0 0B0 0DROP 0RS#0/2 0RS.visit 0RS#1/2 (0RS.visit)WAIT "
+         "(0RS#0/2)WAIT (0RS#1/2)WAIT 0U",
+         NULL},
+        {&p, 1,
+         "0AG.forward (0AG.forward)WAIT 0F0 0B0 0DROP 0RS#0/2 0RS.visit 0RS#1/2 (0RS.visit)WAIT "
+         "(0RS#0/2)WAIT (0RS#1/2)WAIT 0U",
+         "0RS#0/2 comes before the gradients of 0B0 are scattered"},
+        /* parts */
+        {&g, 2, "0F0 0B0 0RS.part (0RS.part)WAIT 0F1 0B1 0RS (0RS)WAIT 0U", NULL},
+        {&g, 2, "0F0 0B0 0F1 0B1 0RS (0RS)WAIT 0U",
+         "0B1 adds to the gradients of 0B0, which no RS.part scatters"},
+        {&g, 2, "0F0 0B0 0RS.part (0RS.part)WAIT 0F1 0B1 0U",
+         "0U comes before the gradients of 0B1 are summed"},
+        {&g, 1, "0F0 0RS.part 0B0 (0RS.part)WAIT 0RS (0RS)WAIT 0U", "that nothing has made"},
+        {&pg, 1,
+         "0AG.forward (0AG.forward)WAIT 0F0 0B0 0DROP 0RS.visit (0RS.visit)WAIT 0RS (0RS)WAIT 0U",
+         NULL},
+        {&pg, 2,
+         "0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit (0RS.visit)WAIT 0F1 0B1 0RS.visit 0DROP "
+         "(0RS.visit)WAIT 0RS (0RS)WAIT 0U",
+         "0RS.visit adds to the gradients of 0RS.visit, which no RS.part scatters"},
+        {&pg, 1,
+         "0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.part 0RS.visit 0DROP (0RS.part)WAIT "
+         "(0RS.visit)WAIT 0RS (0RS)WAIT 0U",
+         "0RS.part scatters gradients that no RS.visit has left"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-        const struct pp_program_head head = head_of(1, 1);
-        struct pp_program *p;
+        struct pp_program_head head = head_of(1, rows[i].micro_batches);
+        struct pp_program *program;
         struct pp_error err = {0};
 
+        head.state = *rows[i].state;
         cr_assert_eq(
-            pp_program_freeze(arena, &head, cells_orders(arena, rows[i].text, 1), &p, &err), PP_OK,
-            "%s: %s", rows[i].text, err.message);
-        cr_assert_eq(pp_verify(p, NULL, &err), PP_EPROGRAM, "%s", rows[i].text);
-        cr_assert_not_null(strstr(err.message, rows[i].words), "%s: %s", rows[i].text, err.message);
+            pp_program_freeze(arena, &head, cells_orders(arena, rows[i].text, 1), &program, &err),
+            PP_OK, "%s: %s", rows[i].text, err.message);
+        const enum pp_status status = pp_verify(program, NULL, &err);
+        cr_assert_eq(status, rows[i].words ? PP_EPROGRAM : PP_OK, "%s: %s", rows[i].text,
+                     err.message);
+        cr_assert(!rows[i].words || strstr(err.message, rows[i].words), "%s: %s", rows[i].text,
+                  err.message);
     }
 }
 

@@ -340,6 +340,21 @@ static const struct {
      "micro-batch"},
     {"# format: pipesim-program/1\n" SIZES_OF_TWO "# pipe_of: 0\n0F0\n1F0\n",
      "f.csv: pipe_of without a placement"},
+    {"# format: pipesim-program/1\n# state: p; 1 1\n0F0\n1F0\n",
+     "f.csv:2: state also needs '# stages: ...'"},
+    {"# format: pipesim-program/1\n# stages: 2\n# state: p; 1\n0F0\n1F0\n",
+     "f.csv:3: state: 'p; 1'; expected 'g', 'p; UNITS' or 'p g; UNITS' with 2 numbers from 1 to "
+     "65535"},
+    {"# format: pipesim-program/1\n# stages: 2\n# state: p; 1 0\n0F0\n1F0\n",
+     "f.csv:3: state: 'p; 1 0'; expected 'g', 'p; UNITS' or 'p g; UNITS' with 2 numbers from 1 to "
+     "65535"},
+    {"# format: pipesim-program/1\n# stages: 2\n# state: g p\n0F0\n1F0\n",
+     "f.csv:3: state: 'g p'; expected 'g', 'p; UNITS' or 'p g; UNITS' with 2 numbers from 1 to "
+     "65535"},
+    {"# format: pipesim-program/1\n# state: g\n# stages: 2\n# state: g\n0F0\n1F0\n",
+     "f.csv:4: state: 'g'; expected it only once"},
+    {"# format: pipesim-program/1\n# level: compute\n# stages: 2\n# state: g\n0F0\n1F0\n",
+     "f.csv:4: state: a compute-only program neither gathers nor scatters"},
     {"# format: pipesim-program/1\n" SIZES_OF_TWO "# placement: 0 1, 1 0\n0F0\n1F0\n",
      "f.csv:7: placement: '0 1, 1 0'; expected 2 lists of 2 numbers below 2"},
     {"# format: pipesim-program/1\n" SIZES_OF_TWO "# placement: 0 1; 1 0;\n0F0\n1F0\n",
