@@ -1,10 +1,10 @@
 /* sim/links.h — how many bytes a step sends over each link, and how busy that makes it.
  *
  * Counted are the messages of all replicas and devices, whether one replica was simulated or all,
- * and the gradient and parameter sums: around one ring where they are simulated as flows or priced
- * as one, else inside the nodes first and then across, a ring for each device of a node.
- * What tensor and context parallelism exchange inside an op is not counted. The utilisation of a
- * link is bytes / (bandwidth * step). */
+ * and the gradient sums and gathers of parameters, those inside of ops included: around one ring
+ * where they are simulated as flows or priced as one, else inside the nodes first and then across,
+ * a ring for each device of a node. What tensor and context parallelism exchange inside an op is
+ * not counted. The utilisation of a link is bytes / (bandwidth * step). */
 #ifndef PP_SIM_LINKS_H
 #define PP_SIM_LINKS_H
 

@@ -30,6 +30,9 @@ void pp_traffic_message(struct pp_traffic *traffic, const struct pp_rank_pair *p
 void pp_traffic_sum(struct pp_traffic *traffic, const struct pp_group *group, const double *bytes);
 /* Payload of one collective times the rounds it makes: an all-reduce goes around twice. */
 double pp_traffic_payload(const struct pp_link_inputs *in, int instruction);
+/* Bytes that one compute instruction gathers and scatters inside, where parameters are cut and its
+ * chunk has several units; a member's share of its group's. `group` is that of its stage. */
+double pp_traffic_inside(const struct pp_link_inputs *in, int instruction, int *group);
 /* Does the instruction send what is counted for its group? */
 bool pp_traffic_is_sum(const struct pp_program *program, int instruction);
 /* All of one program: parts is 1. */

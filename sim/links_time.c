@@ -122,6 +122,22 @@ static struct interval *sum_intervals(const struct timing *t, int *count)
     return list;
 }
 
+/* What is gathered and scattered inside of ops: evenly while they run, in all replicas alike. */
+static void spread_inside(const struct timing *t, double *profiles, bool *has_bytes)
+{
+    for (int k = 0; k < t->trace->count; k++) {
+        const struct pp_trace_event *e = &t->trace->events[k];
+        int group;
+        const double bytes =
+            pp_traffic_inside(t->in, t->events.instruction[k % t->events.count], &group);
+        if (bytes == 0)
+            continue;
+        has_bytes[group] = true;
+        spread(t, bytes / t->trace->replicas, e->start_s, e->end_s,
+               &profiles[(size_t)group * (size_t)t->bins]);
+    }
+}
+
 static void send_sums(struct timing *t)
 {
     const struct pp_program *p = t->in->program;
@@ -139,6 +155,7 @@ static void send_sums(struct timing *t)
         spread(t, bytes, sums[c].start_s, sums[c].end_s,
                &profiles[(size_t)group * (size_t)t->bins]);
     }
+    spread_inside(t, profiles, has_bytes);
     for (int g = 0; g < p->group_count; g++)
         if (has_bytes[g])
             pp_traffic_sum(&t->traffic, &p->groups[g], &profiles[(size_t)g * (size_t)t->bins]);

@@ -146,14 +146,44 @@ double pp_traffic_payload(const struct pp_link_inputs *in, int i)
     return (op.kind == PP_AR ? 2 : 1) * pp_costs_op(in->costs, &op, NULL).bytes;
 }
 
-/* Payload of the sums of every group. */
+static int group_of(const struct pp_program *p, int stage)
+{
+    for (int g = 0; g < p->group_count; g++)
+        if (p->groups[g].kind == PP_GROUP_STAGE && p->groups[g].stage == stage)
+            return g;
+    return -1;
+}
+
+double pp_traffic_inside(const struct pp_link_inputs *in, int i, int *group)
+{
+    const struct pp_program *p = in->program;
+    const int kind = p->kind[i];
+    const struct pp_stage_gathers *g = in->costs->gathers ? &in->costs->gathers[p->stage[i]] : NULL;
+    double bytes = 0;
+
+    if (!g || g->units < 2)
+        return 0;
+    if (kind == PP_F)
+        bytes = g->forward_bytes;
+    if (kind == PP_B || kind == PP_I)
+        bytes = g->backward_bytes;
+    if (kind == PP_B || kind == PP_W)
+        bytes += g->scatter_bytes;
+    *group = bytes > 0 ? group_of(p, p->stage[i]) : -1;
+    return *group >= 0 ? bytes / p->groups[*group].count : 0;
+}
+
+/* Payload of the sums of every group, and of its gathers and scatters. */
 static double *summed_bytes(struct pp_traffic *t)
 {
     const struct pp_program *p = t->in->program;
     double *bytes = PP_ARRAY(t->arena, double, p->group_count + 1);
     bool *is_counted = PP_ARRAY(t->arena, bool, p->collective_count + 1);
 
-    for (int i = 0; i < pp_program_size(p); i++) {
+    for (int i = 0, group; i < pp_program_size(p); i++) {
+        const double inside = pp_traffic_inside(t->in, i, &group);
+        if (inside > 0)
+            bytes[group] += inside;
         if (!pp_traffic_is_sum(p, i) || is_counted[p->arg[i]])
             continue;
         is_counted[p->arg[i]] = true;

@@ -1,11 +1,13 @@
 /* Whole runs with sharded state: what ZeRO publishes, and the same step from both engines. */
 #include "sim/gathers.h"
+#include "sim/links.h"
 #include "tests/unit/sim_run.h"
 
 #include "core/units.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 static struct pp_result run(struct pp_arena *arena, const char *line)
 {
@@ -44,6 +46,52 @@ Test(gather_runs, zero_holds_and_moves_what_its_paper_says)
         }
         cr_assert_float_eq(pp_gathers_elements(&r) + stays, elements[zero], 1e-9, "ZeRO %d: %g",
                            zero, pp_gathers_elements(&r));
+    }
+}
+
+/* Of one class; in a plain step all of them are as busy as state makes them. */
+static double nic_bytes(struct pp_arena *arena, const struct pp_result *r)
+{
+    const struct pp_link_loads loads = pp_links_of(arena, r);
+
+    for (int k = 0; k < loads.count; k++)
+        if (!strcmp(loads.classes[k].name, "node*.nic*.up"))
+            return loads.classes[k].bytes;
+    return 0;
+}
+
+/* One stage, so that nothing else crosses nodes: a link carries what the elements say, those that
+ * ops gather and scatter inside included, in all and over time. */
+Test(gather_runs, links_carry_all_elements)
+{
+    double each_bytes = 0;
+
+    for (int zero = 1; zero <= 3; zero++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct pp_result r =
+            run(arena,
+                pp_arena_printf(arena,
+                                "--schedule 1f1b --model gpt2-xl --dp 32 --gpus 32 --pp 1 --tp 1 "
+                                "--mbs 1 --gbs 128 --recompute none --engine dag --zero %d",
+                                zero));
+        const double bytes = nic_bytes(arena, &r);
+        const struct pp_link_inputs in = pp_link_inputs_of(&r);
+        const struct pp_link_times times = pp_link_times(
+            arena, &in, r.trace, (struct pp_link_choice){.bins = 7, .max_rows = 8, .max_alike = 8});
+
+        each_bytes = zero == 1 ? bytes / pp_gathers_elements(&r) : each_bytes;
+        cr_assert_float_eq(bytes / each_bytes, pp_gathers_elements(&r), 1e-6, "ZeRO %d: %g, %g",
+                           zero, bytes / each_bytes, pp_gathers_elements(&r));
+        for (int k = 0; k < times.count; k++) {
+            double sum = 0;
+            for (int bin = 0; bin < times.bins; bin++)
+                sum += times.rows[k].bytes[bin];
+            const double whole =
+                times.rows[k].mean_frac * times.rows[k].bytes_per_s * r.metrics.iteration_s;
+            cr_assert_float_eq(sum / whole, 1, 1e-6, "ZeRO %d, %s: %g of %g", zero,
+                               times.rows[k].name, sum, whole);
+        }
+        cr_assert_gt(times.count, 0);
     }
 }
 
