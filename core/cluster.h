@@ -22,6 +22,7 @@ extern const char *const pp_precision_names[]; /* "fp32", ...; terminated by NUL
 struct pp_device {
     const char *name;            /* "h100" */
     const char *title;           /* "H100-SXM 80GB" */
+    const char *generation;      /* "hopper": devices of one share fitted constants */
     const char *dtype;           /* name of the training precision: "bf16", "fp16", "fp32", ... */
     enum pp_precision precision; /* the same */
     double peak_flops_per_s;     /* dense, of that precision */

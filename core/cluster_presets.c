@@ -14,6 +14,7 @@
 /* clang-format off */
 #define DEVICE_P100 {                                                                              \
     .name = "p100", .title = "P100-PCIe 16GB", .dtype = "fp32",                                    \
+    .generation = "pascal",                                                                        \
     .precision = PP_PRECISION_FP32, .peak_flops_per_s = 9.3 * TERA,                                \
     .fp32_flops_per_s = 9.3 * TERA, .half_flops_per_s = 18.7 * TERA,                               \
     .multiprocessors = 56,                                                                         \
@@ -24,6 +25,7 @@
 }
 #define DEVICE_V100_16 {                                                                           \
     .name = "v100-16", .title = "V100-SXM2 16GB", .dtype = "fp16",                                 \
+    .generation = "volta",                                                                         \
     .precision = PP_PRECISION_FP16, .peak_flops_per_s = 125 * TERA,                                \
     .fp32_flops_per_s = 15.7 * TERA, .half_flops_per_s = 125 * TERA,                               \
     .multiprocessors = 80,                                                                         \
@@ -34,6 +36,7 @@
 }
 #define DEVICE_V100 {                                                                              \
     .name = "v100", .title = "V100-SXM2 32GB", .dtype = "fp16",                                    \
+    .generation = "volta",                                                                         \
     .precision = PP_PRECISION_FP16, .peak_flops_per_s = 125 * TERA,                                \
     .fp32_flops_per_s = 15.7 * TERA, .half_flops_per_s = 125 * TERA,                               \
     .multiprocessors = 80,                                                                         \
@@ -44,6 +47,7 @@
 }
 #define DEVICE_V100_SXM3 {                                                                         \
     .name = "v100-sxm3", .title = "V100-SXM3 32GB", .dtype = "fp16",                               \
+    .generation = "volta",                                                                         \
     .precision = PP_PRECISION_FP16, .peak_flops_per_s = 125 * TERA,                                \
     .fp32_flops_per_s = 15.7 * TERA, .half_flops_per_s = 125 * TERA,                               \
     .multiprocessors = 80,                                                                         \
@@ -54,6 +58,7 @@
 }
 #define DEVICE_A100_40 {                                                                           \
     .name = "a100-40", .title = "A100-SXM4 40GB", .dtype = "bf16",                                 \
+    .generation = "ampere",                                                                        \
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 312 * TERA,                                \
     .fp32_flops_per_s = 19.5 * TERA, .half_flops_per_s = 312 * TERA,                               \
     .has_bf16 = true, .multiprocessors = 108,                                                      \
@@ -63,6 +68,7 @@
 }
 #define DEVICE_A100 {                                                                              \
     .name = "a100", .title = "A100-SXM4 80GB", .dtype = "bf16",                                    \
+    .generation = "ampere",                                                                        \
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 312 * TERA,                                \
     .fp32_flops_per_s = 19.5 * TERA, .half_flops_per_s = 312 * TERA,                               \
     .has_bf16 = true, .multiprocessors = 108,                                                      \
@@ -72,6 +78,7 @@
 }
 #define DEVICE_A800 {                                                                              \
     .name = "a800", .title = "A800-SXM4 80GB", .dtype = "bf16",                                    \
+    .generation = "ampere",                                                                        \
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 312 * TERA,                                \
     .fp32_flops_per_s = 19.5 * TERA, .half_flops_per_s = 312 * TERA,                               \
     .has_bf16 = true, .multiprocessors = 108,                                                      \
@@ -81,6 +88,7 @@
 }
 #define DEVICE_H100 {                                                                              \
     .name = "h100", .title = "H100-SXM 80GB", .dtype = "bf16",                                     \
+    .generation = "hopper",                                                                        \
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 989 * TERA,                                \
     .fp32_flops_per_s = 67 * TERA, .half_flops_per_s = 989 * TERA, .fp8_flops_per_s = 1979 * TERA, \
     .has_bf16 = true, .multiprocessors = 132,                                                      \
@@ -90,6 +98,7 @@
 }
 #define DEVICE_H800 {                                                                              \
     .name = "h800", .title = "H800-SXM 80GB", .dtype = "bf16",                                     \
+    .generation = "hopper",                                                                        \
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 989 * TERA,                                \
     .fp32_flops_per_s = 67 * TERA, .half_flops_per_s = 989 * TERA, .fp8_flops_per_s = 1979 * TERA, \
     .has_bf16 = true, .multiprocessors = 132,                                                      \
@@ -99,6 +108,7 @@
 }
 #define DEVICE_H200 {                                                                              \
     .name = "h200", .title = "H200-SXM 141GB", .dtype = "bf16",                                    \
+    .generation = "hopper",                                                                        \
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 989 * TERA,                                \
     .fp32_flops_per_s = 67 * TERA, .half_flops_per_s = 989 * TERA, .fp8_flops_per_s = 1979 * TERA, \
     .has_bf16 = true, .multiprocessors = 132,                                                      \
@@ -108,6 +118,7 @@
 }
 #define DEVICE_B200 {                                                                              \
     .name = "b200", .title = "B200-SXM 180GB", .dtype = "bf16",                                    \
+    .generation = "blackwell",                                                                     \
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 2250 * TERA,                               \
     .fp32_flops_per_s = 75 * TERA, .half_flops_per_s = 2250 * TERA, .fp8_flops_per_s = 4500 * TERA,\
     .has_bf16 = true, .multiprocessors = 148,                                                      \
@@ -117,6 +128,7 @@
 }
 #define DEVICE_B300 {                                                                              \
     .name = "b300", .title = "B300-SXM 288GB", .dtype = "bf16",                                    \
+    .generation = "blackwell",                                                                     \
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 2250 * TERA,                               \
     .fp32_flops_per_s = 75 * TERA, .half_flops_per_s = 2250 * TERA, .fp8_flops_per_s = 4500 * TERA,\
     .has_bf16 = true, .multiprocessors = 148,                                                      \
@@ -126,6 +138,7 @@
 }
 #define DEVICE_GB200 {                                                                             \
     .name = "gb200", .title = "GB200 186GB", .dtype = "bf16",                                      \
+    .generation = "blackwell",                                                                     \
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 2500 * TERA,                               \
     .fp32_flops_per_s = 80 * TERA, .half_flops_per_s = 2500 * TERA, .fp8_flops_per_s = 5000 * TERA,\
     .has_bf16 = true, .multiprocessors = 152,                                                      \
@@ -135,6 +148,7 @@
 }
 #define DEVICE_GB300 {                                                                             \
     .name = "gb300", .title = "GB300 288GB", .dtype = "bf16",                                      \
+    .generation = "blackwell",                                                                     \
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 2500 * TERA,                               \
     .fp32_flops_per_s = 80 * TERA, .half_flops_per_s = 2500 * TERA, .fp8_flops_per_s = 5000 * TERA,\
     .has_bf16 = true, .multiprocessors = 152,                                                      \

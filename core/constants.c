@@ -24,21 +24,6 @@ const struct pp_constant pp_constants[] = {
 };
 /* clang-format on */
 
-const char *pp_device_generation(const struct pp_device *device)
-{
-    static const struct {
-        const char *prefix, *generation;
-    } FAMILIES[] = {{"p100", "pascal"}, {"v100", "volta"},     {"a100", "ampere"},
-                    {"a800", "ampere"}, {"h100", "hopper"},    {"h200", "hopper"},
-                    {"h800", "hopper"}, {"b200", "blackwell"}, {"b300", "blackwell"},
-                    {"gb", "blackwell"}};
-
-    for (size_t i = 0; i < sizeof(FAMILIES) / sizeof(*FAMILIES); i++)
-        if (!strncmp(device->name, FAMILIES[i].prefix, strlen(FAMILIES[i].prefix)))
-            return FAMILIES[i].generation;
-    return device->name;
-}
-
 const char *pp_constant_owner(const struct pp_constant *constant, const struct pp_cluster *cluster,
                               const struct pp_framework *framework)
 {
@@ -46,7 +31,7 @@ const char *pp_constant_owner(const struct pp_constant *constant, const struct p
 
     if (is_framework && framework == pp_framework_plain)
         return NULL;
-    return is_framework ? framework->name : pp_device_generation(&cluster->device);
+    return is_framework ? framework->name : cluster->device.generation;
 }
 
 static void *base_of(const struct pp_constant *constant, const struct pp_cluster *cluster,

@@ -23,9 +23,8 @@ struct pp_constant {
 };
 extern const struct pp_constant pp_constants[]; /* terminated by name NULL */
 
-/* "pascal", "volta", "ampere", "hopper", "blackwell"; the device's own name when it is of none. */
-const char *pp_device_generation(const struct pp_device *device);
-/* Whose constant it is for runs on this cluster with this framework: "ampere", "megatron".
+/* Whose constant it is for runs on this cluster with this framework: a generation of devices,
+ * "ampere", or a framework, "megatron".
  * NULL: nobody's, as the framework is "plain", which has none by definition. */
 const char *pp_constant_owner(const struct pp_constant *constant, const struct pp_cluster *cluster,
                               const struct pp_framework *framework);

@@ -32,24 +32,36 @@
  * NCCL's blocks alone take 20 of 132 multiprocessors (DeepSeek-AI 2024, section 3.2.2). */
 #define NCCL_SHARE 0.25
 
+/* What all of them share: memory of CUDA, libraries and NCCL, and 16-bit parameters with fp32
+ * copies and Adam's state. */
+#define SOFTWARE                                                                                   \
+    HOST, .context_bytes = 1200 * MIB, .communicator_bytes = 256 * MIB, .params_bytes = 2,         \
+          .fp16_grads_bytes = 2, .optimizer_bytes = 12, .gather_share_frac = NCCL_SHARE
+
 /* reduce_bucket_size is 512 MiB. */
 #define INTERNEVO_HABITS                                                                           \
-    HOST, .loss_traffic_bytes = LOSS_FUSED, .adds_grads_apart = true, .context_bytes = 1200 * MIB, \
-          .communicator_bytes = 256 * MIB, .fragment_frac = 0.1, .params_bytes = 2,                \
-          .grads_bytes = 2, .fp16_grads_bytes = 2, .optimizer_bytes = 12, .update_bytes = 14,      \
-          .fp16_update_bytes = 14, .loss_bytes = 14, .is_gate_unfused = true,                      \
-          .has_sync_overlap = true, .bucket_bytes = 512 * MIB, .has_param_broadcasts = true,       \
-          .has_gather_overlap = true, .gather_share_frac = NCCL_SHARE,                             \
-          .has_gather_per_matrix = true
+    SOFTWARE, .loss_traffic_bytes = LOSS_FUSED, .adds_grads_apart = true, .fragment_frac = 0.1,    \
+              .grads_bytes = 2, .update_bytes = 14, .fp16_update_bytes = 14, .loss_bytes = 14,     \
+              .is_gate_unfused = true, .has_sync_overlap = true, .bucket_bytes = 512 * MIB,        \
+              .has_param_broadcasts = true, .has_gather_overlap = true,                            \
+              .has_gather_per_matrix = true
+
+/* Megatron-Core, alone and under NeMo. */
+#define MEGATRON_CORE_HABITS                                                                       \
+    SOFTWARE, .loss_traffic_bytes = LOSS_SPLIT, .pads_vocabulary = true, .fragment_frac = 0.03,    \
+              .fp16_update_bytes = 4, .loss_bytes = 10, .has_dense_embedding_grad = true,          \
+              .has_params_ahead = true, .has_gather_overlap = true
 
 /* Buckets are of 40e6 values, more with many replicas (distributed_data_parallel.py). */
 #define MEGATRON_HABITS                                                                            \
-    HOST, .loss_traffic_bytes = LOSS_SPLIT, .pads_vocabulary = true, .context_bytes = 1200 * MIB,  \
-          .communicator_bytes = 256 * MIB, .fragment_frac = 0.03, .params_bytes = 2,               \
-          .grads_bytes = 4, .fp16_grads_bytes = 2, .optimizer_bytes = 12, .fp16_update_bytes = 4,  \
-          .loss_bytes = 10, .has_dropout = true, .has_dense_embedding_grad = true,                 \
-          .bucket_bytes = 160e6, .bucket_replica_bytes = 4e6, .has_params_ahead = true,            \
-          .has_gather_overlap = true, .gather_share_frac = NCCL_SHARE
+    MEGATRON_CORE_HABITS, .grads_bytes = 4, .has_dropout = true, .bucket_bytes = 160e6,            \
+                          .bucket_replica_bytes = 4e6
+
+/* PyTorch's own sharding, in llm-foundry and torchtitan. */
+#define TORCH_FSDP_HABITS                                                                          \
+    SOFTWARE, .loss_traffic_bytes = LOSS_FUSED, .fragment_frac = 0.03, .grads_bytes = 2,           \
+              .is_gate_unfused = true, .is_selective_per_op = true, .has_sync_overlap = true,      \
+              .has_params_ahead = true, .has_gather_overlap = true
 
 enum {
     AMSP,
@@ -74,17 +86,12 @@ const struct pp_framework pp_frameworks[] = {
     [DEEPSPEED] = {.name = "deepspeed",
                    .title = "Megatron-DeepSpeed, ZeRO optimizer",
                    .source = "DeepSpeed runtime/zero/stage_1_and_2.py, runtime/pipe/engine.py",
-                   HOST,
+                   SOFTWARE,
                    .loss_traffic_bytes = LOSS_SPLIT,
                    .pads_vocabulary = true,
                    .adds_grads_apart = true,
-                   .context_bytes = 1200 * MIB,
-                   .communicator_bytes = 256 * MIB,
                    .fragment_frac = 0.1,
-                   .params_bytes = 2,
                    .grads_bytes = 2,
-                   .fp16_grads_bytes = 2,
-                   .optimizer_bytes = 12,
                    .update_bytes = 6,
                    .fp16_update_bytes = 6,
                    .loss_bytes = 10,
@@ -92,28 +99,13 @@ const struct pp_framework pp_frameworks[] = {
                    .has_dense_embedding_grad = true,
                    .keeps_output = true,
                    .bucket_bytes = 1e9, /* reduce_bucket_size: 5e8 values */
-                   .is_gathered_by_tensor = true,
-                   .gather_share_frac = NCCL_SHARE},
+                   .is_gathered_by_tensor = true},
     [FSDP] = {.name = "fsdp",
               .title = "PyTorch FSDP, fused losses",
               .source = "PyTorch torch/distributed/fsdp; llm-foundry, loss_fn: fused_crossentropy",
-              HOST,
-              .loss_traffic_bytes = LOSS_FUSED,
+              TORCH_FSDP_HABITS,
               .adds_grads_apart = true,
-              .context_bytes = 1200 * MIB,
-              .communicator_bytes = 256 * MIB,
-              .fragment_frac = 0.03,
-              .params_bytes = 2,
-              .grads_bytes = 2,
-              .fp16_grads_bytes = 2,
-              .optimizer_bytes = 12,
-              .loss_bytes = 4,
-              .is_gate_unfused = true,
-              .is_selective_per_op = true,
-              .has_sync_overlap = true,
-              .has_params_ahead = true,
-              .has_gather_overlap = true,
-              .gather_share_frac = NCCL_SHARE},
+              .loss_bytes = 4},
     [INTERNEVO] = {.name = "internevo",
                    .title = "InternEvo, hybrid ZeRO optimizer",
                    .source = "InternEvo internlm/solver/optimizer/hybrid_zero_optim.py",
@@ -133,25 +125,11 @@ const struct pp_framework pp_frameworks[] = {
               .source =
                   "NeMo lightning/pytorch/plugins/mixed_precision.py (grad_reduce_in_fp32 off), "
                   "docs/source/performance (communication overlap)",
-              HOST,
-              .loss_traffic_bytes = LOSS_SPLIT,
-              .pads_vocabulary = true,
-              .context_bytes = 1200 * MIB,
-              .communicator_bytes = 256 * MIB,
-              .fragment_frac = 0.03,
-              .params_bytes = 2,
+              MEGATRON_CORE_HABITS,
               .grads_bytes = 2,
-              .fp16_grads_bytes = 2,
-              .optimizer_bytes = 12,
-              .fp16_update_bytes = 4,
-              .loss_bytes = 10,
-              .has_dense_embedding_grad = true,
               .has_sync_overlap = true,
               .bucket_bytes = 80e6, /* 40e6 values in bf16 */
-              .bucket_replica_bytes = 2e6,
-              .has_params_ahead = true,
-              .has_gather_overlap = true,
-              .gather_share_frac = NCCL_SHARE},
+              .bucket_replica_bytes = 2e6},
     [PLAIN] = {.name = "plain",
                .title = "no framework: kernels, messages and tensors only",
                .source = "by definition",
@@ -168,22 +146,8 @@ const struct pp_framework pp_frameworks[] = {
         {.name = "torchtitan",
          .title = "torchtitan: PyTorch FSDP, losses without fused kernels",
          .source = "torchtitan torchtitan/components/loss.py, distributed/activation_checkpoint.py",
-         HOST,
-         .loss_traffic_bytes = LOSS_FUSED,
-         .context_bytes = 1200 * MIB,
-         .communicator_bytes = 256 * MIB,
-         .fragment_frac = 0.03,
-         .params_bytes = 2,
-         .grads_bytes = 2,
-         .fp16_grads_bytes = 2,
-         .optimizer_bytes = 12,
-         .loss_bytes = 14,
-         .is_gate_unfused = true,
-         .is_selective_per_op = true,
-         .has_sync_overlap = true,
-         .has_params_ahead = true,
-         .has_gather_overlap = true,
-         .gather_share_frac = NCCL_SHARE},
+         TORCH_FSDP_HABITS,
+         .loss_bytes = 14},
     [FRAMEWORKS] = {.name = NULL},
 };
 const struct pp_framework *const pp_framework_plain = &pp_frameworks[PLAIN];

@@ -5,9 +5,9 @@
 
 enum { MASK_BYTES = 1 };
 
-/* Rows of the table are copied out; positions are added and dropout is drawn where the model has
- * them. The gradient of the table is cleared, the tokens' gradients are added into it, and it is
- * added to the sum over micro-batches: a pass over the whole table. */
+/* Rows of the table are copied out; positions are added where the model has them, dropout is drawn
+ * where it is trained with it. The gradient of the table is cleared, the tokens' gradients are
+ * added into it, and it is added to the sum over micro-batches: a pass over the whole table. */
 void pp_layer_add_embedding(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
@@ -18,7 +18,7 @@ void pp_layer_add_embedding(struct pp_layer_kernels *list)
     if (m->positions > 0)
         pp_layer_add_traffic(list, t * h,
                              (struct pp_layer_traffic){"positions", {2, 0, 1}, {5 * e, 0, e}});
-    if (!m->is_gated)
+    if (pp_roofline_has_dropout(list->in))
         pp_layer_add_traffic(
             list, t * h,
             (struct pp_layer_traffic){

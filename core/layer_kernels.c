@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* An untrimmed pass over values of the training precision reads or writes one; a dropout mask has a
- * byte. Residual paths without dropout (gated models) have no mask. */
+ * byte. Residual paths without dropout have no mask. */
 enum { MASK_BYTES = 1 };
 
 /* ---- block --------------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ void pp_layer_add_residual(struct pp_layer_kernels *list)
                                              {1, 2, 0},
                                              {3 * e + MASK_BYTES, 5 * e + MASK_BYTES, 0}};
 
-    pp_layer_add_traffic(list, values, list->in->model->is_gated ? plain : dropped);
+    pp_layer_add_traffic(list, values, pp_roofline_has_dropout(list->in) ? dropped : plain);
 }
 
 static void add_rotary(struct pp_layer_kernels *list)

@@ -5,6 +5,11 @@ const struct pp_framework *pp_roofline_framework(const struct pp_cost_inputs *in
     return in->framework ? in->framework : pp_framework_plain;
 }
 
+bool pp_roofline_has_dropout(const struct pp_cost_inputs *in)
+{
+    return !in->model->is_gated && pp_roofline_framework(in)->has_dropout;
+}
+
 static bool is_fp16(const struct pp_cost_inputs *in)
 {
     return in->cluster->device.precision == PP_PRECISION_FP16;

@@ -210,6 +210,9 @@ bool pp_roofline_has_tied_copy(const struct pp_cost_inputs *in);
 
 /* The framework, "plain" where the inputs name none. */
 const struct pp_framework *pp_roofline_framework(const struct pp_cost_inputs *in);
+/* Hidden vectors and attention scores pass dropout: models without a gated MLP, where the framework
+ * trains them so. */
+bool pp_roofline_has_dropout(const struct pp_cost_inputs *in);
 
 /* State bytes per parameter: mixed precision with Adam as the framework keeps it (plain:
  * Rajbhandari et al. 2020, section 3.1: 2 + 2 + 12); with fp32 training 4 + 4 + 8. */

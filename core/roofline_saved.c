@@ -74,12 +74,6 @@ static double bytes_of(const struct sizes *z, struct widths w)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Gated models are trained without dropout. */
-static bool has_dropout(const struct pp_cost_inputs *in)
-{
-    return !in->model->is_gated && pp_roofline_framework(in)->has_dropout;
-}
-
 /* Korthikanti et al. 2022, section 4.1: 10 whole and 24 cut of 34 bytes for GPT. */
 static struct widths saved_widths(const struct pp_cost_inputs *in, const struct sizes *z)
 {
@@ -95,7 +89,7 @@ static struct widths saved_widths(const struct pp_cost_inputs *in, const struct 
                + z->out          /* input of the projection */
                + hidden * z->ffn /* inputs of the activation function, of the last matrix */
                + z->routed,      /* inputs of experts */
-        .whole_masks = is_gated ? 0 : 2 * z->h,
+        .whole_masks = pp_roofline_has_dropout(in) ? 2 * z->h : 0,
     };
 }
 
@@ -118,7 +112,8 @@ static struct widths per_op_widths(const struct pp_cost_inputs *in, const struct
     return (struct widths){.whole = z->h, .cut = z->q + 2 * z->kv + z->ffn + z->q};
 }
 
-/* Scores of one block: softmax output, dropout output and mask (5 a s^2 b bytes in 16 bits). */
+/* Scores of one block: softmax output and, with dropout, its output and mask (5 a s^2 b bytes in 16
+ * bits). */
 static double score_values(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     return in->cluster->device.is_attention_unfused
@@ -128,7 +123,8 @@ static double score_values(const struct pp_cost_inputs *in, const struct sizes *
 
 static double scores_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 {
-    return score_values(in, z) * (in->model->is_gated ? z->value_bytes : 2 * z->value_bytes + 1);
+    return score_values(in, z) *
+           (pp_roofline_has_dropout(in) ? 2 * z->value_bytes + 1 : z->value_bytes);
 }
 
 static double block_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
@@ -184,7 +180,7 @@ double pp_roofline_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_ki
         return bytes_of(&z, (struct widths){.whole = 2 * z.h}) + LOGIT_BYTES * logits(in, &z);
     /* token numbers and, with dropout, a mask */
     return z.tokens * TOKEN_BYTES +
-           (has_dropout(in) ? bytes_of(&z, (struct widths){.whole_masks = z.h}) : 0);
+           (pp_roofline_has_dropout(in) ? bytes_of(&z, (struct widths){.whole_masks = z.h}) : 0);
 }
 
 /* Copies of the logits beside the one that is saved, at the peak of the loss. */

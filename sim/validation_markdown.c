@@ -107,10 +107,29 @@ static bool is_incomplete(const struct pp_validation_row *row)
     return !row->skipped && !pp_validation_is_complete(row);
 }
 
+/* What a fit without a family has still learned from it. */
+static void not_left_out(FILE *out)
+{
+    fputs("\nNot left out of *fitted without the family*, so that these errors are somewhat too "
+          "small:\n\n"
+          "* Typical values and spreads of the constants before any row (core/constants.c) were "
+          "set by people who had\n  seen all rows.\n"
+          "* Shares that no fit moves were chosen with rows in view: the compute that gathers "
+          "beside it take\n  (`gather_share_frac`), the half speed of misaligned products, 0.92 of "
+          "a link, 50 and 75 % of\n  tensor-parallel communication hidden (`--tp-overlap`).\n"
+          "* Habits of frameworks (docs/costs.md, \"Memory of frameworks\") follow their sources, "
+          "but which habits are\n  modeled was chosen with rows in view.\n"
+          "* A fit without a family is one linear step from the fit on all rows, not a fit from "
+          "the start. Its errors\n  are those of full predictions with the constants so found.\n",
+          out);
+}
+
 static void step_times(struct pp_arena *arena, const struct pp_validation_page *page, FILE *out)
 {
-    fputs("\n## Step times\n\nRows that state every knob, of models without experts.\n\n"
-          "| constants | rows | n | median | p90 | mean | bias | one MFU: median | p90 |\n"
+    fputs("\n## Step times\n\nRows that state every knob, of models without experts.\n", out);
+    if (page->judged)
+        not_left_out(out);
+    fputs("\n| constants | rows | n | median | p90 | mean | bias | one MFU: median | p90 |\n"
           "|---|---|---|---|---|---|---|---|---|\n",
           out);
     headline(arena, page->built_in, "built in", out);

@@ -37,6 +37,38 @@ Test(roofline_memory, saved_activations_are_the_closed_form)
     cr_assert_float_eq(memory[3].checkpoint_bytes, blocks * s * b * h / t * 34, 1);
 }
 
+/* Without dropout 2 of 34 bytes are not there, nor are the mask and the dropped scores, 3 of 5; nor
+ * do kernels move them: forward a byte for each of two residuals and 2 e + 1 for scores, backward 2
+ * e
+ * + 1 for each residual and again for scores. Models with gates never had them. */
+Test(roofline_memory, dropout_is_in_memory_and_time_or_in_neither)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    struct pp_framework dry = *pp_framework_plain;
+    const double t = 2048 * 12288.0 / 8, scores = 2048.0 * 2048 * 96 / 8;
+
+    dry.has_dropout = false;
+    cluster.device.is_attention_unfused = true;
+    const struct pp_work work = pp_roofline_work(&in, 0);
+    for (int gated = 0; gated < 2; gated++) {
+        model.is_gated = gated;
+        in.framework = pp_framework_plain;
+        const double saved = pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK),
+                     forward = pp_roofline_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_F).bytes,
+                     back = pp_roofline_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_I).bytes;
+        in.framework = &dry;
+        cr_assert_float_eq(saved - pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK),
+                           gated ? 0 : 2 * t + 3 * scores, 1);
+        cr_assert_float_eq(forward - pp_roofline_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_F).bytes,
+                           gated ? 0 : 2 * t + 5 * scores, 1e3);
+        cr_assert_float_eq(back - pp_roofline_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_I).bytes,
+                           gated ? 0 : 2 * 5 * t + 5 * scores, 1e3);
+    }
+}
+
 /* Korthikanti et al. 2022, table 2: without sequence parallelism s b h (10 + 24/t + 5 a s/(h t)),
  * with it s b h/t (34 + 5 a s/h), with selective recomputation too 34 s b h/t. */
 static double closed_form(const struct pp_cost_inputs *in)
