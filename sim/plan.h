@@ -50,7 +50,7 @@ enum pp_status pp_planner_free(const struct pp_request *request, struct pp_plann
                                struct pp_error *err);
 /* All values of the free knobs together, simulated and ranked. base and knobs are given. Steps that
  * differ by less than the model's own error are ties, as such a difference is no win:
- * docs/accuracy.md states a median error of 5.4 % for families left out. Of ties come first where
+ * docs/accuracy.md states a median error of 5.8 % for families left out. Of ties come first where
  * gradients are cut like parameters, then least communication by the closed form, and where that is
  * a tie, too, least state. */
 #define PP_PLANNER_TIE_FRAC 0.06
