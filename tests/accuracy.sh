@@ -22,6 +22,9 @@ fi
 built_in() {
     awk -F' [|] ' '
         /^\| fitted without/ { next }
+        /^Not left out of/ { is_left_out = 1 }
+        /^\|/ { is_left_out = 0 }
+        is_left_out { next }
         /^\*Without it\*/ { is_about_refit = 1 }
         is_about_refit && NF == 0 { is_about_refit = 0 }
         is_about_refit { next }
