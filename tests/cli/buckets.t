@@ -6,17 +6,17 @@ $ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 2 --
 $ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 1 | diff - <(pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2) && echo the same
 > the same
 $ for k in 1 4 16; do pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --grad-sync eager --buckets $k --json | grep -E '"(iteration_s|dp_sync|buckets)": [0-9]'; done
->   "iteration_s": 0.072892582302999998,
->     "dp_sync": 0.1756519015306314,
+>   "iteration_s": 0.076205282540000002,
+>     "dp_sync": 0.17249328836357594,
 >     "buckets": 4
->   "iteration_s": 0.066490870659000001,
->     "dp_sync": 0.16113966777407118,
+>   "iteration_s": 0.069803570895999992,
+>     "dp_sync": 0.15838009077603682,
 >     "buckets": 16
->   "iteration_s": 0.064928943929999997,
->     "dp_sync": 0.14096009460537673,
+>   "iteration_s": 0.068203142984000001,
+>     "dp_sync": 0.13863097167264121,
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --no-alternatives | sed -n '/^  state/,/^  costs/p'
 >   state    ZeRO 0*, recompute none*, gradient sync end in buckets of 100MB
->   costs    analytic, not calibrated on any measurement (constants and sources:
+>   costs    analytic, fitted on published runs, not on this cluster; framework
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --explain | sed -n '/in buckets/,$p'
 >   gradient sums in buckets; each pays the whole latency, and is posted as soon as its share of
 >   the last backward has passed, where the sum follows it
@@ -34,8 +34,8 @@ $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag --bucket-size 25KB --no-alternatives | sed -n '/^  state/,/^$/p'
 >   state    ZeRO 0*, recompute none*, gradient sync end in 255 buckets of
 >            6.43 MB, the most there can be
->   costs    analytic, not calibrated on any measurement (constants and sources:
->            pipesim clusters h100)
+>   costs    analytic, fitted on published runs, not on this cluster; framework
+>            plain (constants and sources: pipesim clusters h100)
 >   what-if  --bucket-size 25KB
 >
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag --bucket-size 25KB --json | grep -E 'bucket'

@@ -80,11 +80,11 @@ $ pipesim --schedule chimera --gpus 8 --pp 8 --model bert-large --gbs 32 --conca
 >   layout   TP 1* x PP 8 x DP 1*, MBS 2*, GBS 32 -> 16* micro-batches; 3 layers a
 >            stage, embedding in the first, head in the last
 >   state    ZeRO 0*, recompute none*, gradient sync end
->   costs    analytic, not calibrated on any measurement (constants and sources:
->            pipesim clusters h100); part of a micro-batch costs its share, though
->            kernels on less work are less efficient
+>   costs    analytic, fitted on published runs, not on this cluster; framework
+>            plain (constants and sources: pipesim clusters h100); part of a
+>            micro-batch costs its share, though kernels on less work are less
+>            efficient
 >
->   iteration          29.0 ms   565k tokens/s, 70.6k tokens/s/GPU
 # auto: the fastest that fits, and what was tried.
 $ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --concat auto
 > pipesim 0.1.0  chimera, 4 ranks, 8 micro-batches
@@ -139,4 +139,4 @@ $ pipesim --schedule chimera --gpus 64 --pp 8 --tp 8 --model llama3-70b --seq 10
 >            multiple of 2; nearest: 2)
 $ pipesim --schedule chimera --gpus 64 --pp 8 --tp 8 --model llama3-70b --gbs 64 --mbs 2 --concat auto | grep -A 1 "^  schedule"
 >   schedule concat halving (auto: direct 11.2 s, doubling 12.6 s with recompute
->            full, halving 9.83 s)
+>            full, halving 9.78 s)

@@ -16,8 +16,8 @@ $ for a in auto ring; do pipesim --schedule 1f1b --gpus 256 --model llama3-8b --
 >     gradient sum of 4.23 GiB: 390 ms = node 0 s + network 389 ms + latency 1.01 ms
 # A ring priced as one is the ring run hop by hop, where all members start together.
 $ for c in analytic flows; do pipesim --schedule gpipe --gpus 128 --model gpt2 --tp 1 --pp 1 --micro-batches 2 --engine dag --collective-algorithm ring --collectives $c --json | grep iteration_s | cut -c1-28; done
->   "iteration_s": 0.024738228
->   "iteration_s": 0.024738228
+>   "iteration_s": 0.025970733
+>   "iteration_s": 0.025970733
 $ pipesim --schedule gpipe --model gpt2 --gpus 4 --tp 1 --pp 4 --collective-algorithm ring
 ! pipesim: error: --collective-algorithm ring has no effect here: tp is 1 and there is one replica of each stage, so there are no collectives
 = 2
@@ -32,8 +32,8 @@ $ pipesim --schedule 1f1b --gpus 64 --cluster "h100 node:4"
 = 2
 # Scatters and gathers are rings, too: with ZeRO-1 the two halves of an all-reduce, in turn.
 $ for zero in 0 1; do pipesim --schedule gpipe --model gpt2 --gpus 32 --tp 1 --pp 2 --zero $zero --cluster h100 --engine dag --collectives flows --no-alternatives --json | grep '"dp_sync"'; done
->     "dp_sync": 0.0091743114419950596,
->     "dp_sync": 0.0091837370974377323,
+>     "dp_sync": 0.0084244930497807992,
+>     "dp_sync": 0.0084325290005319454,
 # Context-parallel devices hold the same parameters: their gradients are summed without other replicas.
 $ pipesim --schedule 1f1b --model llama3-8b --gpus 16 --pp 4 --tp 2 --cp 2 --cluster h100 --engine dag --json | grep '"dp_sync"'
->     "dp_sync": 0.00014935773178703386,
+>     "dp_sync": 0.00014981612711595837,

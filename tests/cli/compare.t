@@ -1,6 +1,6 @@
 # A prediction held against a measurement: both are runs of the simulator here.
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --model gpt2 --gpus 8 --tp 1 --pp 4 --dp 2 --micro-batches 8 --engine dag --no-alternatives'; $run --trace p.csv >log; $run --slow 2=0.8 --jitter 5% --seed 3 --steps 3 --trace m.csv >log; pipesim compare p.csv m.csv
-> pipesim 0.1.0  step: predicted 23.4 ms, measured 23.6 ms, error -0.9 %
+> pipesim 0.1.0  step: predicted 26.1 ms, measured 26.3 ms, error -1.1 %
 >
 >   predicted  p.csv: 4 ranks x 1 replica, 1 step, 272 events,
 >              program db5b7c950d15ce5f
@@ -10,47 +10,47 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --mo
 >   note       each of the 3 measured steps is compared with predicted step 0
 >
 >                       predicted   measured      error
->   step                  23.4 ms    23.6 ms    -220 us   -0.9 %
->   bubble                 52.7 %     51.2 %   +1.5 pts   waiting for other stages
->   bubble, span form      13.3 %     14.1 %   -0.8 pts
+>   step                  26.1 ms    26.3 ms    -279 us   -1.1 %
+>   bubble                 50.4 %     48.8 %   +1.6 pts   waiting for other stages
+>   bubble, span form      14.2 %     15.1 %   -0.9 pts
 >
 >   where the time is   predicted   measured      error   of the step's error
->   forward               3.22 ms    3.31 ms   -98.0 us      45 %
->   backward              6.61 ms    6.87 ms    -260 us     118 %
->   p2p in flight         52.5 us    50.7 us   +1.89 us      -1 %
->   DP sync                807 us     886 us   -78.9 us      36 %
->   optimizer              434 us     455 us   -20.7 us       9 %
->   bubble                12.3 ms    12.0 ms    +236 us    -107 %
+>   forward               3.85 ms    3.98 ms    -129 us      46 %
+>   backward              7.61 ms    7.92 ms    -318 us     114 %
+>   p2p in flight         47.8 us    46.4 us   +1.45 us      -1 %
+>   DP sync                898 us     993 us   -95.4 us      34 %
+>   optimizer              572 us     600 us   -27.4 us      10 %
+>   bubble                13.1 ms    12.8 ms    +289 us    -104 %
 >
 >   takes        count  predicted   measured        p50        p95    error  share
->     F            192     402 us     416 us     276 us     901 us   -3.4 %   32 %
->     B            192     826 us     858 us     663 us    1.62 ms   -3.7 %   64 %
->     U             24     434 us     454 us     453 us     664 us   -4.4 %    4 %
+>     F            192     481 us     499 us     358 us    1.00 ms   -3.7 %   32 %
+>     B            192     951 us     990 us     802 us    1.76 ms   -4.0 %   63 %
+>     U             24     572 us     599 us     598 us     875 us   -4.4 %    4 %
 >     AR            36     251 us     251 us     243 us     366 us    0.0 %    0 %
->     SEND_F       144    6.37 us    6.37 us    6.37 us    6.37 us    0.0 %    0 %
->     RECV_F       144    6.37 us    6.37 us    6.37 us    6.37 us    0.0 %    0 %
->     SEND_B       144    6.37 us    6.37 us    6.37 us    6.37 us    0.0 %    0 %
->     RECV_B       144    6.37 us    6.37 us    6.37 us    6.37 us    0.0 %    0 %
+>     SEND_F       144    5.80 us    5.80 us    5.80 us    5.80 us    0.0 %    0 %
+>     RECV_F       144    5.80 us    5.80 us    5.80 us    5.80 us    0.0 %    0 %
+>     SEND_B       144    5.80 us    5.80 us    5.80 us    5.80 us    0.0 %    0 %
+>     RECV_B       144    5.80 us    5.80 us    5.80 us    5.80 us    0.0 %    0 %
 >
 >   waits        count  predicted   measured        p50        p95    error
->     AR            36     661 us     745 us     207 us    2.20 ms  -11.2 %
+>     AR            36     781 us     879 us     212 us    2.61 ms  -11.1 %
 >     SEND_F       144        0 s        0 s        0 s        0 s    0.0 %
->     RECV_F       144    1.99 ms    2.04 ms    2.54 ms    3.62 ms   -2.4 %
+>     RECV_F       144    2.28 ms    2.34 ms    2.91 ms    4.10 ms   -2.6 %
 >     SEND_B       144        0 s        0 s        0 s        0 s    0.0 %
->     RECV_B       144    4.49 ms    4.48 ms    4.28 ms    6.38 ms   +0.3 %
+>     RECV_B       144    4.93 ms    4.91 ms    4.62 ms    7.23 ms   +0.3 %
 >
 >   by rank            busy   measured       idle   measured       span   measured
->     rank 0        7.94 ms    7.94 ms    15.5 ms    15.7 ms    23.4 ms    23.6 ms
->     rank 1        6.40 ms    6.40 ms    17.0 ms    17.2 ms    21.6 ms    21.8 ms
->     rank 2        6.40 ms    8.07 ms    17.0 ms    15.5 ms    20.8 ms    21.1 ms
->     rank 3        20.3 ms    20.2 ms    3.11 ms    3.38 ms    22.6 ms    22.8 ms
+>     rank 0        9.77 ms    9.77 ms    16.3 ms    16.6 ms    26.1 ms    26.3 ms
+>     rank 1        7.98 ms    7.98 ms    18.1 ms    18.4 ms    23.9 ms    24.2 ms
+>     rank 2        7.98 ms    10.1 ms    18.1 ms    16.3 ms    23.0 ms    23.3 ms
+>     rank 3        22.4 ms    22.3 ms    3.69 ms    4.03 ms    25.1 ms    25.3 ms
 >
 >   worst events     starts   measured      takes   measured      error  rank step
->     2B1           5.67 ms    5.65 ms     531 us     696 us    -166 us  P2.0 0
->     2B5           15.5 ms    15.5 ms     531 us     694 us    -164 us  P2.0 2
->     2B3           10.6 ms    10.6 ms     531 us     693 us    -163 us  P2.1 1
->     2B5           15.5 ms    15.7 ms     531 us     693 us    -162 us  P2.1 1
->     2B6           18.0 ms    18.1 ms     531 us     691 us    -160 us  P2.1 1
+>     2B1           6.36 ms    6.35 ms     649 us     851 us    -202 us  P2.0 0
+>     2B5           17.1 ms    17.1 ms     649 us     849 us    -200 us  P2.0 2
+>     2B3           11.7 ms    11.8 ms     649 us     848 us    -199 us  P2.1 1
+>     2B5           17.1 ms    17.3 ms     649 us     847 us    -198 us  P2.1 1
+>     2B6           19.8 ms    20.0 ms     649 us     845 us    -196 us  P2.1 1
 # The same from JSON, packed and not, to the bit.
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule chimera --model gpt2 --gpus 4 --tp 1 --pp 4 --micro-batches 4 --engine dag --no-alternatives'; for f in p.csv p.json; do $run --trace $f >log; done; for f in m.csv m.json.gz; do $run --jitter 10% --steps 2 --trace $f >log; done; for pair in 'p.csv m.csv' 'p.json m.json.gz' 'p.csv m.json.gz'; do pipesim compare $pair --json | grep -vE '"(file|events)"' >report; cmp report first 2>difference || mv report first; cat difference; done | wc -l
 > 1
@@ -304,34 +304,34 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --pp
 # Of many ranks those that differ most; nothing is wider than 80 columns.
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --model gpt2 --layers 16 --gpus 128 --tp 1 --pp 16 --micro-batches 16 --engine dag --no-alternatives'; $run --trace p.csv >log; $run --slow 13.7=0.5 --steps 4 --trace m.csv >log; pipesim compare p.csv m.csv --worst 12 --skip-steps 2 --tolerance 100% >report; awk 'length > 80' report; grep -A10 'by rank' report; tail -3 report
 >   by rank            busy   measured       idle   measured       span   measured
->     rank 0        6.87 ms    6.87 ms    32.6 ms    32.8 ms    39.5 ms    39.7 ms
->     rank 1        4.19 ms    4.19 ms    35.3 ms    35.5 ms    36.2 ms    36.5 ms
->     rank 2        4.19 ms    4.19 ms    35.3 ms    35.5 ms    35.9 ms    36.1 ms
->     rank 3        4.19 ms    4.19 ms    35.3 ms    35.5 ms    35.5 ms    35.8 ms
->     rank 4        4.19 ms    4.19 ms    35.3 ms    35.5 ms    35.2 ms    35.4 ms
->     rank 5        4.19 ms    4.19 ms    35.3 ms    35.5 ms    34.8 ms    35.1 ms
->     rank 13       4.19 ms    8.38 ms    35.3 ms    31.3 ms    32.0 ms    32.3 ms
->     rank 14       4.19 ms    4.19 ms    35.3 ms    35.5 ms    31.6 ms    31.7 ms
+>     rank 0        8.25 ms    8.25 ms    33.7 ms    34.0 ms    41.9 ms    42.2 ms
+>     rank 1        5.22 ms    5.22 ms    36.7 ms    37.0 ms    38.7 ms    39.0 ms
+>     rank 2        5.22 ms    5.22 ms    36.7 ms    37.0 ms    38.3 ms    38.6 ms
+>     rank 4        5.22 ms    5.22 ms    36.7 ms    37.0 ms    37.5 ms    37.8 ms
+>     rank 7        5.22 ms    5.22 ms    36.7 ms    37.0 ms    36.3 ms    36.6 ms
+>     rank 9        5.22 ms    5.22 ms    36.7 ms    37.0 ms    35.5 ms    35.8 ms
+>     rank 12       5.22 ms    5.22 ms    36.7 ms    37.0 ms    34.3 ms    34.6 ms
+>     rank 13       5.22 ms    10.4 ms    36.7 ms    31.8 ms    33.9 ms    34.3 ms
 >     ... 8 more, whose busy times differ less
 >
->     13B9          21.6 ms    21.7 ms     177 us     354 us    -177 us  P13.7 2
->     13B10         23.6 ms    23.6 ms     177 us     354 us    -177 us  P13.7 2
->     13B11         25.5 ms    25.6 ms     177 us     354 us    -177 us  P13.7 2
+>     13B9          23.0 ms    23.1 ms     216 us     433 us    -216 us  P13.7 2
+>     13B10         25.1 ms    25.2 ms     216 us     433 us    -216 us  P13.7 2
+>     13B11         27.1 ms    27.2 ms     216 us     433 us    -216 us  P13.7 2
 # Cells may be long; fused pairs are a kind of their own.
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule dualpipev --pp 2 --micro-batches 4 --model gpt2 --gpus 2 --engine dag --no-alternatives'; $run --trace p.csv >log; $run --jitter 20% --trace m.csv >log; pipesim compare p.csv m.csv --worst 2 | grep -A3 -E 'in flight|takes|worst'
->   p2p in flight         19.1 us    15.9 us   +3.18 us      -1 %
->   optimizer              666 us     729 us   -62.5 us      29 %
->   bubble                3.88 ms    3.99 ms    -112 us      52 %
+>   p2p in flight         17.4 us    14.5 us   +2.90 us      -2 %
+>   optimizer              880 us     962 us   -82.3 us      43 %
+>   bubble                4.12 ms    4.20 ms   -73.9 us      39 %
 >
 >   takes        count  predicted   measured        p50        p95    error  share
->     F+B            6    1.20 ms    1.15 ms    1.07 ms    1.73 ms   +4.8 %   40 %
->     F             10     371 us     393 us     279 us    1.04 ms   -5.5 %   16 %
->     B              5     952 us    1.00 ms     535 us    1.86 ms   -5.3 %   17 %
+>     F+B            6    1.41 ms    1.35 ms    1.27 ms    1.99 ms   +4.5 %   40 %
+>     F             10     449 us     474 us     362 us    1.16 ms   -5.3 %   17 %
+>     B              5    1.08 ms    1.13 ms     654 us    2.02 ms   -4.9 %   17 %
 > --
 >   worst events     starts   measured      takes   measured      error  rank step
 >     (3F3;0B1)OVERLAP_F_B
->                   9.04 ms    9.42 ms    1.53 ms    1.25 ms    +285 us  P0 0
->     3B2           7.46 ms    7.56 ms    1.58 ms    1.86 ms    -276 us  P0 0
+>                   10.2 ms    10.6 ms    1.76 ms    1.43 ms    +327 us  P0 0
+>     (0F3;3B1)OVERLAP_F_B
 # Time between two steps is in the later one, and outside of the program.
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 2 --trace p.csv >log; awk -F, -v OFS=, 'NR > 1 && $1 == 1 { for (i = 6; i <= 9; i++) if ($i != "") $i += 3 } 1' p.csv >m.csv; pipesim compare p.csv m.csv --skip-steps 1 | sed -n '/^  step/p;/where/,/^$/p'; pipesim compare p.csv m.csv --json | grep -A15 '"steps": .$'
 >   step                   9.00 s     12.0 s    -3.00 s   -25.0 %
@@ -460,7 +460,7 @@ $ pipesim compare a b --tolerance big
 ! pipesim: error: --tolerance: "big" is not a fraction such as 5% or 0.05
 = 2
 $ pipesim compare a b --gpus 4
-! pipesim: error: --gpus is not an option of "pipesim compare" but of "run", "clusters", "sweep"
+! pipesim: error: --gpus is not an option of "pipesim compare" but of "run", "clusters", "sweep", "plan"
 ! try: pipesim compare --help
 = 2
 $ pipesim compare --help

@@ -116,8 +116,8 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >   layout   TP 4* x PP 2* x DP 1*, MBS 1*, GBS 2,048* -> 2048* micro-batches; 48
 >            layers a stage, embedding in the first, head in the last
 >   state    ZeRO 0*, recompute full*, gradient sync end
->   costs    analytic, not calibrated on any measurement (constants and sources:
->            pipesim clusters 'TEXT')
+>   costs    analytic, fitted on published runs, not on this cluster; framework
+>            plain (constants and sources: pipesim clusters 'TEXT')
 >
 >   iteration         24.4 min   2.86k tokens/s, 358 tokens/s/GPU
 >   MFU                 39.0 %   385.3 of 989 dense TFLOP/s/GPU (megatron FLOPs)

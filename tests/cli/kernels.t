@@ -18,7 +18,7 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,B=2 --precision bf
 ! pipesim: error: --precision bf16 has no effect with --unit, where only compute and C cost time and messages are buffered without bound
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster a100 --engine dag --explain | sed -n '/block forward/,/block input/p' | cut -c1-50 | sed 's/ *$//'
->   block forward: 2.27 ms compute + 541 us tensor-p
+>   block forward: 2.37 ms compute + 541 us tensor-p
 >     norm                   12.0 MiB
 >     qkv                    2048 x 4608 x 6144
 >     heads apart            36.0 MiB
@@ -31,9 +31,9 @@ $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster a100 
 >     gelu                   48.0 MiB
 >     mlp down               2048 x 6144 x 6144
 >     dropout, residual      21.0 MiB
->   block input gradient: 2.49 ms compute + 541 us t
+>   block input gradient: 2.56 ms compute + 541 us t
 $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster h100 --engine dag --precision fp8 --explain | sed -n '/block weight/,/head forward/p' | cut -c1-50 | sed 's/ *$//'
->   block weight gradient: 450 us compute + 0 s tens
+>   block weight gradient: 455 us compute + 0 s tens
 >     qkv                    4608 x 6144 x 2048
 >     bias gradient          18.0 MiB
 >     projection             6144 x 1536 x 2048
@@ -42,4 +42,4 @@ $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster h100 
 >     bias gradient          24.0 MiB
 >     mlp down               6144 x 6144 x 2048
 >     bias gradient          24.0 MiB
->   head forward: 785 us compute + 195 us tensor-par
+>   head forward: 796 us compute + 195 us tensor-par

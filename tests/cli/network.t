@@ -1,12 +1,12 @@
 # The network of a run: what it sends over which links, and what that costs.
 $ pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --cluster h100 --engine dag --no-alternatives | sed -n '/^  time/,/^  memory/p'
->   time     forward 16.2 % | backward 31.2 % | TP comm 44.7 % |
->            p2p in flight 0.2 % | DP sync 0.0 % | optimizer 0.0 % | bubble 7.5 %
+>   time     forward 17.6 % | backward 34.0 % | TP comm 41.0 % |
+>            p2p in flight 0.2 % | DP sync 0.0 % | optimizer 0.0 % | bubble 7.1 %
 >
 >   network  fat-tree of 8 nodes; engine dag: transfers do not slow each other
 >            down
 >   exposed  p2p in flight 0.2 % (16.0 ms) | DP sync 0.0 % (3.36 ms) |
->            TP comm 44.7 % (3.15 s)
+>            TP comm 41.0 % (3.15 s)
 >   links    node*.nic*.down: 64 links, 0.3 % mean, 0.4 % max (node2.nic0.down)
 >            node*.nic*.up: 64 links, 0.3 % mean, 0.4 % max (node2.nic0.up)
 >            node*.gpu*.down: 64 links, 0.1 % mean, 0.1 % max (node2.gpu0.down)
@@ -17,9 +17,9 @@ $ pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --cluster h100
 $ pipesim --schedule gpipe --model gpt2 --gpus 16 --pp 2 --tp 1 --mbs 1 --micro-batches 8 --post sender --cluster "node:8 gpu:2 device:h100 nic:1x1Gbps" --engine dag --no-alternatives | sed -n '/^  network/,/^  memory/p'
 >   network  fat-tree of 8 nodes; engine dag: transfers do not slow each other
 >            down
->   exposed  p2p in flight 3.9 % (157 ms) | DP sync 93.8 % (3.82 s)
->   links    node*.nic*.down: 8 links, 90.4 % mean, 90.7 % max (node0.nic0.down)
->            node*.nic*.up: 8 links, 90.4 % mean, 90.7 % max (node0.nic0.up)
+>   exposed  p2p in flight 3.8 % (157 ms) | DP sync 93.7 % (3.82 s)
+>   links    node*.nic*.down: 8 links, 90.4 % mean, 90.6 % max (node0.nic0.down)
+>            node*.nic*.up: 8 links, 90.4 % mean, 90.6 % max (node0.nic0.up)
 >            node0.nic0.down is asked for 91 % of what it carries in a step; that
 >            transfers wait for each other there is left out by this engine, not
 >            by --engine simgrid
@@ -68,10 +68,10 @@ $ pipesim --schedule 1f1b --model gpt2-64 --gpus 16 --tp 2 --pp 4 --cluster h100
 > network
 >   fat-tree; use of a link = bytes of messages and gradient sums in a step /
 >     (bandwidth * step), of all replicas
->     node*.nic*.down: 8 links, 2.1473e+10 bytes, mean 0.2078 %, max 0.2078 % (node1.nic0.down)
->     node*.nic*.up: 8 links, 2.1473e+10 bytes, mean 0.2078 %, max 0.2078 % (node0.nic0.up)
->     node*.gpu*.down: 16 links, 6.99764e+10 bytes, mean 0.0376 %, max 0.0489 % (node0.gpu4.down)
->     node*.gpu*.up: 16 links, 6.99764e+10 bytes, mean 0.0376 %, max 0.0489 % (node0.gpu4.up)
+>     node*.nic*.down: 8 links, 2.1473e+10 bytes, mean 0.1905 %, max 0.1905 % (node1.nic0.down)
+>     node*.nic*.up: 8 links, 2.1473e+10 bytes, mean 0.1905 %, max 0.1905 % (node0.nic0.up)
+>     node*.gpu*.down: 16 links, 6.99764e+10 bytes, mean 0.0345 %, max 0.0448 % (node0.gpu4.down)
+>     node*.gpu*.up: 16 links, 6.99764e+10 bytes, mean 0.0345 %, max 0.0448 % (node0.gpu4.up)
 >
 # Why replicas are simulated one by one.
 $ pipesim --schedule 1f1b --model gpt2-64 --gpus 16 --tp 2 --pp 4 --cluster h100 --engine dag --no-fold --no-alternatives | grep -A1 folding

@@ -8,13 +8,16 @@ $ pipesim clusters tests/fuzz/corpus/platform/zones.xml
 > tests/fuzz/corpus/platform/zones.xml: 2 x V100-SXM2 32GB a node
 >   network  platform of 4 hosts and 8 links
 >   device   125 TFLOP/s dense fp16, memory 31.7 GiB at 900 GB/s
->            kernel launch 2 us, reached of peak: matrix 0.76, memory 0.8
+>            kernel launch 3.2 us, reached of peak: matrix 0.8, memory 0.84
 >            attention unfused; 80 multiprocessors
 >            dense TFLOP/s: fp32 15.7, fp16 125
 >   in node  100 GB/s a device and direction, latency 1 us
 >   fabric   5.00 GB/s a device and direction, latency 5 us, reached share 1
 >   rings    start 20.9 us in node, 20 us in fabric; reach 0.968, 1 of messages
 >            the node is a cube mesh
+>   host     512 GiB a node at 154 GB/s, 12.5 GB/s a device and direction
+>            its processors update 2.13e+09 parameters a second
+>   drives   6.98 TiB a node at 2.00 GB/s
 >   shape    links and routes of tests/fuzz/corpus/platform/zones.xml
 >   reserved 1.50 GiB a device (context, libraries, communication buffers)
 >   source   NVIDIA V100 data sheet: 125 TFLOP/s fp16 tensor cores, 900 GB/s;
@@ -91,8 +94,8 @@ $ pipesim --schedule gpipe --model gpt2 --pp 4 --gbs 12 --cluster tests/fuzz/cor
 >     "fabric": "file",
 # A sweep opens a file once for many points; each is what a run says.
 $ o='--schedule 1f1b --model llama3-8b --cluster docs/platform.xml --pp 2 --tp 1 --gpus 4 --gbs 8 --mbs 1'; for bw in 1 0.5; do pipesim $o --link-bw "*=$bw" --json | grep -E '^  "iteration_s"'; done; pipesim sweep $o --link-bw '*=1' --link-bw '*=0.5' -j 1 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } { print $at["link_bw"], $at["iteration_s"] }'
->   "iteration_s": 6.5856985535690002,
->   "iteration_s": 6.6298247274330002,
+>   "iteration_s": 6.6335393924299995,
+>   "iteration_s": 6.6776655662939994,
 > link_bw iteration_s
-> *=1 6.5856985535690002
-> *=0.5 6.6298247274330002
+> *=1 6.6335393924299995
+> *=0.5 6.6776655662939994

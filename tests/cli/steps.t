@@ -44,8 +44,8 @@ $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --pp 2 --tp 2 --dp 2 --micr
 >   state    ZeRO 0*, recompute none*, gradient sync end; steady step of 3 steps,
 >            no barrier
 > --
->   iteration           2.27 s   57.8k tokens/s, 7.22k tokens/s/GPU
->   MFU                 42.3 %   418.3 of 989 dense TFLOP/s/GPU (megatron FLOPs)
+>   iteration           2.26 s   58.1k tokens/s, 7.26k tokens/s/GPU
+>   MFU                 42.5 %   420.5 of 989 dense TFLOP/s/GPU (megatron FLOPs)
 $ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --order eager --gantt
 > P0 |F0F1F4F2B2b2F3B3b3F5B0b0 . .B1b1F6B6b6F7B7b7 .B4b4 . .B5b5|
 > P1 | .F0F2F1F3F4B2b2B0b0B3b3B1b1F6F5F7 . .B6b6B4b4B7b7B5b5 . .|
@@ -94,10 +94,10 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --order lazy
 = 2
 $ for order in strict eager; do pipesim --schedule chimera --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --order $order --no-alternatives | grep -E 'GPUs|iteration'; done
 > pipesim 0.1.0  chimera on 8 GPUs             (* = chosen for you, see --explain)
->   iteration           2.30 s   56.9k tokens/s, 7.12k tokens/s/GPU
+>   iteration           2.29 s   57.2k tokens/s, 7.15k tokens/s/GPU
 >   folding  simulated 4 pipeline ranks for 8 GPUs (one data-parallel replica)
 > pipesim 0.1.0  chimera, eager on 8 GPUs      (* = chosen for you, see --explain)
->   iteration           2.13 s   61.6k tokens/s, 7.71k tokens/s/GPU
+>   iteration           2.12 s   62.0k tokens/s, 7.74k tokens/s/GPU
 >   folding  simulated 4 pipeline ranks for 8 GPUs (one data-parallel replica)
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 >lowered.csv; pipesim --schedule lowered.csv --unit F=1 --order eager; rm lowered.csv
 ! pipesim: error: --order eager: 1f1b is a lowered program; its order is fixed
@@ -134,9 +134,9 @@ $ pipesim program --schedule pipedream --pp 2 --micro-batches 3
 ! pipesim: warning: a file holds one step; run by name, pipedream updates without a flush
 $ pipesim --schedule pipedream,pipedream-2bw,1f1b --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 | tail -4
 >    #  schedule       VP ZeRO recompute iteration     MFU  bubble    GiB  vs 1
->    1  pipedream-2bw   1    0 none         2.26 s  42.5 %  17.6 %   40.5  -
->    2  pipedream       1    0 none         2.48 s  38.7 %  17.1 %   44.8  +9.9 %
->    3  1f1b            1    0 none         2.59 s  37.0 %  26.3 %   38.4  +14.8 %
+>    1  pipedream-2bw   1    0 none         2.24 s  42.8 %  17.7 %   40.5  -
+>    2  pipedream       1    0 none         2.48 s  38.7 %  17.1 %   44.8  +10.4 %
+>    3  1f1b            1    0 none         2.58 s  37.2 %  26.3 %   38.4  +14.8 %
 $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --no-alternatives --engine dag
 > pipesim 0.1.0  pipedream-2bw on 8 GPUs       (* = chosen for you, see --explain)
 >
@@ -146,16 +146,16 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >            stage, embedding in the first, head in the last
 >   state    ZeRO 0*, recompute none*, gradient sync end; steady step of 4* steps,
 >            no barrier
->   costs    analytic, not calibrated on any measurement (constants and sources:
->            pipesim clusters h100)
+>   costs    analytic, fitted on published runs, not on this cluster; framework
+>            plain (constants and sources: pipesim clusters h100)
 >
->   iteration           2.26 s   58.1k tokens/s, 7.26k tokens/s/GPU
->   MFU                 42.5 %   420.7 of 989 dense TFLOP/s/GPU (megatron FLOPs)
->   bubble              17.6 %   idle, waiting for other stages; span form 16.2 %
+>   iteration           2.24 s   58.4k tokens/s, 7.30k tokens/s/GPU
+>   MFU                 42.8 %   422.8 of 989 dense TFLOP/s/GPU (megatron FLOPs)
+>   bubble              17.7 %   idle, waiting for other stages; span form 16.2 %
 >   peak memory       40.5 GiB   of 79.6 on pipeline rank 0: fits, 39.1 GiB free
->   1 T tokens        199 days   38.2k GPU-hours
+>   1 T tokens        198 days   38.0k GPU-hours
 >
->   time     forward 24.1 % | backward 52.3 % | TP comm 5.4 % |
+>   time     forward 24.0 % | backward 52.3 % | TP comm 5.4 % |
 >            p2p in flight 0.0 % | optimizer 0.6 % | bubble 17.6 %
 >
 >   network  fat-tree of 1 node; engine dag: transfers do not slow each other down

@@ -51,10 +51,10 @@ $ pipesim sweep --schedule 1f1b --gpus 7 --pp 2 --engine dag --recompute full --
 ! pipesim: warning: no point has figures, 1 of 1 refused; 7 GPUs are not a multiple of tp * cp * pp * dp = 2; nearest: --gpus 6 or 8
 # A row is what a run says.
 $ pipesim --preset bfs-52b --engine dag --gbs 32 --json | grep -E '^  "(iteration_s|mfu|peak_mem_bytes)"' && pipesim sweep --preset bfs-52b --engine dag --gbs 16:32:x2 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $1 == 1 { print $at["iteration_s"], $at["mfu"], $at["peak_mem_bytes"] }'
->   "iteration_s": 3.6002109952089998,
->   "mfu": 0.3613176654585904,
+>   "iteration_s": 3.567212159426,
+>   "mfu": 0.36466006893085351,
 >   "peak_mem_bytes": 16913051252,
-> 3.6002109952089998 0.3613176654585904 16913051252
+> 3.567212159426 0.36466006893085351 16913051252
 # Several schedules: options go to those that have them; one alone refuses what it has not.
 $ pipesim sweep --schedule all --pp 4 --micro-batches 8 --vp 2 --unit F=1,B=2 | awk -F, '{ print $2, $12, $(NF - 3) }'
 > schedule vp status
