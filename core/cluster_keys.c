@@ -56,8 +56,8 @@ static enum pp_status parse_count(const char *value, int high, int *count, struc
     return PP_OK;
 }
 
-static enum pp_status parse_quantity(const char *value, enum pp_unit unit, double *number,
-                                     struct pp_error *err)
+enum pp_status pp_cluster_quantity(const char *value, enum pp_unit unit, double *number,
+                                   struct pp_error *err)
 {
     PP_TRY(pp_units_parse(value, unit, number, err));
     if (!(*number > 0) || !isfinite(*number) || *number > 1e18)
@@ -105,7 +105,7 @@ static enum pp_status set_nvlink(struct pp_cluster_text *text, const char *value
                                  struct pp_error *err)
 {
     text->cluster.fabric.is_pcie = false;
-    return parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.intra.bytes_per_s, err);
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.intra.bytes_per_s, err);
 }
 
 static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
@@ -113,7 +113,7 @@ static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
 {
     text->cluster.fabric.is_pcie = true;
     text->cluster.is_cube_mesh = false;
-    PP_TRY(parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.intra.bytes_per_s, err));
+    PP_TRY(pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.intra.bytes_per_s, err));
     if (!(text->given & H2D_GIVEN))
         text->cluster.tiers.device_bytes_per_s = text->cluster.intra.bytes_per_s;
     return PP_OK;
@@ -132,7 +132,7 @@ static enum pp_status set_nic(struct pp_cluster_text *text, const char *value, s
         PP_TRY(parse_count(count_text, MAX_NICS, &count, err));
         value += digits + 1;
     }
-    PP_TRY(parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->nic_bytes_per_s, err));
+    PP_TRY(pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->nic_bytes_per_s, err));
     text->nic_bytes_per_s *= count;
     text->cluster.fabric.nics = count;
     return PP_OK;
@@ -141,14 +141,14 @@ static enum pp_status set_nic(struct pp_cluster_text *text, const char *value, s
 static enum pp_status set_memory(struct pp_cluster_text *text, const char *value,
                                  struct pp_error *err)
 {
-    return parse_quantity(value, PP_UNIT_BYTES, &text->cluster.device.memory_bytes, err);
+    return pp_cluster_quantity(value, PP_UNIT_BYTES, &text->cluster.device.memory_bytes, err);
 }
 
 static enum pp_status set_bandwidth(struct pp_cluster_text *text, const char *value,
                                     struct pp_error *err)
 {
-    return parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.device.memory_bytes_per_s,
-                          err);
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.device.memory_bytes_per_s,
+                               err);
 }
 
 static enum pp_status set_peak(struct pp_cluster_text *text, const char *value,
@@ -156,7 +156,7 @@ static enum pp_status set_peak(struct pp_cluster_text *text, const char *value,
 {
     double peak_flops_per_s;
 
-    PP_TRY(parse_quantity(value, PP_UNIT_FLOPS_PER_S, &peak_flops_per_s, err));
+    PP_TRY(pp_cluster_quantity(value, PP_UNIT_FLOPS_PER_S, &peak_flops_per_s, err));
     pp_device_scale_peak(&text->cluster.device, peak_flops_per_s);
     return PP_OK;
 }
@@ -166,7 +166,7 @@ static enum pp_status set_latency(struct pp_cluster_text *text, const char *valu
 {
     double *alpha_s = &text->cluster.inter.alpha_s;
 
-    PP_TRY(parse_quantity(value, PP_UNIT_SECONDS, alpha_s, err));
+    PP_TRY(pp_cluster_quantity(value, PP_UNIT_SECONDS, alpha_s, err));
     return *alpha_s <= MAX_LATENCY_S
                ? PP_OK
                : pp_error_set(err, PP_EINVAL, "%s is out of range: expected up to %d s", value,
@@ -227,7 +227,8 @@ static enum pp_status set_fabric(struct pp_cluster_text *text, const char *value
 static enum pp_status set_host(struct pp_cluster_text *text, const char *value,
                                struct pp_error *err)
 {
-    return parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.host_bytes_per_s, err);
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.host_bytes_per_s,
+                               err);
 }
 
 static enum pp_status set_leaf(struct pp_cluster_text *text, const char *value,
@@ -265,7 +266,8 @@ static enum pp_status set_torus(struct pp_cluster_text *text, const char *value,
 
 static enum pp_status set_hop(struct pp_cluster_text *text, const char *value, struct pp_error *err)
 {
-    return parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.torus_bytes_per_s, err);
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.torus_bytes_per_s,
+                               err);
 }
 
 /* Groups, chassis of a group, routers of a chassis, nodes of a router. */
@@ -283,21 +285,22 @@ static enum pp_status set_dragonfly(struct pp_cluster_text *text, const char *va
 static enum pp_status set_rank1(struct pp_cluster_text *text, const char *value,
                                 struct pp_error *err)
 {
-    return parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.chassis_bytes_per_s,
-                          err);
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S,
+                               &text->cluster.fabric.chassis_bytes_per_s, err);
 }
 
 static enum pp_status set_rank2(struct pp_cluster_text *text, const char *value,
                                 struct pp_error *err)
 {
-    return parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.group_bytes_per_s, err);
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.group_bytes_per_s,
+                               err);
 }
 
 static enum pp_status set_rank3(struct pp_cluster_text *text, const char *value,
                                 struct pp_error *err)
 {
-    return parse_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.global_bytes_per_s,
-                          err);
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.fabric.global_bytes_per_s,
+                               err);
 }
 
 /* ---- the table --------------------------------------------------------------------------- */

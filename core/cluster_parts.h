@@ -3,6 +3,7 @@
 #define PP_CORE_CLUSTER_PARTS_H
 
 #include "core/cluster.h"
+#include "core/units.h"
 
 struct pp_cluster_text {
     struct pp_cluster cluster;
@@ -10,6 +11,9 @@ struct pp_cluster_text {
     unsigned given;         /* fields that had a key */
 };
 
+/* A number above 0 with its unit, at most 1e18. */
+enum pp_status pp_cluster_quantity(const char *value, enum pp_unit unit, double *number,
+                                   struct pp_error *err);
 /* Take "key:value" over; PP_EINVAL for an unknown key, one given twice, a value it cannot have. */
 enum pp_status pp_cluster_set_key(struct pp_cluster_text *text, const char *word, const char *value,
                                   struct pp_error *err);

@@ -3,21 +3,10 @@
 
 #include "core/units.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { NUMBER_BYTES = 48 };
-
-static enum pp_status parse_positive(const char *value, enum pp_unit unit, double *number,
-                                     struct pp_error *err)
-{
-    PP_TRY(pp_units_parse(value, unit, number, err));
-    if (!(*number > 0) || !isfinite(*number) || *number > 1e18)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s is out of range: expected more than 0, at most 1e18", value);
-    return PP_OK;
-}
 
 /* "1TB@200GBps"; without a rate it stays as it was. */
 static enum pp_status parse_size_at_rate(const char *value, double *bytes, double *bytes_per_s,
@@ -30,8 +19,8 @@ static enum pp_status parse_size_at_rate(const char *value, double *bytes, doubl
     if (length >= sizeof size)
         return pp_error_set(err, PP_EINVAL, "expected bytes, or bytes@rate");
     snprintf(size, sizeof size, "%.*s", (int)length, value);
-    PP_TRY(parse_positive(size, PP_UNIT_BYTES, bytes, err));
-    return at ? parse_positive(at + 1, PP_UNIT_BYTES_PER_S, bytes_per_s, err) : PP_OK;
+    PP_TRY(pp_cluster_quantity(size, PP_UNIT_BYTES, bytes, err));
+    return at ? pp_cluster_quantity(at + 1, PP_UNIT_BYTES_PER_S, bytes_per_s, err) : PP_OK;
 }
 
 enum pp_status pp_cluster_set_ram(struct pp_cluster_text *text, const char *value,
@@ -45,7 +34,8 @@ enum pp_status pp_cluster_set_ram(struct pp_cluster_text *text, const char *valu
 enum pp_status pp_cluster_set_h2d(struct pp_cluster_text *text, const char *value,
                                   struct pp_error *err)
 {
-    return parse_positive(value, PP_UNIT_BYTES_PER_S, &text->cluster.tiers.device_bytes_per_s, err);
+    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.tiers.device_bytes_per_s,
+                               err);
 }
 
 enum pp_status pp_cluster_set_nvme(struct pp_cluster_text *text, const char *value,
@@ -63,5 +53,5 @@ enum pp_status pp_cluster_set_nvme(struct pp_cluster_text *text, const char *val
 enum pp_status pp_cluster_set_cpu(struct pp_cluster_text *text, const char *value,
                                   struct pp_error *err)
 {
-    return parse_positive(value, PP_UNIT_COUNT, &text->cluster.tiers.update_params_per_s, err);
+    return pp_cluster_quantity(value, PP_UNIT_COUNT, &text->cluster.tiers.update_params_per_s, err);
 }
