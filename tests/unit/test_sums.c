@@ -39,6 +39,15 @@ static const char *limit_name(const struct scene *s, struct pp_sum_limit limit)
 #define SETTING(...) ((struct setting){__VA_ARGS__, .cp = 1, .mbs = 1, .seq = 1024})
 
 /* Nothing is shared but what the cluster's links speak of: not a bit changes. */
+static bool are_same(const struct pp_device_links *a, const struct pp_device_links *b)
+{
+    return !memcmp(&a->intra, &b->intra, sizeof a->intra) &&
+           !memcmp(&a->inter, &b->inter, sizeof a->inter) &&
+           !memcmp(&a->intra_ring, &b->intra_ring, sizeof a->intra_ring) &&
+           !memcmp(&a->inter_ring, &b->inter_ring, sizeof a->inter_ring) &&
+           a->is_cube_mesh == b->is_cube_mesh;
+}
+
 Test(sums, fabrics_that_do_not_bind_change_nothing)
 {
     static const char *const clusters[] = {"h100",
@@ -61,8 +70,7 @@ Test(sums, fabrics_that_do_not_bind_change_nothing)
                   algorithms[a]);
             for (int stage = 0; stage <= s.in.stages; stage++) {
                 cr_assert_eq(s.sums[stage].network.sums, 0, "%s", clusters[i]);
-                cr_assert_eq(memcmp(&s.sums[stage].links, &s.links, sizeof s.links), 0, "%s",
-                             clusters[i]);
+                cr_assert(are_same(&s.sums[stage].links, &s.links), "%s", clusters[i]);
             }
         }
 }
