@@ -38,7 +38,6 @@ static const char *limit_name(const struct scene *s, struct pp_sum_limit limit)
 
 #define SETTING(...) ((struct setting){__VA_ARGS__, .cp = 1, .mbs = 1, .seq = 1024})
 
-/* Nothing is shared but what the cluster's links speak of: not a bit changes. */
 static bool are_same(const struct pp_device_links *a, const struct pp_device_links *b)
 {
     return !memcmp(&a->intra, &b->intra, sizeof a->intra) &&
@@ -48,6 +47,7 @@ static bool are_same(const struct pp_device_links *a, const struct pp_device_lin
            a->is_cube_mesh == b->is_cube_mesh;
 }
 
+/* Nothing is shared but what the cluster's links speak of: not a bit changes. */
 Test(sums, fabrics_that_do_not_bind_change_nothing)
 {
     static const char *const clusters[] = {"h100",
