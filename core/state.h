@@ -53,10 +53,8 @@ struct pp_state_spec {
     struct pp_mesh secondary; /* ZeRO++: after the forward gather parameters are kept cut over this
                                * mesh, and backward gathers from it; {0, 0}: no such copy */
     enum pp_gather gather;
-    int buffers;         /* gathered units that have room beside each other: 1 = no overlap, 2 = the
-                          * next one is fetched while one is used */
-    bool keeps_gathered; /* gathered once a step and dropped at its end (ZeRO 3 without resharding
-                          * after the forward) */
+    int buffers; /* gathered units that have room beside each other: 1 = no overlap, 2 = the
+                  * next one is fetched while one is used */
     enum pp_tier home[PP_STATE_CLASSES];
     double moved_frac;   /* share of what is saved that moves to its home; 0 = all of it */
     bool is_cpu_update;  /* the optimizer runs on the host where its state lives */
