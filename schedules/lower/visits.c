@@ -1,0 +1,179 @@
+#include "schedules/lower/visits.h"
+
+/* Units of a chunk. NO_UNIT: with it no visit goes on. */
+enum unit { FIRST_UNIT, LAST_UNIT, NO_UNIT };
+
+/* What an op is to a walk. */
+struct use {
+    bool is_apart;         /* not part of it */
+    bool is_counted;       /* opens a visit, or goes on with one */
+    enum unit first, last; /* units with which it begins and ends */
+};
+typedef struct use (*use_rule)(const struct pp_op *op, bool is_layered);
+
+/* A unit with which a moment ended, and the visit it belongs to, -1 = none. */
+struct open {
+    int stage, visit;
+    enum unit unit;
+};
+
+static bool has_cell(const struct pp_op *op)
+{
+    return pp_op_is_compute(op->kind) && pp_op_kinds[op->kind].has_mb;
+}
+
+static bool has_grads(int kind)
+{
+    return kind == PP_B || kind == PP_W;
+}
+
+void pp_visits_moments(struct pp_visit_walk *w, const struct pp_orders *lists, int rank)
+{
+    const int count = lists->count[rank];
+
+    w->moment_count = 0;
+    for (int i = 0; i < count; i++) {
+        const struct pp_op *op = &lists->ops[rank][i];
+        struct pp_moment *m = &w->moments[w->moment_count];
+        if (!has_cell(op))
+            continue;
+        const bool is_pair = op->aux == PP_FUSED_FIRST && op->kind == PP_F && i + 1 < count;
+        *m = (struct pp_moment){.at = i, .end = i + 1 + is_pair, .count = 1 + is_pair};
+        m->op[0] = op;
+        m->op[1] = op + is_pair;
+        w->moment_count++;
+        i += is_pair;
+    }
+}
+
+/* ---- one walk -------------------------------------------------------------------------------- */
+
+static int add(const struct pp_visit_walk *w, struct pp_visits *visits, const struct pp_op *op,
+               int moment)
+{
+    *PP_PUSH(w->arena, visits->list, visits->count, visits->capacity) =
+        (struct pp_visit){op->stage, moment, moment, op->kind != PP_F};
+    return visits->count - 1;
+}
+
+/* The open visit that goes on with this unit, or -1. */
+static int find_open(const struct open *open, int count, int stage, enum unit unit)
+{
+    for (int i = 0; i < count; i++)
+        if (open[i].stage == stage && open[i].unit == unit)
+            return open[i].visit;
+    return -1;
+}
+
+/* The ops of moment m: both of a pair of one stage are in one visit. What is open behind it goes to
+ * `next`; returns how many. */
+static int walk_moment(const struct pp_visit_walk *w, use_rule rule, struct pp_visits *visits,
+                       int m, const struct open *open, int open_count, struct open next[2])
+{
+    int count = 0;
+
+    for (int i = 0; i < w->moments[m].count; i++) {
+        const struct pp_op *op = w->moments[m].op[i];
+        const struct use use = rule(op, w->units && w->units[op->stage] > 1);
+        if (use.is_apart)
+            continue;
+        const bool is_same = count > 0 && next[0].stage == op->stage;
+        int visit = is_same ? next[0].visit : find_open(open, open_count, op->stage, use.first);
+        if (use.is_counted && visit < 0)
+            visit = add(w, visits, op, m);
+        if (use.is_counted)
+            visits->list[visit].until = m;
+        if (!is_same)
+            next[count++] = (struct open){op->stage, visit, use.last};
+        next[count - 1].visit = visit;
+    }
+    return count;
+}
+
+static void walk(const struct pp_visit_walk *w, use_rule rule, struct pp_visits *visits)
+{
+    struct open open[2] = {{0}}, next[2];
+    int open_count = 0;
+
+    visits->count = 0;
+    for (int m = 0; m < w->moment_count; m++) {
+        const int count = walk_moment(w, rule, visits, m, open, open_count, next);
+        for (int i = 0; i < count; i++)
+            open[i] = next[i];
+        open_count = count > 0 ? count : open_count;
+    }
+}
+
+/* ---- what is walked for ---------------------------------------------------------------------- */
+
+/* A weight gradient needs no parameters and leaves them where they are; what is computed again goes
+ * through them as a backward does, layer by layer, and ends before the first of it. */
+static struct use use_of_params(const struct pp_op *op, bool is_layered)
+{
+    const bool is_forward = op->kind == PP_F;
+
+    return (struct use){
+        .is_apart = op->kind == PP_W,
+        .is_counted = true,
+        .first = is_forward || !is_layered ? FIRST_UNIT : LAST_UNIT,
+        .last = is_layered && (is_forward || op->kind == PP_R) ? LAST_UNIT : FIRST_UNIT,
+    };
+}
+
+/* A chunk of several units makes those of the one unit behind those of the other. */
+static struct use use_of_grads(const struct pp_op *op, bool is_layered)
+{
+    const enum unit unit = is_layered ? NO_UNIT : FIRST_UNIT;
+
+    return (struct use){.is_counted = has_grads(op->kind), .first = unit, .last = FIRST_UNIT};
+}
+
+void pp_visits_of_params(const struct pp_visit_walk *w, struct pp_visits *visits)
+{
+    walk(w, use_of_params, visits);
+}
+
+/* Visits that overlap in pairs may end in another order than they begin. */
+static void sort_by_end(struct pp_visits *visits)
+{
+    for (int k = 1; k < visits->count; k++) {
+        const struct pp_visit v = visits->list[k];
+        int at = k;
+        for (; at > 0 && visits->list[at - 1].until > v.until; at--)
+            visits->list[at] = visits->list[at - 1];
+        visits->list[at] = v;
+    }
+}
+
+void pp_visits_of_grads(const struct pp_visit_walk *w, struct pp_visits *visits)
+{
+    walk(w, use_of_grads, visits);
+    sort_by_end(visits);
+}
+
+static void add_backwards(const struct pp_visit_walk *w, struct pp_visits *visits)
+{
+    for (int m = 0; m < w->moment_count; m++)
+        for (int i = 0; i < w->moments[m].count; i++)
+            if (has_grads(w->moments[m].op[i]->kind))
+                add(w, visits, w->moments[m].op[i], m);
+}
+
+void pp_visits_of_parts(const struct pp_visit_walk *w, const struct pp_visits *from, int stages,
+                        struct pp_visits *visits)
+{
+    int *last = PP_ARRAY(w->arena, int, stages);
+    int kept = 0;
+
+    visits->count = 0;
+    if (!from)
+        add_backwards(w, visits);
+    for (int i = 0; from && i < from->count; i++)
+        *PP_PUSH(w->arena, visits->list, visits->count, visits->capacity) = from->list[i];
+    for (int i = 0; i < visits->count; i++)
+        last[visits->list[i].stage] = i + 1;
+    for (int i = 0; i < visits->count; i++)
+        if (last[visits->list[i].stage] != i + 1)
+            visits->list[kept++] = visits->list[i];
+    visits->count = kept;
+}
