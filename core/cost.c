@@ -20,6 +20,10 @@ int64_t pp_costs_share_ps(int64_t ps, int part, int whole)
 
 static struct pp_cost share(struct pp_cost cost, int part, int whole)
 {
+    if (part == whole) { /* mostly */
+        cost.latency_ps = 0;
+        return cost;
+    }
     const double frac = (double)part / whole;
 
     return (struct pp_cost){.ps = pp_costs_share_ps(cost.ps, part, whole),
@@ -128,6 +132,18 @@ struct pp_cost pp_costs_op(const struct pp_costs *costs, const struct pp_op *op,
     /* The table speaks of one whole micro-batch each way: the mean share of the two, and of a
      * sequence split 1/q. */
     return share(*pair, op->granules + fused->granules, 2 * costs->granules * costs->splits);
+}
+
+int64_t pp_costs_op_ps(const struct pp_costs *costs, const struct pp_op *op,
+                       const struct pp_op *fused)
+{
+    const struct pp_cost *table = costs->op[op->kind];
+
+    if (fused || !table || !pp_op_kinds[op->kind].has_mb || op->stage >= costs->stages ||
+        op->split >= costs->splits)
+        return pp_costs_op(costs, op, fused).ps;
+    return pp_costs_share_ps(table[op->stage * costs->splits + op->split].ps, op->granules,
+                             costs->granules);
 }
 
 double pp_costs_message_bytes(const struct pp_costs *costs, const struct pp_op *op)

@@ -126,6 +126,9 @@ int64_t pp_ring_hop_ps(const struct pp_ring *ring, int position, int buckets);
  * an OVERLAP_F_B pair whose F is `op`, or NULL. Zero for control and posts. */
 struct pp_cost pp_costs_op(const struct pp_costs *costs, const struct pp_op *op,
                            const struct pp_op *fused);
+/* Its duration alone. */
+int64_t pp_costs_op_ps(const struct pp_costs *costs, const struct pp_op *op,
+                       const struct pp_op *fused);
 /* Time on the wire of a SEND issued by rank `source` to rank op->peer. In unit mode C. */
 struct pp_cost pp_costs_p2p(const struct pp_costs *costs, const struct pp_op *send, int source);
 /* Bytes of a message per device. */

@@ -119,7 +119,7 @@ int32_t pp_graph_compute(struct pp_graph *g, struct pp_clock *clock, int i, bool
     if (is_fused)
         second = pp_program_op(g->program, i + 1);
     struct pp_node node = {.owner = i,
-                           .ps = pp_costs_op(g->costs, &op, is_fused ? &second : NULL).ps,
+                           .ps = pp_costs_op_ps(g->costs, &op, is_fused ? &second : NULL),
                            .is_compute = true};
     memcpy(node.in, clock->value, sizeof(int32_t) * (size_t)clock->count);
     const int32_t id = pp_graph_add(g, node);

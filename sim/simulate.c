@@ -2,6 +2,7 @@
 #include "sim/resolve.h"
 
 #include "core/units.h"
+#include "schedules/makespan.h"
 #include "schedules/verify.h"
 #include "sim/fold.h"
 #include "sim/prepare.h"
@@ -87,9 +88,14 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_result *resul
     const bool is_in_list = pp_steps_in_list(&result->config);
     struct pp_plan_options options = pp_steps_plan(&result->config);
     const struct pp_plan *plan;
+    int64_t makespan_ps;
 
     if (!options.is_barrier_free) /* all steps are alike */
         options.steps = 1;
+    if (!is_in_list && pp_makespan(result->program, result->costs, &options, &makespan_ps)) {
+        result->metrics.iteration_s = pp_units_s(makespan_ps);
+        return PP_OK;
+    }
     PP_TRY(pp_prepared_plan(arena, result->config.prepared, &options, &plan, err));
     const struct pp_times *times =
         pp_plan_run(arena, plan, 1, NULL, is_in_list ? PP_TIMES_ALL : PP_TIMES_MAKESPAN);

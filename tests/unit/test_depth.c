@@ -1,5 +1,5 @@
-/* The figures of PP_METRICS are those of PP_FULL to the bit: every schedule, layout and way of
- * taking steps, unit and real costs. */
+/* The figures of PP_METRICS and PP_QUICK are those of PP_FULL to the bit: every schedule, layout
+ * and way of taking steps, unit and real costs. */
 #include "sim_run.h"
 
 #include <criterion/criterion.h>
@@ -20,6 +20,9 @@ static const char *const REAL[] = {
     "--model gpt2-64 --tp 1 --dp 2 --steps 3 --step-barrier on --collectives flows",
     "--model gpt2-64 --tp 1 --dp 2 --steps 3 --step-barrier off --no-fold --slow 1=0.8",
     "--model gpt2-64 --tp 1 --cp 2 --dp 1 --post batched --map pp,tp,cp,dp",
+    "--model gpt2-64 --tp 1 --dp 2 --zero 3 --post sender --p2p buffered:1",
+    "--model gpt2-64 --tp 1 --dp 4 --zero 2 --recompute selective",
+    "--model gpt2-64 --tp 1 --dp 2 --zero 1 --offload os=host,a=host --act-bits 8",
 };
 #define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))
 
@@ -54,7 +57,28 @@ static void expect_same(const struct pp_result *a, const struct pp_result *b, co
     cr_assert_str_eq(a->fold_note, b->fold_note, "%s", line);
 }
 
-/* Returns whether the line was simulated; a refusal is the same at both depths. */
+/* Time and memory; a quick run takes one replica and disturbs nothing, and of steps that are alike
+ * one. */
+static void expect_quick(const struct pp_result *full, const char *line)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_result *quick = PP_NEW(arena, struct pp_result);
+    struct pp_error err;
+
+    cr_assert_eq(sim_run_at(arena, line, PP_QUICK, quick, &err), PP_OK, "%s: %s", line,
+                 err.message);
+    for (int r = 0; r < full->program->ranks; r++)
+        cr_assert_eq(quick->memory[r].peak_bytes, full->memory[r].peak_bytes, "%s", line);
+    cr_assert_eq(quick->fits, full->fits, "%s", line);
+    if (full->replicas_simulated > 1 || strstr(line, "--jitter") || strstr(line, "--slow"))
+        return;
+    const double slack_s =
+        full->config.engine_options.plan.steps > 1 ? 1e-12 * full->metrics.iteration_s : 0;
+    cr_assert_leq(fabs(quick->metrics.iteration_s - full->metrics.iteration_s), slack_s,
+                  "%s: %.17g %.17g", line, quick->metrics.iteration_s, full->metrics.iteration_s);
+}
+
+/* Returns whether the line was simulated; a refusal is the same at all depths. */
 static bool compare(const char *line)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -67,9 +91,11 @@ static bool compare(const char *line)
                  err.message, other.message);
     if (status != PP_OK)
         cr_assert_str_eq(err.message, other.message, "%s", line);
-    else
-        expect_same(full, bare, line);
-    return status == PP_OK;
+    if (status != PP_OK)
+        return false;
+    expect_same(full, bare, line);
+    expect_quick(full, line);
+    return true;
 }
 
 static int compare_all(const char *const *lists, int count)

@@ -1,0 +1,82 @@
+/* A program played once ends when the plan of it says: two evaluators, held against each other over
+ * the schedules of the registry and random programs. */
+#include "schedules/makespan.h"
+#include "tests/property/laws.h"
+
+#include <criterion/criterion.h>
+
+static const struct pp_plan_options ways[] = {
+    {0},
+    {.is_buffered = true},
+    {.is_buffered = true, .buffered = 1},
+    {.is_buffered = true, .buffered = 3},
+};
+enum { WAYS = sizeof(ways) / sizeof(*ways) };
+
+/* Whether it ends at all. */
+static bool plan_ps(const struct law_case *c, const struct pp_plan_options *options, int64_t *ps)
+{
+    struct pp_plan *plan;
+    struct pp_error err;
+
+    if (pp_plan_create(c->arena, c->program, c->costs, options, &plan, &err) != PP_OK)
+        return false;
+    *ps = pp_plan_run(c->arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps;
+    return true;
+}
+
+static void played_is_planned(const struct law_case *c)
+{
+    for (int k = 0; k < WAYS; k++) {
+        int64_t planned_ps = -1, played_ps = -1;
+        const bool ends = plan_ps(c, &ways[k], &planned_ps);
+        cr_assert_eq(pp_makespan(c->program, c->costs, &ways[k], &played_ps), ends, "%s, way %d",
+                     c->text, k);
+        cr_assert(!ends || played_ps == planned_ps, "%s, way %d: %lld ps, plan %lld ps", c->text, k,
+                  (long long)played_ps, (long long)planned_ps);
+    }
+}
+
+Test(makespan, is_that_of_the_plan)
+{
+    law_for_each(LAW_IDEAL, 0, 400, 20, played_is_planned);
+}
+
+/* Those may deadlock: then neither has an answer. */
+Test(makespan, is_that_of_the_plan_of_random_programs)
+{
+    int ended = 0, stuck = 0;
+
+    for (uint64_t seed = 1; seed <= 1500; seed++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct law_case c;
+        int64_t ps;
+        law_make_random(arena, LAW_IDEAL, seed, &c);
+        played_is_planned(&c);
+        plan_ps(&c, &ways[0], &ps) ? ended++ : stuck++;
+    }
+    cr_assert_gt(ended, 200, "%d end, %d do not", ended, stuck);
+    cr_assert_gt(stuck, 20, "%d end, %d do not", ended, stuck);
+}
+
+/* What it does not play, and times that cannot be added up, it leaves to the plan. */
+Test(makespan, leaves_the_rest_to_the_plan)
+{
+    static const struct pp_plan_options others[] = {
+        {.steps = 2}, {.nic_fifo = true}, {.ring_flows = true}};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct law_case c;
+    int64_t ps;
+    uint64_t seed = 1;
+
+    while (!law_make(arena, pp_schedules[0], LAW_IDEAL, LAW_ONE_STEP, seed, &c))
+        seed++;
+    cr_assert(pp_makespan(c.program, c.costs, &ways[0], &ps));
+    for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
+        cr_assert_not(pp_makespan(c.program, c.costs, &others[k], &ps), "%zu", k);
+    c.costs->op[PP_F][0].ps = INT64_MAX / 3;
+    cr_assert_not(pp_makespan(c.program, c.costs, &ways[0], &ps));
+    struct pp_program compute = *c.program;
+    compute.level = PP_LEVEL_COMPUTE;
+    cr_assert_not(pp_makespan(&compute, c.costs, &ways[0], &ps));
+}
