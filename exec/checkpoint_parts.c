@@ -1,0 +1,36 @@
+/* Where the tensors of a state lie, whatever stages hold them. */
+#include "exec/checkpoint.h"
+
+const struct pp_stage *pp_checkpoint_whole(struct pp_arena *arena, const struct pp_net *net,
+                                           const struct pp_kernels *kernels)
+{
+    const struct pp_stage_shape shape = {.blocks = net->layers,
+                                         .has_embedding = true,
+                                         .has_head = true,
+                                         .rows = 1,
+                                         .tokens = net->seq,
+                                         .splits = 1};
+
+    return pp_stage_create(arena, net, &shape, kernels);
+}
+
+const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *parts, int id,
+                                          int *from)
+{
+    while (*from < parts->count) {
+        const struct pp_stage *stage = parts->part[(*from)++].stage;
+        for (int p = 0; p < stage->param_count; p++)
+            if (stage->params[p].id == id)
+                return &stage->params[p];
+    }
+    return NULL;
+}
+
+void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
+                           const struct pp_param *param, int vector)
+{
+    const struct pp_state *state = &parts->part[part].state;
+    void *const vectors[PP_CHECKPOINT_VECTORS] = {state->weights, state->m, state->v};
+
+    return (char *)vectors[vector] + (size_t)param->offset * parts->kernels->element_bytes;
+}
