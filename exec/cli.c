@@ -18,6 +18,7 @@ static const struct pp_command commands[] = {
 #define G_RECIPE   "Training"
 #define G_MACHINE  "Machine"
 #define G_CHECK    "Checks and prediction"
+#define G_STATE    "Checkpoints"
 #define G_OUTPUT   "Output"
 
 /* clang-format off */
@@ -83,6 +84,15 @@ static const struct pp_option options[] = {
      .help = "Steps behind the first whose durations make the prediction. Figures are those of the steps behind them."},
     {.name = "calibrate-on", .type = PP_OPTION_STRING, .argument = "SCHEDULE", .group = G_CHECK, .commands = RUN,
      .help = "Predict from durations measured while another schedule ran: its steps come first."},
+
+    {.name = "checkpoint", .type = PP_OPTION_STRING, .argument = "DIR", .group = G_STATE, .commands = RUN,
+     .aliases = PP_NAMES("save"), .help = "Write the state of the training into this folder at the end, and before that as often as --checkpoint-every says."},
+    {.name = "checkpoint-every", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .group = G_STATE, .commands = RUN,
+     .aliases = PP_NAMES("save-interval"), .help = "Steps from one checkpoint to the next."},
+    {.name = "checkpoint-keep", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "2", .group = G_STATE, .commands = RUN,
+     .help = "Checkpoints that stay: the newest ones."},
+    {.name = "resume", .type = PP_OPTION_STRING, .argument = "DIR", .group = G_STATE, .commands = RUN,
+     .aliases = PP_NAMES("load"), .help = "Go on from the newest checkpoint in this folder, or from one of them, with any schedule, ranks and replicas. Model, data, recipe, samples of a step and --steps are those of the checkpoint unless given."},
 
     {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "One JSON object on stdout."},
     {.name = "trace", .is_common = true, .type = PP_OPTION_STRING, .argument = "FILE", .default_text = "a new folder in $TMPDIR", .group = G_OUTPUT, .commands = RUN,

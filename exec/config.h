@@ -23,7 +23,8 @@ struct pp_exec_config {
     int replicas, mbs;        /* mbs 0 = follows from gbs */
     int64_t gbs;              /* 0 = not given */
     bool has_recompute;
-    int steps, warmup;
+    const struct pp_checkpoint *resumed; /* NULL = training starts at its first step */
+    int first_step, steps, warmup;
     bool is_warmup_short; /* fewer steps than usual, because there are so few in all */
     unsigned chosen;      /* enum pp_exec_chosen */
 };
@@ -62,9 +63,11 @@ struct pp_exec_run {
 
 /* ---- exec/resolve.c: everything that no schedule changes ---- */
 /* PP_EFAIL for a backend or transport that this build does not have, and for files that cannot be
- * read; PP_EINVAL for values that do not go together. */
+ * read; PP_EINVAL for values that do not go together, and where `resumed` (NULL = none) leaves no
+ * step. */
 enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_request *request,
-                               struct pp_exec_config *config, struct pp_error *err);
+                               const struct pp_checkpoint *resumed, struct pp_exec_config *config,
+                               struct pp_error *err);
 
 /* ---- exec/resolve_plan.c ---- */
 /* The program of `subject` (name or file, NULL = the usual schedule) lowered and verified, and its

@@ -206,6 +206,8 @@ static void print_machinery(const struct pp_exec_page *page, const struct pp_tra
 
 static void print_next(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
+    if (run->result.checkpoint)
+        fprintf(page->out, "  %-*s%s\n", PP_EXEC_LABEL - 2, "checkpoint", run->result.checkpoint);
     if (run->trace)
         fprintf(page->out, "  %-*s%s\n", PP_EXEC_LABEL - 2, "trace", run->trace);
     if (run->predicted_trace)

@@ -16,6 +16,11 @@ static void put_bytes(json_t *object, const char *key, double bytes)
                         isfinite(bytes) ? json_integer((json_int_t)llround(bytes)) : json_null());
 }
 
+static void put_text(json_t *object, const char *key, const char *text)
+{
+    json_object_set_new(object, key, text ? json_string(text) : json_null());
+}
+
 static json_t *numbers_json(const double *values, int count)
 {
     json_t *list = json_array();
@@ -107,6 +112,7 @@ static void put_setting(json_t *o, const struct pp_exec_run *run)
     json_object_set_new(o, "clock", json_string(c->clock == PP_CLOCK_VIRTUAL ? "virtual" : "wall"));
     json_object_set_new(o, "exact_grad", json_boolean(c->recipe.is_exact));
     json_object_set_new(o, "steps", json_integer(c->steps));
+    json_object_set_new(o, "first_step", json_integer(c->first_step));
     json_object_set_new(o, "warmup", json_integer(c->warmup));
     json_object_set_new(o, "layout", layout_json(run));
 }
@@ -137,7 +143,7 @@ static void put_prediction(json_t *o, const struct pp_exec_run *run)
                         !is_predicted                ? json_null()
                         : run->other.program != NULL ? json_string(run->other.subject.name)
                                                      : json_string(run->plan.subject.name));
-    json_object_set_new(o, "steps_s", numbers_json(r->step_s, run->config.steps));
+    json_object_set_new(o, "steps_s", numbers_json(r->step_s, r->steps_done));
     json_object_set_new(o, "time_frac", time_json(&r->metrics));
 }
 
@@ -145,8 +151,8 @@ static void put_check(json_t *o, const struct pp_exec_run *run)
 {
     const struct pp_training_result *r = &run->result;
 
-    json_object_set_new(o, "losses", numbers_json(r->losses, run->config.steps));
-    json_object_set_new(o, "grad_norms", numbers_json(r->grad_norms, run->config.steps));
+    json_object_set_new(o, "losses", numbers_json(r->losses, r->steps_done));
+    json_object_set_new(o, "grad_norms", numbers_json(r->grad_norms, r->steps_done));
     json_t *check = r->is_checked ? difference_json(&r->gradients) : json_null();
     if (r->is_checked) {
         put(check, "bound_rel_l2", pp_exec_check_bound(run));
@@ -196,9 +202,10 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     json_object_set_new(o, "memory", memory_json(&r->layout[r->peak_rank]));
     json_object_set_new(o, "ranks", ranks_json(run));
     json_object_set_new(o, "machinery", machinery_json(r));
-    json_object_set_new(o, "trace", run->trace ? json_string(run->trace) : json_null());
-    json_object_set_new(o, "predicted_trace",
-                        run->predicted_trace ? json_string(run->predicted_trace) : json_null());
+    put_text(o, "resumed_from", run->config.resumed ? run->config.resumed->path : NULL);
+    put_text(o, "checkpoint", r->checkpoint);
+    put_text(o, "trace", run->trace);
+    put_text(o, "predicted_trace", run->predicted_trace);
     json_object_set_new(o, "meta", meta_json(run));
     json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     fputc('\n', out);

@@ -1,5 +1,6 @@
 /* The last lines of the report. */
 #include "exec/report.h"
+#include "exec/resume.h"
 
 #include <stdio.h>
 
@@ -27,8 +28,8 @@ static void note_warmup(const struct pp_exec_run *run, char *text, size_t bytes)
     const struct pp_exec_config *c = &run->config;
 
     if (c->is_warmup_short && run->result.first_judged > 0)
-        snprintf(text, bytes, "%d~steps leave %d for --warmup; --steps~4 leaves the usual~2",
-                 c->steps, c->warmup);
+        snprintf(text, bytes, "%d~steps leave %d for --warmup; --steps~%d leaves the usual~2",
+                 c->steps - c->first_step, c->warmup, c->first_step + 4);
 }
 
 void pp_exec_report_notes(const struct pp_exec_page *page, const struct pp_exec_run *run)
@@ -37,6 +38,7 @@ void pp_exec_report_notes(const struct pp_exec_page *page, const struct pp_exec_
         note_empty_stages,
         note_spread,
         note_warmup,
+        pp_exec_resume_note,
     };
 
     for (size_t i = 0; i < sizeof(NOTES) / sizeof(*NOTES); i++) {

@@ -10,7 +10,7 @@ struct pp_exec_spread pp_exec_spread(const struct pp_exec_run *run)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_training_result *r = &run->result;
-    const int steps = run->config.steps - r->first_judged;
+    const int steps = r->steps_done - r->first_judged;
     double *sorted = PP_ARRAY(arena, double, steps);
     struct pp_exec_spread spread = {.steps = steps};
 

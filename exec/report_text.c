@@ -121,6 +121,15 @@ static void print_batch(const struct pp_exec_page *page, const struct pp_exec_ru
     paragraph(page, "data", text);
 }
 
+static void print_start(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_exec_config *c = &run->config;
+
+    if (c->resumed)
+        fprintf(page->out, "  %-*s%s, %d of %d steps\n", PP_EXEC_LABEL - 2, "resumed",
+                c->resumed->path, c->first_step, c->steps);
+}
+
 static void print_machine(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const struct pp_exec_config *c = &run->config;
@@ -173,6 +182,7 @@ void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_r
     fputs("\n\n", page->out);
     print_model(page, run);
     print_batch(page, run);
+    print_start(page, run);
     print_machine(page, run);
     fputc('\n', page->out);
 }
@@ -202,7 +212,7 @@ static void append_curve(char *text, size_t used, const double *losses, int step
 void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const double *losses = run->result.losses;
-    const int steps = run->config.steps;
+    const int steps = run->result.steps_done;
     const int shown = steps < LOSSES_IN_ASCII ? steps : LOSSES_IN_ASCII;
     char text[PP_EXEC_TEXT_BYTES], number[32];
     size_t used;

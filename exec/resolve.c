@@ -73,12 +73,17 @@ static double number(const struct pp_request *request, const char *name, double 
 static enum pp_status resolve_steps(const struct pp_request *request, struct pp_exec_config *config,
                                     struct pp_error *err)
 {
-    const int steps = pp_request_int(request, "steps", USUAL_STEPS);
+    const int total = pp_request_int(request, "steps", USUAL_STEPS), first = config->first_step,
+              steps = total - first;
     const int most = steps > 3 ? steps - 2 : 1;
     const int warmup = pp_request_int(request, "warmup", most < USUAL_WARMUP ? most : USUAL_WARMUP);
     char typed[PP_REQUEST_TYPED_BYTES];
 
-    config->steps = steps;
+    if (steps < 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: %d of %d steps are done; give --steps K with K beyond %d",
+                            config->resumed->path, first, total, first);
+    config->steps = total;
     config->warmup = warmup;
     config->is_warmup_short = !pp_request_has(request, "warmup") && warmup < USUAL_WARMUP;
     if (warmup > most)
@@ -145,11 +150,14 @@ static const struct {
 };
 
 enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_request *request,
-                               struct pp_exec_config *config, struct pp_error *err)
+                               const struct pp_checkpoint *resumed, struct pp_exec_config *config,
+                               struct pp_error *err)
 {
     const struct pp_option_value *gbs = pp_request_get(request, "gbs", NULL);
 
     *config = (struct pp_exec_config){
+        .resumed = resumed,
+        .first_step = resumed ? resumed->manifest.step : 0,
         .ranks = pp_request_int(request, "np", 0),
         .micro_batches = pp_request_int(request, "micro-batches", 0),
         .replicas = pp_request_int(request, "dp", 1),

@@ -282,7 +282,9 @@ struct pp_training pp_exec_training(const struct pp_request *request,
         .schedule = plan->subject.schedule,
         .net = config->net,
         .text = config->text,
+        .first_step = config->first_step,
         .steps = config->steps,
+        .resumed = config->resumed,
         .warmup = config->warmup,
         .check = !is_checked                        ? PP_CHECK_NONE
                  : pp_request_has(request, "check") ? PP_CHECK_ALL

@@ -3,6 +3,7 @@
 #include "core/clock.h"
 #include "core/progress.h"
 #include "exec/report.h"
+#include "exec/resume.h"
 
 #include <string.h>
 
@@ -68,6 +69,13 @@ static void on_step(void *closure, int step, const struct pp_step_result *result
         pp_progress_show(&watch->progress, what, (double)(step + 1) / watch->steps);
 }
 
+/* At once: it may be long until the end. */
+static void on_unwritten(void *closure, const struct pp_error *error)
+{
+    (void)closure;
+    fprintf(stderr, "pipeexec: warning: no checkpoint: %s\n", error->message);
+}
+
 static enum pp_status train(struct pp_arena *arena, const struct pp_request *request,
                             struct pp_exec_run *run, struct pp_error *err)
 {
@@ -80,6 +88,7 @@ static enum pp_status train(struct pp_arena *arena, const struct pp_request *req
         run->training.calibration = calibration;
     }
     run->training.on_step = on_step;
+    run->training.on_unwritten = on_unwritten;
     run->training.closure = &watch;
     pp_progress_show(&watch.progress, "training", 0);
     const enum pp_status status = pp_train(arena, &run->training, &run->result, err);
@@ -128,18 +137,31 @@ static void warn(FILE *out, const char *what, const struct pp_error *error)
     fprintf(stderr, "pipeexec: warning: no %s: %s\n", what, error->message);
 }
 
-enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_request *request,
+/* All that can be refused before anything is trained. `with`: see pp_exec_resume_open(). */
+static enum pp_status prepare(struct pp_arena *arena, const struct pp_request *with,
+                              const struct pp_checkpoint *resumed, struct pp_exec_run *run,
+                              struct pp_error *err)
+{
+    PP_TRY(pp_exec_resolve(arena, with, resumed, &run->config, err));
+    PP_TRY(pp_exec_resume_check(with, &run->config, err));
+    PP_TRY(open_plans(arena, with, run, err));
+    return pp_exec_checkpoints_open(arena, with, run, err);
+}
+
+enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_request *typed,
                                    FILE *out, struct pp_error *err)
 {
     const double started_s = pp_clock_s();
     struct pp_exec_run *run = PP_NEW(arena, struct pp_exec_run);
+    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    const struct pp_checkpoint *resumed;
     struct pp_plot_target target;
     struct pp_error unwritten, undrawn;
 
-    PP_TRY(pp_exec_traces_check(arena, request, err));
-    PP_TRY(pp_exec_plot_open(arena, request, out, &target, err));
-    PP_TRY(pp_exec_resolve(arena, request, &run->config, err));
-    PP_TRY(open_plans(arena, request, run, err));
+    PP_TRY(pp_exec_traces_check(arena, typed, err));
+    PP_TRY(pp_exec_plot_open(arena, typed, out, &target, err));
+    PP_TRY(pp_exec_resume_open(arena, typed, request, &resumed, err));
+    PP_TRY(prepare(arena, request, resumed, run, err));
     PP_TRY(train(arena, request, run, err));
     /* a full disk does not take the training back: the report comes all the same */
     const enum pp_status traces = pp_exec_traces_write(arena, request, run, &unwritten);
@@ -148,6 +170,10 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_reque
     enum pp_status picture = report(arena, request, run, status, out, &undrawn);
     if (picture == PP_OK)
         picture = pp_exec_plot_draw(arena, run, &target, &undrawn);
+    if (status == PP_OK && run->result.checkpoint_error.status != PP_OK) {
+        *err = run->result.checkpoint_error;
+        status = err->status;
+    }
     if (status == PP_OK && traces != PP_OK && pp_exec_traces_are_asked(request)) {
         *err = unwritten;
         status = traces;

@@ -4,6 +4,8 @@
 #include "core/random.h"
 #include "exec/text_builtin.h"
 
+#include <zlib.h>
+
 static enum pp_status check_length(const struct pp_text *text, int seq, struct pp_error *err)
 {
     const size_t needed = (size_t)seq + 1;
@@ -76,4 +78,9 @@ void pp_text_sample(const struct pp_text *text, uint64_t seed, int64_t step, int
         ids[t] = bytes[t];
         targets[t] = bytes[t + 1];
     }
+}
+
+uint32_t pp_text_crc(const struct pp_text *text)
+{
+    return (uint32_t)crc32_z(crc32_z(0, NULL, 0), text->bytes, text->count);
 }

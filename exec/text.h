@@ -23,5 +23,7 @@ enum pp_status pp_text_load(struct pp_arena *arena, const char *path, int seq, i
  * arguments: which rank asks, and in how many replicas, does not matter. */
 void pp_text_sample(const struct pp_text *text, uint64_t seed, int64_t step, int64_t index, int seq,
                     int32_t *ids, int32_t *targets);
+/* Checksum of all tokens, for telling texts apart. */
+uint32_t pp_text_crc(const struct pp_text *text);
 
 #endif

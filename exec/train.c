@@ -1,14 +1,14 @@
 /* The first step warms caches up, the next ones calibrate, the rest is judged. Short runs give up
  * the first, then the difference between calibration and judgement. */
-#include "exec/train.h"
+#include "exec/train_parts.h"
 
 #include "core/quantile.h"
 
 #include <math.h>
 #include <string.h>
 
-struct ranges {
-    int calibrate, judge; /* first step of each; calibration ends where judgement begins */
+struct ranges {           /* steps counted from the first that is run here */
+    int calibrate, judge; /* first of each; calibration ends where judgement begins */
 };
 
 static struct ranges ranges_of(int steps, int warmup)
@@ -48,7 +48,8 @@ static void compare(const struct run *run, enum pp_vector what, struct pp_differ
 
 static bool is_checked(const struct run *run, int step)
 {
-    return run->reference && (step == 0 || run->training->check == PP_CHECK_ALL);
+    return run->reference &&
+           (step == run->training->first_step || run->training->check == PP_CHECK_ALL);
 }
 
 static void on_gradients(void *closure, const struct pp_machine *machine, int step)
@@ -74,34 +75,50 @@ static enum pp_status begin_check(struct run *run, struct pp_error *err)
 
 /* ---- steps ----------------------------------------------------------------------------------*/
 
-static enum pp_status one_step(struct run *run, int step, struct pp_error *err)
+static int count_of(const struct pp_training *training)
+{
+    return training->steps - training->first_step;
+}
+
+static void note_step(struct run *run, int k, const struct pp_step_result *result)
+{
+    struct pp_training_result *r = run->result;
+
+    r->losses[k] = result->loss;
+    r->grad_norms[k] = result->grad_norm;
+    r->step_s[k] = result->step_s;
+    r->steps_done = k + 1;
+    if (k < run->ranges.judge)
+        return;
+    r->wall_s += result->wall_s;
+    r->cpu_s += result->cpu_s;
+    r->outside_s += result->outside_s;
+    r->instructions += result->instructions;
+}
+
+/* The k-th step of this run. */
+static enum pp_status one_step(struct run *run, int k, struct pp_error *err)
 {
     const struct pp_training *t = run->training;
+    const int step = t->first_step + k;
+    const bool calibrates = k >= run->ranges.calibrate && k < run->ranges.judge;
     struct pp_training_result *r = run->result;
     struct pp_step_result result;
 
     if (is_checked(run, step))
         PP_TRY(pp_reference_step(run->reference, &t->text, step, &run->reference_loss, err));
-    pp_machine_probes(run->machine, step >= run->ranges.calibrate && step < run->ranges.judge);
+    pp_machine_probes(run->machine, calibrates);
     PP_TRY(pp_machine_step(run->machine, &t->text, step, &result, err));
-    if (step >= run->ranges.calibrate && (step < run->ranges.judge || t->steps == 1))
+    if (calibrates || count_of(t) == 1)
         pp_calibration_take(run->calibration, run->machine, &t->machine);
     if (is_checked(run, step))
         r->is_loss_equal &= result.loss == run->reference_loss;
     if (run->reference && t->check == PP_CHECK_ALL)
         PP_TRY(pp_reference_update(run->reference, step, err));
-    r->losses[step] = result.loss;
-    r->grad_norms[step] = result.grad_norm;
-    r->step_s[step] = result.step_s;
-    r->steps_done = step + 1;
-    if (step >= run->ranges.judge) {
-        r->wall_s += result.wall_s;
-        r->cpu_s += result.cpu_s;
-        r->outside_s += result.outside_s;
-        r->instructions += result.instructions;
-    }
+    note_step(run, k, &result);
     if (t->on_step)
         t->on_step(t->closure, step, &result);
+    pp_train_save(run->arena, t, run->machine, step + 1, r);
     return PP_OK;
 }
 
@@ -145,8 +162,8 @@ static enum pp_status replay(struct run *run, struct pp_error *err)
         if (t->machine.clock == PP_CLOCK_VIRTUAL)
             r->structural_error_s =
                 fmax(r->structural_error_s, fmax(fabs(replay.step_error_s), replay.event_error_s));
-        else if (first + k >= run->ranges.judge)
-            left_s[judged++] = fmax(0, r->step_s[first + k] - replay.step_s);
+        else if (first - t->first_step + k >= run->ranges.judge)
+            left_s[judged++] = fmax(0, r->step_s[first - t->first_step + k] - replay.step_s);
     }
     r->unattributed_s = judged > 0 ? pp_median(left_s, judged) : 0;
     return PP_OK;
@@ -172,7 +189,7 @@ static void read_memory(struct run *run)
 
 static double median_step_s(const struct run *run)
 {
-    const int first = run->result->first_judged, count = run->training->steps - first;
+    const int first = run->result->first_judged, count = count_of(run->training) - first;
     double *sorted = PP_ARRAY(run->arena, double, count);
 
     memcpy(sorted, run->result->step_s + first, sizeof(double) * (size_t)count);
@@ -218,15 +235,16 @@ static enum pp_status judge(struct run *run, struct pp_error *err)
 static enum pp_status train(struct run *run, struct pp_error *err)
 {
     PP_TRY(begin_check(run, err));
-    for (int step = 0; step < run->training->steps; step++)
-        PP_TRY(one_step(run, step, err));
+    PP_TRY(pp_train_resume(run->training, run->machine, run->reference, err));
+    for (int k = 0; k < count_of(run->training); k++)
+        PP_TRY(one_step(run, k, err));
     return judge(run, err);
 }
 
 /* All steps that are judged, or the last of them. */
 static int kept_of(const struct pp_training *training, int judge)
 {
-    const int judged = training->steps - judge, most = training->machine.kept_steps;
+    const int judged = count_of(training) - judge, most = training->machine.kept_steps;
 
     return judged > most && most > 0 ? most : judged;
 }
@@ -234,21 +252,22 @@ static int kept_of(const struct pp_training *training, int judge)
 enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *training,
                         struct pp_training_result *result, struct pp_error *err)
 {
+    const int steps = count_of(training);
     struct run run = {.arena = arena,
                       .training = training,
                       .result = result,
                       .calibration = pp_calibration_create(arena, training->machine.batch),
-                      .ranges = ranges_of(training->steps, training->warmup)};
+                      .ranges = ranges_of(steps, training->warmup)};
 
-    *result = (struct pp_training_result){.losses = PP_ARRAY(arena, double, training->steps),
-                                          .grad_norms = PP_ARRAY(arena, double, training->steps),
-                                          .step_s = PP_ARRAY(arena, double, training->steps)};
+    *result = (struct pp_training_result){.losses = PP_ARRAY(arena, double, steps),
+                                          .grad_norms = PP_ARRAY(arena, double, steps),
+                                          .step_s = PP_ARRAY(arena, double, steps)};
     struct pp_machine_options options = training->machine;
     options.kept_steps = kept_of(training, run.ranges.judge);
     if (training->check != PP_CHECK_NONE)
         options.reserved_bytes = pp_reference_bytes(&training->net, options.kernels, options.batch,
                                                     options.recipe->is_exact);
-    result->first_judged = training->steps - options.kept_steps;
+    result->first_judged = steps - options.kept_steps;
     PP_TRY(pp_machine_create(arena, &options, &run.machine, err));
     const enum pp_status status = train(&run, err);
     pp_machine_destroy(run.machine);

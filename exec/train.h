@@ -2,6 +2,7 @@
 #ifndef PP_EXEC_TRAIN_H
 #define PP_EXEC_TRAIN_H
 
+#include "exec/checkpoint.h"
 #include "exec/predict.h"
 #include "traces/compare.h"
 
@@ -11,7 +12,12 @@ struct pp_training {
     const struct pp_schedule *schedule; /* NULL for a file */
     struct pp_net net;
     struct pp_text text;
-    int steps;
+    int first_step, steps; /* those of the whole training, and the first that is run here */
+    const struct pp_checkpoint *resumed; /* whose state it begins with; NULL = that of the seed */
+    /* Checkpoints after every so many steps, 0 = none of these, and one at the end. NULL = none. */
+    const struct pp_checkpoint_folder *folder;
+    const struct pp_manifest *manifest; /* all but step and layers */
+    int checkpoint_every;
     int warmup; /* steps whose durations calibrate the prediction, before those that are judged */
     enum {
         PP_CHECK_NONE,
@@ -24,12 +30,14 @@ struct pp_training {
     const struct pp_calibration *calibration;
     /* After each step, e.g. to print progress; may be NULL. */
     void (*on_step)(void *closure, int step, const struct pp_step_result *result);
+    /* A checkpoint could not be written: training goes on. May be NULL. */
+    void (*on_unwritten)(void *closure, const struct pp_error *error);
     void *closure;
 };
 
 struct pp_training_result {
-    int steps_done;
-    double *losses, *grad_norms, *step_s; /* [steps] */
+    int steps_done;                       /* here */
+    double *losses, *grad_norms, *step_s; /* [steps_done] */
     int first_judged;                     /* steps before it warm up or calibrate */
     double step_median_s;                 /* of the steps after the warm-up */
     double wall_s, cpu_s, outside_s;      /* of the steps after the warm-up */
@@ -55,6 +63,11 @@ struct pp_training_result {
     double *touched_bytes; /* [rank] of replica 0 */
     const struct pp_rank_layout *layout;
     struct pp_rank_memory *lifetimes; /* [rank]: peak_activations, see schedules/memory.h */
+    /* checkpoints written here: how many, the last one (NULL = none), and what came of the last
+     * that was due */
+    int checkpoints;
+    const char *checkpoint;
+    struct pp_error checkpoint_error;
 };
 
 /* PP_EFAIL as pp_machine_step. On an error, results of the steps before it are kept. */

@@ -103,7 +103,7 @@ static struct outcome resolve(const char *line)
     o.status = pp_options_parse(arena, &pp_exec_cli, argc, argv, parsed, &o.err);
     *request = (struct pp_request){.cli = &pp_exec_cli, .flags = parsed};
     if (o.status == PP_OK)
-        o.status = pp_exec_resolve(arena, request, &o.run->config, &o.err);
+        o.status = pp_exec_resolve(arena, request, NULL, &o.run->config, &o.err);
     const char *name = o.status == PP_OK ? pp_request_text(request, "schedule", NULL) : NULL;
     if (name)
         o.status = pp_subject_open(arena, request, name, &subject, &o.err);
@@ -201,6 +201,7 @@ Test(exec_front, the_spread_leaves_out_a_tenth_at_each_end)
     for (int i = 0; i < 11; i++)
         steps_s[2 + i] = 10 + (i * 7) % 11;
     run->result.step_s = steps_s;
+    run->result.steps_done = 13;
     run->result.first_judged = 2;
     const struct pp_exec_spread spread = pp_exec_spread(run);
     cr_assert_eq(spread.steps, 11);

@@ -1,0 +1,72 @@
+/* A training from a checkpoint, and checkpoints from a training. */
+#include "exec/train_parts.h"
+
+static void add_part(struct pp_checkpoint_parts *parts, const struct pp_stage *stage,
+                     struct pp_state state)
+{
+    parts->part[parts->count++] = (struct pp_checkpoint_part){stage, state};
+}
+
+/* The copies of `replicas` and `pipelines`, and that of the reference. */
+static struct pp_checkpoint_parts parts_of(struct pp_arena *arena,
+                                           const struct pp_training *training,
+                                           const struct pp_machine *machine, int replicas,
+                                           int pipelines, const struct pp_reference *reference)
+{
+    const struct pp_program *p = training->machine.program;
+    struct pp_checkpoint_parts parts = {
+        .whole = pp_checkpoint_whole(arena, &training->net, training->machine.kernels),
+        .kernels = training->machine.kernels,
+        .part = PP_ARRAY(arena, struct pp_checkpoint_part, replicas * pipelines * p->stages + 1)};
+
+    for (int replica = 0; replica < replicas; replica++)
+        for (int pipe = 0; pipe < pipelines; pipe++)
+            for (int stage = 0; stage < p->stages; stage++)
+                add_part(&parts, training->machine.stages[stage],
+                         pp_machine_state(machine, replica, pipe, stage));
+    if (reference)
+        add_part(&parts, pp_reference_stage(reference), *pp_reference_state(reference));
+    return parts;
+}
+
+enum pp_status pp_train_resume(const struct pp_training *training, const struct pp_machine *machine,
+                               const struct pp_reference *reference, struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+
+    if (!training->resumed)
+        return PP_OK;
+    const struct pp_checkpoint_parts parts =
+        parts_of(scratch, training, machine, training->machine.batch->replicas,
+                 training->machine.program->pipelines, reference);
+    return pp_checkpoint_load(training->resumed, &parts, err);
+}
+
+/* Whether one is due when `done` steps of the training are. */
+static bool is_due(const struct pp_training *t, int done)
+{
+    return done == t->steps || (t->checkpoint_every > 0 && done % t->checkpoint_every == 0);
+}
+
+/* All copies are equal: the first is written. A full disk does not end the training. */
+void pp_train_save(struct pp_arena *arena, const struct pp_training *training,
+                   const struct pp_machine *machine, int done, struct pp_training_result *result)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct pp_error *err = &result->checkpoint_error;
+    const char *path;
+
+    if (!training->folder || !is_due(training, done))
+        return;
+    struct pp_manifest manifest = *training->manifest;
+    manifest.step = done;
+    const struct pp_checkpoint_parts parts = parts_of(scratch, training, machine, 1, 1, NULL);
+    *err = (struct pp_error){0};
+    err->status = pp_checkpoint_write(scratch, training->folder, &manifest, &parts, &path, err);
+    if (err->status == PP_OK) {
+        result->checkpoint = pp_arena_strdup(arena, path);
+        result->checkpoints++;
+    } else if (training->on_unwritten) {
+        training->on_unwritten(training->closure, err);
+    }
+}

@@ -1,0 +1,58 @@
+# pipeexec: checkpoints, what is refused and why.
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --exact-grad --lr 2e-3 --steps 4 --checkpoint /tmp/pp-t --checkpoint-every 1 --checkpoint-keep 3 --json | grep -E '"(first_step|resumed_from|checkpoint)"'
+>   "first_step": 0,
+>   "resumed_from": null,
+>   "checkpoint": "/tmp/pp-t/step-000000004",
+$ ls -A /tmp/pp-t
+> step-000000002
+> step-000000003
+> step-000000004
+# The defaults of what goes on are those of what stopped.
+$ pipeexec --resume /tmp/pp-t/step-000000002 --schedule gpipe -np 1 --json | grep -E '"(first_step|resumed_from|checkpoint|steps|exact_grad|gbs|seq)"'
+>   "exact_grad": true,
+>   "steps": 4,
+>   "first_step": 2,
+>     "gbs": 16,
+>     "seq": 16,
+>   "resumed_from": "/tmp/pp-t/step-000000002",
+>   "checkpoint": null,
+$ pipeexec --resume /tmp/pp-t/step-000000002 -np 2 --micro-batches 4 --lr 1e-3 --clip 1 --steps 6 | grep -E '^  (resumed|note)|unlike|--steps|^             [(]16'
+>   resumed    /tmp/pp-t/step-000000002, 2 of 6 steps
+>   note       unlike the checkpoint: --lr 1e-3 (2e-3), --clip 1 (none), --gbs 8
+>              (16), --steps 6 (4)
+$ pipeexec --resume /tmp/pp-t/step-000000002 --dp 3
+! pipeexec: error: --gbs 16 is not a multiple of dp * mbs = 6; nearest: 12, 18
+= 2
+$ pipeexec --resume /tmp/pp-t --checkpoint /tmp/pp-t
+! pipeexec: error: /tmp/pp-t/step-000000004: 4 of 4 steps are done; give --steps K with K beyond 4
+= 2
+$ pipeexec --resume /tmp/pp-t/step-000000002 --checkpoint /tmp/pp-t
+! pipeexec: error: /tmp/pp-t has step-000000004 already, and this run begins at step 2: choose another folder, or remove what is later
+= 2
+$ pipeexec --resume /tmp/pp-t/step-000000003 --layers 3
+! pipeexec: error: /tmp/pp-t/step-000000003 is of another model: layers is 2 there and 3 here (--layers)
+= 2
+$ head -c 3000 docs/checkpoints.md > /tmp/pp-text; pipeexec --resume /tmp/pp-t/step-000000003 --data /tmp/pp-text | grep -o 'unlike .*'
+> unlike the checkpoint: --data /tmp/pp-text (none)
+$ pipeexec --layers 1 --hidden 8 --heads 2 --seq 8 --mbs 1 -np 1 --data /tmp/pp-text --steps 1 --checkpoint /tmp/pp-u --quiet; echo more >> /tmp/pp-text; pipeexec --resume /tmp/pp-u --steps 2
+! pipeexec: error: /tmp/pp-u/step-000000001 has learned 3000 tokens of checksum ...
+= 2
+$ pipeexec --resume /tmp/pp-u/step-00000000; echo $?; sed -i 1s/1/2/ /tmp/pp-u/step-000000001/manifest; pipeexec --resume /tmp/pp-u
+> 1
+! pipeexec: error: cannot open /tmp/pp-u/step-00000000: No such file or directory
+! pipeexec: error: /tmp/pp-u/step-000000001/manifest is of format '2', but this pipeexec reads format 1
+= 2
+$ pipeexec --checkpoint-keep 3
+! pipeexec: error: --checkpoint-keep 3 has no effect without --checkpoint DIR
+= 2
+$ pipeexec --checkpoint /tmp/pp-text --steps 1
+! pipeexec: error: cannot open the folder /tmp/pp-text: Not a directory
+= 1
+# No room: the training goes on, those before stay.
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 1 --checkpoint /tmp/pp-v --quiet; ulimit -f 64; pipeexec --resume /tmp/pp-v --steps 3 --checkpoint /tmp/pp-v --checkpoint-every 1 --json | grep -c loss; ls -A /tmp/pp-v; exit ${PIPESTATUS[0]}
+> 2
+> step-000000001
+! pipeexec: warning: no checkpoint: cannot write /tmp/pp-v/.pipeexec-tmp-step-000000002/layer-00000.bin: File too large
+! pipeexec: warning: no checkpoint: cannot write /tmp/pp-v/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
+! pipeexec: error: cannot write /tmp/pp-v/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
+$ rm -r /tmp/pp-[tuv] /tmp/pp-text

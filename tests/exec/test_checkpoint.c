@@ -1,0 +1,536 @@
+/* A training that stops and goes on under another schedule, in other numbers of ranks and replicas,
+ * trains to the same bits; and whatever happens to the files, nobody trains on from a state that is
+ * not the one that was written. */
+#define _GNU_SOURCE /* unshare */
+#include "tests/exec/train.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct pp_arena *arena;
+static char folder[128] = "/tmp/pp-test-checkpoint-XXXXXX";
+
+static void set_up(void)
+{
+    arena = pp_arena_create();
+    cr_assert_not_null(mkdtemp(folder));
+}
+
+static void tear_down(void)
+{
+    cr_expect_eq(system(pp_arena_printf(arena, "rm -rf %s", folder)), 0);
+    pp_arena_destroy(arena);
+}
+
+TestSuite(checkpoint, .init = set_up, .fini = tear_down);
+
+enum { STEPS = 6, HALF = 3 };
+
+static struct pp_manifest head_of(const struct exec_run *run)
+{
+    return (struct pp_manifest){
+        .identity = pp_identity_of(&run->training.net, run->training.machine.kernels)};
+}
+
+static struct pp_checkpoint_folder open_folder(const char *path, int keep, int step)
+{
+    struct pp_checkpoint_folder opened;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_checkpoint_open(arena, path, keep, step, &opened, &err), PP_OK, "%s",
+                 err.message);
+    return opened;
+}
+
+static const char *in(const char *name)
+{
+    return pp_arena_printf(arena, "%s/%s", folder, name);
+}
+
+/* Train a case from a checkpoint (NULL: from the seed) and keep the last states in `to` (NULL:
+ * none).
+ */
+static struct exec_run *train_from(const struct exec_case *c, const struct pp_checkpoint *from,
+                                   const char *to, int every, int keep)
+{
+    struct exec_run *run = PP_NEW(arena, struct exec_run);
+    struct pp_checkpoint_folder opened;
+    struct pp_error err = {0};
+
+    cr_assert_eq(exec_run_make(arena, c, run, &err), PP_OK, "%s", err.message);
+    const struct pp_manifest head = head_of(run);
+    if (to) {
+        opened = open_folder(to, keep, from ? from->manifest.step : 0);
+        run->training.folder = &opened;
+        run->training.manifest = &head;
+        run->training.checkpoint_every = every;
+    }
+    run->training.resumed = from;
+    run->training.first_step = from ? from->manifest.step : 0;
+    cr_assert_eq(pp_train(arena, &run->training, &run->result, &err), PP_OK, "%s: %s",
+                 exec_case_text(arena, c), err.message);
+    cr_assert_eq(run->result.checkpoint_error.status, PP_OK, "%s",
+                 run->result.checkpoint_error.message);
+    if (to)
+        pp_checkpoint_close(&opened);
+    return run;
+}
+
+static struct pp_checkpoint *read_one(const char *path)
+{
+    struct pp_checkpoint *checkpoint = PP_NEW(arena, struct pp_checkpoint);
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_checkpoint_read(arena, path, checkpoint, &err), PP_OK, "%s", err.message);
+    return checkpoint;
+}
+
+/* The checksums stand for the files: those are held against them when they are read. */
+static void expect_same(const struct pp_manifest *a, const struct pp_manifest *b, const char *what)
+{
+    cr_assert_eq(a->step, b->step);
+    cr_assert_eq(a->layer_count, b->layer_count);
+    for (int i = 0; i < a->layer_count; i++)
+        cr_assert(a->layers[i].bytes == b->layers[i].bytes && a->layers[i].crc == b->layers[i].crc,
+                  "%s: layer %d differs", what, i);
+}
+
+static const struct exec_case base = {.schedule = "1f1b",
+                                      .shape = {.ranks = 4, .micro_batches = 8},
+                                      .replicas = 1,
+                                      .mbs = 1,
+                                      .steps = STEPS,
+                                      .is_exact = true,
+                                      .clip = 1};
+
+/* ---- it goes on ------------------------------------------------------------------------------ */
+
+Test(checkpoint, every_layout_goes_on_to_the_same_bits)
+{
+    static const struct exec_case others[] = {
+        {.schedule = "1f1b", .shape = {.ranks = 4, .micro_batches = 8}},
+        {.schedule = "gpipe", .shape = {.ranks = 1, .micro_batches = 8}},
+        {.schedule = "1f1b", .shape = {.ranks = 10, .micro_batches = 8}},
+        {.schedule = "1f1b", .shape = {.ranks = 2, .micro_batches = 2}, .replicas = 4},
+        {.schedule = "chimera", .shape = {.ranks = 4, .micro_batches = 4}, .replicas = 2},
+        {.schedule = "interleaved", .shape = {.ranks = 2, .micro_batches = 8, .chunks = 2}},
+        {.schedule = "zbv", .shape = {.ranks = 4, .micro_batches = 8}},
+        {.schedule = "dualpipe", .shape = {.ranks = 4, .micro_batches = 8}},
+        {.schedule = "zb-h1", .shape = {.ranks = 4, .micro_batches = 8}, .is_recomputed = true},
+        {.schedule = "1f1b",
+         .shape = {.ranks = 4, .micro_batches = 8},
+         .backend = &pp_backend_fake},
+    };
+
+    for (int is_untied = 0; is_untied < 2; is_untied++) {
+        struct exec_case first = base;
+        first.is_untied = is_untied;
+        const struct exec_run *whole = train_from(&first, NULL, in("whole"), HALF, 9);
+        const struct pp_checkpoint *end = read_one(in("whole")),
+                                   *half = read_one(in("whole/step-000000003"));
+        cr_assert_eq(whole->result.checkpoints, 2);
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+            struct exec_case c = others[i];
+            c.replicas = c.replicas ? c.replicas : 1;
+            c.mbs = 1;
+            c.steps = STEPS;
+            c.is_exact = true;
+            c.clip = 1;
+            c.is_untied = is_untied;
+            const char *what = exec_case_text(arena, &c);
+            const struct exec_run *run = train_from(&c, half, in("again"), 0, 1);
+            const struct pp_training_result *r = &run->result;
+
+            cr_assert_eq(r->steps_done, STEPS - HALF);
+            for (int k = 0; k < STEPS - HALF; k++)
+                cr_assert(r->losses[k] == whole->result.losses[HALF + k], "%s: loss %d", what, k);
+            cr_assert(r->gradients.differing == 0 && r->weights.differing == 0 && r->is_loss_equal,
+                      "%s: not as training on one rank", what);
+            cr_assert_eq(r->structural_error_s, 0);
+            expect_same(&end->manifest, &read_one(in("again"))->manifest, what);
+            cr_assert_eq(system(pp_arena_printf(arena, "rm -r %s", in("again"))), 0);
+        }
+        cr_assert_eq(system(pp_arena_printf(arena, "rm -r %s", in("whole"))), 0);
+    }
+}
+
+Test(checkpoint, without_exact_gradients_the_same_layout_goes_on_to_the_same_bits)
+{
+    static const struct exec_case cases[] = {
+        {.schedule = "1f1b", .shape = {.ranks = 4, .micro_batches = 8}},
+        {.schedule = "chimera", .shape = {.ranks = 4, .micro_batches = 4}, .replicas = 2},
+        {.schedule = "zbv", .shape = {.ranks = 2, .micro_batches = 4}, .is_double = true},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct exec_case c = cases[i];
+        c.replicas = c.replicas ? c.replicas : 1;
+        c.mbs = 1;
+        c.steps = STEPS;
+        const char *to = in(c.schedule), *again = in("again");
+        train_from(&c, NULL, to, HALF, 9);
+        const struct pp_checkpoint *half =
+            read_one(pp_arena_printf(arena, "%s/step-000000003", to));
+        train_from(&c, half, again, 0, 1);
+        expect_same(&read_one(to)->manifest, &read_one(again)->manifest, c.schedule);
+        cr_assert_eq(system(pp_arena_printf(arena, "rm -r %s", again)), 0);
+    }
+}
+
+/* ---- the folder ------------------------------------------------------------------------------ */
+
+static int count_entries(const char *path)
+{
+    FILE *out = popen(pp_arena_printf(arena, "ls -A %s | wc -l", path), "r");
+    int count = -1;
+
+    cr_assert(fscanf(out, "%d", &count) == 1);
+    pclose(out);
+    return count;
+}
+
+Test(checkpoint, the_newest_stay)
+{
+    int *steps, count;
+    struct pp_error err;
+
+    train_from(&base, NULL, folder, 1, 2);
+    cr_assert_eq(pp_checkpoint_steps(arena, folder, &steps, &count, &err), PP_OK);
+    cr_assert(count == 2 && steps[0] == STEPS - 1 && steps[1] == STEPS);
+    cr_assert_eq(count_entries(folder), 2);
+    cr_assert_eq(read_one(folder)->manifest.step, STEPS);
+}
+
+static void expect_refusal(enum pp_status expected, int step, const char *message)
+{
+    struct pp_checkpoint_folder opened;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_checkpoint_open(arena, folder, 1, step, &opened, &err), expected);
+    cr_assert_not_null(strstr(err.message, message), "%s", err.message);
+}
+
+Test(checkpoint, a_folder_is_not_shared_and_steps_do_not_go_back)
+{
+    train_from(&base, NULL, folder, 0, 1);
+    expect_refusal(PP_EINVAL, 0, "has step-000000006 already, and this run begins at step 0");
+    expect_refusal(PP_EINVAL, 5, "remove what is later");
+    struct pp_checkpoint_folder first = open_folder(folder, 1, STEPS);
+    expect_refusal(PP_EFAIL, STEPS, "another run writes its checkpoints there");
+    pp_checkpoint_close(&first);
+    cr_assert_eq(mkdir(in(".pipeexec-tmp-step-000000007"), 0777), 0);
+    cr_assert_eq(mkdir(in(".pipeexec"), 0777), 0);
+    first = open_folder(folder, 1, STEPS);
+    cr_assert_eq(count_entries(folder), 2, "what is half-written goes, what is not ours stays");
+    pp_checkpoint_close(&first);
+}
+
+Test(checkpoint, there_is_none)
+{
+    struct pp_checkpoint checkpoint;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_checkpoint_read(arena, folder, &checkpoint, &err), PP_EFAIL);
+    cr_assert_not_null(strstr(err.message, "has no checkpoint"), "%s", err.message);
+    cr_assert_eq(pp_checkpoint_read(arena, in("nowhere"), &checkpoint, &err), PP_EFAIL);
+    cr_assert_not_null(strstr(err.message, "No such file"), "%s", err.message);
+}
+
+/* ---- damage ---------------------------------------------------------------------------------- */
+
+/* A small state, written once, and memory to load it into. */
+struct rig {
+    struct exec_run run;
+    struct pp_checkpoint_parts parts;
+    struct pp_manifest head;
+};
+
+static struct rig *make_rig(void)
+{
+    struct rig *rig = PP_NEW(arena, struct rig);
+    struct exec_case small = base;
+    struct pp_error err = {0};
+
+    small.layers = small.hidden = small.heads = 2;
+    small.vocab = 5;
+    cr_assert_eq(exec_run_make(arena, &small, &rig->run, &err), PP_OK, "%s", err.message);
+    const struct pp_kernels *k = rig->run.training.machine.kernels;
+    const struct pp_stage *whole = pp_checkpoint_whole(arena, &rig->run.training.net, k);
+    const struct pp_state_bytes bytes = pp_state_bytes(whole, k, false);
+    rig->parts = (struct pp_checkpoint_parts){
+        .whole = whole, .kernels = k, .part = PP_NEW(arena, struct pp_checkpoint_part), .count = 1};
+    rig->parts.part[0] =
+        (struct pp_checkpoint_part){whole,
+                                    {.weights = pp_arena_alloc(arena, bytes.weights),
+                                     .m = pp_arena_alloc(arena, bytes.optimizer / 2),
+                                     .v = pp_arena_alloc(arena, bytes.optimizer / 2),
+                                     .sum = pp_arena_alloc(arena, bytes.gradients)}};
+    pp_state_init(whole, k, 7, &rig->parts.part[0].state);
+    rig->head = head_of(&rig->run);
+    return rig;
+}
+
+static enum pp_status write_at(const struct rig *rig, const struct pp_checkpoint_folder *opened,
+                               int step, struct pp_error *err)
+{
+    struct pp_manifest manifest = rig->head;
+    const char *path;
+
+    manifest.step = step;
+    return pp_checkpoint_write(arena, opened, &manifest, &rig->parts, &path, err);
+}
+
+static enum pp_status load(const struct rig *rig, struct pp_error *err)
+{
+    struct pp_checkpoint checkpoint;
+
+    PP_TRY(pp_checkpoint_read(arena, folder, &checkpoint, err));
+    PP_TRY(pp_identity_check(checkpoint.path, &checkpoint.manifest.identity, &rig->head.identity,
+                             err));
+    return pp_checkpoint_load(&checkpoint, &rig->parts, err);
+}
+
+static void expect_damage(const struct rig *rig, const char *path, const char *what, long at)
+{
+    struct pp_error err = {0};
+    const enum pp_status status = load(rig, &err);
+
+    cr_assert_eq(status, PP_EINVAL, "%s: %s %ld: status %d", path, what, at, (int)status);
+    cr_assert_not_null(strstr(err.message, path), "%s: %s %ld: %s", path, what, at, err.message);
+    cr_assert_not_null(strstr(err.message, "before it: --resume"), "%s", err.message);
+}
+
+static void damage(const struct rig *rig, const char *path)
+{
+    struct pp_error err = {0};
+    struct stat info;
+    const int fd = open(path, O_RDWR);
+
+    cr_assert(fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0);
+    const long size = (long)info.st_size;
+    char *bytes = pp_arena_alloc(arena, (size_t)size);
+    cr_assert_eq(pread(fd, bytes, (size_t)size, 0), size);
+    for (long at = 0; at < size; at++) { /* one bit of every byte, another one each time */
+        const char flipped = (char)(bytes[at] ^ (1 << at % 8));
+        cr_assert_eq(pwrite(fd, &flipped, 1, at), 1);
+        expect_damage(rig, path, "bit of byte", at);
+        cr_assert_eq(pwrite(fd, &bytes[at], 1, at), 1);
+    }
+    for (long length = 0; length < size; length += 1 + length / 16) {
+        cr_assert_eq(ftruncate(fd, length), 0);
+        expect_damage(rig, path, "cut to", length);
+        cr_assert_eq(pwrite(fd, bytes, (size_t)size, 0), size);
+    }
+    cr_assert_eq(pwrite(fd, "\n", 1, size), 1);
+    expect_damage(rig, path, "one byte more than", size);
+    cr_assert_eq(ftruncate(fd, size), 0);
+    cr_assert_eq(load(rig, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(unlink(path), 0);
+    cr_assert_neq(load(rig, &err), PP_OK);
+    cr_assert_not_null(strstr(err.message, path), "%s", err.message);
+    close(fd);
+}
+
+Test(checkpoint, no_damage_goes_unseen, .timeout = 240)
+{
+    static const char *const files[] = {"layer-00000.bin", "layer-00001.bin", "layer-00002.bin",
+                                        "layer-00003.bin", "manifest"};
+    struct rig *rig = make_rig();
+    struct pp_error err = {0};
+    struct pp_checkpoint_folder opened = open_folder(folder, 99, 0);
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        for (int step = 0; step < 2; step++)
+            cr_assert_eq(write_at(rig, &opened, 2 * (int)i + step + 1, &err), PP_OK, "%s",
+                         err.message);
+        damage(rig, pp_arena_printf(arena, "%s/step-%09d/%s", folder, 2 * (int)i + 2, files[i]));
+    }
+    pp_checkpoint_close(&opened);
+}
+
+/* Files of equal length in each other's place. */
+Test(checkpoint, layers_are_not_exchanged)
+{
+    struct rig *rig = make_rig();
+    struct pp_error err = {0};
+    struct pp_checkpoint_folder opened = open_folder(folder, 1, 0);
+
+    cr_assert_eq(write_at(rig, &opened, 1, &err), PP_OK);
+    cr_assert_eq(system(pp_arena_printf(arena,
+                                        "cd %s/step-000000001 && mv layer-00001.bin x && mv "
+                                        "layer-00002.bin layer-00001.bin && mv x layer-00002.bin",
+                                        folder)),
+                 0);
+    cr_assert_eq(load(rig, &err), PP_EINVAL);
+    cr_assert_not_null(strstr(err.message, "layer-00001.bin is damaged"), "%s", err.message);
+    pp_checkpoint_close(&opened);
+}
+
+/* ---- no room --------------------------------------------------------------------------------- */
+
+/* Whatever stops the writing of step 2, step 1 is there and nothing else. */
+static void expect_only_the_first(const struct rig *rig, const char *reason)
+{
+    struct pp_checkpoint_folder opened = open_folder(folder, 1, 1);
+    struct pp_error err = {0};
+
+    cr_assert_eq(write_at(rig, &opened, 2, &err), PP_EFAIL);
+    cr_assert_not_null(strstr(err.message, reason), "%s", err.message);
+    cr_assert_eq(count_entries(folder), 1);
+    cr_assert_eq(load(rig, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(read_one(folder)->manifest.step, 1);
+    pp_checkpoint_close(&opened);
+}
+
+Test(checkpoint, a_limit_of_file_size_leaves_the_last_one)
+{
+    const struct rig *rig = make_rig();
+    struct pp_error err = {0};
+    struct pp_checkpoint_folder opened = open_folder(folder, 1, 0);
+
+    signal(SIGXFSZ, SIG_IGN);
+    cr_assert_eq(write_at(rig, &opened, 1, &err), PP_OK, "%s", err.message);
+    pp_checkpoint_close(&opened);
+    for (rlim_t bytes = 0; bytes < 500; bytes += 37) {
+        const struct rlimit few = {bytes, RLIM_INFINITY}, all = {RLIM_INFINITY, RLIM_INFINITY};
+        cr_assert_eq(setrlimit(RLIMIT_FSIZE, &few), 0);
+        expect_only_the_first(rig, "File too large");
+        cr_assert_eq(setrlimit(RLIMIT_FSIZE, &all), 0);
+    }
+}
+
+/* Fill all but `left` bytes. */
+static void fill(const char *path, long left)
+{
+    static const char zeros[4096];
+    const int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+    while (write(fd, zeros, sizeof zeros) > 0) {
+    }
+    cr_assert_eq(ftruncate(fd, lseek(fd, 0, SEEK_CUR) - left), 0);
+    close(fd);
+}
+
+Test(checkpoint, a_full_disk_leaves_the_last_one)
+{
+    const struct rig *rig = make_rig();
+    struct pp_error err = {0};
+
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", folder, "tmpfs", 0, "size=128k") != 0)
+        cr_skip_test("no right to mount a small disk: %s", strerror(errno));
+    char *disk = pp_arena_strdup(arena, folder);
+    const char *filler = in("filler");
+    for (long left = 0; left < 40960; left += 8192) {
+        strcpy(folder, disk);
+        cr_assert_eq(mkdir(in("checkpoints"), 0777), 0);
+        strcpy(folder, in("checkpoints"));
+        struct pp_checkpoint_folder opened = open_folder(folder, 1, 0);
+        cr_assert_eq(write_at(rig, &opened, 1, &err), PP_OK, "%s", err.message);
+        pp_checkpoint_close(&opened);
+        fill(filler, left / 3);
+        expect_only_the_first(rig, "No space left on device");
+        cr_assert_eq(system(pp_arena_printf(arena, "rm -r %s %s", folder, filler)), 0);
+    }
+    strcpy(folder, disk);
+    umount(folder);
+}
+
+/* ---- a violent end --------------------------------------------------------------------------- */
+
+/* Write one after the other, and say so each time. */
+static void write_forever(const struct rig *rig, int newest, int said)
+{
+    struct pp_checkpoint_folder own = open_folder(folder, 2, newest);
+    struct pp_error err = {0};
+
+    for (int step = newest + 1; write_at(rig, &own, step, &err) == PP_OK; step++)
+        if (write(said, "", 1) != 1)
+            break;
+    _exit(1);
+}
+
+/* A child that is killed some time after it has written `whole` checkpoints. */
+static void kill_one(const struct rig *rig, int newest, int whole, int delay_us)
+{
+    int said[2], status;
+    char byte;
+
+    cr_assert_eq(pipe(said), 0);
+    const pid_t child = fork();
+    if (child == 0)
+        write_forever(rig, newest, said[1]);
+    for (int i = 0; i < whole; i++)
+        cr_assert_eq(read(said[0], &byte, 1), 1);
+    usleep((useconds_t)delay_us);
+    kill(child, SIGKILL);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFSIGNALED(status), "it gave up by itself");
+    close(said[0]);
+    close(said[1]);
+}
+
+Test(checkpoint, a_kill_at_any_time_leaves_a_whole_one, .timeout = 240)
+{
+    enum { TRIALS = 100 };
+    const struct rig *rig = make_rig();
+    struct pp_error err = {0};
+    struct pp_checkpoint_folder opened = open_folder(folder, 2, 0);
+    int newest = 1;
+
+    cr_assert_eq(write_at(rig, &opened, newest, &err), PP_OK, "%s", err.message);
+    pp_checkpoint_close(&opened);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        kill_one(rig, newest, trial % 3, trial * 731 % 9000);
+        cr_assert_eq(load(rig, &err), PP_OK, "trial %d: %s", trial, err.message);
+        const int found = read_one(folder)->manifest.step;
+        cr_assert_geq(found, newest + trial % 3);
+        newest = found;
+    }
+    opened = open_folder(folder, 2, newest);
+    cr_assert_leq(count_entries(folder), 3, "nothing half-written stays");
+    pp_checkpoint_close(&opened);
+}
+
+/* ---- another model --------------------------------------------------------------------------- */
+
+Test(checkpoint, another_model_is_refused_by_what_differs)
+{
+    struct pp_net net = {.layers = 2,
+                         .hidden = 8,
+                         .heads = 2,
+                         .kv_heads = 2,
+                         .head_dim = 4,
+                         .ffn = 32,
+                         .vocab = 7,
+                         .seq = 4,
+                         .has_positions = true},
+                  other = net;
+    struct pp_error err = {0};
+    const struct pp_identity a = pp_identity_of(&net, pp_kernels_fp32(true));
+
+    other.seq = 5;
+    other.is_gated = true;
+    struct pp_identity b = pp_identity_of(&other, &pp_kernels_reference);
+    cr_assert_eq(pp_identity_check("p", &a, &a, &err), PP_OK);
+    cr_assert_eq(pp_identity_check("p", &a, &b, &err), PP_EINVAL);
+    cr_assert_str_eq(err.message,
+                     "p is of another model: precision_bits is 32 there and 64 here "
+                     "(--precision), positions is 4 there and 5 here (--seq), is_gated "
+                     "is 0 there and 1 here (--mlp)");
+    net.has_positions = other.has_positions = other.is_gated = false;
+    b = pp_identity_of(&net, &pp_kernels_reference);
+    const struct pp_identity c = pp_identity_of(&other, &pp_kernels_reference);
+    cr_assert_eq(pp_identity_check("p", &b, &c, &err), PP_OK,
+                 "without a table of positions, samples may have another length");
+}
