@@ -107,7 +107,8 @@ static void use_params(struct pp_memory_walk *w, const struct pp_op *op, int at)
     const int buffers = w->costs ? w->costs->gather_buffers : 0;
 
     if (gathers && gathers->units > 1 && w->gathered < buffers)
-        use_scratch(w, at, (buffers - w->gathered) * rint(gathers->unit_bytes));
+        use_scratch(w, at,
+                    fmin(buffers - w->gathered, gathers->units - 1) * rint(gathers->unit_bytes));
 }
 
 /* B, W: gradients are whole until they are scattered. */
@@ -117,13 +118,9 @@ static void make_grads(struct pp_memory_walk *w, const struct pp_op *op, int at)
 
     if (!gathers)
         return;
-    const double bytes = rint(gathers->unit_grads_bytes);
-    if (gathers->units == 0) { /* of a layer or two, each scattered when it is complete */
-        use_scratch(w, at, w->costs->gather_buffers * bytes);
-        return;
-    }
-    if (gathers->units > 1) { /* those of the first unit come last */
-        use_scratch(w, at, w->costs->gather_buffers * bytes);
+    /* Of a layer, and of those that are scattered beside it; those of the first unit come last. */
+    if (gathers->units != 1) {
+        use_scratch(w, at, w->costs->gather_buffers * rint(gathers->unit_grads_bytes));
         return;
     }
     if (!w->whole[op->stage].has_grads)

@@ -50,6 +50,8 @@ struct pp_program_state {
     const uint16_t *units; /* [stage]: parameters are cut and gathered in so many units, at least 1,
                             * from the first layer of a chunk to the last; NULL = they are whole */
     bool has_parts;        /* gradients are cut more finely than parameters */
+    int buffers;           /* most units that are gathered at once, one more where the two of a pair
+                            * use two chunks; 0 = not stated */
 };
 
 struct pp_program {

@@ -7,9 +7,10 @@
  *   # ranks: 4      (stages, pipelines, micro_batches, granules, splits, versions alike)
  *   # placement: 0 1 2 3; 3 2 1 0   rank of every stage, one list per pipeline
  *   # pipe_of: 0 0 1 1              pipeline of every granule, with a placement of several
- *   # state: p g; 2 1               what is cut: p parameters, in so many gather units of every
- *                                   stage, g gradients more finely than these. Without this line
- *                                   both are whole */
+ *   # state: p g; 2 1; 2            what is cut: p parameters, in so many gather units of every
+ *                                   stage, with room for 2 of them at once (may be left out); g
+ *                                   gradients more finely than these. Without this line both are
+ *                                   whole */
 #include "core/csv.h"
 #include "schedules/program_private.h"
 
@@ -84,7 +85,10 @@ static char *put_state(char *at, const struct pp_program *p)
         return at;
     at += sprintf(at, "# state:%s%s%s", state->units ? " p" : "", state->has_parts ? " g" : "",
                   state->units ? ";" : "\n");
-    return state->units ? put_numbers(at, state->units, p->stages, p->stages + 1) : at;
+    if (!state->units)
+        return at;
+    at = put_numbers(at, state->units, p->stages, p->stages + 1);
+    return state->buffers ? at - 1 + sprintf(at - 1, "; %d\n", state->buffers) : at;
 }
 
 const char *pp_program_meta_print(struct pp_arena *arena, const struct pp_program *p)
@@ -95,7 +99,7 @@ const char *pp_program_meta_print(struct pp_arena *arena, const struct pp_progra
     const bool has_placement = !is_inferable(p);
     const char *name = clean_name(arena, p->name);
     const size_t room = 512 + strlen(name) + (has_placement ? (size_t)(paths + ids) * 8 : 0) +
-                        (p->state.units ? (size_t)p->stages * 8 : 0);
+                        (p->state.units ? (size_t)p->stages * 8 + 16 : 0);
     char *text = pp_arena_alloc_raw(arena, room), *at = text;
 
     at += sprintf(at, "# format: %s\n# schedule: %s\n# level: %s\n# mode: %s\n", format_name, name,
@@ -250,15 +254,60 @@ static enum pp_status parse_placement(struct pp_arena *arena, const struct line 
                          &meta->rank_of);
 }
 
-/* "p", "g" or "p g"; with p, behind a ';', the units of every stage. */
+/* Words of what is cut, up to a ';' or the end: a set of bits; 0 = other words, or one twice. */
+enum { STATE_PARAMS = 1, STATE_GRADS = 2 };
+static const char *const state_words[] = {"p", "g"};
+
+static int parse_state_words(const char *at)
+{
+    int set = 0;
+
+    for (at += strspn(at, " \t"); *at && *at != ';'; at += strspn(at, " \t")) {
+        const size_t length = strcspn(at, " \t;");
+        size_t k = 0;
+        while (k < sizeof state_words / sizeof *state_words &&
+               (strlen(state_words[k]) != length || memcmp(state_words[k], at, length) != 0))
+            k++;
+        if (k == sizeof state_words / sizeof *state_words || set & 1 << k)
+            return 0;
+        set |= 1 << k;
+        at += length;
+    }
+    return set;
+}
+
+/* Behind the words: the units of every stage and perhaps, behind another ';', the buffers. */
+static bool parse_units(struct pp_arena *arena, const struct line *line, int stages,
+                        struct pp_program_state *state)
+{
+    struct line units = *line;
+    char *text = pp_arena_strdup(arena, strchr(line->value, ';') + 1), *more = strchr(text, ';');
+    int value = 0;
+
+    if (more) {
+        const char *at = more + 1 + strspn(more + 1, " \t");
+        *more = '\0';
+        while (more > text && strchr(" \t", more[-1]))
+            *--more = '\0';
+        if (!parse_number(&at, UINT16_MAX, &value) || *at != '\0' || value == 0)
+            return false;
+    }
+    units.value = text;
+    if (parse_numbers(arena, &units, (const int64_t[]){stages, stages, UINT16_MAX + 1},
+                      &state->units) != PP_OK)
+        return false;
+    for (int s = 0; s < stages; s++)
+        if (state->units[s] == 0)
+            return false;
+    state->buffers = value;
+    return true;
+}
+
 static enum pp_status parse_state(struct pp_arena *arena, const struct line *line,
                                   struct pp_meta *meta)
 {
-    static const char *const texts[] = {"g", "p;", "p g;"};
     const int stages = meta->sizes[PP_META_STAGES];
-    size_t which = 0;
-    struct line numbers = *line;
-    char expected[96];
+    char expected[128];
 
     if (strcmp(line->key, "state") != 0)
         return PP_OK;
@@ -266,25 +315,16 @@ static enum pp_status parse_state(struct pp_arena *arena, const struct line *lin
         return pp_error_set(line->err, PP_EPROGRAM, "%s:%d: state also needs '# stages: ...'",
                             line->file, line->number);
     meta->state_line = line->number;
-    if (!strcmp(line->value, texts[0])) {
-        meta->state.has_parts = true;
-        return PP_OK;
-    }
-    for (which = 1; which < 3; which++)
-        if (!strncmp(line->value, texts[which], strlen(texts[which])))
-            break;
-    snprintf(expected, sizeof(expected),
-             "'g', 'p; UNITS' or 'p g; UNITS' with %d numbers from 1 to %d", stages, UINT16_MAX);
-    if (which == 3)
+    const int words = parse_state_words(line->value);
+    const bool has_units = words & STATE_PARAMS;
+    snprintf(
+        expected, sizeof(expected),
+        "'g', 'p; UNITS' or 'p g; UNITS' with %d numbers from 1 to %d, and '; BUFFERS' or nothing",
+        stages, UINT16_MAX);
+    if (words == 0 || has_units != (strchr(line->value, ';') != NULL) ||
+        (has_units && !parse_units(arena, line, stages, &meta->state)))
         return fail(line, expected);
-    numbers.value = line->value + strlen(texts[which]);
-    if (parse_numbers(arena, &numbers, (const int64_t[]){stages, stages, UINT16_MAX + 1},
-                      &meta->state.units) != PP_OK)
-        return fail(line, expected);
-    for (int s = 0; s < stages; s++)
-        if (meta->state.units[s] == 0)
-            return fail(line, expected);
-    meta->state.has_parts = which == 2;
+    meta->state.has_parts = words & STATE_GRADS;
     return PP_OK;
 }
 

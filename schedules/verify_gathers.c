@@ -1,10 +1,10 @@
 /* schedules/verify_gathers.c — sharded state, as the program's head states it.
  *
  * Parameters that are cut: every use has them gathered, in the units that it goes through; what was
- * gathered is dropped; the gradients of every backward are scattered before they are summed and
- * before the update. Gradients that are cut more finely: every backward (every scatter, where
- * parameters are cut) finds those of the one before it in the shards, by RS.part; the last one's
- * are left to the sum of the step.
+ * gathered is dropped, and never are more units there than the head states; the gradients of every
+ * backward are scattered before they are summed and before the update. Gradients that are cut more
+ * finely: every backward (every scatter, where parameters are cut) finds those of the one before it
+ * in the shards, by RS.part; the last one's are left to the sum of the step.
  *
  * Where the head states nothing, collectives of visits are refused. Files may gather and drop by
  * themselves then: a use behind a DROP needs another gather. */
@@ -34,7 +34,7 @@ struct gathers {
     struct pp_verify *v;
     struct stage *stages;
     bool *is_waited; /* [instruction] some WAIT names it */
-    int rank;
+    int rank, held;  /* units gathered, or about to be */
 };
 
 static bool is_cut(const struct gathers *g)
@@ -135,7 +135,32 @@ static enum pp_status check_drop(struct gathers *g, int i)
                               text_of(g, i, a));
     s->present = -1;
     s->dropped = i;
+    g->held--;
     return PP_OK;
+}
+
+/* What uses parameters next is a pair of two chunks: one more of them is there. */
+static bool is_before_pair(const struct gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+    const int end = p->begin[g->rank + 1];
+
+    while (i < end && !uses_params(p->kind[i]))
+        i++;
+    return i + 1 < end && p->kind[i] == PP_F && p->aux[i] == PP_FUSED_FIRST &&
+           p->stage[i] != p->stage[i + 1];
+}
+
+static enum pp_status check_room(struct gathers *g, int i)
+{
+    const int buffers = g->v->p->state.buffers;
+    char a[VERIFY_TEXT_BYTES];
+
+    if (++g->held <= buffers || buffers == 0 || (g->held == buffers + 1 && is_before_pair(g, i)))
+        return PP_OK;
+    return pp_verify_fail(g->v, i,
+                          "%s gathers unit number %d, but the program states room for %d at once",
+                          text_of(g, i, a), g->held, buffers);
 }
 
 static enum pp_status check_gather(struct gathers *g, int i)
@@ -152,7 +177,7 @@ static enum pp_status check_gather(struct gathers *g, int i)
         return pp_verify_fail(g->v, i, "%s stands behind the update of its stage",
                               text_of(g, i, a));
     s->posted = i;
-    return PP_OK;
+    return check_room(g, i);
 }
 
 /* RS.visit, RS.part. */
@@ -313,6 +338,7 @@ static bool reset(struct gathers *g, int rank)
     bool has_any = is_cut(g) || p->state.has_parts;
 
     g->rank = rank;
+    g->held = 0;
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         struct stage *s = &g->stages[p->stage[i]];
         memset(s, 0xff, sizeof(*s));

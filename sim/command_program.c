@@ -22,7 +22,6 @@ static enum pp_status cut(struct pp_arena *arena, const struct pp_program *compu
                             zero, compute->name);
     for (int s = 0; s < compute->stages; s++)
         units[s] = 1;
-    options->gather_buffers = 2;
     options->has_parts = zero == 2;
     options->gather_units = zero == 3 ? units : NULL;
     options->has_sync &= zero < 3;
@@ -49,6 +48,7 @@ static enum pp_status lower_options(const struct pp_request *request,
         .has_sync = pp_request_int(request, "dp", 1) * compute->pipelines > 1,
         .has_optimizer = true,
         .zero = zero,
+        .gather_buffers = pp_request_int(request, "gather-buffers", 2),
         .buckets = buckets};
     PP_TRY(pp_tiers_resolve(request, NULL, &state, err));
     pp_tiers_lower(&state, options);
@@ -147,7 +147,7 @@ static enum pp_status check_compute_flags(const struct pp_request *request, stru
 {
     static const char *const LOWERING[] = {"post",          "recv-slots", "grad-sync", "zero",
                                            "recompute",     "dp",         "buckets",   "offload",
-                                           "cpu-optimizer", "act-bits"};
+                                           "cpu-optimizer", "act-bits",   "gather-buffers"};
     char typed[PP_REQUEST_TYPED_BYTES];
 
     for (size_t i = 0; i < sizeof(LOWERING) / sizeof(*LOWERING); i++)

@@ -2,14 +2,14 @@
  * (schedules/lower/visits.h). The program gathers for visits that begin with an op; the units
  * inside of an op are part of its price (core/roofline_state.c).
  *
- *   before a visit   AG.forward or AG.backward, one visit ahead where there are two buffers, and
- *                    its WAIT before the first use; R opens the visit of the backward it serves
- *   behind it        DROP
- *   gradients        RS.visit behind the last B or W of a visit: a run of ops of one chunk, or a
- *                    single B or W where the chunk has several units. With two buffers it is waited
- *                    for before the next one is posted, with one at once
- *   s_G > s_P        RS.part behind every backward of a micro-batch (or visit, where parameters are
- *                    cut) but the last of its chunk, which the sum at the end of the step covers
+ *   before a visit   AG.forward or AG.backward and its WAIT before the first use; R opens the visit
+ *                    of the backward it serves. With k buffers k - 1 units ahead, but not before
+ * the visit of the same chunk in front of it has begun behind it        DROP gradients RS.visit
+ * behind the last B or W of a visit: a run of ops of one chunk, or a single B or W where the chunk
+ * has several units. With k buffers it is waited for before the one k - 1 units behind it is
+ * posted, with one at once s_G > s_P        RS.part behind every backward of a micro-batch (or
+ * visit, where parameters are cut) but the last of its chunk, which the sum at the end of the step
+ * covers
  *
  * A weight gradient needs no parameters. The two ops of an overlapped pair are used at once. Reads
  * F, B, I, W, R only; runs before messages are added. Source: Lamy-Poirier 2023, breadth-first
@@ -54,21 +54,38 @@ static struct pp_op gather_of(const struct pp_visit *v)
     return post_of(v->is_backward ? PP_FOR_BACKWARD : PP_FOR_FORWARD, v->stage);
 }
 
+/* The visit whose buffer number k takes over: that many units before it, or a later visit of the
+ * same chunk; -1: there is none. With one buffer k itself. */
+static int before_of(const struct pp_visits *visits, int k, int buffers)
+{
+    const struct pp_visit *list = visits->list;
+    int at = k, ahead = buffers - 1;
+
+    while (ahead > 0) {
+        if (at == 0)
+            return -1;
+        ahead -= list[--at].units;
+        if (list[at].stage == list[k].stage)
+            break;
+    }
+    return at;
+}
+
 /* Behind every moment, in this order: DROPs, scatters of its gradients, WAITs for the gathers of
- * the next one, the gather after that. */
+ * the next one, the gathers after that. */
 static void place_gathers(struct gathers *g)
 {
     const struct pp_visits *visits = &g->gathered;
-    const bool is_ahead = g->options->gather_buffers > 1;
+    const int buffers = g->options->gather_buffers;
+    int posted = 0;
 
     for (int k = 0; k < visits->count; k++) {
-        const struct pp_visit *v = &visits->list[k];
-        const int before = g->walk.moments[v->from].at;
-        if (!is_ahead || k == 0)
-            add(g, before, gather_of(v));
-        add_wait(g, before, gather_of(v));
-        if (is_ahead && k + 1 < visits->count)
-            add(g, before, gather_of(&visits->list[k + 1]));
+        const int before = g->walk.moments[visits->list[k].from].at;
+        if (posted == k)
+            add(g, before, gather_of(&visits->list[posted++]));
+        add_wait(g, before, gather_of(&visits->list[k]));
+        for (; posted < visits->count && before_of(visits, posted, buffers) <= k; posted++)
+            add(g, before, gather_of(&visits->list[posted]));
     }
 }
 
@@ -82,27 +99,23 @@ static void place_drops(struct gathers *g)
     }
 }
 
-/* Posts behind the visits, each waited for before the next one. */
-static void place_sums(struct gathers *g, const struct pp_visits *visits, int purpose)
+/* Posts behind the visits, waited for before another one takes their buffer, or at the end of the
+ * list. */
+static void place_sums(struct gathers *g, const struct pp_visits *visits, int purpose, int end)
 {
-    const bool is_beside = g->options->gather_buffers > 1;
+    const int buffers = g->options->gather_buffers;
+    int waited = 0;
 
     for (int k = 0; k < visits->count; k++) {
-        const struct pp_visit *v = &visits->list[k];
-        const struct pp_op post = post_of(purpose, v->stage);
-        if (is_beside && k > 0)
-            add_wait(g, g->walk.moments[v->until].end, post_of(purpose, visits->list[k - 1].stage));
-        add(g, g->walk.moments[v->until].end, post);
-        if (!is_beside)
-            add_wait(g, g->walk.moments[v->until].end, post);
+        const int behind = g->walk.moments[visits->list[k].until].end;
+        for (; waited < k && waited <= before_of(visits, k, buffers); waited++)
+            add_wait(g, behind, post_of(purpose, visits->list[waited].stage));
+        add(g, behind, post_of(purpose, visits->list[k].stage));
+        for (; buffers < 2 && waited <= k; waited++)
+            add_wait(g, behind, post_of(purpose, visits->list[waited].stage));
     }
-}
-
-/* The last one is waited for at the end of the list. */
-static void place_last_wait(struct gathers *g, const struct pp_visits *visits, int purpose, int end)
-{
-    if (g->options->gather_buffers > 1 && visits->count > 0)
-        add_wait(g, end, post_of(purpose, visits->list[visits->count - 1].stage));
+    for (; waited < visits->count; waited++)
+        add_wait(g, end, post_of(purpose, visits->list[waited].stage));
 }
 
 /* ---- the pass -------------------------------------------------------------------------------- */
@@ -136,6 +149,7 @@ struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_p
         units[s] = (uint16_t)(count < 1 ? 1 : count > UINT16_MAX ? UINT16_MAX : count);
     }
     state.units = units;
+    state.buffers = options->gather_buffers < UINT16_MAX ? options->gather_buffers : UINT16_MAX;
     return state;
 }
 
@@ -145,7 +159,6 @@ static void gather_rank(struct gathers *g, struct pp_orders *lists, int rank, in
     const bool is_cut = g->options->gather_units != NULL;
     const int end = lists->count[rank];
 
-    g->scattered.count = g->parts.count = 0;
     g->inserts = (struct pp_inserts){0};
     pp_visits_moments(&g->walk, lists, rank);
     if (is_cut) {
@@ -154,16 +167,14 @@ static void gather_rank(struct gathers *g, struct pp_orders *lists, int rank, in
     }
     if (is_cut && is_training) {
         pp_visits_of_grads(&g->walk, &g->scattered);
-        place_sums(g, &g->scattered, PP_FOR_VISIT);
+        place_sums(g, &g->scattered, PP_FOR_VISIT, end);
     }
     if (g->options->has_parts && is_training) {
         pp_visits_of_parts(&g->walk, is_cut ? &g->scattered : NULL, stages, &g->parts);
-        place_sums(g, &g->parts, PP_FOR_PART);
+        place_sums(g, &g->parts, PP_FOR_PART, end);
     }
     if (is_cut)
         place_gathers(g);
-    place_last_wait(g, &g->scattered, PP_FOR_VISIT, end);
-    place_last_wait(g, &g->parts, PP_FOR_PART, end);
     pp_inserts_apply(g->walk.arena, lists, rank, &g->inserts);
 }
 

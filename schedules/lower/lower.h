@@ -25,7 +25,8 @@ struct pp_lower_options {
     bool has_rest; /* with 1: what is scattered is summed over the groups of shards, by AR.rest */
     const int *gather_units; /* [stage]: parameters are cut and gathered in so many units, from the
                               * first layer of a chunk to the last; NULL = they are whole */
-    int gather_buffers;      /* 1: nothing is gathered ahead or scattered beside; 2: one visit */
+    int gather_buffers;      /* gathered units that have room beside each other. 1: nothing is
+                              * gathered ahead or scattered beside; k: k - 1 units ahead */
     bool has_parts;          /* gradients are cut more finely than parameters: scattered after every
                               * backward */
     const int *buckets;      /* [stage]: into how many buckets its sum is cut, 1 to PP_MAX_BUCKETS;

@@ -52,7 +52,7 @@ static int add(const struct pp_visit_walk *w, struct pp_visits *visits, const st
                int moment)
 {
     *PP_PUSH(w->arena, visits->list, visits->count, visits->capacity) =
-        (struct pp_visit){op->stage, moment, moment, op->kind != PP_F};
+        (struct pp_visit){op->stage, moment, moment, 1, op->kind != PP_F};
     return visits->count - 1;
 }
 
@@ -74,15 +74,18 @@ static int walk_moment(const struct pp_visit_walk *w, use_rule rule, struct pp_v
 
     for (int i = 0; i < w->moments[m].count; i++) {
         const struct pp_op *op = w->moments[m].op[i];
-        const struct use use = rule(op, w->units && w->units[op->stage] > 1);
+        const int units = w->units ? w->units[op->stage] : 1;
+        const struct use use = rule(op, units > 1);
         if (use.is_apart)
             continue;
         const bool is_same = count > 0 && next[0].stage == op->stage;
         int visit = is_same ? next[0].visit : find_open(open, open_count, op->stage, use.first);
         if (use.is_counted && visit < 0)
             visit = add(w, visits, op, m);
-        if (use.is_counted)
+        if (use.is_counted) {
             visits->list[visit].until = m;
+            visits->list[visit].units += is_same ? 0 : units - 1;
+        }
         if (!is_same)
             next[count++] = (struct open){op->stage, visit, use.last};
         next[count - 1].visit = visit;

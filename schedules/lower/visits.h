@@ -14,9 +14,10 @@ struct pp_moment {
     const struct pp_op *op[2];
 };
 
-/* A run of uses of a unit, from moment to moment, inclusive. */
+/* A run of uses of a unit, from moment to moment, inclusive; `units` of the chunk pass by in it,
+ * those inside of its ops included. */
 struct pp_visit {
-    int stage, from, until;
+    int stage, from, until, units;
     bool is_backward;
 };
 struct pp_visits {

@@ -477,6 +477,14 @@ static bool is_updated(const struct machine *m, int rank, int pipe, int stage)
     return count_chunk(m, PP_U, pipe, stage) == 0 || has(m, 'U', rank, stage, pipe, 0);
 }
 
+static bool is_pair(const struct machine *m, int rank, int i)
+{
+    const struct pp_op *op = &m->lists->ops[rank][i];
+
+    return op->kind == PP_F && op->aux == PP_FUSED_FIRST && i + 1 < m->lists->count[rank] &&
+           op[1].kind == PP_B && op[1].aux == PP_FUSED_SECOND;
+}
+
 /* ---- sharded state --------------------------------------------------------------------------- */
 
 static bool is_gather(const struct pp_op *op)
@@ -516,6 +524,33 @@ static bool is_last_bucket(const struct pp_op *op)
     return op->granules == 0 || op->split == op->granules - 1;
 }
 
+static bool uses_params(const struct pp_op *op)
+{
+    return op->kind == PP_F || op->kind == PP_B || op->kind == PP_I || op->kind == PP_R;
+}
+
+/* Chunks that the next use of parameters needs at once. */
+static int next_chunks(const struct machine *m, int rank)
+{
+    const struct pp_op *ops = m->lists->ops[rank];
+
+    for (int i = m->at[rank]; i < m->lists->count[rank]; i++)
+        if (uses_params(&ops[i]))
+            return 1 + (is_pair(m, rank, i) && ops[i].stage != ops[i + 1].stage);
+    return 1;
+}
+
+/* One more gathered chunk has a buffer: one more than stated where two chunks are used at once. */
+static bool has_buffer(const struct machine *m, int rank)
+{
+    int held = 0;
+
+    for (int stage = 0; stage < m->head->stages; stage++)
+        held += m->shards[rank][stage].is_present + unwaited(m, rank, stage, -1);
+    return m->head->state.buffers == 0 ||
+           held + 1 <= m->head->state.buffers + next_chunks(m, rank) - 1;
+}
+
 /* A sum before the scatter of its last gradients: only of what a backward has scattered inside. */
 static bool is_too_early(const struct machine *m, int rank, const struct pp_op *op)
 {
@@ -544,8 +579,9 @@ static int post_of_shards(struct machine *m, int rank, const struct pp_op *op)
     if ((is_gather(op) || purpose == PP_FOR_VISIT) && !is_cut(m))
         return complain(m, op, rank, "parameters are whole");
     if (is_gather(op))
-        return unwaited(m, rank, op->stage, -1) || has(m, 'U', rank, op->stage, op->pipe, 0)
-                   ? complain(m, op, rank, "gathered twice or too late")
+        return unwaited(m, rank, op->stage, -1) || !has_buffer(m, rank) ||
+                       has(m, 'U', rank, op->stage, op->pipe, 0)
+                   ? complain(m, op, rank, "gathered twice or too late, or there is no buffer")
                    : 1;
     if (purpose == PP_FOR_REST)
         return is_too_early(m, rank, op) || has_rest(m, rank, op) ||
@@ -757,14 +793,6 @@ static int check_place(struct machine *m, int rank, const struct pp_op *op)
             return complain(m, op, rank, "no partner");
     }
     return is_lowered(m) || pp_op_is_compute(op->kind) ? 1 : complain(m, op, rank, "no compute op");
-}
-
-static bool is_pair(const struct machine *m, int rank, int i)
-{
-    const struct pp_op *op = &m->lists->ops[rank][i];
-
-    return op->kind == PP_F && op->aux == PP_FUSED_FIRST && i + 1 < m->lists->count[rank] &&
-           op[1].kind == PP_B && op[1].aux == PP_FUSED_SECOND;
 }
 
 static int step(struct machine *m, int rank)

@@ -119,7 +119,7 @@ static void draw_gathers(struct pp_arena *arena, struct rng *rng, const struct p
     for (int s = 0; s < compute->stages; s++)
         units[s] = rng_int(rng, 1, 3);
     lower->gather_units = units;
-    lower->gather_buffers = rng_int(rng, 1, 2);
+    lower->gather_buffers = rng_int(rng, 1, 4);
     lower->has_parts = rng_chance(rng, 30);
     lower->has_rest = lower->zero > 0 && rng_chance(rng, 50);
 }

@@ -47,7 +47,7 @@ static const struct pp_lower_options variants[] = {
      .zero = 1,
      .has_rest = true,
      .gather_units = buckets,
-     .gather_buffers = 2,
+     .gather_buffers = 3,
      .has_parts = true,
      .recompute_frac = recompute},
 };
@@ -75,6 +75,7 @@ static void check_same(const struct pp_program *p, const struct pp_program *q, c
     cr_assert_eq(p->mode, q->mode);
     cr_assert_eq(p->state.has_parts, q->state.has_parts, "%s", text);
     cr_assert_eq(p->state.units != NULL, q->state.units != NULL, "%s", text);
+    cr_assert_eq(p->state.buffers, q->state.buffers, "%s", text);
     for (int s = 0; p->state.units && s < p->stages; s++)
         cr_assert_eq(p->state.units[s], q->state.units[s], "%s", text);
     cr_assert_eq(p->pipelines, q->pipelines);

@@ -347,7 +347,7 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
 
     if (head.pipelines == 1 && draw(t, 3) == 0) { /* parameters that are cut */
         options.gather_units = draw(t, 4) ? cuts : NULL;
-        options.gather_buffers = 1 + draw(t, 2);
+        options.gather_buffers = 1 + draw(t, 4);
         options.has_parts = options.has_sync && draw(t, 2);
         options.has_rest = options.zero && draw(t, 2);
     }

@@ -137,6 +137,38 @@ Test(gather_runs, both_engines_agree_and_memory_is_given_back)
     cr_assert_lt(buffers[0], buffers[1]);
 }
 
+/* A step takes no longer and a device holds no less with more buffers, as often as it gathers; from
+ * 2 to 3 it holds one more unit, where it has gathered two. */
+Test(gather_runs, more_buffers_take_room_and_give_time)
+{
+    static const char *const schedules[] = {"1f1b", "bfs --vp 4", "interleaved --vp 4", "zb-h1",
+                                            "dualpipev"},
+                             *const units[] = {"layer", "chunk"};
+
+    for (size_t s = 0; s < sizeof schedules / sizeof *schedules; s++)
+        for (size_t u = 0; u < 2; u++) {
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            struct pp_result last;
+            for (int k = 1; k <= 6; k++) {
+                const struct pp_result r = run(
+                    arena, pp_arena_printf(arena,
+                                           "--schedule %s --model gpt2-xl --gpus 64 --pp 4 --tp 1 "
+                                           "--cluster a100 --mbs 1 --gbs 128 --zero 3 --engine dag "
+                                           "--no-alternatives --gather %s --gather-buffers %d",
+                                           schedules[s], units[u], k));
+                for (int rank = 0; k > 1 && rank < 4; rank++) {
+                    cr_assert_eq(pp_gathers_visits(&r, rank), pp_gathers_visits(&last, rank));
+                    cr_assert_geq(r.memory[rank].buffers_bytes, last.memory[rank].buffers_bytes,
+                                  "%s %s, %d buffers", schedules[s], units[u], k);
+                }
+                if (k > 1)
+                    cr_assert_leq(r.metrics.iteration_s, last.metrics.iteration_s * (1 + 1e-12),
+                                  "%s %s, %d buffers", schedules[s], units[u], k);
+                last = r;
+            }
+        }
+}
+
 Test(gather_runs, what_cannot_be_is_refused)
 {
     static const char *const rows[][2] = {

@@ -50,7 +50,7 @@ Test(gathers, visits_are_those_of_breadth_first_pipelines)
     };
 
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        for (int buffers = 1; buffers <= 2; buffers++) {
+        for (int buffers = 1; buffers <= 5; buffers++) {
             PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
             const bool is_looped = strcmp(rows[k].schedule, "1f1b") != 0;
             struct pp_shape shape = {.ranks = rows[k].p,
@@ -105,7 +105,7 @@ static void check_case(struct pp_arena *arena, const struct pp_program *compute,
         const struct pp_arena_mark mark = pp_arena_mark(arena);
         for (int s = 0; s < compute->stages; s++)
             units[s] = at % 3 == 0 ? 1 : 1 + (s + at) % 4;
-        struct pp_lower_options options = cut_options(units, 1 + at % 2);
+        struct pp_lower_options options = cut_options(units, 1 + at % 5);
         options.post = at % 4;
         options.grad_sync = at % 3;
         options.has_sync = at > 5;
@@ -180,6 +180,11 @@ Test(gathers, one_buffer_two_buffers_and_layers_by_hand)
                   "0AG.forward (0AG.forward)WAIT 1AG.forward 0F0 0DROP (1AG.forward)WAIT "
                   "0AG.backward 1F0 1B0 1DROP 1RS.visit (0AG.backward)WAIT 0B0 0DROP "
                   "(1RS.visit)WAIT 0RS.visit (0RS.visit)WAIT 1U 0U\n");
+    options.gather_buffers = 3;
+    cells_text_is(lower_text(arena, head_of(2, 1), "0F0 1F0 1B0 0B0", &options),
+                  "0AG.forward (0AG.forward)WAIT 1AG.forward 0AG.backward 0F0 0DROP "
+                  "(1AG.forward)WAIT 1F0 1B0 1DROP 1RS.visit (0AG.backward)WAIT 0B0 0DROP "
+                  "0RS.visit (1RS.visit)WAIT (0RS.visit)WAIT 1U 0U\n");
     options = cut_options(layers, 2);
     cells_text_is(lower_text(arena, head_of(1, 2), "0F0 0F1 0B0 0B1", &options),
                   "0AG.forward (0AG.forward)WAIT 0AG.forward 0F0 0DROP (0AG.forward)WAIT "

@@ -205,3 +205,59 @@ Test(shards, gathers_inside_of_an_op_are_the_closed_form)
     cr_assert_float_eq(second->memory[0].params_bytes, one->memory[0].params_bytes * (1 + 16 / 8.0),
                        1);
 }
+
+/* Seconds of a layer in a forward. */
+static double forward_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+{
+    const struct pp_work work = pp_roofline_work(in, 0);
+
+    return pp_roofline_layer(in, kind, work, PP_PASS_F).s +
+           pp_roofline_tp_s(in, kind, work, PP_PASS_F);
+}
+
+/* The more buffers the less shows. With room for all layers they come as fast as the links allow:
+ * layer i starts when it and all before it have come, and what is behind it is computed then. */
+static void check_buffers(int seq, bool is_bound_by_links)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct setting setting = {"llama2-7b", "a100", 1, 1, 16, 1, 1, seq};
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
+    static const int kinds[] = {PP_F, PP_B, PP_I, PP_W};
+    const struct pp_costs *whole = costs_of(arena, &in), *last = NULL, *first = NULL;
+    const struct pp_device_group all = {16, 8, 2};
+
+    in.state = pp_state_spec_zero(3, pp_cost_replicas(&in));
+    for (in.state.buffers = 1; in.state.buffers <= model.layers + 2; in.state.buffers++) {
+        const struct pp_costs *costs = costs_of(arena, &in);
+        for (size_t k = 0; last && k < sizeof kinds / sizeof *kinds; k++)
+            cr_assert_leq(costs->op[kinds[k]][0].ps, last->op[kinds[k]][0].ps, "%d buffers",
+                          in.state.buffers);
+        first = in.state.buffers == 2 ? costs : first;
+        last = costs;
+    }
+    const double layers = model.layers, block = 2 * pp_model_layer_params(&model, PP_LAYER_BLOCK),
+                 head = 2 * pp_model_layer_params(&model, PP_LAYER_HEAD),
+                 gather_s = pp_roofline_collective_s(&in, PP_AG, all, block),
+                 last_s = pp_roofline_collective_s(&in, PP_AG, all, block + head),
+                 head_s = forward_s(&in, PP_LAYER_HEAD), all_s = pp_units_s(whole->op[PP_F][0].ps),
+                 embedding_s = forward_s(&in, PP_LAYER_EMBEDDING),
+                 layer_s = (all_s - head_s - embedding_s) / layers;
+    double end_s = all_s;
+    for (int i = 1; i < model.layers; i++)
+        end_s = fmax(end_s, (i < model.layers - 1 ? i * gather_s : (i - 1) * gather_s + last_s) +
+                                (layers - i) * layer_s + head_s);
+    const double hidden_s = (layers - 2) * gather_s + last_s - (end_s - all_s),
+                 share = pp_roofline_framework(&in)->gather_share_frac;
+    cr_assert_float_eq(pp_units_s(last->op[PP_F][0].gather_ps), end_s - all_s + share * hidden_s,
+                       1e-9);
+    cr_assert_eq(end_s > all_s, is_bound_by_links);
+    cr_assert_eq(last->op[PP_F][0].ps < first->op[PP_F][0].ps, !is_bound_by_links);
+}
+
+Test(shards, more_buffers_hide_more_of_the_gathers)
+{
+    check_buffers(768, true);
+    check_buffers(1024, false); /* the head's comes while two layers compute */
+}
