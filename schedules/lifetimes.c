@@ -29,38 +29,13 @@ struct pp_cell_life *pp_lifetimes_sparse(const struct pp_lifetimes *lives, uint6
     return index ? &lives->cells[*index] : NULL;
 }
 
-static void note_compute(struct pp_cell_life *cell, int kind, int32_t at)
+struct pp_cell_life *pp_lifetimes_new(struct pp_lifetimes *lives, int stage, int granule, int split)
 {
-    if (kind == PP_F)
-        cell->forward = at;
-    else if (kind == PP_R)
-        cell->recompute = at;
-    if (kind == PP_B || kind == PP_I)
-        cell->backward = at;
-    if (kind == PP_B || kind == PP_W)
-        cell->freed = at;
-}
-
-void pp_lifetimes_note(struct pp_lifetimes *lives, const struct pp_op *op, int position)
-{
-    const bool is_compute = op->kind != PP_WAIT;
-
-    if (!pp_lifetimes_notes(op->kind, op->aux))
-        return;
-    for (int g = op->mb; g < op->mb + op->granules; g++) {
-        struct pp_cell_life *cell = pp_lifetimes_at(lives, op->stage, g, op->split);
-
-        if (!cell && is_compute && !lives->is_dense && op->stage < lives->stages &&
-            op->split < lives->splits && g < lives->granules) {
-            const uint64_t number = pp_lifetimes_number(lives, op->stage, g, op->split);
-            cell = &lives->cells[*pp_map64_at(&lives->map, number, lives->count)];
-            lives->count++;
-        }
-        if (cell && is_compute)
-            note_compute(cell, op->kind, position + 1);
-        else if (cell)
-            cell->wait[op->aux == PP_SEND_B] = position + 1;
-    }
+    if (lives->is_dense || stage < 0 || stage >= lives->stages || granule < 0 ||
+        granule >= lives->granules || split < 0 || split >= lives->splits)
+        return NULL;
+    const uint64_t number = pp_lifetimes_number(lives, stage, granule, split);
+    return &lives->cells[*pp_map64_at(&lives->map, number, lives->count++)];
 }
 
 /* ---- questions -------------------------------------------------------------------------------*/
@@ -85,30 +60,4 @@ bool pp_lifetimes_is_recomputed(const struct pp_lifetimes *lives, const struct p
         if (!pp_lifetimes_cell(lives, forward->stage, g, forward->split).recompute)
             return false;
     return forward->granules > 0;
-}
-
-int pp_lifetimes_read(const struct pp_lifetimes *lives, const struct pp_op *op, int stage,
-                      int direction)
-{
-    int last = 0;
-
-    for (int g = op->mb; g < op->mb + op->granules; g++) {
-        const struct pp_cell_life cell = pp_lifetimes_cell(lives, stage, g, op->split);
-        const int at = direction ? cell.backward : cell.forward;
-
-        last = at > last ? at : last;
-    }
-    return last - 1;
-}
-
-int pp_lifetimes_made(const struct pp_lifetimes *lives, const struct pp_op *send)
-{
-    return pp_lifetimes_read(lives, send, send->stage, send->kind == PP_SEND_B);
-}
-
-int pp_lifetimes_sent(const struct pp_lifetimes *lives, const struct pp_op *send)
-{
-    return pp_lifetimes_cell(lives, send->stage, send->mb, send->split)
-               .wait[send->kind == PP_SEND_B] -
-           1;
 }

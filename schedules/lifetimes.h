@@ -35,7 +35,6 @@ struct pp_lifetimes {
  * granules. */
 struct pp_lifetimes pp_lifetimes_create(struct pp_arena *arena, int stages, int granules,
                                         int splits, int64_t covered);
-void pp_lifetimes_note(struct pp_lifetimes *lives, const struct pp_op *op, int position);
 /* Whether anything is noted of such an instruction. */
 static inline bool pp_lifetimes_notes(int kind, int aux)
 {
@@ -75,12 +74,64 @@ static inline struct pp_cell_life pp_lifetimes_cell(const struct pp_lifetimes *l
 int pp_lifetimes_freed(const struct pp_lifetimes *lives, const struct pp_op *op);
 /* F: every granule of it has an R. */
 bool pp_lifetimes_is_recomputed(const struct pp_lifetimes *lives, const struct pp_op *forward);
+
+/* A cell of a table that is not dense, which no instruction has named before; else NULL. */
+struct pp_cell_life *pp_lifetimes_new(struct pp_lifetimes *lives, int stage, int granule,
+                                      int split);
+
+static inline void pp_lifetimes_note(struct pp_lifetimes *lives, const struct pp_op *op,
+                                     int position)
+{
+    const int kind = op->kind;
+    const bool is_compute = kind != PP_WAIT;
+
+    if (!pp_lifetimes_notes(kind, op->aux))
+        return;
+    for (int g = op->mb; g < op->mb + op->granules; g++) {
+        struct pp_cell_life *cell = pp_lifetimes_at(lives, op->stage, g, op->split);
+
+        if (!cell && is_compute)
+            cell = pp_lifetimes_new(lives, op->stage, g, op->split);
+        if (!cell)
+            continue;
+        if (!is_compute)
+            cell->wait[op->aux == PP_SEND_B] = position + 1;
+        if (kind == PP_F)
+            cell->forward = position + 1;
+        if (kind == PP_R)
+            cell->recompute = position + 1;
+        if (kind == PP_B || kind == PP_I)
+            cell->backward = position + 1;
+        if (kind == PP_B || kind == PP_W)
+            cell->freed = position + 1;
+    }
+}
+
 /* Last reader of a tensor named by the stage that reads it (as a RECV is), 0 forward, 1 backward.
  */
-int pp_lifetimes_read(const struct pp_lifetimes *lives, const struct pp_op *op, int stage,
-                      int direction);
+static inline int pp_lifetimes_read(const struct pp_lifetimes *lives, const struct pp_op *op,
+                                    int stage, int direction)
+{
+    int last = 0;
+
+    for (int g = op->mb; g < op->mb + op->granules; g++) {
+        const struct pp_cell_life *cell = pp_lifetimes_at(lives, stage, g, op->split);
+        const int at = !cell ? 0 : direction ? cell->backward : cell->forward;
+
+        last = at > last ? at : last;
+    }
+    return last - 1;
+}
 /* SEND: its producer, and the WAIT for it. */
-int pp_lifetimes_made(const struct pp_lifetimes *lives, const struct pp_op *send);
-int pp_lifetimes_sent(const struct pp_lifetimes *lives, const struct pp_op *send);
+static inline int pp_lifetimes_made(const struct pp_lifetimes *lives, const struct pp_op *send)
+{
+    return pp_lifetimes_read(lives, send, send->stage, send->kind == PP_SEND_B);
+}
+static inline int pp_lifetimes_sent(const struct pp_lifetimes *lives, const struct pp_op *send)
+{
+    const struct pp_cell_life *cell = pp_lifetimes_at(lives, send->stage, send->mb, send->split);
+
+    return cell ? cell->wait[send->kind == PP_SEND_B] - 1 : -1;
+}
 
 #endif

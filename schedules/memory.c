@@ -65,7 +65,7 @@ static void find_peak(const struct pp_memory_walk *w, struct pp_rank_memory *mem
         buffers += change->buffer_taken;
         cells += change->cells_taken;
         away += change->away_taken;
-        peak_away = fmax(peak_away, away);
+        peak_away = away > peak_away ? away : peak_away;
         if (cells > peak_cells) {
             peak_cells = cells;
             if (!w->has_bytes)
@@ -78,7 +78,7 @@ static void find_peak(const struct pp_memory_walk *w, struct pp_rank_memory *mem
             memory->peak_at = w->begin + at;
         }
         double *most = w->p->kind[w->begin + at] == PP_U ? &update_bytes : &other_bytes;
-        *most = fmax(*most, saved + buffers);
+        *most = saved + buffers > *most ? saved + buffers : *most;
         saved -= change->saved_given;
         buffers -= change->buffer_given;
         cells -= change->cells_given;

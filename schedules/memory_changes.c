@@ -8,24 +8,6 @@
 
 /* ---- sizes -----------------------------------------------------------------------------------*/
 
-/* The share of `bytes` that one granule of one sequence split has. */
-static double cell_bytes(const struct pp_memory_walk *w, double bytes)
-{
-    return rint(bytes / ((double)w->p->granules * w->p->splits));
-}
-
-/* Bytes between `stage` and the next one, for one cell; the gradient is as large. */
-static double boundary_bytes(const struct pp_memory_walk *w, int stage)
-{
-    return w->has_bytes && stage >= 0 && stage < w->costs->stages
-               ? cell_bytes(w, w->costs->memory[stage].boundary_bytes)
-               : 0;
-}
-
-struct saved {
-    double all, checkpoint, kept_for_weights; /* bytes of one cell */
-};
-
 static const struct pp_stage_memory *stage_memory(const struct pp_memory_walk *w, int stage)
 {
     static const struct pp_stage_memory none = {0};
@@ -33,16 +15,45 @@ static const struct pp_stage_memory *stage_memory(const struct pp_memory_walk *w
     return w->has_bytes && stage < w->costs->stages ? &w->costs->memory[stage] : &none;
 }
 
-static struct saved saved_of(const struct pp_memory_walk *w, int stage)
+/* The share of `bytes` that one granule of one sequence split has. */
+static double cell_bytes(const struct pp_program *p, double bytes)
 {
-    const struct pp_stage_memory *memory = stage_memory(w, stage);
-    const double all = cell_bytes(w, memory->saved_bytes);
-    const double checkpoint = cell_bytes(w, memory->checkpoint_bytes);
-    return (struct saved){all, checkpoint < all ? checkpoint : all,
-                          rint(all * memory->weight_grad_frac)};
+    return rint(bytes / ((double)p->granules * p->splits));
+}
+
+static struct pp_memory_sizes *sizes_of(struct pp_arena *arena, const struct pp_memory_walk *w)
+{
+    const struct pp_program *p = w->p;
+    struct pp_memory_sizes *sizes = PP_ARRAY(arena, struct pp_memory_sizes, p->stages);
+
+    for (int stage = 0; stage < p->stages; stage++) {
+        const struct pp_stage_memory *memory = stage_memory(w, stage);
+        const double saved = cell_bytes(p, memory->saved_bytes),
+                     checkpoint = cell_bytes(p, memory->checkpoint_bytes);
+        sizes[stage] =
+            (struct pp_memory_sizes){.saved = saved,
+                                     .checkpoint = checkpoint < saved ? checkpoint : saved,
+                                     .kept_for_weights = rint(saved * memory->weight_grad_frac),
+                                     .boundary = cell_bytes(p, memory->boundary_bytes),
+                                     .forward = cell_bytes(p, memory->forward_bytes),
+                                     .backward = cell_bytes(p, memory->backward_bytes)};
+    }
+    return sizes;
+}
+
+/* Bytes between `stage` and the next one, for one cell; the gradient is as large. */
+static double boundary_bytes(const struct pp_memory_walk *w, int stage)
+{
+    return stage >= 0 ? w->sizes[stage].boundary : 0;
 }
 
 /* ---- what instructions take and give ---------------------------------------------------------*/
+
+/* Of the rank at hand. */
+static struct pp_op op_at(const struct pp_memory_walk *w, int at)
+{
+    return pp_program_op(w->p, w->begin + at);
+}
 
 /* What position `until` reads is given back there; both ops of a pair end together. Behind the list
  * (never) when nobody reads it after `from`. */
@@ -128,8 +139,9 @@ static void make_grads(struct pp_memory_walk *w, const struct pp_op *op, int at)
     w->whole[op->stage].has_grads = true;
 }
 
-static void change_gather(struct pp_memory_walk *w, const struct pp_op *op, int at)
+static void change_gather(struct pp_memory_walk *w, int at)
 {
+    const struct pp_op here = op_at(w, at), *op = &here;
     struct pp_memory_whole *whole = gathers_of(w, op) ? &w->whole[op->stage] : NULL;
 
     if (!whole || !pp_purpose_is_gather(op->version) || whole->count == 2)
@@ -139,8 +151,9 @@ static void change_gather(struct pp_memory_walk *w, const struct pp_op *op, int 
         purpose_bytes(w, op->version, op->stage);
 }
 
-static void change_drop(struct pp_memory_walk *w, const struct pp_op *op, int at)
+static void change_drop(struct pp_memory_walk *w, int at)
 {
+    const struct pp_op here = op_at(w, at), *op = &here;
     struct pp_memory_whole *whole = gathers_of(w, op) ? &w->whole[op->stage] : NULL;
 
     if (!whole || whole->count == 0)
@@ -151,8 +164,9 @@ static void change_drop(struct pp_memory_walk *w, const struct pp_op *op, int at
 }
 
 /* The next gradients of the stage go elsewhere while these are scattered. */
-static void change_scatter(struct pp_memory_walk *w, const struct pp_op *op, int at)
+static void change_scatter(struct pp_memory_walk *w, int at)
 {
+    const struct pp_op here = op_at(w, at), *op = &here;
     if (!gathers_of(w, op) || op->version != PP_FOR_VISIT)
         return;
     if (!w->whole[op->stage].has_grads)
@@ -165,12 +179,12 @@ static void change_scatter(struct pp_memory_walk *w, const struct pp_op *op, int
 /* What is kept of the cells of an op between its forward and what uses them first. */
 static double kept_bytes(const struct pp_memory_walk *w, const struct pp_op *op)
 {
-    const struct saved saved = saved_of(w, op->stage);
+    const struct pp_memory_sizes *size = &w->sizes[op->stage];
     double bytes = 0;
 
     for (int g = op->mb; g < op->mb + op->granules; g++) {
         const struct pp_cell_life cell = pp_lifetimes_cell(&w->lives, op->stage, g, op->split);
-        bytes += cell.recompute ? saved.checkpoint : saved.all;
+        bytes += cell.recompute ? size->checkpoint : size->saved;
     }
     return bytes;
 }
@@ -192,16 +206,18 @@ static double moved_bytes(const struct pp_memory_walk *w, const struct pp_op *op
                     : resting_bytes(w, op);
 }
 
-static void change_bits(struct pp_memory_walk *w, const struct pp_op *op, int at)
+static void change_bits(struct pp_memory_walk *w, int at)
 {
+    const struct pp_op here = op_at(w, at), *op = &here;
     const double full = kept_bytes(w, op), resting = resting_bytes(w, op);
 
     w->changes[at].saved_taken += op->kind == PP_Q ? resting : full;
     w->changes[at].saved_given += op->kind == PP_Q ? full : resting;
 }
 
-static void change_copy(struct pp_memory_walk *w, const struct pp_op *op, int at)
+static void change_copy(struct pp_memory_walk *w, int at)
 {
+    const struct pp_op here = op_at(w, at), *op = &here;
     if (op->version == PP_FOR_DOWN)
         w->changes[at].away_taken += moved_bytes(w, op);
     else if (op->version == PP_FOR_UP)
@@ -216,8 +232,9 @@ static void wait_copy(struct pp_memory_walk *w, const struct pp_op *op, int at)
         w->changes[at].away_given += moved_bytes(w, op);
 }
 
-static void change_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
+static void change_move(struct pp_memory_walk *w, int at)
 {
+    const struct pp_op here = op_at(w, at), *op = &here;
     if (op->version == PP_FOR_FETCH)
         w->changes[at].buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);
 }
@@ -228,8 +245,9 @@ static void wait_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
         w->changes[at].buffer_given += rint(stage_memory(w, op->stage)->fetched_bytes);
 }
 
-static void change_wait(struct pp_memory_walk *w, const struct pp_op *op, int at)
+static void change_wait(struct pp_memory_walk *w, int at)
 {
+    const struct pp_op here = op_at(w, at), *op = &here;
     if (op->aux == PP_COPY)
         wait_copy(w, op, at);
     if (op->aux == PP_MOVE)
@@ -238,67 +256,73 @@ static void change_wait(struct pp_memory_walk *w, const struct pp_op *op, int at
         w->changes[at].buffer_given += purpose_bytes(w, PP_FOR_VISIT, op->stage);
 }
 
-static void change_forward(struct pp_memory_walk *w, const struct pp_op *op, int at)
+static void change_forward(struct pp_memory_walk *w, int at)
 {
-    const struct saved saved = saved_of(w, op->stage);
+    const struct pp_op here = op_at(w, at), *op = &here;
+    const struct pp_memory_sizes *size = &w->sizes[op->stage];
 
     w->changes[at].cells_taken += op->granules;
     if (w->is_infer)
         end_of(w, at, at)->cells_given += op->granules;
     for (int g = op->mb; g < op->mb + op->granules && !w->is_infer; g++) {
         const struct pp_cell_life cell = pp_lifetimes_cell(&w->lives, op->stage, g, op->split);
-        w->changes[at].saved_taken += cell.recompute ? saved.checkpoint : saved.all;
+        w->changes[at].saved_taken += cell.recompute ? size->checkpoint : size->saved;
     }
     hand_over(w, op, at, 0);
     use_params(w, op, at);
     if (!w->is_infer)
-        use_scratch(w, at, op->granules * cell_bytes(w, stage_memory(w, op->stage)->forward_bytes));
+        use_scratch(w, at, op->granules * size->forward);
 }
 
-static void change_recompute(struct pp_memory_walk *w, const struct pp_op *op, int at)
+static void change_recompute(struct pp_memory_walk *w, int at)
 {
-    const struct saved saved = saved_of(w, op->stage);
+    const struct pp_op here = op_at(w, at), *op = &here;
+    const struct pp_memory_sizes *size = &w->sizes[op->stage];
 
-    w->changes[at].saved_taken += op->granules * (saved.all - saved.checkpoint);
+    w->changes[at].saved_taken += op->granules * (size->saved - size->checkpoint);
 }
 
-static void change_backward(struct pp_memory_walk *w, const struct pp_op *op, int at)
+static void change_backward(struct pp_memory_walk *w, int at)
 {
-    const struct saved saved = saved_of(w, op->stage);
+    const struct pp_op here = op_at(w, at), *op = &here;
+    const struct pp_memory_sizes *size = &w->sizes[op->stage];
     const bool is_full = op->kind == PP_B;
 
     w->changes[at].cells_given += is_full ? op->granules : 0;
     w->changes[at].saved_given +=
-        op->granules * (is_full ? saved.all : saved.all - saved.kept_for_weights);
+        op->granules * (is_full ? size->saved : size->saved - size->kept_for_weights);
     hand_over(w, op, at, 1);
-    const double grads = op->granules * cell_bytes(w, stage_memory(w, op->stage)->backward_bytes);
-    const double dense = dense_grad_bytes(w, op->stage, op->granules * saved.all);
+    const double grads = op->granules * size->backward;
+    const double dense = dense_grad_bytes(w, op->stage, op->granules * size->saved);
     use_scratch(w, at, is_full ? fmax(grads, dense) : grads);
     use_params(w, op, at);
     if (is_full)
         make_grads(w, op, at);
 }
 
-static void change_weights(struct pp_memory_walk *w, const struct pp_op *op, int at)
+static void change_weights(struct pp_memory_walk *w, int at)
 {
+    const struct pp_op here = op_at(w, at), *op = &here;
     w->changes[at].cells_given += op->granules;
-    const double freed_bytes = op->granules * saved_of(w, op->stage).kept_for_weights;
+    const double freed_bytes = op->granules * w->sizes[op->stage].kept_for_weights;
     w->changes[at].saved_given += freed_bytes;
     use_scratch(w, at, dense_grad_bytes(w, op->stage, freed_bytes));
     make_grads(w, op, at);
 }
 
 /* The optimizer goes over all parameters of the rank at once. */
-static void change_update(struct pp_memory_walk *w, const struct pp_op *op, int at)
+static void change_update(struct pp_memory_walk *w, int at)
 {
+    const struct pp_op here = op_at(w, at), *op = &here;
     const double bytes = rint(stage_memory(w, op->stage)->update_bytes);
 
     w->changes[at].buffer_taken += bytes;
     w->changes[w->last_update].buffer_given += bytes;
 }
 
-static void change_recv(struct pp_memory_walk *w, const struct pp_op *op, int at)
+static void change_recv(struct pp_memory_walk *w, int at)
 {
+    const struct pp_op here = op_at(w, at), *op = &here;
     const int direction = op->kind == PP_RECV_B;
     const double bytes = op->granules * boundary_bytes(w, direction ? op->stage : op->stage - 1);
 
@@ -306,8 +330,9 @@ static void change_recv(struct pp_memory_walk *w, const struct pp_op *op, int at
     end_of(w, at, pp_lifetimes_read(&w->lives, op, op->stage, direction))->buffer_given += bytes;
 }
 
-static void change_send(struct pp_memory_walk *w, const struct pp_op *op, int at)
+static void change_send(struct pp_memory_walk *w, int at)
 {
+    const struct pp_op here = op_at(w, at), *op = &here;
     const int made = pp_lifetimes_made(&w->lives, op);
     const double bytes =
         op->granules * boundary_bytes(w, op->kind == PP_SEND_B ? op->stage - 1 : op->stage);
@@ -316,7 +341,13 @@ static void change_send(struct pp_memory_walk *w, const struct pp_op *op, int at
     end_of(w, at, pp_lifetimes_sent(&w->lives, op))->buffer_given += bytes;
 }
 
-static void (*const change_of[PP_OP_KINDS])(struct pp_memory_walk *, const struct pp_op *, int) = {
+/* Nothing is taken or given with it: the tensors of a message live by their lifetimes. */
+static bool is_plain_wait(int kind)
+{
+    return pp_op_kinds[kind].stream == PP_STREAM_CHANNEL;
+}
+
+static void (*const change_of[PP_OP_KINDS])(struct pp_memory_walk *, int) = {
     [PP_F] = change_forward,   [PP_R] = change_recompute, [PP_B] = change_backward,
     [PP_I] = change_backward,  [PP_W] = change_weights,   [PP_RECV_F] = change_recv,
     [PP_RECV_B] = change_recv, [PP_SEND_F] = change_send, [PP_SEND_B] = change_send,
@@ -338,6 +369,7 @@ struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct
     int64_t covered = 0;
     int longest = 0;
 
+    w.sizes = sizes_of(scratch, &w);
     for (int i = 0; i < pp_program_size(p); i++)
         covered += pp_op_is_compute(p->kind[i]) ? p->granule_count[i] : 0;
     w.lives =
@@ -376,9 +408,7 @@ void pp_memory_walk_rank(struct pp_memory_walk *w, int rank)
     for (int at = 0; at < w->count; at++) {
         const int kind = w->p->kind[w->begin + at];
 
-        if (!change_of[kind])
-            continue;
-        const struct pp_op op = pp_program_op(w->p, w->begin + at);
-        change_of[kind](w, &op, at);
+        if (change_of[kind] && !(kind == PP_WAIT && is_plain_wait(w->p->aux[w->begin + at])))
+            change_of[kind](w, at);
     }
 }

@@ -13,6 +13,14 @@ struct pp_memory_change {
     int cells_taken, cells_given;      /* activations, in (granule, split) cells */
 };
 
+/* Bytes of one cell of a stage, whole ones. */
+struct pp_memory_sizes {
+    double saved, checkpoint; /* from the forward on: all, or until it is computed again */
+    double kept_for_weights;  /* of what is saved, from I to W */
+    double boundary;          /* what passes on to the next stage, and comes back */
+    double forward, backward; /* while that runs */
+};
+
 /* What is whole of a stage whose parameters or gradients are cut. */
 struct pp_memory_whole {
     double params[2]; /* bytes of gathers that are not dropped, in their order */
@@ -24,6 +32,7 @@ struct pp_memory_walk {
     const struct pp_program *p;
     const struct pp_costs *costs;
     struct pp_lifetimes lives;
+    const struct pp_memory_sizes *sizes; /* [stage]; all 0 without bytes */
     bool is_infer, has_bytes, has_buffers;
     struct pp_memory_change
         *changes;     /* [position in the rank at hand], one more for what is never given */
