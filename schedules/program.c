@@ -1,5 +1,5 @@
 /* schedules/program.c — lists to program and back. The linking of messages, collectives and waits
- * is in program_link.c. */
+ * is in program_link.c, the storing of instructions in program_store.c. */
 #include "schedules/program.h"
 #include "schedules/program_private.h"
 
@@ -141,118 +141,6 @@ static void allocate_arrays(const struct pp_freeze *f)
         *words[i] = pp_arena_alloc_raw(f->arena, (n + 1) * sizeof(int32_t));
 }
 
-static bool op_has_mb(const struct pp_op *op)
-{
-    return pp_op_kinds[op->kind == PP_WAIT ? op->aux : op->kind].has_mb;
-}
-
-/* A bucket of a collective, or the WAIT for one. */
-static bool op_is_cut(const struct pp_op *op)
-{
-    const bool is_wait = op->kind == PP_WAIT;
-
-    return op->granules > 1 && pp_op_has_buckets(is_wait ? op->aux : op->kind) &&
-           !(is_wait ? op->peer != 0 : op->aux == PP_TIED);
-}
-
-static enum pp_status check_micro_batch(const struct pp_freeze *f, int rank, int at)
-{
-    const struct pp_op *op = &f->lists->ops[rank][at];
-    const struct pp_program *p = f->p;
-    const int ids = p->micro_batches * p->granules, granules = op->granules ? op->granules : 1;
-
-    if (op->mb < 0 || op->mb > ids - granules)
-        return pp_freeze_error(f, rank, at, "micro-batch ids are 0 to %d", ids - 1);
-    if (granules > 1 && op->mb / p->granules != (op->mb + granules - 1) / p->granules)
-        return pp_freeze_error(f, rank, at, "granules of different micro-batches (%d each)",
-                               p->granules);
-    if (op->split >= p->splits)
-        return pp_freeze_error(f, rank, at, "sequence splits are 0 to %d", p->splits - 1);
-    for (int id = op->mb + 1; id < op->mb + granules; id++)
-        if (p->pipe_of[id] != p->pipe_of[op->mb])
-            return pp_freeze_error(f, rank, at, "granules of different pipelines");
-    return PP_OK;
-}
-
-/* A forward marked first and a backward marked second are neighbours; nothing else is marked. */
-static bool is_fused_badly(const struct pp_freeze *f, int rank, int at)
-{
-    const struct pp_op *list = f->lists->ops[rank], *op = &list[at];
-
-    if (!pp_op_is_compute(op->kind) || op->aux == 0)
-        return false;
-    if (op->aux == PP_FUSED_FIRST)
-        return op->kind != PP_F || at + 1 >= f->lists->count[rank] || list[at + 1].kind != PP_B ||
-               list[at + 1].aux != PP_FUSED_SECOND;
-    return op->aux != PP_FUSED_SECOND || op->kind != PP_B || at == 0 || list[at - 1].kind != PP_F ||
-           list[at - 1].aux != PP_FUSED_FIRST;
-}
-
-static enum pp_status check_op(const struct pp_freeze *f, int rank, int at)
-{
-    const struct pp_op *op = &f->lists->ops[rank][at];
-
-    if (op->kind >= PP_OP_KINDS)
-        return pp_freeze_error(f, rank, at, "unknown kind %d", op->kind);
-    if (op->kind == PP_WAIT && (op->aux >= PP_OP_KINDS || !pp_op_is_posted(op->aux)))
-        return pp_freeze_error(f, rank, at, "nothing to wait for");
-    if (op->stage >= f->p->stages)
-        return pp_freeze_error(f, rank, at, "stages are 0 to %d", f->p->stages - 1);
-    if (pp_op_has_purpose(op->kind) && op->version &&
-        (op->version >= PP_PURPOSES || pp_purpose_kinds[op->version] != op->kind))
-        return pp_freeze_error(f, rank, at, "this kind has no such purpose");
-    if (op_has_mb(op))
-        PP_TRY(check_micro_batch(f, rank, at));
-    else if (op_is_cut(op) && op->split >= op->granules)
-        return pp_freeze_error(f, rank, at, "buckets are 0 to %d", op->granules - 1);
-    else if (op->pipe >= f->p->pipelines)
-        return pp_freeze_error(f, rank, at, "pipelines are 0 to %d", f->p->pipelines - 1);
-    if (is_fused_badly(f, rank, at))
-        return pp_freeze_error(f, rank, at,
-                               "an overlapped pair is a forward directly before a full backward");
-    return PP_OK;
-}
-
-/* The arrays of one rank, not known to overlap with anything: the stores stay apart. */
-struct columns {
-    uint8_t *restrict kind, *restrict aux, *restrict split, *restrict granule_count,
-                                                                *restrict version;
-    uint16_t *restrict stage, *restrict pipe, *restrict peer;
-    int32_t *restrict mb, *restrict arg, *restrict slot;
-};
-
-static void store_ops(const struct pp_freeze *f, int rank)
-{
-    const struct pp_program *p = f->p;
-    const int begin = p->begin[rank], count = f->lists->count[rank];
-    const struct pp_op *restrict ops = f->lists->ops[rank];
-    const uint16_t *restrict pipe_of = p->pipe_of;
-    const struct columns c = {p->kind + begin,          p->aux + begin,     p->split + begin,
-                              p->granule_count + begin, p->version + begin, p->stage + begin,
-                              p->pipe + begin,          p->peer + begin,    p->mb + begin,
-                              p->arg + begin,           p->slot + begin};
-
-    for (int at = 0; at < count; at++) {
-        const struct pp_op *op = &ops[at];
-        const bool has_mb = op_has_mb(op), is_cut = op_is_cut(op);
-        const bool has_aux = op->kind == PP_WAIT || op->kind == PP_AR || pp_op_is_compute(op->kind);
-
-        c.kind[at] = op->kind;
-        c.aux[at] = has_aux ? op->aux : 0;
-        c.split[at] = has_mb || is_cut ? op->split : 0;
-        c.granule_count[at] = is_cut    ? op->granules
-                              : !has_mb ? 0
-                                        : (op->granules ? op->granules : 1);
-        c.version[at] = op->version;
-        c.stage[at] = op->stage;
-        c.pipe[at] = has_mb ? pipe_of[op->mb] : op->pipe;
-        c.peer[at] = 0;
-        c.mb[at] = has_mb ? op->mb : -1;
-        c.arg[at] = -1;
-        c.slot[at] = op->slot;
-    }
-}
-
 static void store_places(const struct pp_freeze *f, int rank)
 {
     const struct pp_program *p = f->p;
@@ -264,29 +152,17 @@ static void store_places(const struct pp_freeze *f, int rank)
     memcpy(p->column + p->begin[rank], f->head->column[rank], bytes);
 }
 
-/* What the later steps look at; most of a program is neither. */
-static void find_subsets(struct pp_freeze *f)
+/* Room for what the later steps look at; most of a program is neither. */
+static void allocate_subsets(struct pp_freeze *f)
 {
     const struct pp_program *p = f->p;
     const size_t bytes = sizeof(int32_t) * (size_t)(pp_program_size(p) + 1);
-    struct pp_subset *m = &f->messages, *c = &f->collectives;
-    int32_t messages = 0, collectives = 0;
 
-    m->at = pp_arena_alloc_raw(f->scratch, bytes);
-    c->at = pp_arena_alloc_raw(f->scratch, bytes);
-    m->begin = PP_ARRAY(f->scratch, int32_t, p->ranks + 1);
-    c->begin = PP_ARRAY(f->scratch, int32_t, p->ranks + 1);
-    for (int r = 0; r < p->ranks; r++) {
-        for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
-            const enum pp_stream stream = pp_op_kinds[p->kind[i]].stream;
-            if (stream == PP_STREAM_CHANNEL)
-                m->at[messages++] = i;
-            else if (stream == PP_STREAM_REDUCE)
-                c->at[collectives++] = i;
-        }
-        m->begin[r + 1] = messages;
-        c->begin[r + 1] = collectives;
-    }
+    f->messages.at = pp_arena_alloc_raw(f->scratch, bytes);
+    f->collectives.at = pp_arena_alloc_raw(f->scratch, bytes);
+    f->messages.begin = PP_ARRAY(f->scratch, int32_t, p->ranks + 1);
+    f->collectives.begin = PP_ARRAY(f->scratch, int32_t, p->ranks + 1);
+    f->other_posts = PP_ARRAY(f->scratch, int32_t, p->ranks);
 }
 
 enum pp_status pp_program_freeze(struct pp_arena *arena, const struct pp_program_head *head,
@@ -318,13 +194,11 @@ enum pp_status pp_program_freeze(struct pp_arena *arena, const struct pp_program
         p->pipe_of = PP_ARRAY(arena, uint16_t, head->micro_batches * head->granules);
     }
     allocate_arrays(&f);
+    allocate_subsets(&f);
     for (int r = 0; r < p->ranks; r++) {
-        for (int at = 0; at < lists->count[r]; at++)
-            PP_TRY(check_op(&f, r, at));
-        store_ops(&f, r);
+        PP_TRY(pp_freeze_ops(&f, r));
         store_places(&f, r);
     }
-    find_subsets(&f);
     PP_TRY(pp_freeze_channels(&f));
     PP_TRY(pp_freeze_collectives(&f));
     PP_TRY(pp_freeze_waits(&f));

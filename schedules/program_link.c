@@ -26,9 +26,10 @@ static int64_t edge_of(const struct pp_program *p, int i)
     return 2 * ((int64_t)p->pipe[i] * p->stages + sender) + !is_forward;
 }
 
-static enum pp_status find_peer(const struct pp_freeze *f, int rank, int i)
+/* A message whose stage has no partner, is elsewhere, or whose partner is here. */
+static enum pp_status check_peer(const struct pp_freeze *f, int rank, int i)
 {
-    struct pp_program *p = f->p;
+    const struct pp_program *p = f->p;
     const int at = i - p->begin[rank], kind = p->kind[i];
     const bool is_up = kind == PP_SEND_F || kind == PP_RECV_B; /* the partner is stage + 1 */
     const int partner = p->stage[i] + (is_up ? 1 : -1);
@@ -40,71 +41,95 @@ static enum pp_status find_peer(const struct pp_freeze *f, int rank, int i)
     if (home != rank)
         return pp_freeze_error(f, rank, at, "stage %d of this micro-batch is on rank %d, not here",
                                p->stage[i], home);
-    const int peer = pp_program_rank_of(p, p->pipe[i], partner);
-    if (peer == rank)
+    if (pp_program_rank_of(p, p->pipe[i], partner) == rank)
         return pp_freeze_error(f, rank, at, "stage %d is on the same rank: no message is needed",
                                partner);
-    p->peer[i] = (uint16_t)peer;
     return PP_OK;
 }
 
-struct edge_key {
+struct edge {
     uint64_t channel; /* source, dest, pipe, kind: sorts channels */
-    int64_t edge;
+    int64_t number;
+    uint16_t source, dest;
+    int32_t sends, recvs;
+};
+struct edges {
+    int32_t *of; /* [number]: 1 + index in `data`, then its channel; 0 = unused */
+    struct edge *data;
+    int count, capacity;
 };
 
-static int compare_edges(const void *a, const void *b)
+/* The edge of message i, found or made once it is known to be right. */
+static enum pp_status find_edge(const struct pp_freeze *f, struct edges *edges, int rank, int i,
+                                struct edge **edge)
 {
-    const struct edge_key *x = a, *y = b;
+    const struct pp_program *p = f->p;
+    const int64_t number = edge_of(p, i);
+    const bool is_send = pp_op_is_send(p->kind[i]);
 
-    return (x->channel > y->channel) - (x->channel < y->channel);
+    if (number >= 0 && number < edge_count(p) && edges->of[number]) {
+        *edge = &edges->data[edges->of[number] - 1];
+        if ((is_send ? (*edge)->source : (*edge)->dest) == rank)
+            return PP_OK;
+    }
+    PP_TRY(check_peer(f, rank, i));
+    const bool is_back = number & 1;
+    const int pipe = p->pipe[i], sender = (int)(number / 2 - (int64_t)pipe * p->stages);
+    const int source = pp_program_rank_of(p, pipe, sender),
+              dest = pp_program_rank_of(p, pipe, sender + (is_back ? -1 : 1));
+    *edge = PP_PUSH(f->scratch, edges->data, edges->count, edges->capacity);
+    **edge = (struct edge){.channel = (uint64_t)source << 48 | (uint64_t)dest << 32 |
+                                      (uint64_t)pipe << 8 | is_back,
+                           .number = number,
+                           .source = (uint16_t)source,
+                           .dest = (uint16_t)dest};
+    edges->of[number] = edges->count;
+    return PP_OK;
 }
 
-/* The channel of every edge that is used (-1: unused), and the channels themselves. */
-static int32_t *number_channels(const struct pp_freeze *f)
+/* Give every message its peer and count those of every edge. */
+static enum pp_status find_edges(const struct pp_freeze *f, struct edges *edges)
 {
     struct pp_program *p = f->p;
-    const int64_t edges = edge_count(p);
-    int32_t *channel_of = pp_arena_alloc(f->scratch, (size_t)edges * sizeof(int32_t));
-    struct edge_key *keys = NULL;
-    int used = 0, capacity = 0;
 
     for (int r = 0; r < p->ranks; r++)
         for (int k = f->messages.begin[r]; k < f->messages.begin[r + 1]; k++) {
             const int i = f->messages.at[k];
-            const int64_t edge = edge_of(p, i);
-            if (channel_of[edge]++)
-                continue;
+            struct edge *edge;
+            PP_TRY(find_edge(f, edges, r, i, &edge));
             const bool is_send = pp_op_is_send(p->kind[i]);
-            const uint64_t source = is_send ? r : p->peer[i], dest = is_send ? p->peer[i] : r;
-            *PP_PUSH(f->scratch, keys, used, capacity) = (struct edge_key){
-                source << 48 | dest << 32 | (uint64_t)p->pipe[i] << 8 | (uint64_t)(edge & 1), edge};
+            p->peer[i] = is_send ? edge->dest : edge->source;
+            ++*(is_send ? &edge->sends : &edge->recvs);
         }
-    memset(channel_of, -1, (size_t)edges * sizeof(int32_t));
-    qsort(keys, (size_t)used, sizeof(*keys), compare_edges);
-    p->channels = PP_ARRAY(f->arena, struct pp_channel, used);
-    for (int k = 0; k < used; k++) {
-        if (k == 0 || keys[k].channel != keys[k - 1].channel)
-            p->channels[p->channel_count++] =
-                (struct pp_channel){.source = (uint16_t)(keys[k].channel >> 48),
-                                    .dest = (uint16_t)(keys[k].channel >> 32),
-                                    .pipe = (uint16_t)(keys[k].channel >> 8),
-                                    .kind = keys[k].edge & 1 ? PP_SEND_B : PP_SEND_F};
-        channel_of[keys[k].edge] = p->channel_count - 1;
-    }
-    return channel_of;
+    return PP_OK;
 }
 
-/* Give `arg` to all SENDs (or all RECVs): the running number within the channel. */
-static void number_messages(const struct pp_freeze *f, const int32_t *channel_of, int32_t *sends,
-                            int32_t *recvs)
+static int compare_edges(const void *a, const void *b)
+{
+    const struct edge *x = a, *y = b;
+
+    return (x->channel > y->channel) - (x->channel < y->channel);
+}
+
+/* Channels in the order of their ranks; `of` says that of every edge. `counts` are SENDs and RECVs
+ * of each. */
+static void make_channels(const struct pp_freeze *f, struct edges *edges, int32_t (*counts)[2])
 {
     struct pp_program *p = f->p;
 
-    for (int k = 0; k < f->messages.begin[p->ranks]; k++) {
-        const int i = f->messages.at[k];
-        int32_t *next = pp_op_is_send(p->kind[i]) ? sends : recvs;
-        p->arg[i] = next[channel_of[edge_of(p, i)]]++;
+    qsort(edges->data, (size_t)edges->count, sizeof(*edges->data), compare_edges);
+    p->channels = PP_ARRAY(f->arena, struct pp_channel, edges->count);
+    for (int k = 0; k < edges->count; k++) {
+        const struct edge *edge = &edges->data[k];
+        if (k == 0 || edge->channel != edge[-1].channel)
+            p->channels[p->channel_count++] =
+                (struct pp_channel){.source = edge->source,
+                                    .dest = edge->dest,
+                                    .pipe = (uint16_t)(edge->channel >> 8),
+                                    .kind = edge->number & 1 ? PP_SEND_B : PP_SEND_F};
+        edges->of[edge->number] = p->channel_count - 1;
+        counts[p->channel_count - 1][0] += edge->sends;
+        counts[p->channel_count - 1][1] += edge->recvs;
     }
 }
 
@@ -134,32 +159,38 @@ enum pp_status pp_freeze_channels(const struct pp_freeze *f)
 {
     struct pp_program *p = f->p;
     const struct pp_subset *messages = &f->messages;
+    struct edges edges = {0};
 
-    for (int r = 0; r < p->ranks; r++)
-        for (int k = messages->begin[r]; k < messages->begin[r + 1]; k++)
-            PP_TRY(find_peer(f, r, messages->at[k]));
     if (messages->begin[p->ranks] == 0)
         return PP_OK;
-
-    const int32_t *channel_of = number_channels(f);
-    int32_t *sends = PP_ARRAY(f->scratch, int32_t, p->channel_count + 1);
-    int32_t *recvs = PP_ARRAY(f->scratch, int32_t, p->channel_count + 1);
-    number_messages(f, channel_of, sends, recvs);
+    edges.of = pp_arena_alloc(f->scratch, (size_t)edge_count(p) * sizeof(int32_t));
+    PP_TRY(find_edges(f, &edges));
+    int32_t(*counts)[2] = (int32_t(*)[2])PP_ARRAY(f->scratch, int32_t, 2 * (size_t)edges.count);
+    int32_t(*next)[2] = (int32_t(*)[2])PP_ARRAY(f->scratch, int32_t, 2 * (size_t)edges.count);
+    make_channels(f, &edges, counts);
     for (int c = 0; c < p->channel_count; c++) {
-        if (sends[c] != recvs[c])
-            return unequal(f, channel_of, c, (int32_t[2]){sends[c], recvs[c]});
-        p->channels[c].first = p->message_count;
-        p->channels[c].count = sends[c];
-        p->message_count += sends[c];
+        if (counts[c][0] != counts[c][1])
+            return unequal(f, edges.of, c, counts[c]);
+        p->channels[c].first = next[c][0] = next[c][1] = p->message_count;
+        p->channels[c].count = counts[c][0];
+        p->message_count += counts[c][0];
     }
     for (int k = 0; k < messages->begin[p->ranks]; k++) {
         const int i = messages->at[k];
-        p->arg[i] += p->channels[channel_of[edge_of(p, i)]].first;
+        p->arg[i] = next[edges.of[edge_of(p, i)]][!pp_op_is_send(p->kind[i])]++;
     }
     return PP_OK;
 }
 
 /* ---- waits ----------------------------------------------------------------------------------- */
+
+/* The latest post of every name on the rank at hand. Those of messages stand in a table: there are
+ * about as many cells as messages, unless a file names few of an immense grid. */
+struct posts {
+    int32_t *messages;   /* [((kind * stages + stage) * ids + micro-batch) * splits + split]: 1 +
+                          * instruction, of any rank so far; NULL = in the map, too */
+    struct pp_map64 map; /* of other names, by wait_key() */
+};
 
 static uint64_t wait_key(const struct pp_program *p, int i, int kind, bool tied)
 {
@@ -174,41 +205,96 @@ static uint64_t wait_key(const struct pp_program *p, int i, int kind, bool tied)
            (uint64_t)p->stage[i] << 31 | which;
 }
 
+static bool is_in_table(const struct posts *posts, int kind)
+{
+    return posts->messages && pp_op_kinds[kind].stream == PP_STREAM_CHANNEL;
+}
+
+static int32_t *message_place(const struct pp_program *p, const struct posts *posts, int i,
+                              int kind)
+{
+    const size_t ids = (size_t)p->micro_batches * (size_t)p->granules;
+    const size_t row = (size_t)(kind - PP_SEND_F) * (size_t)p->stages + p->stage[i];
+
+    _Static_assert(PP_RECV_B - PP_SEND_F == 3, "kinds of messages are neighbours");
+    return &posts->messages[(row * ids + (size_t)p->mb[i]) * (size_t)p->splits + p->split[i]];
+}
+
+/* Posts of a rank that may stand in the map, at most. */
+static int count_named(const struct pp_freeze *f, const struct posts *posts, int rank)
+{
+    return posts->messages ? f->other_posts[rank] : f->p->begin[rank + 1] - f->p->begin[rank];
+}
+
+static struct posts make_posts(const struct pp_freeze *f)
+{
+    const struct pp_program *p = f->p;
+    const double cells =
+        4.0 * p->stages * p->micro_batches * p->granules * p->splits; /* of 4 kinds */
+    struct posts posts = {0};
+    int most = 0;
+
+    if (cells <= 8.0 * pp_program_size(p) + 65536)
+        posts.messages = PP_ARRAY(f->scratch, int32_t, (size_t)cells);
+    for (int r = 0; r < p->ranks; r++) {
+        const int count = count_named(f, &posts, r);
+        most = count > most ? count : most;
+    }
+    posts.map = pp_map64_create(f->scratch, most);
+    return posts;
+}
+
+/* Of what WAIT i of `rank` waits for, -1 = nothing of this name is posted before. */
+static int32_t find_post(const struct pp_program *p, const struct posts *posts, int rank, int i,
+                         bool is_tied)
+{
+    const int kind = p->aux[i];
+
+    if (is_in_table(posts, kind)) {
+        const int32_t post = *message_place(p, posts, i, kind) - 1;
+        return post >= p->begin[rank] ? post : -1;
+    }
+    const int32_t *post = pp_map64_find(&posts->map, wait_key(p, i, kind, is_tied));
+    return post ? *post : -1;
+}
+
+static enum pp_status link_wait(const struct pp_freeze *f, const struct posts *posts, int rank,
+                                int i)
+{
+    struct pp_program *p = f->p;
+    const int at = i - p->begin[rank], kind = p->aux[i];
+    const bool is_tied = kind == PP_AR && f->lists->ops[rank][at].peer != 0;
+    const bool is_cut = pp_op_has_buckets(kind);
+    const int32_t target = find_post(p, posts, rank, i, is_tied);
+
+    if (target < 0)
+        return pp_freeze_error(f, rank, at, "nothing of this name is posted before");
+    if ((p->granule_count[i] > 1 || is_cut) && p->granule_count[i] != p->granule_count[target])
+        return pp_freeze_error(f, rank, at, "what was posted has other %s",
+                               is_cut ? "buckets" : "granules");
+    p->arg[i] = target - p->begin[rank];
+    p->granule_count[i] = p->granule_count[target];
+    p->peer[i] = is_tied ? p->peer[target] : 0;
+    return PP_OK;
+}
+
 enum pp_status pp_freeze_waits(const struct pp_freeze *f)
 {
     struct pp_program *p = f->p;
-    int longest = 0, waits = 0;
 
-    for (int r = 0; r < p->ranks; r++)
-        if (p->begin[r + 1] - p->begin[r] > longest)
-            longest = p->begin[r + 1] - p->begin[r];
-    for (int i = 0; i < pp_program_size(p); i++)
-        waits += p->kind[i] == PP_WAIT;
-    if (waits == 0)
+    if (f->wait_count == 0)
         return PP_OK;
-    struct pp_map64 latest = pp_map64_create(f->scratch, longest);
+    struct posts posts = make_posts(f);
     for (int r = 0; r < p->ranks; r++) {
-        const int begin = p->begin[r], end = p->begin[r + 1];
-        pp_map64_clear(&latest, end - begin);
-        for (int i = begin; i < end; i++) {
+        pp_map64_clear(&posts.map, count_named(f, &posts, r));
+        for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
             const int kind = p->kind[i];
-            if (kind != PP_WAIT) {
-                if (pp_op_is_posted(kind))
-                    *pp_map64_at(&latest, wait_key(p, i, kind, p->aux[i] == PP_TIED), 0) = i;
-                continue;
-            }
-            const bool tied = p->aux[i] == PP_AR && f->lists->ops[r][i - begin].peer != 0;
-            const int32_t *target = pp_map64_find(&latest, wait_key(p, i, p->aux[i], tied));
-            if (!target)
-                return pp_freeze_error(f, r, i - begin, "nothing of this name is posted before");
-            const bool is_cut = pp_op_has_buckets(p->aux[i]);
-            if ((p->granule_count[i] > 1 || is_cut) &&
-                p->granule_count[i] != p->granule_count[*target])
-                return pp_freeze_error(f, r, i - begin, "what was posted has other %s",
-                                       is_cut ? "buckets" : "granules");
-            p->arg[i] = *target - begin;
-            p->granule_count[i] = p->granule_count[*target];
-            p->peer[i] = tied ? p->peer[*target] : 0;
+            if (kind == PP_WAIT)
+                PP_TRY(link_wait(f, &posts, r, i));
+            else if (is_in_table(&posts, kind))
+                *message_place(p, &posts, i, kind) = i + 1;
+            else if (pp_op_is_posted(kind))
+                *pp_map64_at(&posts.map, wait_key(p, i, kind, p->aux[i] == PP_TIED), 0) = i;
         }
     }
     return PP_OK;

@@ -29,12 +29,16 @@ struct pp_freeze {
     struct pp_program *p;
     struct pp_error *err;
     struct pp_subset messages, collectives; /* SENDs and RECVs; the reduce stream */
+    int32_t *other_posts;                   /* [rank]: what can be waited for beside messages */
+    int wait_count;
 };
 
 /* PP_EPROGRAM: "file:line:column: " or "rank r, instruction k (cell): " and the text. */
 enum pp_status pp_freeze_error(const struct pp_freeze *f, int rank, int position,
                                const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* Check and store those of a rank; the ranks in their order. */
+enum pp_status pp_freeze_ops(struct pp_freeze *f, int rank);     /* program_store.c */
 enum pp_status pp_freeze_channels(const struct pp_freeze *f);    /* program_link.c */
 enum pp_status pp_freeze_collectives(const struct pp_freeze *f); /* program_groups.c */
 enum pp_status pp_freeze_waits(const struct pp_freeze *f);       /* program_link.c */
