@@ -264,6 +264,7 @@ static enum pp_status check_update(struct gathers *g, int i)
     if (s->open_rests > 0)
         return pp_verify_fail(g->v, i, "%s uses what %s leaves, but (%s)WAIT is missing",
                               text_of(g, i, a), text_of(g, open_rest(g, i), b), b);
+    s->sum = s->rest = -1; /* an asynchronous program sums anew for its next update */
     return PP_OK;
 }
 

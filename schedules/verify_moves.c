@@ -243,6 +243,8 @@ static enum pp_status check_use(struct moves *m, int i)
     if ((kind == PP_B || kind == PP_W) && c->before >= 0)
         return pp_verify_fail(m->v, i, "%s comes behind %s, which belongs behind the last backward",
                               text_of(m, i, a), text_of(m, c->before, b));
+    if (kind == PP_W) /* of what is saved and of a gradient alone */
+        return PP_OK;
     if (m->has[PP_FOR_PARAMS] && c->update >= 0)
         return pp_verify_fail(m->v, i, "%s uses what %s has updated, and no MOVE.params brings it",
                               text_of(m, i, a), text_of(m, c->update, b));
@@ -263,8 +265,9 @@ static enum pp_status check_state(struct moves *m, int i)
         return wait_move(m, i), PP_OK;
     if (kind == PP_U)
         return check_update(m, i);
-    if ((pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb) ||
-        ((kind == PP_AG || kind == PP_BC) && p->version[i] == PP_FOR_STEP))
+    const bool is_pass =
+        pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb && kind != PP_Q && kind != PP_DQ;
+    if (is_pass || ((kind == PP_AG || kind == PP_BC) && p->version[i] == PP_FOR_STEP))
         return check_use(m, i);
     return PP_OK;
 }

@@ -169,6 +169,30 @@ Test(gather_runs, more_buffers_take_room_and_give_time)
         }
 }
 
+/* Asynchronous schedules update a chunk several times a step: each update has sums and moves of its
+ * own, and what is brought back for a backward is no use of parameters. */
+Test(gather_runs, asynchronous_updates_sum_and_move_anew)
+{
+    static const char *const states[] = {"--shard os=4", "--offload os=nvme,a=host --cpu-optimizer "
+                                                         "--recompute selective --act-bits 4"},
+                             *const schedules[] = {"pipedream", "pipedream-2bw"};
+
+    for (size_t s = 0; s < sizeof schedules / sizeof *schedules; s++)
+        for (size_t k = 0; k < sizeof states / sizeof *states; k++) {
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            const struct pp_result r =
+                run(arena, pp_arena_printf(arena,
+                                           "--schedule %s --model gpt2-xl --gpus 32 --pp 4 --tp 1 "
+                                           "--cluster a100 --mbs 1 --micro-batches 8 --engine dag "
+                                           "--no-alternatives %s",
+                                           schedules[s], states[k]));
+            int updates = 0;
+            for (int i = 0; i < pp_program_size(r.program); i++)
+                updates += r.program->kind[i] == PP_U;
+            cr_assert_gt(updates, 2 * 4, "%s %s: %d updates", schedules[s], states[k], updates);
+        }
+}
+
 Test(gather_runs, what_cannot_be_is_refused)
 {
     static const char *const rows[][2] = {
