@@ -1,0 +1,186 @@
+/* Laws between two runs: a faster machine is not slower, and what saves memory never adds any. */
+#include "tests/property/option_lines.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- time -------------------------------------------------------------------------- */
+
+/* --head balanced divides by time. */
+static bool has_same_blocks(const struct pp_result *a, const struct pp_result *b)
+{
+    return !memcmp(a->config.blocks_per_stage, b->config.blocks_per_stage,
+                   sizeof(int) * (size_t)a->cost_inputs.stages);
+}
+
+static int faster_runs;
+
+/* A backward and what it computes again share out gathers that take as long for both together: a
+ * faster device may move a little from the one to the other, in front of a message that only one of
+ * them awaits. */
+static double shared_out_frac(const struct words *w)
+{
+    return strcmp(words_of(w, "--recompute"), "none") ? 2e-3 : 1e-9;
+}
+
+/* Twice the rate of one thing: no step takes longer. Of plain kernels: a host that is slower than
+ * the device shares its time out among the parts of a backward as the device would take it. */
+static void faster_is_not_slower(const struct words *with, const struct pp_result *first)
+{
+    const struct words plain = words_with(with, "--framework", NULL), *w = &plain;
+    struct pp_result base = *first, *r = &base;
+    struct pp_error refusal = {0};
+
+    if (words_of(with, "--framework") && !words_run(w, "dag", r, &refusal))
+        return;
+    const double before_s = words_makespan_s(r);
+
+    for (size_t k = 0; k < sizeof(struct law_rates) / sizeof(double); k++) {
+        struct law_rates rates = law_rates;
+        struct pp_result faster;
+        struct pp_error err = {0};
+
+        ((double *)&rates)[k] *= 2;
+        const struct words other = words_with(w, "--cluster", law_cluster(w->arena, &rates));
+        if (!words_run(&other, "dag", &faster, &err) || !has_same_blocks(r, &faster) ||
+            !words_same_program(r->program, faster.program))
+            continue;
+        const double s = words_makespan_s(&faster);
+        faster_runs++;
+        cr_assert(s <= before_s * (1 + shared_out_frac(w)),
+                  "%s\ntakes %.12g s, and with %s %.12g s", words_line(w), before_s,
+                  words_of(&other, "--cluster"), s);
+    }
+}
+
+Test(laws_options, a_faster_machine_is_not_slower)
+{
+    faster_runs = 0;
+    law_for_each_line(60, faster_is_not_slower);
+    cr_assert_gt(faster_runs, 250, "%d runs", faster_runs);
+}
+
+/* ---- memory ------------------------------------------------------------------------ */
+
+/* Values of an option, from the one that needs most to the one that needs least; "" leaves it out.
+ */
+struct ladder {
+    const char *option;
+    const char *const *without; /* what must not be beside it */
+    const char *const *values;
+    double (*bytes)(const struct pp_rank_memory *m);
+    double (*slack_bytes)(const struct pp_result *r);
+    int compared;
+};
+
+static double none_bytes(const struct pp_result *r)
+{
+    (void)r;
+    return 1;
+}
+
+/* What Q makes and DQ reads lies beside the full values while they run. */
+static double packed_bytes(const struct pp_result *r)
+{
+    double most = 0;
+
+    for (int s = 0; s < r->costs->stages; s++) {
+        const struct pp_stage_memory *m = &r->costs->memory[s];
+        most = fmax(most, m->resting_frac * m->saved_bytes);
+    }
+    return 1 + (1 + r->costs->fragment_frac) * most;
+}
+
+static double state_bytes(const struct pp_rank_memory *m)
+{
+    return m->params_bytes + m->grads_bytes + m->optimizer_bytes;
+}
+
+static double peak_bytes(const struct pp_rank_memory *m)
+{
+    return m->peak_bytes;
+}
+
+static double optimizer_bytes(const struct pp_rank_memory *m)
+{
+    return m->optimizer_bytes;
+}
+
+/* Between two updates of a step the buckets of the first may still be on their way down while those
+ * of the second come up. */
+static double stored_bytes(const struct pp_result *r)
+{
+    const struct pp_program *p = r->program;
+    double most = 0;
+    int updates = 0;
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        updates += p->kind[i] == PP_U;
+    for (int s = 0; s < p->stages && updates > p->pipelines * p->stages; s++)
+        most = fmax(most, (1 + r->costs->fragment_frac) * r->costs->memory[s].fetched_bytes);
+    return 1 + most;
+}
+
+static struct ladder ladders[] = {
+    {"--zero", LIST("--shard"), LIST("0", "1", "2", "3"), state_bytes, none_bytes, 0},
+    {"--shard", LIST("--zero"), LIST("os=1", "os=2", "os=4", "os=4x2"), optimizer_bytes, none_bytes,
+     0},
+    {"--shard", LIST("--zero"), LIST("p=2,g=2,os=2", "p=2,g=2,os=4", "p=4"), state_bytes,
+     none_bytes, 0},
+    {"--act-bits", LIST(NULL), LIST("", "8", "4", "2"), peak_bytes, packed_bytes, 0},
+    /* alone: what is gathered, copied or in other bits is there earlier where something is computed
+       again */
+    {"--recompute",
+     LIST("--offload", "--cpu-optimizer", "--act-bits", "--zero", "--shard", "--secondary",
+          "--gather", "--gather-buffers"),
+     LIST("none", "selective", "full"), peak_bytes, none_bytes, 0},
+    {"--offload", LIST("--cpu-optimizer"), LIST("", "a=host:50%", "a=host"), peak_bytes, none_bytes,
+     0},
+    {"--offload", LIST("--cpu-optimizer"), LIST("", "os=host"), peak_bytes, stored_bytes, 0},
+};
+
+static void climb(struct ladder *ladder, const struct words *w)
+{
+    struct pp_result *before = NULL;
+    const char *last = NULL;
+
+    for (int k = 0; ladder->values[k]; k++) {
+        const char *value = ladder->values[k];
+        struct words other = words_with(w, ladder->option, value[0] ? value : NULL);
+        struct pp_result *r = PP_NEW(w->arena, struct pp_result);
+        struct pp_error err = {0};
+
+        for (int i = 0; ladder->without[i]; i++)
+            other = words_with(&other, ladder->without[i], NULL);
+        if (!words_run(&other, "dag", r, &err) || (before && !has_same_blocks(before, r)))
+            continue;
+        for (int rank = 0; before && rank < r->program->ranks; rank++) {
+            const double more = ladder->bytes(&before->memory[rank]),
+                         less = ladder->bytes(&r->memory[rank]);
+
+            if (before->memory[rank].peak_activations != r->memory[rank].peak_activations)
+                continue; /* the order depends on costs */
+            cr_assert_leq(less, more * (1 + 1e-12) + ladder->slack_bytes(r),
+                          "%s\nrank %d: %s %s has %.0f bytes, %s %.0f", words_line(&other), rank,
+                          ladder->option, last, more, value, less);
+            ladder->compared++;
+        }
+        before = r;
+        last = value;
+    }
+}
+
+static void less_is_not_more(const struct words *w, const struct pp_result *r)
+{
+    (void)r;
+    for (size_t k = 0; k < sizeof(ladders) / sizeof(ladders[0]); k++)
+        climb(&ladders[k], w);
+}
+
+Test(laws_options, what_saves_memory_never_adds_any)
+{
+    law_for_each_line(30, less_is_not_more);
+    for (size_t k = 0; k < sizeof(ladders) / sizeof(ladders[0]); k++)
+        cr_assert_gt(ladders[k].compared, 15, "%s: %d ranks", ladders[k].option,
+                     ladders[k].compared);
+}
