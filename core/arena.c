@@ -38,6 +38,7 @@ struct deferred {
 struct pp_arena {
     struct block *first, *current;
     struct deferred *last;
+    bool is_shared;
 };
 
 static void die(size_t bytes)
@@ -52,31 +53,65 @@ static size_t align_up(size_t value, size_t align)
     return (value + align - 1) / align * align;
 }
 
-static struct block *new_block(size_t capacity)
+static unsigned char *own_memory(size_t capacity, bool is_huge)
+{
+    unsigned char *data = aligned_alloc(is_huge ? HUGE_PAGE_BYTES : BIG_ALIGN, capacity);
+
+    if (is_huge && data) /* a wish: without them all is the same, but slower */
+        madvise(data, capacity, MADV_HUGEPAGE);
+    return data;
+}
+
+static unsigned char *shared_memory(size_t capacity)
+{
+    void *data = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return data == MAP_FAILED ? NULL : data;
+}
+
+static void free_block(struct block *b, bool is_shared)
+{
+    if (is_shared)
+        munmap(b->data, b->capacity);
+    else
+        free(b->data);
+    free(b);
+}
+
+static struct block *new_block(size_t capacity, bool is_shared)
 {
     const bool is_huge = capacity >= HUGE_BLOCK_MIN_BYTES && capacity <= HUGE_BLOCK_MAX_BYTES;
     struct block *b = malloc(sizeof(*b));
 
     if (is_huge)
         capacity = align_up(capacity, HUGE_PAGE_BYTES);
-    if (!b || !(b->data = aligned_alloc(is_huge ? HUGE_PAGE_BYTES : BIG_ALIGN, capacity)))
+    if (!b || !(b->data = is_shared ? shared_memory(capacity) : own_memory(capacity, is_huge)))
         die(capacity);
-    if (is_huge) /* a wish: without them all is the same, but slower */
-        madvise(b->data, capacity, MADV_HUGEPAGE);
     b->next = NULL;
     b->capacity = capacity;
     b->used = 0;
     return b;
 }
 
-struct pp_arena *pp_arena_create(void)
+static struct pp_arena *create(bool is_shared)
 {
     struct pp_arena *arena = calloc(1, sizeof(*arena));
 
     if (!arena)
         die(sizeof(*arena));
-    arena->first = arena->current = new_block(FIRST_BLOCK_BYTES);
+    arena->is_shared = is_shared;
+    arena->first = arena->current = new_block(FIRST_BLOCK_BYTES, is_shared);
     return arena;
+}
+
+struct pp_arena *pp_arena_create(void)
+{
+    return create(false);
+}
+
+struct pp_arena *pp_arena_create_shared(void)
+{
+    return create(true);
 }
 
 void pp_arena_keep_memory(void)
@@ -113,8 +148,7 @@ void pp_arena_destroy(struct pp_arena *arena)
     call_deferred(arena, NULL);
     for (struct block *b = arena->first, *next; b; b = next) {
         next = b->next;
-        free(b->data);
-        free(b);
+        free_block(b, arena->is_shared);
     }
     free(arena);
 }
@@ -127,14 +161,13 @@ static void next_block(struct pp_arena *arena, size_t bytes)
     while (b->next && b->next->capacity < bytes) {
         struct block *small = b->next;
         b->next = small->next;
-        free(small->data);
-        free(small);
+        free_block(small, arena->is_shared);
     }
     if (!b->next) {
         size_t capacity = 2 * b->capacity;
         if (capacity < bytes)
             capacity = align_up(bytes, BIG_ALIGN);
-        b->next = new_block(capacity);
+        b->next = new_block(capacity, arena->is_shared);
     }
     arena->current = b->next;
     arena->current->used = 0;

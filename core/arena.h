@@ -9,6 +9,9 @@
 struct pp_arena;
 
 struct pp_arena *pp_arena_create(void);
+/* Memory that processes forked later share: what one writes all see. What is allocated after the
+ * fork is its own, as in any arena. */
+struct pp_arena *pp_arena_create_shared(void);
 void pp_arena_destroy(struct pp_arena *arena); /* accepts NULL */
 
 /* Memory of arenas that are destroyed stays with the process, for those to come. For a program that

@@ -3,6 +3,8 @@
 #include <criterion/criterion.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 Test(arena, blocks_are_zeroed_aligned_and_disjoint)
 {
@@ -34,6 +36,26 @@ Test(arena, released_memory_is_reused_and_zeroed_again)
     unsigned char *second = pp_arena_alloc(arena, 1000);
     cr_assert_eq(first, second);
     cr_assert_eq(second[999], 0);
+    pp_arena_destroy(arena);
+}
+
+/* What a child writes its parent reads, in the first block and in those behind it. */
+Test(arena, forked_processes_share_memory)
+{
+    struct pp_arena *arena = pp_arena_create_shared();
+    enum { COUNT = 20 };
+    size_t *written[COUNT];
+
+    for (size_t i = 0; i < COUNT; i++)
+        written[i] = PP_ARRAY(arena, size_t, 1 + 5000 * i);
+    const pid_t child = fork();
+    for (size_t i = 0; child == 0 && i < COUNT; i++)
+        written[i][5000 * i] = i + 1;
+    if (child == 0)
+        _exit(0);
+    cr_assert_eq(waitpid(child, NULL, 0), child);
+    for (size_t i = 0; i < COUNT; i++)
+        cr_assert_eq(written[i][5000 * i], i + 1);
     pp_arena_destroy(arena);
 }
 

@@ -1,0 +1,58 @@
+/* From the first step to the last: workers sleep between steps, then walk their lists, while whoever
+ * asked for the step conducts it. Where work is not immediate there are none: it is issued by the
+ * caller, worker by worker. */
+#include "exec/futex.h"
+#include "exec/machine_parts.h"
+
+void pp_worker_serve(struct pp_worker *w)
+{
+    struct pp_machine *m = w->machine;
+
+    for (unsigned round = 0;;) {
+        const unsigned now = atomic_load(&m->round);
+
+        if (now == round) {
+            pp_futex_wait(&m->round, round, -1);
+            continue;
+        }
+        round = now;
+        if (m->is_over)
+            return;
+        pp_worker_run(w);
+        if (atomic_fetch_sub(&m->running, 1) == 1)
+            pp_futex_wake(&m->running);
+    }
+}
+
+static void next_round(struct pp_machine *m)
+{
+    atomic_fetch_add(&m->round, 1);
+    pp_futex_wake(&m->round);
+}
+
+enum pp_status pp_workers_start(struct pp_machine *m, struct pp_error *err)
+{
+    return m->backend->is_immediate ? m->transport->start(m, err) : PP_OK;
+}
+
+void pp_workers_run(struct pp_machine *m)
+{
+    if (!m->backend->is_immediate) {
+        for (int k = 0; k < m->worker_count; k++)
+            pp_worker_run(&m->workers[k]);
+        pp_barriers_conduct(m);
+        return;
+    }
+    atomic_store(&m->running, (unsigned)m->worker_count);
+    next_round(m);
+    pp_barriers_conduct(m);
+    for (unsigned left; (left = atomic_load(&m->running)) > 0;)
+        pp_futex_wait(&m->running, left, -1);
+}
+
+void pp_workers_end(struct pp_machine *m)
+{
+    m->is_over = true;
+    next_round(m);
+    m->transport->stop(m);
+}
