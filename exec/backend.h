@@ -30,6 +30,8 @@ struct pp_device_options {
     int streams, events;
     int workers;   /* streams 0 .. workers - 1 are compute streams */
     uint64_t seed; /* of orders that are drawn */
+    bool is_shared; /* with processes that are forked later: so is the arena that open gets. Only
+                     * where work is immediate */
 };
 
 struct pp_device; /* of a backend */

@@ -1,29 +1,33 @@
 /* Work runs at once in the thread that launches it, so an event is recorded the moment `record` is
  * called; `wait` sleeps until then. Events of a step carry its number, so nothing needs clearing.
  */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "exec/backend.h"
+#include "exec/futex.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Those who wait sleep on one of a few conditions, chosen by event. */
+/* Those who wait sleep on one of a few words, chosen by event. */
 enum { SHARDS = 64, PAGE = 2 << 20 };
 struct shard {
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    int sleepers;
+    _Alignas(64) atomic_uint changes;
+    atomic_int sleepers;
 };
 
+struct block {
+    void *memory;
+    size_t bytes; /* mapped; 0 = from the heap */
+};
 struct pp_device {
-    const struct pp_kernels *kernels;
+    struct pp_device_options options;
     struct pp_arena *arena;
     atomic_uint *recorded; /* [event] the step in which it was recorded last */
     unsigned step;
     atomic_bool is_cancelled;
     struct shard shards[SHARDS];
-    void **blocks; /* handed out */
+    struct block *blocks; /* handed out */
     int block_count, block_capacity;
 };
 
@@ -33,63 +37,71 @@ static enum pp_status cpu_open(struct pp_arena *arena, const struct pp_device_op
     struct pp_device *d = PP_ARRAY(arena, struct pp_device, 1);
 
     (void)err;
-    d->kernels = options->kernels;
+    d->options = *options;
     d->arena = arena;
     d->recorded = PP_ARRAY(arena, atomic_uint, options->events + 1);
-    for (int i = 0; i < SHARDS; i++) {
-        pthread_mutex_init(&d->shards[i].mutex, NULL);
-        pthread_cond_init(&d->shards[i].changed, NULL);
-    }
     *device = d;
     return PP_OK;
 }
 
 static void cpu_close(struct pp_device *d)
 {
-    if (!d)
-        return;
-    for (int i = 0; i < d->block_count; i++)
-        free(d->blocks[i]);
-    for (int i = 0; i < SHARDS; i++) {
-        pthread_mutex_destroy(&d->shards[i].mutex);
-        pthread_cond_destroy(&d->shards[i].changed);
-    }
+    for (int i = 0; d && i < d->block_count; i++)
+        if (d->blocks[i].bytes > 0)
+            munmap(d->blocks[i].memory, d->blocks[i].bytes);
+        else
+            free(d->blocks[i].memory);
+}
+
+static struct block make_block(const struct pp_device *d, size_t bytes)
+{
+    if (!d->options.is_shared)
+        return (struct block){.memory = aligned_alloc(PAGE, bytes)};
+    void *memory =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return (struct block){memory == MAP_FAILED ? NULL : memory, bytes};
 }
 
 static enum pp_status cpu_alloc(struct pp_device *d, size_t bytes, void **memory,
                                 struct pp_error *err)
 {
     const size_t whole = (bytes + PAGE - 1) / PAGE * PAGE + PAGE; /* never empty */
+    const struct block block = make_block(d, whole);
 
-    *memory = aligned_alloc(PAGE, whole);
-    if (!*memory)
+    if (!block.memory)
         return pp_error_set(err, PP_EFAIL, "cannot allocate %zu bytes", bytes);
-    madvise(*memory, whole, MADV_HUGEPAGE); /* a wish: fewer misses of the TLB */
-    *PP_PUSH(d->arena, d->blocks, d->block_count, d->block_capacity) = *memory;
+    madvise(block.memory, whole, MADV_HUGEPAGE); /* a wish: fewer misses of the TLB */
+    *PP_PUSH(d->arena, d->blocks, d->block_count, d->block_capacity) = block;
+    *memory = block.memory;
     return PP_OK;
 }
 
 static void cpu_launch(struct pp_device *d, pp_stream_id stream, pp_work work, void *argument)
 {
     (void)stream;
-    work(d->kernels, NULL, argument);
+    work(d->options.kernels, NULL, argument);
 }
 
+static void wake(struct shard *shard)
+{
+    atomic_fetch_add(&shard->changes, 1);
+    pp_futex_wake(&shard->changes);
+}
+
+/* Whoever is about to sleep has said so before it looks at the event for the last time. */
 static void cpu_record(struct pp_device *d, pp_stream_id stream, pp_event_id event)
 {
     struct shard *shard = &d->shards[event % SHARDS];
 
     (void)stream;
-    pthread_mutex_lock(&shard->mutex);
-    atomic_store_explicit(&d->recorded[event], d->step, memory_order_release);
-    if (shard->sleepers > 0)
-        pthread_cond_broadcast(&shard->changed);
-    pthread_mutex_unlock(&shard->mutex);
+    atomic_store(&d->recorded[event], d->step);
+    if (atomic_load(&shard->sleepers) > 0)
+        wake(shard);
 }
 
 static bool is_recorded(struct pp_device *d, pp_event_id event)
 {
-    return atomic_load_explicit(&d->recorded[event], memory_order_acquire) == d->step;
+    return atomic_load(&d->recorded[event]) == d->step;
 }
 
 static bool cpu_wait(struct pp_device *d, pp_stream_id stream, pp_event_id event)
@@ -99,12 +111,14 @@ static bool cpu_wait(struct pp_device *d, pp_stream_id stream, pp_event_id event
     (void)stream;
     if (is_recorded(d, event))
         return true;
-    pthread_mutex_lock(&shard->mutex);
-    shard->sleepers++;
-    while (!is_recorded(d, event) && !atomic_load(&d->is_cancelled))
-        pthread_cond_wait(&shard->changed, &shard->mutex);
-    shard->sleepers--;
-    pthread_mutex_unlock(&shard->mutex);
+    atomic_fetch_add(&shard->sleepers, 1);
+    for (;;) {
+        const unsigned seen = atomic_load(&shard->changes);
+        if (is_recorded(d, event) || atomic_load(&d->is_cancelled))
+            break;
+        pp_futex_wait(&shard->changes, seen, -1);
+    }
+    atomic_fetch_sub(&shard->sleepers, 1);
     return is_recorded(d, event);
 }
 
@@ -124,16 +138,13 @@ static enum pp_status cpu_finish(struct pp_device *d, struct pp_error *err)
 static void cpu_cancel(struct pp_device *d)
 {
     atomic_store(&d->is_cancelled, true);
-    for (int i = 0; i < SHARDS; i++) {
-        pthread_mutex_lock(&d->shards[i].mutex);
-        pthread_cond_broadcast(&d->shards[i].changed);
-        pthread_mutex_unlock(&d->shards[i].mutex);
-    }
+    for (int i = 0; i < SHARDS; i++)
+        wake(&d->shards[i]);
 }
 
 const struct pp_backend pp_backend_cpu = {
     .name = "cpu",
-    .summary = "threads of this machine, one for each pipeline rank of each replica",
+    .summary = "cores of this machine, a worker for each pipeline rank of each replica",
     .is_immediate = true,
     .open = cpu_open,
     .close = cpu_close,

@@ -3,6 +3,7 @@
 #define PP_EXEC_CONFIG_H
 
 #include "exec/train.h"
+#include "exec/transport.h"
 #include "schedules/lower/lower.h"
 #include "schedules/select.h"
 
@@ -16,8 +17,11 @@ struct pp_exec_config {
     struct pp_exec_wires wires;
     const struct pp_kernels *kernels;
     const struct pp_backend *backend;
-    const char *transport, *precision;
+    const struct pp_transport *transport;
+    const char *precision;
     enum pp_clock_kind clock;
+    double timeout_s;
+    struct pp_inject inject;
     int cores;                /* 0 = those of the machine */
     int ranks, micro_batches; /* 0 = not given: the usual, or what a file has */
     int replicas, mbs;        /* mbs 0 = follows from gbs */

@@ -14,11 +14,13 @@
 
 #include "core/cost.h"
 #include "exec/backend.h"
+#include "exec/inject.h"
 #include "exec/memory.h"
 #include "exec/reference.h"
 #include "schedules/evaluate.h"
 #include "schedules/memory.h"
 
+struct pp_transport;
 enum pp_clock_kind { PP_CLOCK_VIRTUAL, PP_CLOCK_WALL };
 
 struct pp_machine_options {
@@ -28,9 +30,12 @@ struct pp_machine_options {
     const struct pp_recipe *recipe;
     const struct pp_kernels *kernels;
     const struct pp_backend *backend;
+    const struct pp_transport *transport; /* NULL = local; others need work that is immediate */
     /* Wires and sums of the virtual clock: p2p, AR. Compute entries are not read. */
     const struct pp_costs *costs;
     enum pp_clock_kind clock;
+    double timeout_s; /* a step fails when nobody has got on for so long; 0 = never */
+    struct pp_inject inject;
     int cores;        /* compute ops at a time; 0 = those of the machine */
     int kept_steps;   /* of which times are kept: the last ones */
     bool is_poisoned; /* fill memory with a pattern first, see memory.h */
@@ -39,12 +44,12 @@ struct pp_machine_options {
 };
 
 struct pp_machine;
-/* Takes all memory and starts the threads. PP_EFAIL when memory is more than the machine has: a
+/* Takes all memory and starts the workers. PP_EFAIL when memory is more than the machine has: a
  * table by rank. PP_EPROGRAM when the ranks do not meet as often, or gradients are not complete
  * when they meet last, or a tensor has no slot. */
 enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine_options *options,
                                  struct pp_machine **machine, struct pp_error *err);
-void pp_machine_destroy(struct pp_machine *machine); /* accepts NULL; joins all threads */
+void pp_machine_destroy(struct pp_machine *machine); /* accepts NULL; ends all workers */
 
 struct pp_step_result {
     double loss, grad_norm; /* the norm is that before clipping */
@@ -59,8 +64,8 @@ struct pp_step_result {
  * further step fails alike. */
 enum pp_status pp_machine_step(struct pp_machine *machine, const struct pp_text *text, int step,
                                struct pp_step_result *result, struct pp_error *err);
-/* Called when the gradients of a step are summed and before the first update (by one thread, while
- * all others wait): what --check compares. NULL = nobody. */
+/* Called when the gradients of a step are summed and before the first update (by the caller of the
+ * step, while all workers wait): what --check compares. NULL = nobody. */
 void pp_machine_on_gradients(struct pp_machine *machine,
                              void (*hook)(void *closure, const struct pp_machine *machine,
                                           int step),

@@ -8,13 +8,13 @@
 
 /* ---- failure --------------------------------------------------------------------------------*/
 
+/* Nobody waits for whoever has the flag: it may have been killed. */
 void pp_machine_fail(struct pp_machine *m, const struct pp_error *err)
 {
-    pthread_mutex_lock(&m->error_mutex);
-    if (!m->has_failed)
+    if (!atomic_flag_test_and_set(&m->is_reported)) {
         m->error = *err;
-    m->has_failed = true;
-    pthread_mutex_unlock(&m->error_mutex);
+        m->has_failed = true;
+    }
     m->backend->cancel(m->device);
 }
 
@@ -136,6 +136,7 @@ static enum pp_status bind_barriers(struct pp_machine *m, struct pp_error *err)
         m->barrier_count = count;
     }
     m->arrived_ps = PP_ARRAY(m->arena, int64_t, m->barrier_count * m->worker_count);
+    m->released_ps = PP_ARRAY(m->arena, int64_t, m->barrier_count);
     return PP_OK;
 }
 
@@ -143,18 +144,10 @@ void pp_machine_destroy(struct pp_machine *m)
 {
     if (!m)
         return;
-    pthread_mutex_lock(&m->step_mutex);
-    m->is_over = true;
-    pthread_cond_broadcast(&m->step_changed);
-    pthread_mutex_unlock(&m->step_mutex);
-    for (int k = 0; k < m->thread_count; k++)
-        pthread_join(m->workers[k].thread, NULL);
+    pp_workers_end(m);
     m->backend->close(m->device);
     sem_destroy(&m->cores);
     pthread_mutex_destroy(&m->collectives_mutex);
-    pthread_mutex_destroy(&m->error_mutex);
-    pthread_mutex_destroy(&m->step_mutex);
-    pthread_cond_destroy(&m->step_changed);
 }
 
 /* ---- creation -------------------------------------------------------------------------------*/
@@ -165,6 +158,7 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     m->p = options->program;
     m->program_hash = pp_program_hash(m->p);
     m->backend = options->backend;
+    m->transport = options->transport ? options->transport : &pp_transport_local;
     m->size = pp_program_size(m->p);
     m->replicas = options->batch->replicas;
     m->worker_count = m->p->ranks * m->replicas;
@@ -189,12 +183,15 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
 static void start_locks(struct pp_machine *m)
 {
     const int cores = m->options.cores > 0 ? m->options.cores : pp_host_cores();
+    pthread_mutexattr_t attributes;
 
-    pthread_mutex_init(&m->collectives_mutex, NULL);
-    pthread_mutex_init(&m->error_mutex, NULL);
-    pthread_mutex_init(&m->step_mutex, NULL);
-    pthread_cond_init(&m->step_changed, NULL);
-    sem_init(&m->cores, 0, (unsigned)cores);
+    pthread_mutexattr_init(&attributes);
+    if (m->transport->is_shared)
+        pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&m->collectives_mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    sem_init(&m->cores, m->transport->is_shared, (unsigned)cores);
+    atomic_flag_clear(&m->is_reported);
     m->has_cores = pp_is_virtual(m) && m->backend->is_immediate && m->worker_count > cores;
 }
 
@@ -203,12 +200,15 @@ static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
     const int messages = m->p->message_count * m->replicas;
 
     m->first_release = m->size * m->replicas + messages + m->p->collective_count;
+    m->conductor =
+        m->worker_count + m->p->channel_count * m->replicas + m->p->collective_count;
     const struct pp_device_options options = {
         .kernels = m->options.kernels,
-        .streams = m->worker_count + m->p->channel_count * m->replicas + m->p->collective_count,
+        .streams = m->conductor + 1,
         .events = m->first_release + m->barrier_count,
         .workers = m->worker_count,
         .seed = m->options.seed,
+        .is_shared = m->transport->is_shared,
     };
     return m->backend->open(m->arena, &options, &m->device, err);
 }
@@ -226,15 +226,31 @@ static enum pp_status build(struct pp_machine *m, struct pp_error *err)
     pp_bind_calls(m);
     pp_bind_messages(m, pp_slot_classes(m->arena, m->p));
     pp_bind_sums(m);
-    return pp_threads_start(m, err);
+    return pp_workers_start(m, err);
+}
+
+static void destroy_arena(void *arena)
+{
+    pp_arena_destroy(arena);
+}
+
+/* All that workers write lies where all of them see it, for as long as the caller's. */
+static struct pp_arena *arena_of(struct pp_arena *arena, const struct pp_machine_options *options)
+{
+    if (!options->transport || !options->transport->is_shared)
+        return arena;
+    struct pp_arena *shared = pp_arena_create_shared();
+    pp_arena_defer(arena, destroy_arena, shared);
+    return shared;
 }
 
 enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine_options *options,
                                  struct pp_machine **machine, struct pp_error *err)
 {
-    struct pp_machine *m = PP_NEW(arena, struct pp_machine);
+    struct pp_arena *own = arena_of(arena, options);
+    struct pp_machine *m = PP_NEW(own, struct pp_machine);
 
-    m->arena = arena;
+    m->arena = own;
     take_options(m, options);
     start_locks(m);
     const enum pp_status status = build(m, err);

@@ -8,6 +8,7 @@
 #define PP_EXEC_MACHINE_PARTS_H
 
 #include "exec/interpreter.h"
+#include "exec/transport.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -38,7 +39,10 @@ struct pp_worker {
     struct pp_chunk *chunks; /* [place] */
     struct pp_state_scratch scratch;
     int status; /* enum pp_fixed_status of its gradients */
-    pthread_t thread;
+    pthread_t thread; /* or */
+    pid_t process;
+    atomic_int at;   /* instruction under way: what others may know of it at any time */
+    int fault_at;    /* instruction before which something is injected, -1 = none */
     /* of the step under way */
     int64_t clock_ps;
     int64_t reduce_ps;         /* end of its last collective */
@@ -121,6 +125,8 @@ struct pp_machine {
 
     int barrier_count;
     int64_t *arrived_ps;       /* [barrier * workers + worker] */
+    int64_t *released_ps;      /* [barrier] virtual clock: the latest arrival */
+    pp_stream_id conductor;    /* stream of pp_barriers_conduct */
     pp_event_id first_release; /* of barrier 0 */
 
     /* times of the kept steps: [(slot * size + instruction) * replicas + replica] */
@@ -138,19 +144,22 @@ struct pp_machine {
     double grad_scale, grad_norm, loss;
     void (*hook)(void *closure, const struct pp_machine *machine, int step);
     void *hook_closure;
-    struct pp_error error;  /* the first one */
-    atomic_bool has_failed; /* for good: gradients are neither those of a step nor zero */
-    pthread_mutex_t error_mutex;
+    struct pp_error error;    /* the first one */
+    atomic_flag is_reported;  /* somebody writes it */
+    atomic_bool has_failed;   /* for good: gradients are neither those of a step nor zero */
 
     sem_t cores;
     bool has_cores; /* fewer cores than workers: a core is taken for each op */
 
-    /* the threads */
-    pthread_mutex_t step_mutex;
-    pthread_cond_t step_changed;
-    unsigned round; /* steps started */
-    int running, thread_count;
+    /* the workers: threads or processes */
+    const struct pp_transport *transport;
+    atomic_uint round;   /* steps started, and the end */
+    atomic_uint running; /* workers that still walk their lists */
+    int started;         /* workers */
     bool is_over;
+    atomic_bool are_gone; /* the processes of the workers */
+    pthread_t watchdog;
+    atomic_uint is_watched;
 };
 
 static inline size_t pp_row(const struct pp_machine *m, int instruction, int replica)
@@ -201,11 +210,26 @@ bool pp_collective_wait(struct pp_worker *w, int target);
 
 /* machine_update.c: BAR and U */
 bool pp_barrier_meet(struct pp_worker *w, int instruction);
+/* All barriers of a step, one after the other: when everybody has come, judge and let them go. */
+void pp_barriers_conduct(struct pp_machine *m);
 void pp_update_run(const struct pp_kernels *k, void *stream, void *chunk);
 
-/* machine_threads.c: PP_EFAIL when the system gives no more; all workers' lists of a step */
-enum pp_status pp_threads_start(struct pp_machine *m, struct pp_error *err);
-void pp_threads_run(struct pp_machine *m);
+/* machine_workers.c: PP_EFAIL when the system gives no more; all workers' lists of a step; the end
+ * of all. A worker's steps, one after the other, until that end */
+enum pp_status pp_workers_start(struct pp_machine *m, struct pp_error *err);
+void pp_workers_run(struct pp_machine *m);
+void pp_workers_end(struct pp_machine *m);
+void pp_worker_serve(struct pp_worker *w);
+
+/* watchdog.c: PP_EFAIL when the system gives no thread. Sees when a worker has died, when nobody has
+ * got on for options.timeout_s, and that after an error all come to an end. */
+enum pp_status pp_watchdog_start(struct pp_machine *m, struct pp_error *err);
+void pp_watchdog_stop(struct pp_machine *m); /* also where it has not been started */
+/* stall.c, all appended to *err: where a worker is; who waits for what from whom; all of a standstill
+ * (sets *err) */
+void pp_stall_place(const struct pp_worker *w, struct pp_error *err);
+void pp_stall_waiters(const struct pp_machine *m, struct pp_error *err);
+void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_error *err);
 
 /* machine_run.c: one worker's list */
 void pp_worker_run(struct pp_worker *w);

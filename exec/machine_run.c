@@ -135,6 +135,16 @@ static bool (*const RUN[])(struct pp_worker *w, int i) = {
     [PP_STREAM_CONTROL] = run_control,
 };
 
+static int fault_at(const struct pp_worker *w)
+{
+    const struct pp_inject *inject = &w->machine->options.inject;
+
+    return inject->kind && inject->rank == w->rank && inject->replica == w->replica &&
+                   inject->step == w->machine->step + 1
+               ? w->machine->p->begin[w->rank] + inject->op
+               : -1;
+}
+
 void pp_worker_run(struct pp_worker *w)
 {
     const struct pp_machine *m = w->machine;
@@ -143,9 +153,15 @@ void pp_worker_run(struct pp_worker *w)
     w->clock_ps = m->begin_ps;
     w->inside_ns = 0;
     w->launches = w->barriers = w->status = 0;
-    for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++)
+    w->fault_at = fault_at(w);
+    atomic_store_explicit(&w->at, m->p->begin[w->rank], memory_order_relaxed);
+    for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
+        if (i == w->fault_at && !m->options.inject.kind->run(w))
+            break;
         if (!RUN[pp_op_kinds[m->p->kind[i]].stream](w, i))
             break;
+        atomic_store_explicit(&w->at, i + 1, memory_order_relaxed);
+    }
     read_wall(w);
     w->cpu_ns = pp_host_thread_ns() - before_ns;
 }

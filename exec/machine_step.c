@@ -84,7 +84,7 @@ enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text,
     if (m->has_failed)
         return pp_error_set(err, m->error.status, "%s", m->error.message);
     begin_step(m, text, step);
-    pp_threads_run(m);
+    pp_workers_run(m);
     if (!m->has_failed && m->backend->finish(m->device, err) != PP_OK)
         pp_machine_fail(m, err); /* unless what ran has failed first and says why */
     if (m->has_failed)

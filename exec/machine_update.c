@@ -1,5 +1,5 @@
-/* The end of a step: all ranks meet at the last BAR, where the gradients are complete; one worker
- * judges loss and norm while the others wait; then every chunk is updated by its U. */
+/* The end of a step: all ranks meet at the last BAR, where the gradients are complete; the conductor
+ * judges loss and norm while they wait; then every chunk is updated by its U. */
 #include "exec/machine_parts.h"
 
 #include <math.h>
@@ -91,12 +91,11 @@ static void judge(const struct pp_kernels *k, void *stream, void *argument)
 
 /* ---- BAR ------------------------------------------------------------------------------------*/
 
-static bool wait_for_all(struct pp_worker *w, int barrier)
+static bool wait_for_all(struct pp_machine *m, int barrier)
 {
-    struct pp_machine *m = w->machine;
-
     for (int k = 0; k < m->worker_count; k++)
-        if (!m->backend->wait(m->device, w->index, (pp_event_id)m->workers[k].barrier_row[barrier]))
+        if (!m->backend->wait(m->device, m->conductor,
+                              (pp_event_id)m->workers[k].barrier_row[barrier]))
             return false;
     return true;
 }
@@ -111,30 +110,33 @@ static int64_t latest_arrival_ps(const struct pp_machine *m, int barrier)
     return latest_ps;
 }
 
+void pp_barriers_conduct(struct pp_machine *m)
+{
+    for (int barrier = 0; barrier < m->barrier_count; barrier++) {
+        if (!wait_for_all(m, barrier))
+            return;
+        m->released_ps[barrier] = latest_arrival_ps(m, barrier);
+        if (barrier == m->barrier_count - 1)
+            m->backend->launch(m->device, m->conductor, judge, m);
+        m->backend->record(m->device, m->conductor, m->first_release + barrier);
+    }
+}
+
 bool pp_barrier_meet(struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
     const struct pp_backend *backend = m->backend;
     const int barrier = w->barriers++;
-    const bool is_last = w->barriers == m->barrier_count;
     const size_t at = pp_cell(m, pp_row(m, i, w->replica));
 
-    if (is_last)
+    if (w->barriers == m->barrier_count)
         pp_worker_launch(w, squares_of_worker, w);
     m->start_ps[at] = w->clock_ps;
     m->arrived_ps[barrier * m->worker_count + w->index] = w->clock_ps;
     backend->record(m->device, w->index, (pp_event_id)pp_row(m, i, w->replica));
-    const pp_event_id release = m->first_release + barrier;
-    if (w->index == 0) {
-        if (!wait_for_all(w, barrier))
-            return false;
-        if (is_last)
-            pp_worker_launch(w, judge, m);
-        backend->record(m->device, w->index, release);
-    } else if (!backend->wait(m->device, w->index, release)) {
+    if (!backend->wait(m->device, w->index, m->first_release + barrier))
         return false;
-    }
-    w->clock_ps = pp_is_virtual(m) ? latest_arrival_ps(m, barrier) : pp_wall_ps();
+    w->clock_ps = pp_is_virtual(m) ? m->released_ps[barrier] : pp_wall_ps();
     m->end_ps[at] = w->clock_ps;
     return !backend->is_immediate || !m->has_failed;
 }

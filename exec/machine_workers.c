@@ -4,6 +4,8 @@
 #include "exec/futex.h"
 #include "exec/machine_parts.h"
 
+enum { LOOK_NS = 100 * 1000 * 1000 }; /* whether anybody is left */
+
 void pp_worker_serve(struct pp_worker *w)
 {
     struct pp_machine *m = w->machine;
@@ -32,7 +34,10 @@ static void next_round(struct pp_machine *m)
 
 enum pp_status pp_workers_start(struct pp_machine *m, struct pp_error *err)
 {
-    return m->backend->is_immediate ? m->transport->start(m, err) : PP_OK;
+    if (!m->backend->is_immediate)
+        return PP_OK;
+    PP_TRY(m->transport->start(m, err));
+    return pp_watchdog_start(m, err);
 }
 
 void pp_workers_run(struct pp_machine *m)
@@ -46,12 +51,14 @@ void pp_workers_run(struct pp_machine *m)
     atomic_store(&m->running, (unsigned)m->worker_count);
     next_round(m);
     pp_barriers_conduct(m);
-    for (unsigned left; (left = atomic_load(&m->running)) > 0;)
-        pp_futex_wait(&m->running, left, -1);
+    for (unsigned left; (left = atomic_load(&m->running)) > 0 && !m->are_gone;)
+        pp_futex_wait(&m->running, left, LOOK_NS);
+    atomic_store(&m->running, 0);
 }
 
 void pp_workers_end(struct pp_machine *m)
 {
+    pp_watchdog_stop(m);
     m->is_over = true;
     next_round(m);
     m->transport->stop(m);

@@ -191,7 +191,7 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     const struct pp_training_result *r = &run->result;
     json_t *o = json_pack("{ss ss ss ss}", "schema", "pipeexec.report/1", "schedule",
                           run->plan.subject.name, "backend", run->config.backend->name, "transport",
-                          run->config.transport);
+                          run->config.transport->name);
 
     put_setting(o, run);
     put_check(o, run);

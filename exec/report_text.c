@@ -136,8 +136,8 @@ static void print_machine(const struct pp_exec_page *page, const struct pp_exec_
     const int workers = run->plan.program->ranks * run->plan.batch.replicas;
     char text[PP_EXEC_TEXT_BYTES], latency[PP_UNITS_TEXT_BYTES], bandwidth[PP_UNITS_TEXT_BYTES];
 
-    snprintf(text, sizeof(text), "%s, %d~thread%s; %s: %s", c->backend->name, workers,
-             plural(workers), c->precision, c->kernels->about());
+    snprintf(text, sizeof(text), "%s, %d~%s; %s: %s", c->backend->name, workers,
+             workers == 1 ? c->transport->worker : c->transport->workers, c->precision, c->kernels->about());
     paragraph(page, "machine", text);
     if (c->clock == PP_CLOCK_WALL) {
         paragraph(page, "clock", "wall: ranks share the cores of this machine");

@@ -4,20 +4,20 @@
 #include "core/model_options.h"
 #include "exec/wires.h"
 
-enum { USUAL_STEPS = 20, USUAL_WARMUP = 2 };
+enum { USUAL_STEPS = 20, USUAL_WARMUP = 2, USUAL_TIMEOUT_S = 600 };
 
-/* In the order of the choices of --backend; NULL = not in this build. */
+/* In the order of the choices of --backend and --transport; NULL = not in this build. */
 static const struct pp_backend *const BACKENDS[] = {&pp_backend_cpu, NULL, &pp_backend_fake};
-/* ... of --transport; ranks of one process need none of the others. */
-static const bool HAS_TRANSPORT[] = {true, false, false, false};
-static const char *const TRANSPORTS[] = {"local", "shm", "tcp", "nccl"};
+static const struct pp_transport *const TRANSPORTS[] = {&pp_transport_local, &pp_transport_shm,
+                                                        NULL, NULL};
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static enum pp_status no_backend(const char *typed, struct pp_error *err)
 {
     const char *separator = "";
 
     pp_error_set(err, PP_EFAIL, "%s: not in this build, which has ", typed);
-    for (size_t i = 0; i < sizeof(BACKENDS) / sizeof(*BACKENDS); i++)
+    for (size_t i = 0; i < COUNT(BACKENDS); i++)
         if (BACKENDS[i]) {
             pp_error_append(err, "%s%s", separator, BACKENDS[i]->name);
             separator = ", ";
@@ -25,21 +25,61 @@ static enum pp_status no_backend(const char *typed, struct pp_error *err)
     return PP_EFAIL;
 }
 
+static enum pp_status no_transport(const char *typed, struct pp_error *err)
+{
+    const char *separator = "";
+
+    pp_error_set(err, PP_EFAIL, "%s: not in this build, which has ", typed);
+    for (size_t i = 0; i < COUNT(TRANSPORTS); i++)
+        if (TRANSPORTS[i]) {
+            pp_error_append(err, "%s%s (%s)", separator, TRANSPORTS[i]->name,
+                            TRANSPORTS[i]->summary);
+            separator = ", ";
+        }
+    return PP_EFAIL;
+}
+
+static enum pp_status resolve_transport(const struct pp_request *request,
+                                        struct pp_exec_config *config, struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    config->transport = TRANSPORTS[pp_request_int(request, "transport", 0)];
+    if (!config->transport)
+        return no_transport(pp_request_typed(request, "transport", typed), err);
+    if (config->transport->is_shared && !config->backend->is_immediate)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: backend %s runs all ranks in one process; use --transport %s",
+                            pp_request_typed(request, "transport", typed), config->backend->name,
+                            pp_transport_local.name);
+    return PP_OK;
+}
+
+static enum pp_status resolve_faults(const struct pp_request *request,
+                                     struct pp_exec_config *config, struct pp_error *err)
+{
+    const char *fault = pp_request_text(request, "inject", NULL);
+
+    config->timeout_s = pp_request_int(request, "timeout", USUAL_TIMEOUT_S);
+    if (fault && !config->backend->is_immediate)
+        return pp_error_set(err, PP_EINVAL, "--inject: backend %s only writes down what it is told",
+                            config->backend->name);
+    return pp_inject_parse(fault, &config->inject, err) == PP_OK
+               ? PP_OK
+               : pp_error_prefix(err, "--inject \"%s\": ", fault);
+}
+
 static enum pp_status resolve_machine(const struct pp_request *request,
                                       struct pp_exec_config *config, struct pp_error *err)
 {
     const int backend = pp_request_int(request, "backend", 0);
-    const int transport = pp_request_int(request, "transport", 0);
     char typed[PP_REQUEST_TYPED_BYTES];
 
     config->backend = BACKENDS[backend];
     if (!config->backend)
         return no_backend(pp_request_typed(request, "backend", typed), err);
-    if (!HAS_TRANSPORT[transport])
-        return pp_error_set(err, PP_EFAIL,
-                            "%s: not in this build, which has local (ranks are threads)",
-                            pp_request_typed(request, "transport", typed));
-    config->transport = TRANSPORTS[transport];
+    PP_TRY(resolve_transport(request, config, err));
+    PP_TRY(resolve_faults(request, config, err));
     config->clock = (enum pp_clock_kind)pp_request_int(request, "clock", PP_CLOCK_VIRTUAL);
     config->cores = pp_request_int(request, "cores", 0);
     if (config->clock == PP_CLOCK_WALL && pp_request_has(request, "link"))

@@ -43,6 +43,9 @@ static enum pp_status open_plans(struct pp_arena *arena, const struct pp_request
     PP_TRY(pp_subjects_check_dialect(request, subjects, 2, err));
     PP_TRY(pp_exec_plan_make(arena, request, &run->config, subjects[0], &run->plan, err));
     run->training = pp_exec_training(request, &run->config, &run->plan);
+    if (pp_inject_check(&run->config.inject, run->plan.program, run->plan.batch.replicas,
+                        run->config.steps, err) != PP_OK)
+        return pp_error_prefix(err, "--inject: ");
     if (!other)
         return PP_OK;
     subjects[1].is_listed = true; /* options that it does not have are not meant for it */
@@ -83,7 +86,8 @@ static enum pp_status train(struct pp_arena *arena, const struct pp_request *req
     struct watch watch = {.steps = run->config.steps, .is_quiet = pp_request_has(request, "quiet")};
 
     if (run->other.program) {
-        const struct pp_training other = pp_exec_training(request, &run->config, &run->other);
+        struct pp_training other = pp_exec_training(request, &run->config, &run->other);
+        other.machine.inject.kind = NULL;
         PP_TRY(pp_train_calibrate(arena, &other, run->config.warmup, &calibration, err));
         run->training.calibration = calibration;
     }

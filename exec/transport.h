@@ -18,6 +18,10 @@ struct pp_transport {
     bool is_shared;               /* the machine and its blocks lie in memory that is shared */
     /* Start all workers: each runs pp_worker_serve. PP_EFAIL when the system gives no more. */
     enum pp_status (*start)(struct pp_machine *machine, struct pp_error *err);
+    /* Where workers are processes, else NULL. check, every few milliseconds: PP_EFAIL says which one
+     * has died, and that it was the first; all others have been killed then. kill: all of them. */
+    enum pp_status (*check)(struct pp_machine *machine, struct pp_error *err);
+    void (*kill)(struct pp_machine *machine);
     /* They have been told to end: wait until they have. Also after a start that failed. */
     void (*stop)(struct pp_machine *machine);
 };

@@ -31,14 +31,22 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >   --backend NAME          Where work runs. fake: on the CPU, but in the worst
 >                           order that the events of the program allow. (cpu, cuda
 >                           or fake; default cpu; also --device)
->   --transport NAME        How ranks talk. local: they are threads of one
->                           process. (local, shm, tcp or nccl; default local)
+>   --transport NAME        Where ranks run and how they talk. local: threads of
+>                           one process. shm: processes of this machine, on memory
+>                           that they share. (local, shm, tcp or nccl; default
+>                           local)
 >   --clock CLOCK           Whose time is told. virtual: a rank's clock advances
 >                           by the CPU time of its ops and by waiting for others,
 >                           as if each rank had a core and wires of its own. wall:
 >                           what a watch shows. (virtual or wall; default virtual)
 >   --cores K               Compute ops that run at a time. (1 to 4096; default
 >                           those of the machine)
+>   --timeout S             Seconds after which a run in which no rank gets on
+>                           ends, saying who waits for what. 0: never. (0 to
+>                           1048576; default 600)
+>   --inject TEXT           Try a fault: 'kill rank:1 op:5 step:2', or hang or
+>                           stop instead of kill, before that op of the rank's
+>                           list.
 >   --link TEXT             The wires of the virtual clock, for messages and
 >                           gradient sums. (default latency:10us bandwidth:10GBps)
 >
@@ -112,9 +120,24 @@ $ pipeexec --backend cuda
 $ pipeexec --backend gpu
 ! pipeexec: error: --backend: "gpu" is not one of cpu, cuda and fake; did you mean "cpu"?
 = 2
-$ pipeexec --transport shm
-! pipeexec: error: --transport shm: not in this build, which has local (ranks are threads)
+$ pipeexec --transport nccl
+! pipeexec: error: --transport nccl: not in this build, which has local (threads of this process), shm (processes of this machine, on memory that they share)
 = 1
+$ pipeexec --transport shm --backend fake
+! pipeexec: error: --transport shm: backend fake runs all ranks in one process; use --transport local
+= 2
+$ pipeexec --inject "burn rank:1"
+! pipeexec: error: --inject "burn rank:1": "burn" is none of hang (the rank goes no further), kill (its process is killed), stop (its process is stopped)
+= 2
+$ pipeexec --inject "kill rank:1 op"
+! pipeexec: error: --inject "kill rank:1 op": "op": expected rank:K, replica:K, op:K, step:K
+= 2
+$ pipeexec --inject "kill rank:4"
+! pipeexec: error: --inject: rank:4: this run has 0 to 3
+= 2
+$ pipeexec --inject "kill dp:4"
+! pipeexec: error: --inject "kill dp:4": "dp:4": expected rank:K, replica:K, op:K, step:K
+= 2
 $ pipeexec --schedule chimera -np 3
 ! pipeexec: error: -np 3: chimera needs an even number; nearest: 2 or 4
 = 2

@@ -65,6 +65,18 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --no-chec
 >       1   "peak_mem_bytes": null,
 >       1   "weight_check": null,
 $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --quiet
+# Ranks that are processes train to the same bits, and whoever dies or hangs is named.
+$ for t in local shm; do pipeexec --transport $t --schedule chimera --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | grep -vE '"transport"' | sed -n '/"losses"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done | sort -u | wc -l
+> 1
+$ pipeexec --transport shm --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 | grep -o '^  machine .*;'
+>   machine    cpu, 4 processes;
+$ pipeexec --transport shm --np 1 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --inject "kill op:3 step:2" 2>&1 | sed 's/process [0-9]*/process .../'
+> pipeexec: error: step 2: rank 0 at op 3 of 18, 0B1, after 0F1[0]: its process ... was ended by signal 9 (Killed)
+$ pipeexec --timeout 1 --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --micro-batches 2 --inject "hang rank:1 op:3 step:2"
+! pipeexec: error: step 2: nobody has got on for 1.0 s (--timeout)
+!   stuck: rank 1 at op 3 of 14, 1F0[0], after (1RECV_F0)WAIT
+!   rank 0 at op 6 of 14, (0RECV_B0)WAIT, after 0SEND_F1[1]: waits for message 0 of channel rank 1 -> rank 0 (backward); rank 1 at op 3 of 14, 1F0[0], after (1RECV_F0)WAIT
+= 1
 # The keys that scripts rely on, in their order.
 $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -oE '^  "[a-z_]+"' | tr -d '" ' | xargs -n 6
 > schema schedule backend transport model data

@@ -4,6 +4,7 @@
 #define PP_TESTS_EXEC_RUN_H
 
 #include "exec/train.h"
+#include "exec/transport.h"
 #include "schedules/lower/lower.h"
 
 struct exec_case {
@@ -17,6 +18,7 @@ struct exec_case {
     enum pp_grad_sync grad_sync;
     int buckets;                      /* of the sum of every stage; 0 = 1 */
     const struct pp_backend *backend; /* NULL = cpu */
+    const struct pp_transport *transport; /* NULL = local */
     enum pp_clock_kind clock;
     double clip;
     uint64_t seed;

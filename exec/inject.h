@@ -1,0 +1,29 @@
+/* exec/inject.h — faults on demand: what a run does when a rank dies, hangs or stops is tried, not
+ * hoped for. */
+#ifndef PP_EXEC_INJECT_H
+#define PP_EXEC_INJECT_H
+
+#include "core/error.h"
+
+#include <stdbool.h>
+
+struct pp_worker;
+struct pp_inject_kind {
+    const char *name, *summary;
+    /* In the worker, before the instruction. False = it gives up. */
+    bool (*run)(struct pp_worker *worker);
+};
+struct pp_inject {
+    const struct pp_inject_kind *kind; /* NULL = none */
+    int rank, replica, op, step;       /* op counts from 0 in the list of the rank, step from 1 */
+};
+
+/* "kill rank:1 op:5 step:2"; what is left out is 0, step 1. NULL = none. PP_EINVAL with what is
+ * expected. */
+enum pp_status pp_inject_parse(const char *text, struct pp_inject *inject, struct pp_error *err);
+/* PP_EINVAL when a run of so many steps never comes to the place; says what there is. */
+struct pp_program;
+enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_program *program,
+                               int replicas, int steps, struct pp_error *err);
+
+#endif

@@ -1,0 +1,104 @@
+/* While workers run, somebody looks after them who waits for nobody: every few milliseconds, has one
+ * died, has anybody got on? What happened last is read from where every worker says what it does. */
+#include "exec/futex.h"
+#include "exec/machine_parts.h"
+
+enum { TICK_NS = 20 * 1000 * 1000, GRACE_TICKS = 50 };
+
+struct sight { /* of the last tick */
+    unsigned round;
+    int64_t moves;
+    double idle_s; /* since anybody has got on */
+    int failed;    /* ticks since the step has failed */
+};
+
+static bool is_step_under_way(struct pp_machine *m)
+{
+    return atomic_load(&m->running) > 0;
+}
+
+/* Of all workers; only grows within a step. */
+static int64_t count_moves(const struct pp_machine *m)
+{
+    int64_t moves = 0;
+
+    for (int k = 0; k < m->worker_count; k++)
+        moves += atomic_load_explicit(&m->workers[k].at, memory_order_relaxed);
+    return moves;
+}
+
+/* Whoever is gone does not count down. */
+static void end_all(struct pp_machine *m, const struct pp_error *err)
+{
+    pp_machine_fail(m, err);
+    m->are_gone = true;
+    pp_futex_wake(&m->running);
+}
+
+static void look_after_failed(struct pp_machine *m, struct sight *sight)
+{
+    if (++sight->failed < GRACE_TICKS || !m->transport->kill)
+        return;
+    m->transport->kill(m);
+    end_all(m, &m->error);
+}
+
+static void look_for_progress(struct pp_machine *m, struct sight *sight)
+{
+    const unsigned round = atomic_load(&m->round);
+    const int64_t moves = count_moves(m);
+    struct pp_error err = {0};
+
+    if (round != sight->round || moves != sight->moves)
+        *sight = (struct sight){.round = round, .moves = moves};
+    else
+        sight->idle_s += 1e-9 * TICK_NS;
+    if (m->options.timeout_s > 0 && sight->idle_s >= m->options.timeout_s) {
+        pp_stall_describe(m, sight->idle_s, &err);
+        pp_machine_fail(m, &err);
+    }
+}
+
+static void tick(struct pp_machine *m, struct sight *sight)
+{
+    struct pp_error err = {0};
+
+    if (m->are_gone)
+        m->backend->cancel(m->device); /* again: a step may have begun since */
+    else if (m->transport->check && m->transport->check(m, &err) != PP_OK)
+        end_all(m, &err);
+    else if (is_step_under_way(m) && m->has_failed)
+        look_after_failed(m, sight);
+    else if (is_step_under_way(m))
+        look_for_progress(m, sight);
+}
+
+static void *watch(void *argument)
+{
+    struct pp_machine *m = argument;
+    struct sight sight = {0};
+
+    while (atomic_load(&m->is_watched)) {
+        pp_futex_wait(&m->is_watched, 1, TICK_NS);
+        if (atomic_load(&m->is_watched))
+            tick(m, &sight);
+    }
+    return NULL;
+}
+
+enum pp_status pp_watchdog_start(struct pp_machine *m, struct pp_error *err)
+{
+    atomic_store(&m->is_watched, 1);
+    if (pthread_create(&m->watchdog, NULL, watch, m) == 0)
+        return PP_OK;
+    atomic_store(&m->is_watched, 0);
+    return pp_error_set(err, PP_EFAIL, "cannot start the thread that looks after the workers");
+}
+
+void pp_watchdog_stop(struct pp_machine *m)
+{
+    if (atomic_exchange(&m->is_watched, 0) == 0)
+        return;
+    pp_futex_wake(&m->is_watched);
+    pthread_join(m->watchdog, NULL);
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# A rank, or pipeexec itself, is killed at a random moment: the run ends within 2 s with an exit code
+# that is not 0, and no process, shared memory or socket is left. PIPESIM_LONG=1: 100 times each.
+#
+#   kill.sh PIPEEXEC TRANSPORT...
+set -u
+pipeexec=$(realpath "$1")
+shift
+trials=8 number=0 failures=0
+[ -n "${PIPESIM_LONG:-}" ] && trials=100
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+RANDOM=17
+small="--np 4 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 100000 --quiet --no-check"
+
+children() { cat "/proc/$1/task/$1/children" 2>/dev/null; }
+left_over() { ls /dev/shm; ss -Hltnx 2>/dev/null | grep -c pipeexec; } 2>/dev/null
+
+# Until all four ranks are there.
+wait_for_ranks() {
+    local pids
+    for _ in $(seq 200); do
+        pids=($(children "$1"))
+        [ ${#pids[@]} -eq 4 ] && return
+        sleep 0.01
+    done
+}
+
+# trial TRANSPORT VICTIM: a rank, or 4 = the one that started them
+trial() {
+    local main pids rc before started ended
+    before=$(left_over)
+    # shellcheck disable=SC2086
+    "$pipeexec" --transport "$1" --schedule zbv $small 2>"$folder/err" &
+    main=$!
+    wait_for_ranks $main
+    pids=($(children $main) "$main")
+    sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
+    started=$(date +%s%N)
+    kill -9 "${pids[$2]}" || return 1
+    wait $main 2>/dev/null
+    rc=$?
+    for pid in "${pids[@]}"; do
+        while kill -0 "$pid" 2>/dev/null && [ $((($(date +%s%N) - started) / 1000000)) -lt 2000 ]; do sleep 0.01; done
+    done
+    ended=$(date +%s%N)
+    took_ms=$(((ended - started) / 1000000))
+    [ $rc -ne 0 ] && [ $took_ms -lt 2000 ] && [ "$(left_over)" = "$before" ] || return 1
+    [ "$2" -eq 4 ] || grep -q "was ended by signal 9\|is gone" "$folder/err"
+}
+
+for transport; do
+    for ((k = 0; k < trials; k++)); do
+        number=$((number + 1))
+        victim=$((k % 5))
+        if trial "$transport" $victim; then
+            echo "ok $number - $transport, victim $victim"
+        else
+            failures=$((failures + 1))
+            echo "not ok $number - $transport, victim $victim: took ${took_ms:-?} ms"
+            sed 's/^/# /' "$folder/err"
+        fi
+    done
+done
+echo "1..$number"
+[ $failures -eq 0 ]

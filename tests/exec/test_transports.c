@@ -1,0 +1,215 @@
+/* Where workers run changes nothing that they compute; and whoever dies, hangs or stops is named,
+ * while all others come to an end. */
+#include "tests/exec/train.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static const struct pp_transport *const PROCESSES[] = {&pp_transport_shm};
+enum { PROCESSES_COUNT = sizeof(PROCESSES) / sizeof(*PROCESSES) };
+
+static void check_no_children(const char *name)
+{
+    cr_assert(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "%s: processes are left", name);
+}
+
+static bool run_on(struct pp_arena *arena, const struct exec_case *base,
+                   const struct pp_transport *transport, struct exec_run *run)
+{
+    struct exec_case c = *base;
+
+    c.transport = transport;
+    return exec_run(arena, &c, run);
+}
+
+static void check_same(const struct exec_case *c, const struct pp_transport *transport)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const char *name = exec_case_text(arena, c);
+    struct exec_run threads, run;
+
+    if (!run_on(arena, c, &pp_transport_local, &threads))
+        return;
+    cr_assert(run_on(arena, c, transport, &run));
+    const struct pp_training_result *a = &threads.result, *b = &run.result;
+    cr_assert(memcmp(a->losses, b->losses, sizeof(double) * (size_t)c->steps) == 0, "%s", name);
+    cr_assert(memcmp(a->grad_norms, b->grad_norms, sizeof(double) * (size_t)c->steps) == 0, "%s",
+              name);
+    cr_assert(b->is_checked && b->weights.elements > 0, "%s", name);
+    cr_assert_eq(a->is_loss_equal, b->is_loss_equal, "%s", name);
+    cr_assert_eq(a->weights.differing, b->weights.differing, "%s", name);
+    cr_assert_eq(a->gradients.differing, b->gradients.differing, "%s", name);
+    cr_assert(!c->is_exact || (b->is_loss_equal && b->gradients.differing + b->weights.differing == 0),
+              "%s", name);
+    cr_assert_eq(b->structural_error_s, 0, "%s: %g s", name, b->structural_error_s);
+    cr_assert_eq(a->trace->count, b->trace->count, "%s", name);
+    for (int rank = 0; rank < run.program->ranks; rank++)
+        cr_assert_eq(b->touched_bytes[rank], a->touched_bytes[rank], "%s rank %d", name, rank);
+    check_no_children(name);
+}
+
+static int every_schedule(const struct pp_transport *transport, int replicas, bool is_exact)
+{
+    int runs = 0;
+
+    for (int i = 0; pp_schedules[i]; i++) {
+        const struct exec_case c = {.schedule = pp_schedules[i]->name,
+                                    .shape = {.ranks = 4, .micro_batches = 4},
+                                    .replicas = replicas,
+                                    .mbs = 1,
+                                    .steps = 4,
+                                    .is_exact = is_exact,
+                                    .clip = 1,
+                                    .seed = (uint64_t)i};
+        if (pp_schedules[i]->is_simulated_only)
+            continue;
+        check_same(&c, transport);
+        runs++;
+    }
+    return runs;
+}
+
+Test(transports, every_schedule_trains_to_the_bits_of_threads, .timeout = 200)
+{
+    for (int t = 0; t < PROCESSES_COUNT; t++) {
+        cr_assert_geq(every_schedule(PROCESSES[t], 1, true), 15);
+        cr_assert_geq(every_schedule(PROCESSES[t], 2, false), 15);
+    }
+}
+
+/* On a watch, too, nothing ends before it begins, on whatever side it is told. */
+Test(transports, wall_clock_is_causal)
+{
+    for (int t = 0; t < PROCESSES_COUNT; t++) {
+        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        const struct exec_case c = {.schedule = "zbv",
+                                    .shape = {.ranks = 4, .micro_batches = 8},
+                                    .replicas = 1,
+                                    .mbs = 1,
+                                    .steps = 4,
+                                    .clock = PP_CLOCK_WALL};
+        struct exec_run run;
+
+        cr_assert(run_on(arena, &c, PROCESSES[t], &run));
+        for (int i = 0; i < run.result.trace->count; i++) {
+            const struct pp_trace_event *e = &run.result.trace->events[i];
+            cr_assert(e->start_s <= e->end_s, "%s", e->cell);
+            if (pp_op_is_send(e->kind) || pp_op_is_recv(e->kind))
+                cr_assert(e->posted_s <= e->matched_s && e->matched_s <= e->start_s, "%s", e->cell);
+        }
+    }
+}
+
+/* ---- faults ---------------------------------------------------------------------------------*/
+
+static enum pp_status run_with(struct pp_arena *arena, const struct pp_transport *transport,
+                               const char *fault, double timeout_s, struct pp_error *err)
+{
+    const struct exec_case c = {.schedule = "chimera",
+                                .shape = {.ranks = 4, .micro_batches = 4},
+                                .replicas = 2,
+                                .mbs = 1,
+                                .steps = 3,
+                                .transport = transport};
+    struct exec_run run;
+
+    cr_assert_eq(exec_run_make(arena, &c, &run, err), PP_OK, "%s", err->message);
+    run.training.machine.timeout_s = timeout_s;
+    cr_assert_eq(pp_inject_parse(fault, &run.training.machine.inject, err), PP_OK, "%s",
+                 err->message);
+    return pp_train(arena, &run.training, &run.result, err);
+}
+
+static int list_length(int rank)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const struct exec_case c = {.schedule = "chimera",
+                                .shape = {.ranks = 4, .micro_batches = 4},
+                                .replicas = 2,
+                                .mbs = 1,
+                                .steps = 3};
+    struct pp_error err = {0};
+    struct exec_run run;
+
+    cr_assert_eq(exec_run_make(arena, &c, &run, &err), PP_OK, "%s", err.message);
+    return run.program->begin[rank + 1] - run.program->begin[rank];
+}
+
+static void check_killed(const struct pp_transport *transport, int rank, int replica, int op)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const char *fault =
+        pp_arena_printf(arena, "kill rank:%d replica:%d op:%d step:2", rank, replica, op);
+    const char *place =
+        pp_arena_printf(arena, "step 2: rank %d of replica %d at op %d of ", rank, replica, op);
+    struct pp_error err = {0};
+
+    cr_assert_eq(run_with(arena, transport, fault, 0, &err), PP_EFAIL, "%s", fault);
+    cr_assert(strstr(err.message, place) == err.message &&
+                  strstr(err.message, "was ended by signal 9"),
+              "%s: %s", fault, err.message);
+    check_no_children(fault);
+}
+
+Test(transports, a_killed_rank_is_named_wherever_it_dies, .timeout = 200)
+{
+    int at = 0;
+
+    for (int t = 0; t < PROCESSES_COUNT; t++)
+        for (int rank = 0; rank < 4; rank++)
+            for (int op = rank; op < list_length(rank); op += 7)
+                check_killed(PROCESSES[t], rank, at++ % 2, op);
+    cr_assert_geq(at, 20);
+}
+
+/* Op 6 of rank 1 stands before what its neighbours wait for. */
+static void check_stall(const struct pp_transport *transport, const char *fault)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct pp_error err = {0};
+
+    cr_assert_eq(run_with(arena, transport, fault, 0.3, &err), PP_EFAIL, "%s", fault);
+    cr_assert(strstr(err.message, "step 2: nobody has got on for "), "%s", err.message);
+    cr_assert(strstr(err.message, "stuck: rank 1 of replica 0 at op 6 of "), "%s", err.message);
+    cr_assert(strstr(err.message, "waits for message ") &&
+                  strstr(err.message, "of channel rank 1 -> rank "),
+              "%s", err.message);
+    check_no_children(fault);
+}
+
+Test(transports, a_rank_that_hangs_is_named, .timeout = 60)
+{
+    check_stall(&pp_transport_local, "hang rank:1 op:6 step:2");
+    for (int t = 0; t < PROCESSES_COUNT; t++) {
+        check_stall(PROCESSES[t], "hang rank:1 op:6 step:2");
+        check_stall(PROCESSES[t], "stop rank:1 op:6 step:2");
+    }
+}
+
+Test(transports, faults_are_read_or_refused)
+{
+    static const struct {
+        const char *text, *message; /* NULL: accepted */
+    } CASES[] = {
+        {"kill", NULL},
+        {"hang rank:3, op:17 step:2 replica:1", NULL},
+        {"burn", "\"burn\" is none of hang (the rank goes no further)"},
+        {"kill now", "\"now\": expected rank:K, replica:K, op:K, step:K"},
+        {"kill step:0", "0"},
+        {"kill op:-1", "-1"},
+        {"kill op:", ""},
+        {"kill rank:1x", "1x"},
+    };
+
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
+        struct pp_error err = {0};
+        struct pp_inject inject;
+        const enum pp_status status = pp_inject_parse(CASES[i].text, &inject, &err);
+
+        cr_assert_eq(status, CASES[i].message ? PP_EINVAL : PP_OK, "%s: %s", CASES[i].text,
+                     err.message);
+        cr_assert(!CASES[i].message || strstr(err.message, CASES[i].message), "%s: %s",
+                  CASES[i].text, err.message);
+    }
+}
