@@ -200,12 +200,23 @@ static int set_versions(const struct pp_schedule *schedule, const struct pp_shap
     return most > 0 ? most + 1 : 2;
 }
 
-enum pp_status pp_schedule_program(struct pp_arena *arena, const struct pp_schedule *schedule,
-                                   const struct pp_shape *shape, const struct pp_costs *costs,
-                                   struct pp_program **program, struct pp_error *err)
+/* As a frozen program has them. */
+static void set_pipes(const struct pp_order_maps *maps, struct pp_orders *orders)
+{
+    for (int rank = 0; rank < orders->ranks; rank++)
+        for (int i = 0; i < orders->count[rank]; i++) {
+            struct pp_op *op = &orders->ops[rank][i];
+            op->pipe = maps->pipe_of[op->mb];
+            op->granules = op->granules ? op->granules : 1;
+        }
+}
+
+enum pp_status pp_schedule_lists(struct pp_arena *arena, const struct pp_schedule *schedule,
+                                 const struct pp_shape *shape, const struct pp_costs *costs,
+                                 struct pp_orders **orders, struct pp_program_head *head,
+                                 struct pp_error *err)
 {
     struct pp_shape checked = *shape;
-    struct pp_orders *orders;
     struct pp_order_maps maps;
 
     PP_TRY(pp_schedule_check(schedule, &checked, err));
@@ -213,18 +224,30 @@ enum pp_status pp_schedule_program(struct pp_arena *arena, const struct pp_sched
     if (open)
         return pp_error_set(err, PP_EINVAL, "--%s auto: %s needs one choice, such as %s",
                             open->option, schedule->name, open->value);
-    PP_TRY(pp_schedule_orders(arena, schedule, &checked, costs, &orders, &maps, err));
-    const struct pp_program_head head = {.name = schedule->name,
-                                         .level = PP_LEVEL_COMPUTE,
-                                         .mode = PP_MODE_TRAIN,
-                                         .ranks = checked.ranks,
-                                         .stages = pp_shape_stages(&checked),
-                                         .pipelines = checked.pipelines,
-                                         .micro_batches = checked.micro_batches,
-                                         .granules = checked.granules,
-                                         .splits = checked.splits,
-                                         .versions = set_versions(schedule, &checked, orders),
-                                         .rank_of = maps.rank_of,
-                                         .pipe_of = maps.pipe_of};
+    PP_TRY(pp_schedule_orders(arena, schedule, &checked, costs, orders, &maps, err));
+    set_pipes(&maps, *orders);
+    *head = (struct pp_program_head){.name = schedule->name,
+                                     .level = PP_LEVEL_COMPUTE,
+                                     .mode = PP_MODE_TRAIN,
+                                     .ranks = checked.ranks,
+                                     .stages = pp_shape_stages(&checked),
+                                     .pipelines = checked.pipelines,
+                                     .micro_batches = checked.micro_batches,
+                                     .granules = checked.granules,
+                                     .splits = checked.splits,
+                                     .versions = set_versions(schedule, &checked, *orders),
+                                     .rank_of = maps.rank_of,
+                                     .pipe_of = maps.pipe_of};
+    return PP_OK;
+}
+
+enum pp_status pp_schedule_program(struct pp_arena *arena, const struct pp_schedule *schedule,
+                                   const struct pp_shape *shape, const struct pp_costs *costs,
+                                   struct pp_program **program, struct pp_error *err)
+{
+    struct pp_orders *orders;
+    struct pp_program_head head;
+
+    PP_TRY(pp_schedule_lists(arena, schedule, shape, costs, &orders, &head, err));
     return pp_program_freeze(arena, &head, orders, program, err);
 }

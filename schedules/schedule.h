@@ -183,9 +183,16 @@ enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedu
                                   struct pp_orders **orders, struct pp_order_maps *maps,
                                   struct pp_error *err);
 
+/* Check and order rule: the lists of a schedule's compute-only program and its head. `costs` may be
+ * NULL for schedules that do not search. A shape that leaves a choice open is PP_EINVAL. */
+struct pp_program_head;
+enum pp_status pp_schedule_lists(struct pp_arena *arena, const struct pp_schedule *schedule,
+                                 const struct pp_shape *shape, const struct pp_costs *costs,
+                                 struct pp_orders **orders, struct pp_program_head *head,
+                                 struct pp_error *err);
+
 struct pp_program;
-/* The compute-only program of a schedule: check, order rule, program. `costs` may be NULL for
- * schedules that do not search. A shape that leaves a choice open is PP_EINVAL. */
+/* The compute-only program of a schedule: its lists, frozen. */
 enum pp_status pp_schedule_program(struct pp_arena *arena, const struct pp_schedule *schedule,
                                    const struct pp_shape *shape, const struct pp_costs *costs,
                                    struct pp_program **program, struct pp_error *err);

@@ -54,9 +54,21 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
     return pp_prepare_check(config, err);
 }
 
+/* What is lowered: a compute-only program, or the lists of one that nobody else asks for. */
+struct compute {
+    const struct pp_program *program; /* NULL: lists */
+    struct pp_orders *lists;
+    struct pp_program_head head; /* of the lists */
+};
+
+static enum pp_program_mode mode_of(const struct compute *compute)
+{
+    return compute->program ? compute->program->mode : compute->head.mode;
+}
+
 /* Costs first: a schedule that searches needs them. */
-static enum pp_status compute_program(struct pp_arena *arena, struct pp_result *result,
-                                      const struct pp_program **program, struct pp_error *err)
+static enum pp_status find_compute(struct pp_arena *arena, struct pp_result *result,
+                                   struct compute *compute, struct pp_error *err)
 {
     const struct pp_config *c = &result->config;
     const uint16_t *rank_of = c->file_program
@@ -67,12 +79,15 @@ static enum pp_status compute_program(struct pp_arena *arena, struct pp_result *
     struct pp_shape shape;
 
     PP_TRY(pp_simulate_costs(arena, c, rank_of, &result->cost_inputs, &result->costs, err));
-    *program = c->file_program;
+    *compute = (struct compute){.program = c->file_program};
     if (c->file_program)
         return PP_OK;
     PP_TRY(pp_steps_shape(c, &shape, err));
+    if (!c->is_eager)
+        return pp_schedule_lists(arena, c->schedule, &shape, result->costs, &compute->lists,
+                                 &compute->head, err);
     PP_TRY(pp_schedule_program(arena, c->schedule, &shape, result->costs, &made, err));
-    *program = made;
+    compute->program = made;
     return PP_OK;
 }
 
@@ -99,9 +114,9 @@ static enum pp_status order_program(struct pp_arena *arena, const struct pp_resu
 }
 
 /* A forward-only program keeps neither gradients nor optimizer state. */
-static void drop_training_state(const struct pp_program *program, struct pp_costs *costs)
+static void drop_training_state(enum pp_program_mode mode, struct pp_costs *costs)
 {
-    for (int s = 0; program->mode == PP_MODE_INFER && costs->memory && s < costs->stages; s++)
+    for (int s = 0; mode == PP_MODE_INFER && costs->memory && s < costs->stages; s++)
         costs->memory[s].grads_bytes = costs->memory[s].optimizer_bytes = 0;
 }
 
@@ -127,14 +142,14 @@ static void lower_state(struct pp_arena *arena, const struct pp_state_spec *stat
 }
 
 static enum pp_status lower_program(struct pp_arena *arena, const struct pp_config *config,
-                                    const struct pp_program *compute, bool is_bare,
+                                    const struct compute *compute, bool is_bare,
                                     struct pp_result *result, struct pp_error *err)
 {
     struct pp_lower_options options = config->lower;
 
     options.no_slots = is_bare;
     if (!config->is_unit) {
-        const bool is_training = compute->mode == PP_MODE_TRAIN;
+        const bool is_training = mode_of(compute) == PP_MODE_TRAIN;
         options.has_sync = is_training && pp_config_is_summed(config);
         options.has_optimizer = is_training;
         lower_state(arena, &config->state, result->costs, &options);
@@ -143,7 +158,9 @@ static enum pp_status lower_program(struct pp_arena *arena, const struct pp_conf
     }
     pp_lower_schedule(config->schedule, config->shape.micro_batches, &options);
     pp_buckets_lower(arena, config, result->costs, &options);
-    return pp_lower(arena, compute, &options, &result->program, err);
+    return compute->program ? pp_lower(arena, compute->program, &options, &result->program, err)
+                            : pp_lower_lists(arena, &compute->head, &options, compute->lists,
+                                             &result->program, err);
 }
 
 static void peak_of(struct pp_result *result)
@@ -163,14 +180,14 @@ static enum pp_status prepare(struct pp_arena *arena, bool is_bare, struct pp_re
 {
     const struct pp_config *config = &result->config;
     const struct pp_verify_options verify = {0};
-    const struct pp_program *compute;
+    struct compute compute;
 
-    PP_TRY(compute_program(arena, result, &compute, err));
-    PP_TRY(order_program(arena, result, &compute, err));
-    drop_training_state(compute, result->costs);
+    PP_TRY(find_compute(arena, result, &compute, err));
+    PP_TRY(order_program(arena, result, &compute.program, err));
+    drop_training_state(mode_of(&compute), result->costs);
     if (config->file_program && !is_bare) /* in the user's own cells */
-        PP_TRY(pp_verify(compute, &verify, err));
-    PP_TRY(lower_program(arena, config, compute, is_bare, result, err));
+        PP_TRY(pp_verify(compute.program, &verify, err));
+    PP_TRY(lower_program(arena, config, &compute, is_bare, result, err));
     result->memory = pp_memory_peaks(arena, result->program, result->costs);
     peak_of(result);
     return is_bare ? PP_OK : pp_verify(result->program, &verify, err);

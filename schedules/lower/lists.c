@@ -59,7 +59,9 @@ void pp_lists_drop(struct pp_orders *lists, int kind)
     for (int rank = 0; rank < lists->ranks; rank++) {
         int kept = 0;
 
-        for (int i = 0; i < lists->count[rank]; i++)
+        while (kept < lists->count[rank] && lists->ops[rank][kept].kind != kind)
+            kept++;
+        for (int i = kept; i < lists->count[rank]; i++)
             if (lists->ops[rank][i].kind != kind)
                 lists->ops[rank][kept++] = lists->ops[rank][i];
         lists->count[rank] = kept;

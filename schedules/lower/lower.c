@@ -56,6 +56,23 @@ static void keep_places(struct pp_arena *arena, const struct pp_program *p,
     head->column = column;
 }
 
+/* `head` becomes that of the lowered program, whose state lives in `arena`. */
+static enum pp_status run_passes(struct pp_arena *arena, struct pp_arena *scratch,
+                                 struct pp_program_head *head,
+                                 const struct pp_lower_options *options, struct pp_orders *lists,
+                                 struct pp_error *err)
+{
+    const struct pp_program_state state = pp_lower_state(arena, head, options, lists);
+
+    for (size_t i = 0; i < sizeof(passes) / sizeof(*passes); i++)
+        if (passes[i].when == ALWAYS ||
+            (passes[i].when == ASYNCHRONOUS) == (options->update_every > 0))
+            PP_TRY(passes[i].run(scratch, head, options, lists, err));
+    head->level = PP_LEVEL_LOWERED;
+    head->state = state;
+    return PP_OK;
+}
+
 enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute,
                         const struct pp_lower_options *options, struct pp_program **lowered,
                         struct pp_error *err)
@@ -64,13 +81,18 @@ enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute
     struct pp_program_head head = pp_program_head_of(compute);
     struct pp_orders *lists = pp_program_thaw(scratch, compute);
 
-    const struct pp_program_state state = pp_lower_state(arena, &head, options, lists);
-    for (size_t i = 0; i < sizeof(passes) / sizeof(*passes); i++)
-        if (passes[i].when == ALWAYS ||
-            (passes[i].when == ASYNCHRONOUS) == (options->update_every > 0))
-            PP_TRY(passes[i].run(scratch, &head, options, lists, err));
-    head.level = PP_LEVEL_LOWERED;
-    head.state = state;
+    PP_TRY(run_passes(arena, scratch, &head, options, lists, err));
     keep_places(scratch, compute, lists, &head);
+    return pp_program_freeze(arena, &head, lists, lowered, err);
+}
+
+enum pp_status pp_lower_lists(struct pp_arena *arena, const struct pp_program_head *compute,
+                              const struct pp_lower_options *options, struct pp_orders *lists,
+                              struct pp_program **lowered, struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct pp_program_head head = *compute;
+
+    PP_TRY(run_passes(arena, scratch, &head, options, lists, err));
     return pp_program_freeze(arena, &head, lists, lowered, err);
 }

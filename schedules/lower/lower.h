@@ -99,5 +99,10 @@ void pp_lower_schedule(const struct pp_schedule *schedule, int micro_batches,
 enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute,
                         const struct pp_lower_options *options, struct pp_program **lowered,
                         struct pp_error *err);
+/* The same from lists and head of a compute-only program. The lists are edited, and gone when it
+ * ends. */
+enum pp_status pp_lower_lists(struct pp_arena *arena, const struct pp_program_head *compute,
+                              const struct pp_lower_options *options, struct pp_orders *lists,
+                              struct pp_program **lowered, struct pp_error *err);
 
 #endif

@@ -22,12 +22,11 @@ enum pp_own_sums pp_own_sums(const struct pp_orders *lists)
         for (int i = 0; i < lists->count[rank]; i++) {
             const struct pp_op *op = &lists->ops[rank][i];
 
-            if (op->version != PP_FOR_STEP && pp_op_has_buckets(op->kind))
+            if ((op->kind != PP_RS && op->kind != PP_AR) || op->version != PP_FOR_STEP)
                 continue;
             if (op->kind == PP_RS || (op->kind == PP_AR && op->aux != PP_TIED))
                 return PP_OWN_STAGES;
-            if (op->kind == PP_AR)
-                own = PP_OWN_TIED;
+            own = PP_OWN_TIED;
         }
     return own;
 }
