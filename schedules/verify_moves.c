@@ -254,6 +254,30 @@ static enum pp_status check_use(struct moves *m, int i)
     return PP_OK;
 }
 
+/* Sums that are waited for behind the MOVE of what they sum: it has moved other gradients. */
+static enum pp_status check_sum(struct moves *m, int i, int stage)
+{
+    const struct pp_program *p = m->v->p;
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    for (int pipe = 0; pipe < p->pipelines && stage < p->stages; pipe++) {
+        const struct chunk *c = &m->chunks[pipe * p->stages + stage];
+        if (pp_program_rank_of(p, pipe, stage) == m->rank && c->before >= 0 &&
+            p->version[c->before] == PP_FOR_GRADS)
+            return pp_verify_fail(m->v, i, "%s comes behind %s, which moves what it sums",
+                                  text_of(m, i, a), text_of(m, c->before, b));
+    }
+    return PP_OK;
+}
+
+static enum pp_status check_sums(struct moves *m, int i)
+{
+    const struct pp_program *p = m->v->p;
+
+    PP_TRY(check_sum(m, i, p->stage[i]));
+    return p->peer[i] != 0 ? check_sum(m, i, p->peer[i]) : PP_OK;
+}
+
 static enum pp_status check_state(struct moves *m, int i)
 {
     const struct pp_program *p = m->v->p;
@@ -263,6 +287,8 @@ static enum pp_status check_state(struct moves *m, int i)
         return post_move(m, i);
     if (kind == PP_WAIT && p->aux[i] == PP_MOVE)
         return wait_move(m, i), PP_OK;
+    if (kind == PP_WAIT && (p->aux[i] == PP_AR || p->aux[i] == PP_RS))
+        return check_sums(m, i);
     if (kind == PP_U)
         return check_update(m, i);
     const bool is_pass =

@@ -351,17 +351,25 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
         options.has_parts = options.has_sync && draw(t, 2);
         options.has_rest = options.zero && draw(t, 2);
     }
+    options.has_moved_saves = draw(t, 5) == 0; /* other memory tiers */
+    options.has_fewer_bits = draw(t, 5) == 0;
+    options.has_moved_state = options.has_optimizer && draw(t, 4) == 0;
+    options.is_host_update = options.has_moved_state && draw(t, 2);
     cr_assert_eq(pp_program_freeze(t->arena, &head, base, &compute, &err), PP_OK, "%s",
                  err.message);
     cr_assert_eq(pp_lower(t->arena, compute, &options, &program, &err), PP_OK, "%s: %s", t->shape,
                  err.message);
     const size_t used = strlen(t->shape);
-    snprintf(t->shape + used, sizeof(t->shape) - used, ", %s, R %d, %s%s%s%s%s%s%s%s%s",
+    snprintf(t->shape + used, sizeof(t->shape) - used, ", %s, R %d, %s%s%s%s%s%s%s%s%s%s%s%s",
              pp_post_names[options.post], options.recv_slots, pp_grad_sync_names[options.grad_sync],
              options.has_sync ? ", sync" : "", options.has_optimizer ? ", U" : "",
              options.zero ? ", zero" : "", options.has_tied ? ", tied" : "",
              options.recompute_frac ? ", R" : "", options.buckets ? ", buckets" : "",
-             options.has_clip ? ", clip" : "", options.gather_units ? ", gathers" : "");
+             options.has_clip ? ", clip" : "", options.gather_units ? ", gathers" : "",
+             options.has_moved_saves ? ", copies" : "", options.has_fewer_bits ? ", bits" : "",
+             options.is_host_update    ? ", host update"
+             : options.has_moved_state ? ", moves"
+                                       : "");
     struct pp_orders *lists = pp_program_thaw(t->arena, program);
     t->head = pp_program_head_of(program);
     t->what = "as lowered";

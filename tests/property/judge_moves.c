@@ -1,0 +1,173 @@
+/* Memory tiers: what is saved is on the device, in full, when an op uses it, and an update has what
+ * the tier of its state sends it. Copies run alone: only their order matters. */
+#include "tests/property/judge_parts.h"
+
+/* Of what (stage, granule, split) has saved: the last COPY of it, whether it has been waited for,
+ * and whether Q or DQ came last. */
+struct resting {
+    const struct post *copy;
+    bool is_packed;
+};
+
+static bool covers(const struct pp_op *op, const struct pp_op *of, int granule)
+{
+    return op->stage == of->stage && op->split == of->split && op->mb <= granule &&
+           granule < op->mb + op->granules;
+}
+
+/* Read from what the rank has posted and run so far. */
+static struct resting resting_of(const struct machine *m, int rank, const struct pp_op *op, int g)
+{
+    struct resting at = {NULL, false};
+
+    for (int k = 0; k < m->post_count; k++) {
+        const struct post *p = &m->posts[k];
+        if (p->rank == rank && p->op.kind == PP_COPY && judge_purpose_of(&p->op) &&
+            covers(&p->op, op, g))
+            at.copy = p;
+    }
+    for (int i = 0; i < m->at[rank]; i++) {
+        const struct pp_op *before = &m->lists->ops[rank][i];
+        if ((before->kind == PP_Q || before->kind == PP_DQ) && covers(before, op, g))
+            at.is_packed = before->kind == PP_Q;
+    }
+    return at;
+}
+
+static bool is_here(const struct resting *at)
+{
+    return !at->copy || (at->copy->op.version == PP_FOR_UP && at->copy->is_waited);
+}
+
+/* F makes; everything else that names a micro-batch uses. */
+int judge_use_saved(struct machine *m, int rank, const struct pp_op *op)
+{
+    for (int g = op->mb; op->kind != PP_F && g < op->mb + op->granules; g++) {
+        const struct resting at = resting_of(m, rank, op, g);
+        if (!is_here(&at))
+            return judge_complain(m, op, rank, "what was saved is on another tier");
+        if (at.is_packed != (op->kind == PP_DQ))
+            return judge_complain(m, op, rank, "what was saved is in other bits");
+    }
+    return 1;
+}
+
+/* COPY: down what is here, up what has arrived below. */
+static int post_copy(struct machine *m, int rank, const struct pp_op *op)
+{
+    for (int g = op->mb; judge_purpose_of(op) && g < op->mb + op->granules; g++) {
+        const struct resting at = resting_of(m, rank, op, g);
+        const bool is_away = at.copy && at.copy->op.version == PP_FOR_DOWN && at.copy->is_waited;
+        if (!judge_has(m, 'S', rank, op->stage, g, op->split))
+            return judge_complain(m, op, rank, "copies what nothing has saved");
+        if (op->version == PP_FOR_UP ? !is_away : !is_here(&at))
+            return judge_complain(m, op, rank, "copies what is not there");
+    }
+    return 1;
+}
+
+/* ---- state ----------------------------------------------------------------------------------- */
+
+static bool is_program_of(const struct machine *m, int purpose)
+{
+    for (int r = 0; r < m->lists->ranks; r++)
+        for (int i = 0; i < m->lists->count[r]; i++)
+            if (m->lists->ops[r][i].kind == PP_MOVE && m->lists->ops[r][i].version == purpose)
+                return true;
+    return false;
+}
+
+/* The MOVE of a chunk for one of two purposes that the rank has posted, NULL: none yet. */
+static const struct post *moved(const struct machine *m, int rank, const struct pp_op *op, int a,
+                                int b)
+{
+    for (int k = m->post_count - 1; k >= 0; k--) {
+        const struct post *p = &m->posts[k];
+        if (p->rank == rank && p->op.kind == PP_MOVE && p->op.stage == op->stage &&
+            p->op.pipe == op->pipe && (p->op.version == a || p->op.version == b))
+            return p;
+    }
+    return NULL;
+}
+
+static const struct post *moved_before(const struct machine *m, int rank, const struct pp_op *op)
+{
+    return moved(m, rank, op, PP_FOR_GRADS, PP_FOR_FETCH);
+}
+
+static const struct post *moved_behind(const struct machine *m, int rank, const struct pp_op *op)
+{
+    return moved(m, rank, op, PP_FOR_PARAMS, PP_FOR_STORE);
+}
+
+static int post_move(struct machine *m, int rank, const struct pp_op *op)
+{
+    const bool is_updated = judge_has(m, 'U', rank, op->stage, op->pipe, 0);
+
+    switch (op->version) {
+    case PP_FOR_GRADS:
+    case PP_FOR_FETCH:
+        if (is_updated || moved_before(m, rank, op))
+            return judge_complain(m, op, rank, "moves again, or too late");
+        return op->version == PP_FOR_FETCH || judge_is_ready(m, rank, op) ? 1 : -1;
+    case PP_FOR_PARAMS:
+    case PP_FOR_STORE:
+        return is_updated && !moved_behind(m, rank, op)
+                   ? 1
+                   : judge_complain(m, op, rank, "moves what nothing has updated");
+    default:
+        return 1;
+    }
+}
+
+int judge_post_copy(struct machine *m, int rank, const struct pp_op *op)
+{
+    return op->kind == PP_COPY ? post_copy(m, rank, op) : post_move(m, rank, op);
+}
+
+/* Before an update: what it needs has come. */
+int judge_update_has_moved(struct machine *m, int rank, const struct pp_op *op)
+{
+    const struct post *before = moved_before(m, rank, op);
+    const bool needs = is_program_of(m, PP_FOR_GRADS) || is_program_of(m, PP_FOR_FETCH);
+
+    return (before && before->is_waited) || (!before && !needs)
+               ? 1
+               : judge_complain(m, op, rank, "what it updates with has not come");
+}
+
+/* Passes and gathers: no gradient behind the MOVE of gradients, no parameters before they came. */
+int judge_use_state(struct machine *m, int rank, const struct pp_op *op)
+{
+    const struct post *behind = moved(m, rank, op, PP_FOR_PARAMS, PP_FOR_PARAMS);
+    const bool is_gradient = op->kind == PP_B || op->kind == PP_W;
+
+    if (is_gradient && moved_before(m, rank, op))
+        return judge_complain(m, op, rank, "a gradient comes behind their MOVE");
+    if (is_program_of(m, PP_FOR_PARAMS) && judge_has(m, 'U', rank, op->stage, op->pipe, 0) &&
+        !(behind && behind->is_waited))
+        return judge_complain(m, op, rank, "updated parameters have not come");
+    return 1;
+}
+
+/* All that was moved is used, and waited for; what is updated moves back where anything does. */
+bool judge_are_moves_left(const struct machine *m)
+{
+    const bool returns = is_program_of(m, PP_FOR_PARAMS) || is_program_of(m, PP_FOR_STORE);
+
+    for (int k = 0; k < m->post_count; k++) {
+        const struct post *p = &m->posts[k];
+        const bool is_before = p->op.version == PP_FOR_GRADS || p->op.version == PP_FOR_FETCH;
+        if (p->op.kind != PP_MOVE || p->op.version == 0)
+            continue;
+        if (is_before ? !judge_has(m, 'U', p->rank, p->op.stage, p->op.pipe, 0) : !p->is_waited)
+            return true;
+    }
+    for (int k = 0; returns && k < m->thing_count; k++) {
+        const struct thing *t = &m->things[k];
+        const struct pp_op chunk = {.stage = (uint16_t)t->stage, .pipe = (uint16_t)t->granule};
+        if (t->what == 'U' && !moved_behind(m, t->rank, &chunk))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,173 @@
+/* State that is cut: gathered before its use, scattered behind it. */
+#include "tests/property/judge_parts.h"
+
+#include <string.h>
+
+bool judge_is_gather(const struct pp_op *op)
+{
+    return judge_purpose_of(op) == PP_FOR_FORWARD || judge_purpose_of(op) == PP_FOR_BACKWARD;
+}
+
+static bool is_cut(const struct machine *m)
+{
+    return m->head->state.units != NULL;
+}
+
+/* Posts of a rank for a stage that no WAIT has met: of gathers (purpose < 0) or of a purpose. */
+int judge_unwaited(const struct machine *m, int rank, int stage, int purpose)
+{
+    int count = 0;
+
+    for (int k = 0; k < m->post_count; k++) {
+        const struct post *p = &m->posts[k];
+        count += p->rank == rank && p->op.stage == stage && !p->is_waited &&
+                 (purpose < 0 ? judge_is_gather(&p->op) : judge_purpose_of(&p->op) == purpose);
+    }
+    return count;
+}
+
+static bool has_posted(const struct machine *m, int rank, int kind, int purpose, int stage)
+{
+    for (int k = 0; k < m->post_count; k++)
+        if (m->posts[k].rank == rank && m->posts[k].op.kind == kind &&
+            !judge_is_tied(&m->posts[k].op) && m->posts[k].op.stage == stage &&
+            judge_purpose_of(&m->posts[k].op) == purpose)
+            return true;
+    return false;
+}
+
+bool judge_is_last_bucket(const struct pp_op *op)
+{
+    return op->granules == 0 || op->split == op->granules - 1;
+}
+
+static bool uses_params(const struct pp_op *op)
+{
+    return op->kind == PP_F || op->kind == PP_B || op->kind == PP_I || op->kind == PP_R;
+}
+
+/* Chunks that the next use of parameters needs at once. */
+static int next_chunks(const struct machine *m, int rank)
+{
+    const struct pp_op *ops = m->lists->ops[rank];
+
+    for (int i = m->at[rank]; i < m->lists->count[rank]; i++)
+        if (uses_params(&ops[i]))
+            return 1 + (judge_is_pair(m, rank, i) && ops[i].stage != ops[i + 1].stage);
+    return 1;
+}
+
+/* One more gathered chunk has a buffer: one more than stated where two chunks are used at once. */
+static bool has_buffer(const struct machine *m, int rank)
+{
+    int held = 0;
+
+    for (int stage = 0; stage < m->head->stages; stage++)
+        held += m->shards[rank][stage].is_present + judge_unwaited(m, rank, stage, -1);
+    return m->head->state.buffers == 0 ||
+           held + 1 <= m->head->state.buffers + next_chunks(m, rank) - 1;
+}
+
+/* A sum before the scatter of its last gradients: only of what a backward has scattered inside. */
+bool judge_is_too_early(const struct machine *m, int rank, const struct pp_op *op)
+{
+    return m->shards[rank][op->stage].is_dirty &&
+           (judge_is_last_bucket(op) || m->head->state.units[op->stage] == 1);
+}
+
+/* This bucket or a later one of the sum that a scatter leaves is posted. */
+static bool has_rest(const struct machine *m, int rank, const struct pp_op *op)
+{
+    for (int k = 0; k < m->post_count; k++) {
+        const struct pp_op *post = &m->posts[k].op;
+        if (m->posts[k].rank == rank && post->kind == PP_AR && post->stage == op->stage &&
+            judge_purpose_of(post) == PP_FOR_REST && post->split >= op->split)
+            return true;
+    }
+    return false;
+}
+
+/* A collective with a purpose is posted. */
+int judge_post_of_shards(struct machine *m, int rank, const struct pp_op *op)
+{
+    struct shards *s = &m->shards[rank][op->stage];
+    const int purpose = judge_purpose_of(op);
+
+    if ((judge_is_gather(op) || purpose == PP_FOR_VISIT) && !is_cut(m))
+        return judge_complain(m, op, rank, "parameters are whole");
+    if (judge_is_gather(op))
+        return judge_unwaited(m, rank, op->stage, -1) || !has_buffer(m, rank) ||
+                       judge_has(m, 'U', rank, op->stage, op->pipe, 0)
+                   ? judge_complain(m, op, rank,
+                                    "gathered twice or too late, or there is no buffer")
+                   : 1;
+    if (purpose == PP_FOR_REST)
+        return judge_is_too_early(m, rank, op) || has_rest(m, rank, op) ||
+                       !has_posted(m, rank, PP_RS, PP_FOR_STEP, op->stage)
+                   ? judge_complain(m, op, rank, "sums what is not scattered")
+                   : 1;
+    if (judge_unwaited(m, rank, op->stage, purpose) || (purpose == PP_FOR_VISIT && !s->is_dirty))
+        return judge_complain(m, op, rank, "scatters nothing, or again");
+    if (purpose == PP_FOR_PART) {
+        if (!m->head->state.has_parts || !s->is_whole)
+            return judge_complain(m, op, rank, "scatters nothing");
+        s->is_whole = false;
+        return 1;
+    }
+    if (m->head->state.has_parts && s->is_whole)
+        return judge_complain(m, op, rank, "there is no room for another gradient");
+    s->is_dirty = false;
+    s->is_whole = true;
+    return 1;
+}
+
+int judge_use_shards(struct machine *m, int rank, const struct pp_op *op, int count)
+{
+    for (int k = 0; k < count; k++) {
+        const struct shards *s = &m->shards[rank][op[k].stage];
+        if (is_cut(m) && op[k].kind != PP_W && !s->is_present)
+            return judge_complain(m, &op[k], rank, "parameters are not gathered");
+    }
+    for (int k = 0; k < count && is_cut(m); k++) { /* through all its layers, whatever its units */
+        struct shards *s = &m->shards[rank][op[k].stage];
+        const int units = m->head->state.units[op[k].stage];
+        if (op[k].kind == PP_W || units == 1 || (k == 1 && op[0].stage == op[1].stage))
+            continue;
+        if (s->layer >= 0 && s->layer != (op[k].kind == PP_F ? 0 : units - 1))
+            return judge_complain(m, &op[k], rank, "another layer is there");
+        if (op[k].kind != PP_R) /* each layer again right before its backward */
+            s->layer = op[k].kind == PP_F ? units - 1 : 0;
+        else
+            s->layer = units - 1;
+    }
+    for (int k = 0; k < count; k++) {
+        struct shards *s = &m->shards[rank][op[k].stage];
+        if (op[k].kind != PP_B && op[k].kind != PP_W)
+            continue;
+        if (m->head->state.has_parts && !is_cut(m) && s->is_whole)
+            return judge_complain(m, &op[k], rank, "there is no room for another gradient");
+        s->is_dirty |= is_cut(m);
+        s->is_whole |= !is_cut(m);
+    }
+    return 1;
+}
+
+int judge_drop_shards(struct machine *m, int rank, const struct pp_op *op)
+{
+    struct shards *s = &m->shards[rank][op->stage];
+
+    if (!s->is_present)
+        return judge_complain(m, op, rank, "nothing to drop");
+    s->is_present = false;
+    return 1;
+}
+
+bool judge_are_shards_left(const struct machine *m)
+{
+    for (int r = 0; r < m->lists->ranks; r++)
+        for (int stage = 0; stage < m->head->stages; stage++)
+            if (m->shards[r][stage].is_present || m->shards[r][stage].is_dirty ||
+                judge_unwaited(m, r, stage, -1))
+                return true;
+    return false;
+}
