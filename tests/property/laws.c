@@ -1,4 +1,4 @@
-#include "tests/property/laws.h"
+#include "tests/property/laws_parts.h"
 
 #include "core/units.h"
 #include "tests/unit/random_program.h"
@@ -153,133 +153,6 @@ static bool make_program(struct law_case *c, struct rng *rng, unsigned flags, bo
     return pp_lower(c->arena, compute, &lower, &c->program, &err) == PP_OK;
 }
 
-/* ---- costs -------------------------------------------------------------------------------- */
-
-/* Durations of compute and of analytic collectives: all different, or in lockstep. */
-static void make_durations(struct law_case *c, struct rng *rng)
-{
-    static const struct {
-        int kind;
-        double s;
-    } rows[] = {{PP_F, 4e-3}, {PP_B, 8e-3},  {PP_I, 4e-3},  {PP_W, 4e-3}, {PP_R, 3e-3},
-                {PP_U, 1e-3}, {PP_AR, 6e-3}, {PP_RS, 3e-3}, {PP_AG, 3e-3}};
-    struct pp_costs *costs = c->costs;
-    const bool is_even = rng_chance(rng, 40);
-
-    for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
-        costs->op[rows[k].kind] = PP_ARRAY(c->arena, struct pp_cost, costs->stages * costs->splits);
-        for (int s = 0; s < costs->stages * costs->splits; s++) {
-            const double factor = is_even ? 1 : 0.2 + rng_int(rng, 0, 1000000) * 1.6e-6;
-            costs->op[rows[k].kind][s].ps = pp_units_ps(rows[k].s * factor);
-            costs->op[rows[k].kind][s].latency_ps = pp_units_ps(1e-4);
-        }
-    }
-    for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++) {
-        costs->purpose[purpose] = PP_ARRAY(c->arena, struct pp_cost, costs->stages);
-        for (int s = 0; s < costs->stages; s++)
-            costs->purpose[purpose][s].ps = pp_units_ps(1e-3 * (1 + (s + purpose) % 5));
-    }
-    costs->tied = PP_NEW(c->arena, struct pp_cost);
-    costs->tied->ps = pp_units_ps(2e-3);
-    costs->tied->bytes = 1e8;
-}
-
-/* Each pair of ranks is a link class of its own: what the cheapest of its routes takes. */
-static void make_messages(struct law_case *c, struct rng *rng)
-{
-    struct pp_costs *costs = c->costs;
-    const struct pp_network *n = &c->network;
-    const int ranks = costs->ranks, lanes = n->layout.tp * n->layout.cp;
-    const double bytes = 1024. * 1024 * (rng_chance(rng, 50) ? 96 : 24);
-    unsigned char *link = PP_ARRAY(c->arena, unsigned char, ranks *ranks);
-
-    costs->links = ranks * ranks;
-    costs->link = link;
-    costs->alpha_ps = PP_ARRAY(c->arena, int64_t, costs->links);
-    costs->s_per_byte = PP_ARRAY(c->arena, double, costs->links);
-    costs->memory = PP_ARRAY(c->arena, struct pp_stage_memory, costs->stages);
-    for (int s = 0; s < costs->stages - 1; s++)
-        costs->memory[s].boundary_bytes = bytes;
-    for (int k = 0; k < ranks * ranks; k++) {
-        double least_s = INFINITY;
-        link[k] = (unsigned char)k;
-        for (int at = 0; at < n->layout.dp * lanes && k / ranks != k % ranks; at++) {
-            const struct pp_route route =
-                pp_fabric_cost(n->fabric, pp_network_device(n, k / ranks, at / lanes, at % lanes),
-                               pp_network_device(n, k % ranks, at / lanes, at % lanes));
-            if (route.alpha_s + bytes / route.bytes_per_s >= least_s)
-                continue;
-            least_s = route.alpha_s + bytes / route.bytes_per_s;
-            costs->alpha_ps[k] = pp_units_ps(route.alpha_s);
-            costs->s_per_byte[k] = 1 / route.bytes_per_s;
-        }
-    }
-}
-
-static int by_device(const void *a, const void *b)
-{
-    return (*(const int(*)[3])a)[0] - (*(const int(*)[3])b)[0];
-}
-
-static void make_ring(const struct law_case *c, int stage, double bytes, struct pp_ring *ring)
-{
-    const struct pp_program *p = c->program;
-    const struct pp_network *n = &c->network;
-    const struct pp_layout *l = &n->layout;
-    const int most = p->pipelines * l->dp * l->cp;
-    int(*at)[3] = (int(*)[3])PP_ARRAY(c->arena, int, 3 * most); /* device, rank, replica */
-    int count = 0;
-
-    for (int pipe = 0; pipe < p->pipelines; pipe++)
-        for (int k = 0; k < l->dp * l->cp; k++) {
-            const int rank = pp_program_rank_of(p, pipe, stage), replica = k / l->cp;
-            const int device = pp_map_device(&n->map, 0, k % l->cp, replica, rank);
-            bool is_new = true;
-            for (int j = 0; j < count; j++)
-                is_new &= at[j][0] != device;
-            if (is_new)
-                memcpy(at[count++], (const int[3]){device, rank, replica}, sizeof(at[0]));
-        }
-    qsort(at, (size_t)count, sizeof(at[0]), by_device);
-    *ring = (struct pp_ring){.positions = count,
-                             .device = PP_ARRAY(c->arena, int32_t, count),
-                             .rank = PP_ARRAY(c->arena, uint16_t, count),
-                             .replica = PP_ARRAY(c->arena, int32_t, count),
-                             .hop_ps = PP_ARRAY(c->arena, int64_t, count),
-                             .alpha_ps = PP_ARRAY(c->arena, int64_t, count)};
-    for (int i = 0; i < count; i++) {
-        const struct pp_route route =
-            pp_fabric_cost(n->fabric, at[(i + count - 1) % count][0], at[i][0]);
-        ring->device[i] = at[i][0];
-        ring->rank[i] = (uint16_t)at[i][1];
-        ring->replica[i] = at[i][2];
-        ring->alpha_ps[i] = pp_units_ps(route.alpha_s);
-        ring->hop_ps[i] =
-            ring->alpha_ps[i] + (count > 1 ? pp_units_ps(bytes / count / route.bytes_per_s) : 0);
-    }
-}
-
-static void make_costs(struct law_case *c, struct rng *rng)
-{
-    const struct pp_program *p = c->program;
-    const double bytes = 2520. * 65536; /* divides by every number of positions */
-    struct pp_costs *costs = c->costs = PP_NEW(c->arena, struct pp_costs);
-
-    *costs = (struct pp_costs){.stages = p->stages,
-                               .splits = p->splits,
-                               .granules = p->granules,
-                               .ranks = p->ranks,
-                               .origin = "analytic",
-                               .source = "test",
-                               .rings = PP_ARRAY(c->arena, struct pp_ring, p->stages)};
-    make_durations(c, rng);
-    make_messages(c, rng);
-    for (int s = 0; s < p->stages; s++) {
-        make_ring(c, s, bytes, &costs->rings[s]);
-        costs->op[PP_AR][s].bytes = costs->op[PP_RS][s].bytes = costs->op[PP_AG][s].bytes = bytes;
-    }
-}
-
 /* ---- options ------------------------------------------------------------------------------ */
 
 static void make_options(struct law_case *c, struct rng *rng, unsigned flags)
@@ -330,7 +203,7 @@ bool law_make(struct pp_arena *arena, const struct pp_schedule *schedule, int pl
     if (!make_program(c, &rng, flags, true))
         return false;
     make_network(c, &platforms[platform], &rng, flags);
-    make_costs(c, &rng);
+    law_make_costs(c, &rng);
     make_options(c, &rng, flags);
     if (flags & LAW_JITTER)
         make_perturbation(c, &rng);
@@ -357,7 +230,7 @@ bool law_make_random(struct pp_arena *arena, int platform, uint64_t seed, struct
     seed += seed_offset();
     g = random_program(arena, seed, &c->program, &compute);
     make_network(c, &platforms[platform], &g->rng, LAW_SMALL);
-    make_costs(c, &g->rng);
+    law_make_costs(c, &g->rng);
     make_options(c, &g->rng, 0);
     c->schedule = &(const struct pp_schedule){.name = "random program"};
     describe(c, seed, platforms[platform].name);
@@ -398,128 +271,4 @@ void law_for_each(int platform, unsigned flags, int count, int rounds,
         const int at = all == 1 ? platform : (k + k / schedules) % LAW_PLATFORMS;
         check_one(schedule, at, flags, (uint64_t)k + 1, check);
     }
-}
-
-/* ---- running and comparing ---------------------------------------------------------------- */
-
-struct pp_trace *law_run(const struct law_case *c, const struct pp_engine *engine)
-{
-    struct pp_trace *trace = NULL;
-    struct pp_error err = {0};
-
-    cr_assert_eq(engine->run(c->arena, c->program, c->costs, &c->options, &trace, &err), PP_OK,
-                 "%s: %s: %s", engine->name, c->text, err.message);
-    return trace;
-}
-
-struct fluid_options law_fluid_options(const struct law_case *c)
-{
-    const struct pp_plan_options *o = &c->options.plan;
-
-    return (struct fluid_options){.is_buffered = o->is_buffered,
-                                  .buffered = o->buffered,
-                                  .replicas = c->options.replicas,
-                                  .steps = o->steps,
-                                  .is_barrier_free = o->is_barrier_free,
-                                  .ring_flows = o->ring_flows,
-                                  .network = c->options.network,
-                                  .sync_share = c->options.sync_share};
-}
-
-double law_makespan_s(const struct pp_trace *trace)
-{
-    double latest_s = 0;
-
-    for (int i = 0; i < trace->count; i++)
-        latest_s = fmax(latest_s, trace->events[i].end_s);
-    return latest_s;
-}
-
-int64_t *law_durations(const struct law_case *c, const struct pp_trace *trace)
-{
-    const struct pp_program *p = c->program;
-    const size_t size = (size_t)pp_program_size(p), replicas = (size_t)trace->replicas;
-    int64_t *ps = PP_ARRAY(c->arena, int64_t, size * replicas * (size_t)trace->steps);
-    int e = 0;
-
-    for (int replica = 0; replica < trace->replicas; replica++)
-        for (int r = 0; r < p->ranks; r++)
-            for (int step = 0; step < trace->steps; step++)
-                for (int i = p->begin[r]; i < p->begin[r + 1]; i++, e++) {
-                    const struct pp_trace_event *event = &trace->events[e];
-                    ps[((size_t)step * size + (size_t)i) * replicas + (size_t)replica] =
-                        pp_units_ps(event->end_s) - pp_units_ps(event->start_s);
-                    i += event->is_fused;
-                }
-    return ps;
-}
-
-static bool is_near(double a, double b, double slack_s)
-{
-    return (isnan(a) && isnan(b)) || fabs(a - b) <= slack_s;
-}
-
-const char *law_difference(struct pp_arena *arena, const struct pp_trace *a,
-                           const struct pp_trace *b, double slack_s)
-{
-    if (a->count != b->count)
-        return "another number of events";
-    for (int i = 0; i < a->count; i++) {
-        const struct pp_trace_event *x = &a->events[i], *y = &b->events[i];
-        if (is_near(x->end_s, y->end_s, slack_s) && is_near(x->posted_s, y->posted_s, slack_s) &&
-            is_near(x->matched_s, y->matched_s, slack_s) &&
-            is_near(x->start_s, y->start_s, slack_s))
-            continue;
-        return pp_arena_printf(arena,
-                               "%s of rank %d.%d step %d: posted %.15g start %.15g end %.15g (%s), "
-                               "posted %.15g start %.15g end %.15g (%s)",
-                               x->cell, x->rank, x->replica, x->step, x->posted_s, x->start_s,
-                               x->end_s, a->engine, y->posted_s, y->start_s, y->end_s, b->engine);
-    }
-    return NULL;
-}
-
-const char *law_fluid_difference(const struct law_case *c, const struct pp_trace *trace,
-                                 const struct fluid_times *x, double slack_s)
-{
-    const struct pp_program *p = c->program;
-    const int steps = trace->steps;
-    int e = 0;
-
-    for (int replica = 0; replica < trace->replicas; replica++)
-        for (int r = 0; r < p->ranks; r++)
-            for (int step = 0; step < steps; step++)
-                for (int i = p->begin[r]; i < p->begin[r + 1]; i++, e++) {
-                    const size_t at = ((size_t)step * (size_t)pp_program_size(p) + (size_t)i) *
-                                          (size_t)trace->replicas +
-                                      (size_t)replica;
-                    const struct pp_trace_event *event = &trace->events[e];
-                    i += event->is_fused;
-                    if (is_near(event->end_s, x->end_s[at], slack_s) &&
-                        is_near(event->start_s, x->start_s[at], slack_s) &&
-                        (isnan(event->posted_s) ||
-                         is_near(event->posted_s, x->posted_s[at], slack_s)))
-                        continue;
-                    return pp_arena_printf(
-                        c->arena,
-                        "%s of rank %d.%d step %d: posted %.15g start %.15g end %.15g (%s), posted "
-                        "%.15g start %.15g end %.15g (oracle)",
-                        event->cell, r, replica, step, event->posted_s, event->start_s,
-                        event->end_s, trace->engine, x->posted_s[at], x->start_s[at], x->end_s[at]);
-                }
-    return NULL;
-}
-
-void law_print(const struct law_case *c, FILE *out)
-{
-    fprintf(out, "%s\n", c->text);
-    pp_program_print(c->program, out);
-    for (int i = 0; i < c->costs->links; i++)
-        if (c->costs->s_per_byte[i] > 0)
-            fprintf(out, "rank %d to %d: %lld ps + %g s/B\n", i / c->costs->ranks,
-                    i % c->costs->ranks, (long long)c->costs->alpha_ps[i], c->costs->s_per_byte[i]);
-    for (int kind = 0; kind < PP_OP_KINDS; kind++)
-        for (int s = 0; c->costs->op[kind] && s < c->costs->stages; s++)
-            fprintf(out, "%d%s: %lld ps\n", s, pp_op_kinds[kind].text,
-                    (long long)c->costs->op[kind][s * c->costs->splits].ps);
 }
