@@ -467,3 +467,43 @@ Test(lower, a_file_gets_the_sums_it_lacks, .timeout = 100)
     for_each_case(lower_twice, &eager);
     cr_assert_gt(eager, 0);
 }
+
+/* ---- without a program between ---------------------------------------------------------------*/
+
+/* Lists of a schedule, lowered as they are, give the program that its frozen program gives. */
+static void expect_alike(const struct pp_schedule *schedule, const struct pp_shape *shape,
+                         const struct pp_lower_options *options, int *count)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct pp_program *compute, *thawed, *direct;
+    struct pp_program_head head;
+    struct pp_orders *lists;
+    struct pp_error err;
+
+    if (pp_schedule_program(arena, schedule, shape, NULL, &compute, NULL) != PP_OK)
+        return;
+    cr_assert_eq(pp_lower(arena, compute, options, &thawed, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_schedule_lists(arena, schedule, shape, NULL, &lists, &head, &err), PP_OK);
+    cr_assert_eq(pp_lower_lists(arena, &head, options, lists, &direct, &err), PP_OK, "%s",
+                 err.message);
+    cr_assert_str_eq(pp_program_text(arena, direct), pp_program_text(arena, thawed), "%s",
+                     schedule->name);
+    ++*count;
+}
+
+Test(lower, lists_give_the_program_that_a_program_gives, .timeout = 100)
+{
+    const struct pp_lower_options options = train_options();
+    int count = 0;
+
+    for (int s = 0; pp_schedules[s]; s++)
+        for (int ranks = 1; ranks <= 6; ranks++)
+            for (int at = 0; at < 12; at++) {
+                const struct pp_shape shape = {.ranks = ranks,
+                                               .micro_batches = ranks * (1 + at % 3),
+                                               .chunks = at / 3 % 2 * 2,
+                                               .splits = at / 6 * 2};
+                expect_alike(pp_schedules[s], &shape, &options, &count);
+            }
+    cr_assert_gt(count, 200, "%d", count);
+}
