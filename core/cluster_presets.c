@@ -132,7 +132,7 @@
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 2250 * TERA,                               \
     .fp32_flops_per_s = 75 * TERA, .half_flops_per_s = 2250 * TERA, .fp8_flops_per_s = 4500 * TERA,\
     .has_bf16 = true, .multiprocessors = 148,                                                      \
-    .memory_bytes = 288 * GIGA, .memory_bytes_per_s = 8000 * GIGA,                                 \
+    .memory_bytes = 275040 * MIB, .memory_bytes_per_s = 8000 * GIGA,                                 \
     .launch_s = 3.5 * MICRO, .gemm_eta = 0.634, .memory_eta = 0.803, .attention_eta = 0.448,       \
     .source = "NVIDIA DGX B300 data sheet: 2.25 PFLOP/s bf16 dense, 288 GB, 8 TB/s per GPU"        \
 }
@@ -142,7 +142,7 @@
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 2500 * TERA,                               \
     .fp32_flops_per_s = 80 * TERA, .half_flops_per_s = 2500 * TERA, .fp8_flops_per_s = 5000 * TERA,\
     .has_bf16 = true, .multiprocessors = 152,                                                      \
-    .memory_bytes = 186 * GIGA, .memory_bytes_per_s = 8000 * GIGA,                                 \
+    .memory_bytes = 189471 * MIB, .memory_bytes_per_s = 8000 * GIGA,                                 \
     .launch_s = 3.5 * MICRO, .gemm_eta = 0.634, .memory_eta = 0.803, .attention_eta = 0.448,       \
     .source = "NVIDIA GB200 NVL72 data sheet: 180 PFLOP/s bf16 dense, 13.4 TB, 576 TB/s of 72"     \
 }
@@ -152,7 +152,7 @@
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 2500 * TERA,                               \
     .fp32_flops_per_s = 80 * TERA, .half_flops_per_s = 2500 * TERA, .fp8_flops_per_s = 5000 * TERA,\
     .has_bf16 = true, .multiprocessors = 152,                                                      \
-    .memory_bytes = 288 * GIGA, .memory_bytes_per_s = 8000 * GIGA,                                 \
+    .memory_bytes = 284208 * MIB, .memory_bytes_per_s = 8000 * GIGA,                                 \
     .launch_s = 3.5 * MICRO, .gemm_eta = 0.634, .memory_eta = 0.803, .attention_eta = 0.448,       \
     .source = "NVIDIA GB300 NVL72 data sheet: 180 PFLOP/s bf16 dense, 288 GB, 8 TB/s per GPU"      \
 }
