@@ -50,7 +50,8 @@ struct pp_stage_memory {
  * device, bytes. */
 struct pp_stage_gathers {
     int units; /* of a chunk; 1: the chunk at once; 0: parameters are whole */
-    double unit_bytes, unit_grads_bytes;  /* an inner unit, gathered; its whole gradients */
+    double unit_bytes, unit_grads_bytes; /* an inner unit, gathered; its whole gradients */
+    double gone_frac; /* of a unit is never there with the rest: its tensors come and go alone */
     double forward_bytes, backward_bytes; /* gathered inside of one F, of one B or I */
     double scatter_bytes;                 /* scattered inside of one B or W */
 };
@@ -104,7 +105,9 @@ struct pp_costs {
     int gather_buffers;               /* units that have room beside each other */
     double other_bytes;               /* per device: context, libraries, workspace */
     enum pp_tier saved_home;          /* where saved activations wait for their backward */
-    double fragment_frac;             /* of all tensors at the peak: what the allocator wastes */
+    double fragment_frac;             /* of all tensors at the peak: what the allocator wastes, */
+    double stuck_frac;                /* and at least so much where it would not fit in */
+    double capacity_bytes;            /* the memory of a device, 0 = not known */
 
     const char *origin; /* "analytic" | "table" | "measured" | "unit" */
     const char *source; /* where the constants come from, one line */

@@ -41,27 +41,28 @@
 /* reduce_bucket_size is 512 MiB. */
 #define INTERNEVO_HABITS                                                                           \
     SOFTWARE, .loss_traffic_bytes = LOSS_FUSED, .adds_grads_apart = true, .fragment_frac = 0.1,    \
-              .grads_bytes = 2, .update_bytes = 14, .fp16_update_bytes = 14, .loss_bytes = 14,     \
-              .is_gate_unfused = true, .has_sync_overlap = true, .bucket_bytes = 512 * MIB,        \
-              .has_param_broadcasts = true, .has_gather_overlap = true,                            \
+              .stuck_frac = 0.05, .grads_bytes = 2, .update_bytes = 14, .fp16_update_bytes = 14,   \
+              .loss_bytes = 14, .is_gate_unfused = true, .has_sync_overlap = true,                 \
+              .bucket_bytes = 512 * MIB, .has_param_broadcasts = true, .has_gather_overlap = true, \
               .has_gather_per_matrix = true
 
 /* Megatron-Core, alone and under NeMo. */
 #define MEGATRON_CORE_HABITS                                                                       \
     SOFTWARE, .loss_traffic_bytes = LOSS_SPLIT, .pads_vocabulary = true, .fragment_frac = 0.03,    \
-              .fp16_update_bytes = 4, .loss_bytes = 10, .has_dense_embedding_grad = true,          \
-              .has_params_ahead = true, .has_gather_overlap = true
+              .saves_fp8 = true, .fp16_update_bytes = 4, .loss_bytes = 10,                         \
+              .has_dense_embedding_grad = true, .has_params_ahead = true,                          \
+              .has_gather_overlap = true
 
 /* Buckets are of 40e6 values, more with many replicas (distributed_data_parallel.py). */
 #define MEGATRON_HABITS                                                                            \
-    MEGATRON_CORE_HABITS, .grads_bytes = 4, .has_dropout = true, .bucket_bytes = 160e6,            \
-                          .bucket_replica_bytes = 4e6
+    MEGATRON_CORE_HABITS, .stuck_frac = 0.03, .grads_bytes = 4, .has_dropout = true,               \
+                          .bucket_bytes = 160e6, .bucket_replica_bytes = 4e6
 
 /* PyTorch's own sharding, in llm-foundry and torchtitan. */
 #define TORCH_FSDP_HABITS                                                                          \
-    SOFTWARE, .loss_traffic_bytes = LOSS_FUSED, .fragment_frac = 0.03, .grads_bytes = 2,           \
-              .is_gate_unfused = true, .is_selective_per_op = true, .has_sync_overlap = true,      \
-              .has_params_ahead = true, .has_gather_overlap = true
+    SOFTWARE, .loss_traffic_bytes = LOSS_FUSED, .fragment_frac = 0.03, .stuck_frac = 0.03,         \
+              .grads_bytes = 2, .is_gate_unfused = true, .is_selective_per_op = true,              \
+              .has_sync_overlap = true, .has_params_ahead = true, .has_gather_overlap = true
 
 enum {
     AMSP,
@@ -69,6 +70,7 @@ enum {
     FSDP,
     INTERNEVO,
     MEGATRON,
+    MEGATRON_2023,
     MEGATRON_V2,
     NEMO,
     PLAIN,
@@ -91,20 +93,24 @@ const struct pp_framework pp_frameworks[] = {
                    .pads_vocabulary = true,
                    .adds_grads_apart = true,
                    .fragment_frac = 0.1,
+                   .stuck_frac = 0.05,
                    .grads_bytes = 2,
                    .update_bytes = 6,
                    .fp16_update_bytes = 6,
+                   .update_params = 1e9, /* sub_group_size */
                    .loss_bytes = 10,
                    .has_dropout = true,
                    .has_dense_embedding_grad = true,
                    .keeps_output = true,
                    .bucket_bytes = 1e9, /* reduce_bucket_size: 5e8 values */
-                   .is_gathered_by_tensor = true},
+                   .is_gathered_by_tensor = true,
+                   .gathered_params = 1e9}, /* max_live_parameters */
     [FSDP] = {.name = "fsdp",
               .title = "PyTorch FSDP, fused losses",
               .source = "PyTorch torch/distributed/fsdp; llm-foundry, loss_fn: fused_crossentropy",
               TORCH_FSDP_HABITS,
               .adds_grads_apart = true,
+              .saves_fp8 = true,
               .loss_bytes = 4},
     [INTERNEVO] = {.name = "internevo",
                    .title = "InternEvo, hybrid ZeRO optimizer",
@@ -114,11 +120,18 @@ const struct pp_framework pp_frameworks[] = {
                   .title = "Megatron-LM",
                   .source = "Megatron-LM megatron/core/optimizer, tensor_parallel/cross_entropy.py",
                   MEGATRON_HABITS},
+    [MEGATRON_2023] = {.name = "megatron-2023",
+                       .title = "Megatron-LM until its SwiGLU became one kernel",
+                       .source = "Megatron-LM before bias_swiglu_fusion (core 0.5), "
+                                 "megatron/core/transformer/mlp.py",
+                       .is_gate_unfused = true,
+                       MEGATRON_HABITS},
     [MEGATRON_V2] = {.name = "megatron-v2",
                      .title =
                          "Megatron-LM until 2021: kernels of their own add up weight gradients",
                      .source = "Megatron-LM before gradient_accumulation_fusion (version 3)",
                      .adds_grads_apart = true,
+                     .is_gate_unfused = true,
                      MEGATRON_HABITS},
     [NEMO] = {.name = "nemo",
               .title = "NeMo, Megatron-Bridge: Megatron-Core with 16-bit gradients and overlap",
@@ -126,6 +139,7 @@ const struct pp_framework pp_frameworks[] = {
                   "NeMo lightning/pytorch/plugins/mixed_precision.py (grad_reduce_in_fp32 off), "
                   "docs/source/performance (communication overlap)",
               MEGATRON_CORE_HABITS,
+              .stuck_frac = 0.01, /* expandable_segments */
               .grads_bytes = 2,
               .has_sync_overlap = true,
               .bucket_bytes = 80e6, /* 40e6 values in bf16 */

@@ -24,18 +24,22 @@ struct pp_framework {
     /* memory per device that belongs to no tensor of the program */
     double context_bytes;      /* CUDA context, library workspaces */
     double communicator_bytes; /* of each group with more than one member: NCCL buffers */
-    double fragment_frac;      /* of the peak of what the allocator serves */
+    double fragment_frac;      /* of the peak of what the allocator serves: wasted while there is
+                                * room, */
+    double stuck_frac;         /* and where there is none, as it then gives back whole blocks */
     /* state, bytes per parameter with 16-bit training; of gradients in bf16 and in fp16 */
     double params_bytes, grads_bytes, fp16_grads_bytes, optimizer_bytes;
     /* tensors that live while one op runs */
     double update_bytes, fp16_update_bytes; /* of the optimizer, per parameter that it updates */
-    double loss_bytes;                      /* per logit at the peak of the loss */
-    bool has_dropout;                       /* models without a gated MLP are trained with it */
+    double update_params;          /* at most at a time where parameters are cut; 0 = all */
+    double loss_bytes;             /* per logit at the peak of the loss */
+    bool has_dropout;              /* models without a gated MLP are trained with it */
     bool has_dense_embedding_grad; /* backward makes a whole matrix before it is added up */
     bool keeps_output;             /* what a stage sends stays until its backward */
-    bool is_gate_unfused;          /* silu and product are two kernels: one more tensor is saved */
-    bool is_selective_per_op;      /* --recompute selective keeps attention outputs and every other
-                                    * matrix product (PyTorch), else all but the attention core */
+    bool saves_fp8;           /* with fp8, inputs of matrices are saved as they are multiplied */
+    bool is_gate_unfused;     /* silu and product are two kernels: one more tensor is saved */
+    bool is_selective_per_op; /* --recompute selective keeps attention outputs and every other
+                               * matrix product (PyTorch), else all but the attention core */
     /* habits */
     bool has_sync_overlap;       /* gradient sums run beside the last backward (--dp-overlap) */
     double bucket_bytes;         /* of such a sum; 0 = 25 MB, as PyTorch's DDP */
@@ -48,7 +52,9 @@ struct pp_framework {
     bool has_gather_overlap;    /* parameters are fetched beside compute */
     bool is_gathered_by_tensor; /* and tensor by tensor: such a gather uses one network card of a
                                  * node, not all */
-    double gather_share_frac;   /* of compute that gathers and scatters beside it take */
+    double gathered_params;   /* that many at least stay gathered at a time then, one tensor at most
+                               * beyond; 0 = a unit */
+    double gather_share_frac; /* of compute that gathers and scatters beside it take */
     bool has_gather_per_matrix; /* each matrix of a layer is gathered by itself */
 };
 

@@ -28,8 +28,7 @@ struct pp_kernel {
     const char *name; /* "qkv" */
     enum pp_kernel_kind kind;
     enum pp_precision precision; /* of products */
-    bool is_core;                /* between the projections of attention: what selective
-                                  * recomputation computes again */
+    unsigned modules;            /* of enum pp_again: with these it is computed again */
     double again_frac;           /* share that runs again where PyTorch recomputes selectively */
     int launches;
     struct pp_gemm gemm;

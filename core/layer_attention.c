@@ -50,7 +50,7 @@ static void add_core_traffic(struct pp_layer_kernels *list, double values,
 
     pp_layer_add_traffic(list, values, traffic);
     for (int i = count; i < list->count; i++) {
-        list->kernel[i].is_core = true;
+        list->kernel[i].modules = PP_AGAIN_CORE;
         list->kernel[i].again_frac = 0;
     }
 }
@@ -71,7 +71,7 @@ static void add_fused(struct pp_layer_kernels *list, struct shape s)
                            .name = "attention",
                            .kind = PP_KERNEL_ATTENTION,
                            .precision = core_precision(list),
-                           .is_core = true,
+                           .modules = PP_AGAIN_CORE,
                            .launches = is_backward ? 2 : 1,
                            .flops = is_backward ? fused_backward * flops : flops,
                            .bytes = is_backward ? 2 * operands : operands, /* and their gradients */
@@ -95,7 +95,7 @@ static void add_scores_product(struct pp_layer_kernels *list, struct shape s, co
                   .name = name,
                   .kind = PP_KERNEL_GEMM,
                   .precision = core_precision(list),
-                  .is_core = true,
+                  .modules = PP_AGAIN_CORE,
                   .launches = 1,
                   .gemm = {m, n, k, batch,
                            pp_gemm_is_misaligned(list->in->model->head_dim, core_precision(list))},

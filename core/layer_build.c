@@ -14,6 +14,12 @@ void pp_layer_add(struct pp_layer_kernels *list, struct pp_kernel kernel)
     list->kernel[list->count++] = kernel;
 }
 
+void pp_layer_mark(struct pp_layer_kernels *list, int first, unsigned module)
+{
+    for (int i = first; i < list->count; i++)
+        list->kernel[i].modules |= module;
+}
+
 void pp_layer_add_traffic(struct pp_layer_kernels *list, double values,
                           struct pp_layer_traffic traffic)
 {

@@ -20,6 +20,15 @@ void pp_layer_add_norm(struct pp_layer_kernels *list)
                          (struct pp_layer_traffic){"norm", {1, 2, 0}, {2 * e, 5 * e, 0}});
 }
 
+/* In front of attention and of the MLP. */
+static void add_inner_norm(struct pp_layer_kernels *list)
+{
+    const int first = list->count;
+
+    pp_layer_add_norm(list);
+    pp_layer_mark(list, first, PP_AGAIN_NORM);
+}
+
 /* Dropout of a sub-layer's output and its sum with the residual; the two gradients that meet there
  * are added on the way back. */
 void pp_layer_add_residual(struct pp_layer_kernels *list)
@@ -41,9 +50,12 @@ static void add_rotary(struct pp_layer_kernels *list)
                  heads = m->heads / tp + (is_latent ? 1 : fmax(m->kv_heads / tp, 1)),
                  width = is_latent ? m->latent.rope_dim : m->head_dim, e = list->value_bytes;
 
+    const int first = list->count;
+
     if (m->positions == 0)
         pp_layer_add_traffic(list, list->work.tokens * heads * width,
                              (struct pp_layer_traffic){"rotary", {2, 2, 0}, {2 * e, 2 * e, 0}});
+    pp_layer_mark(list, first, is_latent ? PP_AGAIN_LATENT : 0);
 }
 
 /* gelu: one in, one out; gated: the product of two; backward: inputs and gradient in, gradients
@@ -54,11 +66,13 @@ void pp_layer_add_activation(struct pp_layer_kernels *list, double values)
     const struct pp_layer_traffic gelu = {"gelu", {1, 1, 0}, {2 * e, 3 * e, 0}},
                                   fused = {"silu, product", {1, 1, 0}, {3 * e, 5 * e, 0}},
                                   apart = {"silu, product", {2, 3, 0}, {5 * e, 8 * e, 0}};
+    const int first = list->count;
 
     pp_layer_add_traffic(list, values,
                          !list->in->model->is_gated                         ? gelu
                          : pp_roofline_framework(list->in)->is_gate_unfused ? apart
                                                                             : fused);
+    pp_layer_mark(list, first, PP_AGAIN_ACT);
 }
 
 /* Queries and keys, head by head. */
@@ -100,7 +114,7 @@ void pp_layer_add_first_half(struct pp_layer_kernels *list)
     const bool is_latent = m->latent.kv_rank > 0;
     const double values = (double)m->heads * (is_latent ? m->latent.value_dim : m->head_dim);
 
-    pp_layer_add_norm(list);
+    add_inner_norm(list);
     (is_latent ? pp_layer_add_latent : add_qkv)(list);
     add_head_norms(list);
     add_rotary(list);
@@ -120,6 +134,7 @@ void pp_layer_add_feed_forward(struct pp_layer_kernels *list)
     const struct pp_model *m = list->in->model;
     const double t = list->work.tokens, h = m->hidden, f = m->ffn / (double)list->in->layout.tp,
                  fan = m->is_gated ? 2 : 1;
+    const int first = list->count;
 
     pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = m->is_gated ? "gate, up" : "mlp up",
                                                        .tokens = t,
@@ -134,12 +149,13 @@ void pp_layer_add_feed_forward(struct pp_layer_kernels *list)
                                                        .n = h * list->scale,
                                                        .has_bias = m->has_bias_mlp,
                                                        .again_frac = m->is_gated ? 0 : 1});
+    pp_layer_mark(list, first, PP_AGAIN_MLP);
 }
 
 static void add_block(struct pp_layer_kernels *list)
 {
     pp_layer_add_first_half(list);
-    pp_layer_add_norm(list);
+    add_inner_norm(list);
     pp_layer_add_feed_forward(list);
     add_outer_norm(list);
     pp_layer_add_residual(list);
@@ -148,7 +164,7 @@ static void add_block(struct pp_layer_kernels *list)
 static void add_moe(struct pp_layer_kernels *list)
 {
     pp_layer_add_first_half(list);
-    pp_layer_add_norm(list);
+    add_inner_norm(list);
     pp_layer_add_experts(list);
     add_outer_norm(list);
     pp_layer_add_residual(list);

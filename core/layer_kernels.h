@@ -60,6 +60,9 @@ void pp_layer_add_traffic(struct pp_layer_kernels *list, double values,
 /* A kernel as it is, in this pass. */
 void pp_layer_add(struct pp_layer_kernels *list, struct pp_kernel kernel);
 
+/* Those from `first` on belong to a module of enum pp_again, too. */
+void pp_layer_mark(struct pp_layer_kernels *list, int first, unsigned module);
+
 /* Norm, qkv, attention, projection, residual. */
 void pp_layer_add_first_half(struct pp_layer_kernels *list);
 /* The dense feed-forward matrices with their activation function. */

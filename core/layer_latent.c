@@ -11,14 +11,19 @@ static void add_narrow(struct pp_layer_kernels *list, const char *name, double w
                                                        .tokens = list->whole_tokens,
                                                        .k = list->in->model->hidden,
                                                        .n = width + rope});
+    const int first = list->count;
     pp_layer_add_traffic(list, list->whole_tokens * width,
                          (struct pp_layer_traffic){"latent norm", {1, 2, 0}, {2 * e, 5 * e, 0}});
+    pp_layer_mark(list, first, PP_AGAIN_LATENT);
 }
 
 static void add_wide(struct pp_layer_kernels *list, const char *name, double k, double n)
 {
+    const int first = list->count;
+
     pp_layer_add_matrix(
         list, (struct pp_layer_matrix){.name = name, .tokens = list->work.tokens, .k = k, .n = n});
+    pp_layer_mark(list, first, PP_AGAIN_LATENT);
 }
 
 void pp_layer_add_latent(struct pp_layer_kernels *list)

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *const pp_recompute_names[] = {"none", "selective", "full", "stage-aware", NULL};
 const char *const pp_head_names[] = {"last", "balanced", "counted", "ignored", "parallel", NULL};
 
 enum { MAX_ENTRIES = 1 << 20 };      /* of the table of costs */
@@ -43,10 +42,13 @@ static double again_flops(const struct pp_cost_inputs *in, enum pp_layer_kind ki
 
     if (in->recompute != PP_RECOMPUTE_SELECTIVE)
         return pp_model_layer_flops(m, kind, 1, seq, rule);
-    if (pp_roofline_framework(in)->is_selective_per_op)
-        return pp_roofline_selected(in, kind, pp_roofline_work(in, 0)).flops * in->splits /
-               in->layout.mbs;
-    return causal * 4 * seq * seq * pp_model_attention_width(m);
+    const struct pp_work work = pp_roofline_work(in, 0);
+    const double samples = (double)in->layout.mbs / in->splits;
+    if (pp_roofline_is_per_op(in))
+        return pp_roofline_selected(in, kind, work).flops / samples;
+    const unsigned again = pp_roofline_again(in), others = again & ~(unsigned)PP_AGAIN_CORE;
+    return (again & PP_AGAIN_CORE ? causal * 4 * seq * seq * pp_model_attention_width(m) : 0) +
+           pp_roofline_modules(in, kind, work, others).flops / samples;
 }
 
 double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule)
@@ -253,6 +255,8 @@ static struct pp_costs *allocate(struct pp_arena *arena, const struct pp_cost_in
         .sync_ranks = in->layout.dp * in->pipelines,
         .other_bytes = pp_roofline_other_bytes(in),
         .fragment_frac = pp_roofline_framework(in)->fragment_frac,
+        .stuck_frac = pp_roofline_framework(in)->stuck_frac,
+        .capacity_bytes = in->cluster->device.memory_bytes,
         .origin = "analytic",
         .source = pp_arena_printf(arena, "roofline of %s; %s", in->cluster->device.title,
                                   in->cluster->device.source),

@@ -24,6 +24,24 @@ enum pp_recompute {
 };
 extern const char *const pp_recompute_names[];
 
+/* What selective recomputation computes again, as a sum; 0: what the framework does unasked.
+ * Megatron-Core's --recompute-modules. */
+enum pp_again {
+    PP_AGAIN_CORE = 1,   /* attention between its projections */
+    PP_AGAIN_NORM = 2,   /* norms in front of attention and MLP */
+    PP_AGAIN_ACT = 4,    /* activation functions of MLPs and experts */
+    PP_AGAIN_LATENT = 8, /* norms and matrices from narrow to wide of latent attention */
+    PP_AGAIN_MLP = 16    /* dense MLPs */
+};
+extern const struct pp_again_name {
+    const char *name; /* as Megatron-Core calls it */
+    enum pp_again module;
+} pp_again_names[]; /* terminated by NULL */
+/* "core_attn+layernorm"; PP_EINVAL with the names that there are. */
+enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error *err);
+/* The same text; "" for 0. */
+const char *pp_again_print(struct pp_arena *arena, unsigned again);
+
 /* Where embedding and head stand: LAST, in the first and the last stage on top of an even share of
  * blocks; BALANCED, there too, but with their times where blocks are shared out; COUNTED, there
  * too, as a block each when blocks are shared out; IGNORED, as LAST with no compute time, as
@@ -41,6 +59,7 @@ struct pp_cost_inputs {
     const int *blocks_per_stage; /* [stage]; embedding is in stage 0, head in the last */
     enum pp_head head;
     enum pp_recompute recompute;
+    unsigned again;             /* PP_RECOMPUTE_SELECTIVE: of enum pp_again */
     double first_stage_ratio;   /* PP_RECOMPUTE_STAGE: rho_1 (Merak's rule, docs/numbers.md) */
     struct pp_state_spec state; /* where parameters, gradients, optimizer state live */
     const struct pp_framework *framework;

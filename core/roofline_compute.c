@@ -23,15 +23,15 @@ struct pp_work pp_roofline_work(const struct pp_cost_inputs *in, int split)
 }
 
 /* Kernels with the share of each that counts. */
-static struct pp_compute sum_of(const struct pp_layer_kernels *list,
-                                double (*share)(const struct pp_kernel *))
+static struct pp_compute sum_of(const struct pp_layer_kernels *list, unsigned modules,
+                                double (*share)(const struct pp_kernel *, unsigned modules))
 {
     const struct pp_layout *l = &list->in->layout;
     struct pp_compute sum = {0};
 
     for (int i = 0; i < list->count; i++) {
         const struct pp_kernel *kernel = &list->kernel[i];
-        const double frac = share(kernel);
+        const double frac = share(kernel, modules);
         if (frac == 0)
             continue;
         const double s = frac * pp_kernel_time(&list->in->cluster->device, kernel).s;
@@ -44,19 +44,20 @@ static struct pp_compute sum_of(const struct pp_layer_kernels *list,
     return sum;
 }
 
-static double whole(const struct pp_kernel *kernel)
+static double whole(const struct pp_kernel *kernel, unsigned modules)
 {
-    (void)kernel;
+    (void)kernel, (void)modules;
     return 1;
 }
 
-static double of_core(const struct pp_kernel *kernel)
+static double of_modules(const struct pp_kernel *kernel, unsigned modules)
 {
-    return kernel->is_core;
+    return (kernel->modules & modules) != 0;
 }
 
-static double of_selected(const struct pp_kernel *kernel)
+static double of_selected(const struct pp_kernel *kernel, unsigned modules)
 {
+    (void)modules;
     return kernel->again_frac;
 }
 
@@ -66,15 +67,21 @@ struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_lay
     struct pp_layer_kernels list;
 
     pp_layer_kernels(in, kind, work, pass, &list);
-    return sum_of(&list, whole);
+    return sum_of(&list, 0, whole);
+}
+
+struct pp_compute pp_roofline_modules(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                      struct pp_work work, unsigned modules)
+{
+    struct pp_layer_kernels list;
+
+    pp_layer_kernels(in, kind, work, PP_PASS_F, &list);
+    return sum_of(&list, modules, of_modules);
 }
 
 struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_work work)
 {
-    struct pp_layer_kernels list;
-
-    pp_layer_kernels(in, PP_LAYER_BLOCK, work, PP_PASS_F, &list);
-    return sum_of(&list, of_core);
+    return pp_roofline_modules(in, PP_LAYER_BLOCK, work, PP_AGAIN_CORE);
 }
 
 struct pp_compute pp_roofline_selected(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
@@ -83,5 +90,5 @@ struct pp_compute pp_roofline_selected(const struct pp_cost_inputs *in, enum pp_
     struct pp_layer_kernels list;
 
     pp_layer_kernels(in, kind, work, PP_PASS_F, &list);
-    return sum_of(&list, of_selected);
+    return sum_of(&list, 0, of_selected);
 }

@@ -237,6 +237,22 @@ static struct pp_cost collective(struct pp_collective_time time, double bytes)
                             .bytes = bytes};
 }
 
+/* The widest matrix of a block: up of the MLP, or queries, keys and values together. */
+static double widest_params(const struct pp_cost_inputs *in)
+{
+    const struct pp_model *m = in->model;
+    const double heads = m->heads + 2.0 * m->kv_heads;
+
+    return m->hidden * fmax(m->ffn, heads * m->head_dim) / in->layout.tp;
+}
+
+static double gone_frac(const struct units *u)
+{
+    const double most = pp_roofline_framework(u->in)->gathered_params;
+
+    return most > 0 ? fmax(0, 1 - fmax(most, widest_params(u->in)) / u->params) : 0;
+}
+
 static struct pp_stage_gathers gathers_of(const struct units *u)
 {
     const double value_bytes = pp_dtype_bytes(&u->in->cluster->device),
@@ -248,6 +264,7 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
         .units = u->count,
         .unit_bytes = value_bytes * u->params,
         .unit_grads_bytes = grad_bytes * u->params,
+        .gone_frac = gone_frac(u),
         .forward_bytes = value_bytes * (all - first),
         .backward_bytes = value_bytes * (all - last),
         .scatter_bytes = grad_bytes * (all - first),

@@ -1,5 +1,7 @@
 #include "core/roofline_parts.h"
 
+#include <math.h>
+
 const struct pp_framework *pp_roofline_framework(const struct pp_cost_inputs *in)
 {
     return in->framework ? in->framework : pp_framework_plain;
@@ -69,6 +71,16 @@ static double update_values(const struct pp_cost_inputs *in)
                                                     : f->update_bytes;
 }
 
+/* Where parameters are cut an optimizer may take its shard in turns. */
+static double updated_at_once(const struct pp_cost_inputs *in, int stage)
+{
+    const double all = pp_roofline_cut_params(in, stage,
+                                              pp_state_cut(&in->state, PP_STATE_OPTIMIZER)),
+                 most = pp_roofline_framework(in)->update_params;
+
+    return most > 0 && pp_state_cut(&in->state, PP_STATE_PARAMS) > 1 ? fmin(all, most) : all;
+}
+
 /* Groups of devices that talk to each other: each has buffers of its own. */
 static int groups_of(const struct pp_cost_inputs *in)
 {
@@ -90,9 +102,7 @@ void pp_roofline_memory(const struct pp_cost_inputs *in, const double *recompute
                         struct pp_stage_memory *memory)
 {
     pp_roofline_state_memory(in, stage, memory);
-    memory->update_bytes =
-        update_values(in) *
-        pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_OPTIMIZER));
+    memory->update_bytes = update_values(in) * updated_at_once(in, stage);
     pp_roofline_saved(in, recompute[stage], stage, memory);
     pp_roofline_tier_memory(in, stage, memory);
     memory->boundary_bytes = stage < in->stages - 1 ? pp_roofline_boundary_bytes(in) : 0;

@@ -25,10 +25,16 @@ struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_lay
 /* Forward and backward of one layer on one device, recomputation included where every block has it.
  */
 double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
-/* What selective recomputation does again: the kernels between the projections of attention. */
+/* The kernels between the projections of attention. */
 struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_work work);
-/* What it does again in PyTorch (framework's is_selective_per_op): everything but the attention and
- * every other product. */
+/* Whether selective recomputation chooses op by op, as PyTorch does (framework's
+ * is_selective_per_op), or else which modules it computes again. */
+bool pp_roofline_is_per_op(const struct pp_cost_inputs *in);
+unsigned pp_roofline_again(const struct pp_cost_inputs *in);
+/* The kernels of these modules in a forward. */
+struct pp_compute pp_roofline_modules(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                      struct pp_work work, unsigned modules);
+/* What PyTorch does again: everything but the attention and every other product. */
 struct pp_compute pp_roofline_selected(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                        struct pp_work work);
 /* F, I, W, B and R of every stage over one split. */

@@ -9,7 +9,7 @@
  * column- and a row-parallel matrix: a device holds 1/tp of the width either way. */
 struct widths {
     double whole, cut;
-    double whole_masks; /* of one byte */
+    double whole_byte, cut_byte; /* of one byte each: masks, operands in fp8 */
 };
 
 /* The sizes that all terms are made of. */
@@ -19,7 +19,8 @@ struct sizes {
     double share;       /* of `whole` on this device */
     double tp;
     double h, q, kv, out, ffn; /* queries, keys and values on average, what attention puts out */
-    double latent;             /* narrow vectors of latent attention, before and behind norms */
+    double latent;             /* narrow vectors of latent attention, before their norms */
+    double normed;             /* and behind */
     double routed;             /* copies of hidden vectors that experts work on */
     int fan;                   /* matrices into the activation function */
 };
@@ -38,7 +39,8 @@ static void set_latent(const struct pp_model *m, struct sizes *z)
 {
     z->kv = pp_model_attention_width(m);
     z->out = (double)m->heads * m->latent.value_dim;
-    z->latent = 2.0 * m->latent.q_rank + 2.0 * m->latent.kv_rank + m->latent.rope_dim;
+    z->latent = m->latent.q_rank + m->latent.kv_rank + m->latent.rope_dim;
+    z->normed = m->latent.q_rank + m->latent.kv_rank;
 }
 
 static struct sizes sizes_of(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
@@ -68,39 +70,68 @@ static struct sizes sizes_of(const struct pp_cost_inputs *in, enum pp_layer_kind
 
 static double bytes_of(const struct sizes *z, struct widths w)
 {
-    return z->tokens *
-           (z->value_bytes * (w.whole * z->share + w.cut / z->tp) + w.whole_masks * z->share);
+    return z->tokens * (z->value_bytes * (w.whole * z->share + w.cut / z->tp) +
+                        w.whole_byte * z->share + w.cut_byte / z->tp);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Korthikanti et al. 2022, section 4.1: 10 whole and 24 cut of 34 bytes for GPT. */
-static struct widths saved_widths(const struct pp_cost_inputs *in, const struct sizes *z)
+/* Transformer Engine saves the inputs of its matrices as they are multiplied
+ * (transformer_engine/pytorch/module/linear.py, layernorm_linear.py), others in 16 bits. */
+static bool saves_fp8(const struct pp_cost_inputs *in)
 {
-    const bool is_gated = in->model->is_gated;
-    /* gate, up and their product; silu(gate) too where the product is a kernel of its own */
-    const int hidden = z->fan + 1 + (is_gated && pp_roofline_framework(in)->is_gate_unfused);
+    return in->cluster->device.precision == PP_PRECISION_FP8 &&
+           pp_roofline_framework(in)->saves_fp8;
+}
 
-    return (struct widths){
-        .whole = 2 * z->h   /* inputs of two norms */
-                 + 2 * z->h /* of qkv, of the MLP */
+static double again_if(unsigned modules, unsigned module, double values)
+{
+    return modules & module ? 0 : values;
+}
+
+/* Korthikanti et al. 2022, section 4.1: 10 whole and 24 cut of 34 bytes for GPT; less what the
+ * modules compute again. */
+static struct widths saved_widths(const struct pp_cost_inputs *in, const struct sizes *z,
+                                  unsigned again)
+{
+    const bool is_apart = in->model->is_gated && pp_roofline_framework(in)->is_gate_unfused;
+    const unsigned mlp = z->routed > 0 ? 0 : PP_AGAIN_MLP, act = PP_AGAIN_ACT | mlp,
+                   wide = z->latent > 0 ? PP_AGAIN_LATENT : 0;
+    /* inputs of matrices: of qkv; of the MLP, which a router needs in 16 bits */
+    const double attention = again_if(again, PP_AGAIN_NORM, z->h),
+                 feed_forward = again_if(again, PP_AGAIN_NORM, z->h),
+                 narrow = again_if(again, wide, z->normed), last = again_if(again, act, z->ffn);
+    struct widths w = {
+        .whole = 2 * z->h /* inputs of two norms */
                  + z->latent,
-        .cut = z->q + 2 * z->kv  /* queries, keys, values */
-               + z->out          /* input of the projection */
-               + hidden * z->ffn /* inputs of the activation function, of the last matrix */
-               + z->routed,      /* inputs of experts */
-        .whole_masks = pp_roofline_has_dropout(in) ? 2 * z->h : 0,
+        .cut = again_if(again, wide, z->q + 2 * z->kv)    /* queries, keys, values */
+               + z->out                                   /* of attention */
+               + again_if(again, mlp, z->fan * z->ffn)    /* of the activation function */
+               + again_if(again, act, is_apart * z->ffn), /* silu(gate), multiplied apart */
+        .whole_byte = pp_roofline_has_dropout(in) ? 2 * z->h : 0,
     };
+
+    if (!saves_fp8(in)) {
+        w.whole += attention + feed_forward + narrow;
+        w.cut += last + z->routed;
+        return w;
+    }
+    w.whole += z->routed > 0 ? feed_forward : 0;
+    w.whole_byte += attention + (z->routed > 0 ? 0 : feed_forward) + narrow;
+    w.cut_byte = z->out /* the projection's own copy */ + last + z->routed;
+    return w;
 }
 
 /* What a weight gradient needs: inputs of the matrices and gradients of their outputs (Qi et al.
  * 2024, table 1: 32 of 34 s b h). */
-static struct widths matrix_widths(const struct sizes *z)
+static struct widths matrix_widths(const struct pp_cost_inputs *in, const struct sizes *z)
 {
-    return (struct widths){
-        .whole = 2 * z->h + 2 * z->h + z->latent,
+    const struct widths w = {
+        .whole = 2 * z->h + 2 * z->h + z->latent + z->normed,
         .cut = z->out + z->ffn + z->q + 2 * z->kv + z->fan * z->ffn + 2 * z->routed,
     };
+
+    return saves_fp8(in) ? (struct widths){.whole_byte = w.whole, .cut_byte = w.cut} : w;
 }
 
 /* PyTorch's selective checkpointing per operation: the block's input, the output of attention and
@@ -129,7 +160,7 @@ static double scores_bytes(const struct pp_cost_inputs *in, const struct sizes *
 
 static double block_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 {
-    return bytes_of(z, saved_widths(in, z)) + scores_bytes(in, z);
+    return bytes_of(z, saved_widths(in, z, 0)) + scores_bytes(in, z);
 }
 
 /* What a block that is recomputed keeps until then. */
@@ -137,9 +168,11 @@ static double kept_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
 {
     if (in->recompute != PP_RECOMPUTE_SELECTIVE)
         return bytes_of(z, (struct widths){.whole = z->h});
-    if (pp_roofline_framework(in)->is_selective_per_op)
+    if (pp_roofline_is_per_op(in))
         return bytes_of(z, per_op_widths(in, z));
-    return bytes_of(z, saved_widths(in, z));
+    const unsigned again = pp_roofline_again(in);
+    return bytes_of(z, saved_widths(in, z, again)) +
+           again_if(again, PP_AGAIN_CORE, scores_bytes(in, z));
 }
 
 /* Gradients that live while the backward of one block passes through its widest place, the MLP or
@@ -180,7 +213,7 @@ double pp_roofline_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_ki
         return bytes_of(&z, (struct widths){.whole = 2 * z.h}) + LOGIT_BYTES * logits(in, &z);
     /* token numbers and, with dropout, a mask */
     return z.tokens * TOKEN_BYTES +
-           (pp_roofline_has_dropout(in) ? bytes_of(&z, (struct widths){.whole_masks = z.h}) : 0);
+           (pp_roofline_has_dropout(in) ? bytes_of(&z, (struct widths){.whole_byte = z.h}) : 0);
 }
 
 /* Copies of the logits beside the one that is saved, at the peak of the loss. */
@@ -236,7 +269,7 @@ static struct blocks blocks_of(const struct pp_cost_inputs *in, int stage)
         sum.full += count * full;
         sum.kept += count * kept;
         sum.again = fmax(sum.again, full - kept);
-        sum.until_weights += count * bytes_of(&z, matrix_widths(&z));
+        sum.until_weights += count * bytes_of(&z, matrix_widths(in, &z));
         sum.backward = fmax(sum.backward, block_backward_bytes(in, &z));
     }
     return sum;

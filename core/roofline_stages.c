@@ -79,30 +79,38 @@ static struct sum layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind 
     };
 }
 
-/* The attention between the projections, once more. Keys and values of the other context-parallel
- * devices are not kept either. */
-static struct sum core_sum(const struct pp_cost_inputs *in, struct pp_work work)
+/* Modules once more. Keys and values of the other context-parallel devices are not kept beside the
+ * attention, and half of a block's exchanges are those of its MLP. */
+static struct sum modules_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                              struct pp_work work)
 {
-    const struct pp_compute attention = pp_roofline_attention(in, work);
-    const double cp_s = pp_roofline_cp_s(in, work, PP_PASS_F);
+    const unsigned again = pp_roofline_again(in), others = again & ~(unsigned)PP_AGAIN_CORE;
+    const bool has_core = again & PP_AGAIN_CORE,
+               has_mlp = again & PP_AGAIN_MLP && kind == PP_LAYER_BLOCK;
+    const struct pp_compute compute = pp_roofline_modules(in, kind, work, again);
+    const double cp_s = has_core ? pp_roofline_cp_s(in, work, PP_PASS_F) : 0,
+                 all_tp_s = has_mlp ? pp_roofline_tp_s(in, kind, work, PP_PASS_F) / 2 : 0,
+                 tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, compute.matrix_s);
 
     return (struct sum){
-        .s = attention.s + cp_s,
+        .s = compute.s + tp_s + cp_s,
+        .tp_s = tp_s,
         .cp_s = cp_s,
-        .flops = attention_flops(in),
-        .bytes = attention.bytes,
-        .launches = attention.launches,
+        .flops = (has_core ? attention_flops(in) : 0) +
+                 pp_roofline_modules(in, kind, work, others).flops,
+        .bytes = compute.bytes,
+        .launches = compute.launches,
     };
 }
 
-/* What selective recomputation computes again of a block: the attention, or as PyTorch does, nearly
- * everything else. PyTorch keeps what was scattered (torchtitan, parallelize_llama.py) and gathers
- * again, which is half of the exchanges of a forward with sequence parallelism. */
+/* What selective recomputation computes again of a block: modules, or as PyTorch does, nearly
+ * everything but the attention. PyTorch keeps what was scattered (torchtitan, parallelize_llama.py)
+ * and gathers again, which is half of the exchanges of a forward with sequence parallelism. */
 static struct sum selected_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                struct pp_work work)
 {
-    if (!pp_roofline_framework(in)->is_selective_per_op)
-        return core_sum(in, work);
+    if (!pp_roofline_is_per_op(in))
+        return modules_sum(in, kind, work);
     const struct pp_compute selected = pp_roofline_selected(in, kind, work);
     const double all_tp_s = in->is_tp_only ? 0 : pp_roofline_tp_s(in, kind, work, PP_PASS_F) / 2;
     const double tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, selected.matrix_s);

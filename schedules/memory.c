@@ -40,6 +40,18 @@ static void add_states(struct pp_arena *scratch, const struct pp_memory_walk *w,
         }
 }
 
+/* What the allocator wastes beside so many bytes of tensors. Where that leaves no room it gives
+ * back what it holds in whole blocks (PyTorch, CUDACachingAllocator.cpp, release_cached_blocks),
+ * and the rest stays stuck. */
+static double wasted_bytes(const struct pp_costs *costs, double tensors)
+{
+    const double room = costs->capacity_bytes > 0
+                            ? floor(costs->capacity_bytes - costs->other_bytes - tensors)
+                            : HUGE_VAL;
+
+    return rint(fmax(costs->stuck_frac * tensors, fmin(costs->fragment_frac * tensors, room)));
+}
+
 /* Context and libraries, and what the allocator wastes of all tensors at the peak. */
 static void add_other(const struct pp_memory_walk *w, struct pp_rank_memory *memory)
 {
@@ -47,7 +59,7 @@ static void add_other(const struct pp_memory_walk *w, struct pp_rank_memory *mem
                            memory->activations_bytes + memory->buffers_bytes;
 
     memory->other_bytes =
-        w->has_bytes ? w->costs->other_bytes + rint(w->costs->fragment_frac * tensors) : 0;
+        w->has_bytes ? w->costs->other_bytes + wasted_bytes(w->costs, tensors) : 0;
     memory->peak_bytes = tensors + memory->other_bytes;
 }
 

@@ -105,9 +105,15 @@ static const struct pp_stage_gathers *gathers_of(const struct pp_memory_walk *w,
     return w->whole && op->stage < w->costs->stages ? &w->costs->gathers[op->stage] : NULL;
 }
 
+/* What is there at a time of so many bytes that are gathered, or of their gradients. */
+static double held_bytes(const struct pp_stage_gathers *gathers, double bytes)
+{
+    return rint((1 - gathers->gone_frac) * bytes);
+}
+
 static double purpose_bytes(const struct pp_memory_walk *w, int purpose, int stage)
 {
-    return rint(w->costs->purpose[purpose][stage].bytes);
+    return held_bytes(&w->costs->gathers[stage], w->costs->purpose[purpose][stage].bytes);
 }
 
 /* F, B, I: the units inside of an op are gathered one after the other, beside what the program has
@@ -119,7 +125,8 @@ static void use_params(struct pp_memory_walk *w, const struct pp_op *op, int at)
 
     if (gathers && gathers->units > 1 && w->gathered < buffers)
         use_scratch(w, at,
-                    fmin(buffers - w->gathered, gathers->units - 1) * rint(gathers->unit_bytes));
+                    fmin(buffers - w->gathered, gathers->units - 1) *
+                        held_bytes(gathers, gathers->unit_bytes));
 }
 
 /* B, W: gradients are whole until they are scattered. */
@@ -131,7 +138,8 @@ static void make_grads(struct pp_memory_walk *w, const struct pp_op *op, int at)
         return;
     /* Of a layer, and of those that are scattered beside it; those of the first unit come last. */
     if (gathers->units != 1) {
-        use_scratch(w, at, w->costs->gather_buffers * rint(gathers->unit_grads_bytes));
+        use_scratch(w, at,
+                    w->costs->gather_buffers * held_bytes(gathers, gathers->unit_grads_bytes));
         return;
     }
     if (!w->whole[op->stage].has_grads)

@@ -77,6 +77,7 @@ struct pp_config {
     int first_stage_layers, last_stage_layers;
     enum pp_head head;
     enum pp_recompute recompute;
+    unsigned again; /* PP_RECOMPUTE_SELECTIVE: of enum pp_again */
     double first_stage_ratio;
     int wanted_zero;             /* --zero; -1: the meshes of `wanted`, by --shard */
     struct pp_state_spec wanted; /* --shard, --gather, --offload as asked for */

@@ -34,6 +34,7 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
                                       .blocks_per_stage = config->blocks_per_stage,
                                       .head = config->head,
                                       .recompute = config->recompute,
+                                      .again = config->again,
                                       .first_stage_ratio = config->first_stage_ratio,
                                       .state = config->state,
                                       .framework = config->framework,

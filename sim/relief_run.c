@@ -38,6 +38,8 @@ struct pp_relief_setting pp_relief_setting_of(struct pp_arena *arena, const stru
         .shard = pp_arena_strdup(arena, pp_state_print(&c->state, shard)),
         .recompute = c->recompute == PP_RECOMPUTE_STAGE
                          ? pp_arena_printf(arena, "stage-aware=%.17g", c->first_stage_ratio)
+                     : c->again
+                         ? pp_arena_printf(arena, "selective=%s", pp_again_print(arena, c->again))
                          : pp_recompute_names[c->recompute],
         .schedule = c->schedule_name,
         .offload = input_text(c, "offload"),

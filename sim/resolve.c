@@ -178,6 +178,26 @@ static bool might_be_met(enum need need, const struct pp_request *request,
     return has_gpus && (open & (open - 1)) && (open & DEGREES[need]);
 }
 
+static void note(struct pp_arena *arena, struct pp_config *config, const char *text)
+{
+    *PP_PUSH(arena, config->notes, config->note_count, config->note_capacity) = text;
+}
+
+/* A fused kernel keeps no scores, so that there is nothing to compute again. */
+static void note_recompute(struct pp_arena *arena, const struct pp_request *request,
+                           struct pp_config *config)
+{
+    const unsigned again = config->again ? config->again : PP_AGAIN_CORE;
+
+    if (pp_request_has(request, "recompute") && config->recompute == PP_RECOMPUTE_SELECTIVE &&
+        again == PP_AGAIN_CORE && !config->cluster.device.is_attention_unfused &&
+        (config->again || !config->framework->is_selective_per_op))
+        note(arena, config,
+             "--recompute selective frees nothing and costs its time: it computes attention "
+             "again, whose fused kernel keeps no scores; --recompute selective=layernorm+act or "
+             "full free memory");
+}
+
 enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_request *request,
                                   struct pp_config *config, struct pp_error *err)
 {
@@ -193,9 +213,11 @@ enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_reques
         if (!might_be_met(EFFECTS[i].need, request, config))
             return pp_error_set(err, PP_EINVAL, "%s has no effect here: %s", typed,
                                 NEED_TEXT[EFFECTS[i].need]);
-        *PP_PUSH(arena, config->notes, config->note_count, config->note_capacity) = pp_arena_printf(
-            arena, "%s has no effect in the layout chosen: %s", typed, NEED_TEXT[EFFECTS[i].need]);
+        note(arena, config,
+             pp_arena_printf(arena, "%s has no effect in the layout chosen: %s", typed,
+                             NEED_TEXT[EFFECTS[i].need]));
     }
+    note_recompute(arena, request, config);
     return PP_OK;
 }
 

@@ -46,7 +46,7 @@ static enum pp_status resolve_recompute(const struct pp_request *request, struct
                                         struct pp_error *err)
 {
     const char *text = pp_request_text(request, "recompute", NULL);
-    static const char STAGE[] = "stage-aware=";
+    static const char STAGE[] = "stage-aware=", SELECTIVE[] = "selective=";
 
     config->recompute = PP_RECOMPUTE_NONE;
     if (!text) {
@@ -64,6 +64,12 @@ static enum pp_status resolve_recompute(const struct pp_request *request, struct
                                 text);
         return PP_OK;
     }
+    if (!strncmp(text, SELECTIVE, sizeof(SELECTIVE) - 1)) {
+        config->recompute = PP_RECOMPUTE_SELECTIVE;
+        return pp_again_read(text + sizeof(SELECTIVE) - 1, &config->again, err) == PP_OK
+                   ? PP_OK
+                   : pp_error_prefix(err, "--recompute selective=");
+    }
     for (int i = 0; i < PP_RECOMPUTE_STAGE; i++)
         if (!strcmp(text, pp_recompute_names[i])) {
             config->recompute = (enum pp_recompute)i;
@@ -71,7 +77,9 @@ static enum pp_status resolve_recompute(const struct pp_request *request, struct
         }
     return pp_error_set(
         err, PP_EINVAL,
-        "--recompute %s: expected none, selective, full or stage-aware=R with R from 0 to 1", text);
+        "--recompute %s: expected none, selective, selective=MODULES, full or stage-aware=R with R "
+        "from 0 to 1",
+        text);
 }
 
 static enum pp_status resolve_p2p(const struct pp_request *request, struct pp_plan_options *plan,

@@ -145,6 +145,7 @@ enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *confi
                                           .stages = stages,
                                           .splits = config->shape.splits,
                                           .recompute = config->recompute,
+                                          .again = config->again,
                                           .ep_overlap_frac = config->ep_overlap_frac,
                                           .capacity_factor = config->capacity_factor,
                                           .is_sent_once = config->is_sent_once,

@@ -223,7 +223,7 @@ $ pipesim --schedule 1f1b --gpus 8 --p2p buffered
 ! pipesim: error: --p2p buffered: expected rendezvous, or buffered:K with K messages a channel, such as buffered:2
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --recompute some
-! pipesim: error: --recompute some: expected none, selective, full or stage-aware=R with R from 0 to 1
+! pipesim: error: --recompute some: expected none, selective, selective=MODULES, full or stage-aware=R with R from 0 to 1
 = 2
 $ pipesim --schedule 1f1b --pp 8 --tp 1 --dp 1 --micro-batches 8 --zero 1
 ! pipesim: error: --zero 1 has no effect here: there is one replica of each stage, so no gradient is exchanged

@@ -422,6 +422,25 @@ Test(memory, inference_keeps_nothing)
     cr_assert_eq(pp_memory_peaks(arena, p, NULL)[0].peak_activations, 1.0);
 }
 
+/* A quarter of the tensors is wasted while there is room, what is left where there is less, and a
+ * tenth at least: then they do not fit. */
+Test(memory, waste_shrinks_where_room_ends)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const struct pp_program *p = make(arena, head_of(1, 1, 1), "0F0 0B0", true);
+    struct pp_costs *costs = random_costs(arena, p);
+    const double tensors = (pp_memory_peaks(arena, p, costs)->peak_bytes - 12345) / 1.25;
+    static const double room[] = {0.5, 0.25, 0.2, 0.1, 0.05},
+                        wasted[] = {0.25, 0.25, 0.2, 0.1, 0.1};
+
+    costs->stuck_frac = 0.1;
+    for (size_t i = 0; i < sizeof room / sizeof *room; i++) {
+        costs->capacity_bytes = 12345 + (1 + room[i]) * tensors + 1;
+        cr_assert_float_eq(pp_memory_peaks(arena, p, costs)->other_bytes,
+                           12345 + wasted[i] * tensors, 2, "%g", room[i]);
+    }
+}
+
 /* A file may name one cell of an immense grid. */
 Test(memory, sparse_programs_cost_what_they_hold)
 {

@@ -37,6 +37,104 @@ Test(roofline_memory, saved_activations_are_the_closed_form)
     cr_assert_float_eq(memory[3].checkpoint_bytes, blocks * s * b * h / t * 34, 1);
 }
 
+/* GPT's block with modules computed again, in bytes of s b h / t: 34 less 4 (outputs of two norms),
+ * 8 (output of the activation function), 8 + 8 (both of the MLP); R does the kernels of the modules
+ * and their products alone. */
+Test(roofline_memory, modules_that_are_computed_again_are_not_kept)
+{
+    static const struct {
+        const char *modules;
+        double kept, products; /* of the MLP's */
+    } rows[] = {{"core_attn", 34, 0}, {"layernorm", 30, 0},   {"act", 26, 0},
+                {"mlp", 18, 2},       {"mla_up_proj", 34, 0}, {"layernorm+mlp+act", 14, 2}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_model model;
+        struct pp_cluster cluster;
+        struct pp_error err = {0};
+        struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+        const double s = 2048, h = 12288, t = 8, blocks = 6;
+
+        in.recompute = PP_RECOMPUTE_SELECTIVE;
+        cr_assert_eq(pp_again_read(rows[i].modules, &in.again, &err), PP_OK, "%s", err.message);
+        const struct pp_costs *costs = costs_of(arena, &in);
+        cr_assert_float_eq(costs->memory[3].checkpoint_bytes, blocks * rows[i].kept * s * h / t, 1,
+                           "%s", rows[i].modules);
+        cr_assert_float_eq(costs->memory[3].saved_bytes,
+                           (blocks * rows[i].kept + 34 - rows[i].kept) * s * h / t, 1, "%s",
+                           rows[i].modules);
+        const bool has_core = in.again & PP_AGAIN_CORE;
+        cr_assert_float_eq(costs->op[PP_R][3].flops / blocks,
+                           rows[i].products * 2 * s * h * 4 * h + has_core * 4 * s * s * h, 1e6,
+                           "%s", rows[i].modules);
+        cr_assert(in.again == PP_AGAIN_LATENT || costs->op[PP_R][3].ps > 0);
+        cr_assert(costs->op[PP_R][3].ps < costs->op[PP_F][3].ps);
+    }
+}
+
+Test(roofline_memory, modules_are_words)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    static const char *const bad[] = {"",     "+",      "mlp+",          "mlp,act",
+                                      "norm", "mlpact", "layernorm++act"};
+    struct pp_error err = {0};
+    unsigned again;
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        cr_assert_eq(pp_again_read(bad[i], &again, &err), PP_EINVAL, "%s", bad[i]);
+    for (unsigned all = 1; all < 2 * PP_AGAIN_MLP; all++) {
+        const char *text = pp_again_print(arena, all);
+        cr_assert_eq(pp_again_read(text, &again, &err), PP_OK, "%s", text);
+        cr_assert_eq(again, all, "%s", text);
+    }
+}
+
+/* Operands of matrices have a byte in fp8 where the framework saves them so: inputs of qkv, of the
+ * MLP and of its last matrix, 1 + 1 + 4 of s b h / t less than in 16 bits; the projection's input
+ * is there once more, as attention keeps its own. */
+Test(roofline_memory, operands_are_saved_in_fp8)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    struct pp_framework wide = *pp_framework_plain;
+    const double t = 2048 * 12288.0 / 8;
+
+    wide.saves_fp8 = true;
+    in.framework = &wide;
+    cr_assert_float_eq(pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK), 34 * t, 1);
+    cluster.device.precision = PP_PRECISION_FP8;
+    cr_assert_float_eq(pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK), (34 - 1 - 1 - 4 + 1) * t, 1);
+    cr_assert_float_eq(costs_of(arena, &in)->memory[3].weight_grad_frac, 16.0 / 29, 1e-12);
+    wide.saves_fp8 = false;
+    cr_assert_float_eq(pp_roofline_saved_bytes(&in, PP_LAYER_BLOCK), 34 * t, 1);
+}
+
+/* ZeRO 3 of DeepSpeed updates 1e9 parameters at a time; ZeRO 1 its whole shard. */
+Test(roofline_memory, zero_3_updates_its_shard_in_turns)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(
+        arena, (struct setting){"gpt3-175b", "a100", 1, 1, 64, 1, 1, 2048}, &model, &cluster);
+    struct pp_error err = {0};
+    const double shard = pp_model_params(&model) / 64;
+
+    cr_assert_eq(pp_framework_find("deepspeed", &in.framework, &err), PP_OK);
+    in.state.replicas = (struct pp_mesh){8, 8};
+    in.state = pp_state_with_zero(&in.state, 1);
+    cr_assert_float_eq(costs_of(arena, &in)->memory[0].update_bytes, 6 * shard, 10);
+    in.state = pp_state_with_zero(&in.state, 3);
+    cr_assert_gt(shard, 1e9);
+    cr_assert_float_eq(costs_of(arena, &in)->memory[0].update_bytes, 6e9, 10);
+    /* of a block's 1.8e9 parameters 1e9 stay gathered */
+    const struct pp_stage_gathers *gathers = costs_of(arena, &in)->gathers;
+    cr_assert_float_eq((1 - gathers->gone_frac) * gathers->unit_bytes, 2e9, 10);
+}
+
 /* Without dropout 2 of 34 bytes are not there, nor are the mask and the dropped scores, 3 of 5; nor
  * do kernels move them: forward a byte for each of two residuals and 2 e + 1 for scores, backward 2
  * e
