@@ -64,6 +64,7 @@ struct pp_measurement {
     const char *id, *family;  /* of the cells, else "FILE:LINE" and "none": never empty */
     double step_s, mem_bytes; /* published; NAN = not */
     bool is_out_of_memory;    /* published as such */
+    bool is_computed;         /* its figures are its authors' formulas: nothing ran */
     bool is_complete;         /* every knob is stated */
     const char *refused;      /* metric_* cells that are no measurement, in words; NULL = none */
     const char *defect;       /* why the row cannot be read, NULL = it can */

@@ -53,6 +53,8 @@ enum pp_status pp_measure_put_model(struct pp_measure_writer *w, struct pp_error
 enum pp_status pp_measure_put_shard(struct pp_measure_writer *w, const struct pp_measure_rule *rule,
                                     struct pp_error *err);
 
+/* What recipes say of cells that are empty: sim/validate_recipes.c. */
+void pp_measure_put_recipes(struct pp_measure_writer *w);
 /* --offload with the share that the cell has behind the rule's pattern, if it is above 0. */
 void pp_measure_put_offload(struct pp_measure_writer *w, const struct pp_measure_rule *rule);
 

@@ -222,7 +222,8 @@ static enum pp_status put_words(struct pp_measure_writer *w, struct pp_error *er
 
     for (const struct pp_measure_rule *rule = pp_measure_rules; rule->pattern; rule++) {
         if (!pp_measure_matches(w->row->cell[rule->column], rule->pattern) ||
-            (rule->option && !settle(&settled, rule->option)))
+            (rule->option &&
+             (!settle(&settled, rule->option) || pp_measure_given(w, rule->option))))
             continue;
         /* shard factors and a stage say the same thing in two ways: the first counts */
         if (rule->option && !strcmp(rule->option, "shard"))
@@ -268,6 +269,7 @@ enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measur
     put_degrees(&w);
     PP_TRY(put_batch(&w, err));
     PP_TRY(pp_measure_put_cluster(&w, err));
+    pp_measure_put_recipes(&w);
     PP_TRY(put_words(&w, err));
     if (w.dp * w.cp == 1)
         pp_measure_put(&w, "zero", "0");

@@ -92,7 +92,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_RECOMPUTE, "=true",                  "recompute", "full", NULL},
     {PP_COL_RECOMPUTE, "^full",                  "recompute", "full", NULL},
     {PP_COL_RECOMPUTE, "selective",              "recompute", "selective", NULL},
-    {PP_COL_RECOMPUTE, "norm recompute",         "recompute", "selective", NULL},
+    {PP_COL_RECOMPUTE, "activation-func + norm", "recompute", "selective=layernorm+act", NULL},
     {PP_COL_RECOMPUTE, "",                       "recompute", "none", "recompute not stated: none"},
 
     {PP_COL_SEQ_PARALLEL, "=1",                  "sequence-parallel", "on", NULL},
@@ -118,6 +118,8 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SOURCE, "dgxc",                      "framework", "nemo", "DGX Cloud recipes are NeMo's"},
     {PP_COL_SOURCE, "mlperf*nvidia",             "framework", "nemo", "NVIDIA's entries to MLPerf are NeMo's"},
     {PP_COL_YEAR,   "<2022",                     "framework", "megatron-v2", "Megatron-LM before its third version"},
+    {PP_COL_SOURCE, "atc 2024 artifact",         "framework", "megatron-2023", "its Megatron-LM is of 2023"},
+    {PP_COL_YEAR,   "<2024",                     "framework", "megatron-2023", "Megatron-LM before its SwiGLU became one kernel"},
     {PP_COL_SOURCE, "*",                         "framework", "megatron", NULL},
 
     /* Communication beside compute. */
@@ -159,7 +161,7 @@ const struct pp_measure_device pp_measure_devices[] = {
     {"a800",       "a800", "", false},
     /* 5 stacks of HBM2e; clocks fall with about the cube root of the power, of which 150 W of 500 or
      * 700 are not the cores' */
-    {"h100*hbm2e", "h100", "memory:96GB hbm:2.4TBps peak:850TF", false},
+    {"h100*hbm2e", "h100", "memory:95GiB hbm:2.4TBps peak:850TF", false}, /* as its driver reports */
     {"h100*pcie",  "h100", "pcie:50GBps hbm:2TBps peak:756TF", false}, /* data sheet; PCIe 5 x16 as reached */
     {"h100",       "h100", "", false},
     {"gh200",      "h100", "memory:96GB hbm:4TBps", false},

@@ -220,7 +220,8 @@ struct pp_validation_fit pp_validation_fit(const struct pp_validation *validatio
 
     for (int i = 0; i < validation->count; i++) {
         const struct pp_validation_row *row = &validation->rows[i];
-        const bool has_run = isfinite(row->step_s) || isfinite(row->row->mem_bytes);
+        const bool has_run =
+            (isfinite(row->step_s) || isfinite(row->row->mem_bytes)) && !row->row->is_computed;
         if (row->skipped)
             continue;
         fit.oom += row->row->is_out_of_memory;

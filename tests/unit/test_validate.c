@@ -140,7 +140,7 @@ Test(validate, words_of_devices)
         {"V100-SXM2-16GB (p3.16xlarge)", "v100-16 gpu:8"},
         {"V100-SXM3-32GB (DGX-2)", "v100-dgx2 gpu:8"},
         {"H100", "h100 gpu:8"},
-        {"\"H100-SXM-96GB (HBM2e, 500W)\"", "h100 memory:96GB hbm:2.4TBps peak:850TF gpu:8"},
+        {"\"H100-SXM-96GB (HBM2e, 500W)\"", "h100 memory:95GiB hbm:2.4TBps peak:850TF gpu:8"},
         {"H800-SXM-80GB", "h800 gpu:8"},
         {"H200-SXM-141GB", "h200 gpu:8"},
         {"B200", "b200 gpu:8"},
