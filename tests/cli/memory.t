@@ -59,3 +59,24 @@ $ for f in plain megatron deepspeed fsdp internevo torchtitan; do pipesim --sche
 $ pipesim --schedule 1f1b --model gpt2 --gpus 4 --pp 4 --framework megatorn
 ! pipesim: error: --framework: unknown 'megatorn': did you mean 'megatron'?
 = 2
+
+# Modules that are computed again.
+$ run="pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --mbs 1 --no-alternatives --engine dag"; for how in none selective=layernorm selective=layernorm+act selective=mlp full; do $run --recompute $how | grep 'peak memory'; done
+>   peak memory       72.7 GiB   of 79.6 on pipeline rank 0: fits, 6.9 GiB free
+>   peak memory       68.9 GiB   of 79.6 on pipeline rank 0: fits, 10.8 GiB free
+>   peak memory       62.1 GiB   of 79.6 on pipeline rank 0: fits, 17.6 GiB free
+>   peak memory       52.4 GiB   of 79.6 on pipeline rank 0: fits, 27.3 GiB free
+>   peak memory       45.6 GiB   of 79.6 on pipeline rank 3: fits, 34.1 GiB free
+$ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --mbs 1 --no-alternatives --engine dag --recompute selective | grep -A3 '^  note'
+>   note     --recompute selective frees nothing and costs its time: it computes
+>            attention again, whose fused kernel keeps no scores; --recompute
+>            selective=layernorm+act or full free memory
+>
+> --
+>   note     rank 3 computes 18 % longer than the average (embedding and head
+>            count): uneven stages, not the schedule, make most of the bubble;
+>            --head balanced, --first-stage-layers and --last-stage-layers move
+>            blocks
+$ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --recompute selective=norm
+! pipesim: error: --recompute selective='norm': expected modules with + between them, of core_attn layernorm act mla_up_proj mlp
+= 2

@@ -24,7 +24,8 @@ $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/ *[-+0-9.]+ (%|G
 > bf16                          1 N % N % N % N %        -
 >
 > complete, by framework     rows   median      p90     mean     bias  one MFU
-> megatron                      2 N % N % N % N %        -
+> megatron-2023                 1 N % N % N % N %        -
+> megatron                      1 N % N % N % N %        -
 >
 > peak memory                rows   median      p90     mean     bias
 > all                           1 N % N % N % N %
@@ -88,12 +89,12 @@ $ pipesim validate
 ! usage: pipesim validate FILE.csv... [options]
 = 2
 $ pipesim validate tests/cli/validate.csv --json | grep -cE '"(schema|published_step_s|predicted_step_s|error_frac|published_mem_bytes|predicted_mem_bytes|skipped|median_abs_error_frac|p90_abs_error_frac)":'
-> 108
+> 112
 $ pipesim validate tests/cli/validate.csv --json --markdown
 ! pipesim: error: --json and --markdown both write to stdout; give one of them
 = 2
 $ pipesim validate tests/cli/validate.csv --markdown | grep -c '^|'
-> 40
+> 41
 
 # The command of a row, pasted into a shell with its continued lines, predicts the same.
 $ line=$(pipesim validate tests/cli/validate.csv --row split | sed -n '/^command/,/[^\\]$/p' | sed 's/^command *//'); typed=$(eval "$line --json" | sed -n 's/.*"iteration_s": \([0-9.e-]*\).*/\1/p'); row=$(pipesim validate tests/cli/validate.csv -o - | awk -F, '$1 == "split" { print $8 }'); awk -v a="$typed" -v b="$row" 'BEGIN { print (a > 0 && a == b) ? "same" : a " " b }'
@@ -170,3 +171,15 @@ $ pipesim validate tests/cli/validate.csv --refit --worst 0 | sed -n '/^fitted i
 $ pipesim validate tests/cli/validate.csv --refit --family missing
 ! pipesim: error: --family missing: no row is of that family
 = 2
+
+# What recipes say of cells that are empty; what was computed has not run.
+$ for id in jax-pax-005 megatron-bridge-26.04.01-016 kwai-demo-002; do pipesim validate tests/published/measurements.csv --row $id | grep -oE -- '--(recompute|framework) [a-z0-9_=+-]+'; done
+> --recompute full
+> --framework fsdp
+> --recompute selective=mla_up_proj
+> --framework nemo
+> --recompute selective=layernorm+act
+> --framework megatron-2023
+$ pipesim validate tests/published/measurements.csv --family seqpar-fig1-mem | grep -c 'that ran'
+> 0
+= 1
