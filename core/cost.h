@@ -46,12 +46,15 @@ struct pp_stage_memory {
     double away_bytes[PP_TIERS]; /* state, by the tier it lives on */
 };
 
-/* Gradients that are cut, and parameters: a stage in units that are gathered one by one. Per
- * device, bytes. */
+/* Gradients that are cut, and parameters that are cut or live on another tier: a stage in units
+ * that are gathered or loaded one by one. Per device, bytes. */
 struct pp_stage_gathers {
-    int units; /* of a chunk; 1: the chunk at once; 0: parameters are whole */
-    double unit_bytes, unit_grads_bytes; /* an inner unit, gathered; its whole gradients */
-    double gone_frac; /* of a unit is never there with the rest: its tensors come and go alone */
+    int units;   /* of a chunk; 1: the chunk at once; 0: parameters are whole, and here */
+    bool is_cut; /* parameters are gathered, and their gradients scattered by visits */
+    double unit_bytes, unit_grads_bytes; /* buffers of an inner unit; its whole gradients */
+    double gone_frac;   /* of a unit is never there with the rest: its tensors come and go alone */
+    double share_bytes; /* of an inner unit, loaded for its gather */
+    double load_bytes, reload_bytes;      /* loaded inside of one F, of one B or I */
     double forward_bytes, backward_bytes; /* gathered inside of one F, of one B or I */
     double scatter_bytes;                 /* scattered inside of one B or W */
 };

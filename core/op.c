@@ -14,12 +14,14 @@ const char *const pp_purpose_names[PP_PURPOSES] = {
     [PP_FOR_STEP] = "step",     [PP_FOR_FORWARD] = "forward", [PP_FOR_BACKWARD] = "backward",
     [PP_FOR_VISIT] = "visit",   [PP_FOR_PART] = "part",       [PP_FOR_REST] = "rest",
     [PP_FOR_DOWN] = "down",     [PP_FOR_UP] = "up",           [PP_FOR_GRADS] = "grads",
-    [PP_FOR_PARAMS] = "params", [PP_FOR_FETCH] = "fetch",     [PP_FOR_STORE] = "store"};
+    [PP_FOR_PARAMS] = "params", [PP_FOR_FETCH] = "fetch",     [PP_FOR_STORE] = "store",
+    [PP_FOR_LOAD] = "load",     [PP_FOR_RELOAD] = "reload",   [PP_FOR_HOME] = "home"};
 const uint8_t pp_purpose_kinds[PP_PURPOSES] = {
-    [PP_FOR_STEP] = PP_OP_KINDS, [PP_FOR_FORWARD] = PP_AG, [PP_FOR_BACKWARD] = PP_AG,
-    [PP_FOR_VISIT] = PP_RS,      [PP_FOR_PART] = PP_RS,    [PP_FOR_REST] = PP_AR,
-    [PP_FOR_DOWN] = PP_COPY,     [PP_FOR_UP] = PP_COPY,    [PP_FOR_GRADS] = PP_MOVE,
-    [PP_FOR_PARAMS] = PP_MOVE,   [PP_FOR_FETCH] = PP_MOVE, [PP_FOR_STORE] = PP_MOVE};
+    [PP_FOR_STEP] = PP_OP_KINDS, [PP_FOR_FORWARD] = PP_AG,  [PP_FOR_BACKWARD] = PP_AG,
+    [PP_FOR_VISIT] = PP_RS,      [PP_FOR_PART] = PP_RS,     [PP_FOR_REST] = PP_AR,
+    [PP_FOR_DOWN] = PP_COPY,     [PP_FOR_UP] = PP_COPY,     [PP_FOR_GRADS] = PP_MOVE,
+    [PP_FOR_PARAMS] = PP_MOVE,   [PP_FOR_FETCH] = PP_MOVE,  [PP_FOR_STORE] = PP_MOVE,
+    [PP_FOR_LOAD] = PP_MOVE,     [PP_FOR_RELOAD] = PP_MOVE, [PP_FOR_HOME] = PP_MOVE};
 
 /* ---- printing -------------------------------------------------------------------------------- */
 

@@ -84,6 +84,9 @@ enum pp_purpose {
     PP_FOR_PARAMS,   /* MOVE: parameters up that it has updated */
     PP_FOR_FETCH,    /* MOVE: optimizer state up: the first bucket of an update on the device */
     PP_FOR_STORE,    /* MOVE: ... down: the last one */
+    PP_FOR_LOAD,     /* MOVE: parameters up before the uses that begin with a forward */
+    PP_FOR_RELOAD,   /* MOVE: ... with a backward or what it computes again */
+    PP_FOR_HOME,     /* MOVE: updated parameters down, to where they live */
     PP_PURPOSES
 };
 extern const char *const pp_purpose_names[PP_PURPOSES];
@@ -99,11 +102,17 @@ static inline bool pp_purpose_is_gather(int purpose)
     return purpose == PP_FOR_FORWARD || purpose == PP_FOR_BACKWARD;
 }
 
+static inline bool pp_purpose_is_load(int purpose)
+{
+    return purpose == PP_FOR_LOAD || purpose == PP_FOR_RELOAD;
+}
+
 /* Copies run on two streams, as PCIe does: down, which all others use too, and up. */
 enum { PP_COPY_STREAMS = 2 };
 static inline int pp_copy_stream(int purpose)
 {
-    return purpose == PP_FOR_UP || purpose == PP_FOR_PARAMS || purpose == PP_FOR_FETCH;
+    return purpose == PP_FOR_UP || purpose == PP_FOR_PARAMS || purpose == PP_FOR_FETCH ||
+           pp_purpose_is_load(purpose);
 }
 
 enum { PP_MAX_BUCKETS = UINT8_MAX };

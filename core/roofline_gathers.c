@@ -1,5 +1,6 @@
-/* What gathers and scatters of sharded state cost: those of the program, and those of layers inside
- * of an op. Formulas: docs/costs.md, "Sharded state". */
+/* What gathers and scatters of sharded state cost, and loads of parameters that live on another
+ * tier: those of the program, and those of layers inside of an op. Formulas: docs/costs.md,
+ * "Sharded state" and "Offloading". */
 #include "core/roofline_parts.h"
 #include "core/units.h"
 
@@ -13,8 +14,9 @@ struct units {
     const struct pp_cost_inputs *in;
     const struct pp_device_links *links;
     int count;
-    double params, first_params, last_params; /* of a unit; more in the first and in the last */
-    double *gathered_s, *scattered_s;         /* scratch, [count] */
+    double params, first_params, last_params;    /* of a unit; more in the first and in the last */
+    double moved_frac;                           /* of a unit's parameters: loaded by this device */
+    double *loaded_s, *gathered_s, *scattered_s; /* scratch, [count] */
 };
 
 static struct units units_of(struct pp_arena *scratch, const struct pp_cost_inputs *in,
@@ -30,6 +32,10 @@ static struct units units_of(struct pp_arena *scratch, const struct pp_cost_inpu
     u.last_params = pp_roofline_end_share(in, PP_LAYER_HEAD, stage) *
                     pp_model_layer_params(in->model, PP_LAYER_HEAD) / in->layout.tp;
     u.params = (all - u.first_params - u.last_params) / u.count;
+    if (all > 0)
+        u.moved_frac = pp_state_moved(&in->state, PP_STATE_PARAMS) / all *
+                       pp_roofline_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_PARAMS));
+    u.loaded_s = PP_ARRAY(scratch, double, u.count);
     u.gathered_s = PP_ARRAY(scratch, double, u.count);
     u.scattered_s = PP_ARRAY(scratch, double, u.count);
     return u;
@@ -104,6 +110,20 @@ static double gather_s(const struct units *u, struct pp_mesh mesh, int unit)
     return pp_collective_s(unit_time(u, PP_AG, mesh, bytes));
 }
 
+static double load_bytes(const struct units *u, double params)
+{
+    return u->moved_frac * params * pp_dtype_bytes(&u->in->cluster->device);
+}
+
+static double load_s(const struct units *u, int unit)
+{
+    const enum pp_tier home = u->in->state.home[PP_STATE_PARAMS];
+
+    return u->moved_frac > 0
+               ? load_bytes(u, params_of(u, unit)) / pp_roofline_tier_rate(u->in, home)
+               : 0;
+}
+
 static double scatter_s(const struct units *u, int unit)
 {
     const double bytes = params_of(u, unit) * pp_roofline_state_bytes(u->in).grads;
@@ -115,10 +135,10 @@ static double scatter_s(const struct units *u, int unit)
 struct lane {
     const struct units *u;
     struct pp_mesh mesh; /* over which parameters are cut for it */
-    bool is_backward, has_gather, has_scatter;
-    double clock_s, end_s; /* of compute; of what runs beside it */
-    double beside_s;       /* sum */
-    int posted;            /* units that are gathered or about to be */
+    bool is_backward, has_fetch, has_scatter, has_load;
+    double clock_s, end_s, load_end_s; /* of compute, of collectives and of loads beside it */
+    double beside_s;                   /* sum of collectives */
+    int gathered, loaded;              /* units that are, or are about to be */
 };
 
 static int unit_at(const struct lane *l, int i)
@@ -126,9 +146,10 @@ static int unit_at(const struct lane *l, int i)
     return l->is_backward ? l->u->count - 1 - i : i;
 }
 
-static double run_beside(struct lane *l, double s)
+/* A collective that needs what is there at `from_s`. */
+static double run_beside(struct lane *l, double from_s, double s)
 {
-    l->end_s = fmax(l->end_s, l->clock_s) + s;
+    l->end_s = fmax(l->end_s, fmax(l->clock_s, from_s)) + s;
     l->beside_s += s;
     return l->end_s;
 }
@@ -143,61 +164,99 @@ static void scatter_behind(struct lane *l, int i)
         return;
     if (i >= buffers && buffers > 1)
         l->clock_s = fmax(l->clock_s, there_s[i - buffers]);
-    there_s[i - 1] = run_beside(l, scatter_s(l->u, unit_at(l, i - 1)));
+    there_s[i - 1] = run_beside(l, 0, scatter_s(l->u, unit_at(l, i - 1)));
     if (buffers == 1)
         l->clock_s = there_s[i - 1];
 }
 
-/* As far ahead of number i as there are buffers; and it is there itself. */
-static void gather_ahead(struct lane *l, int i)
+/* Up to number `until` at the most. */
+static void load_ahead(struct lane *l, int until)
 {
-    const int ahead =
-        l->u->in->state.buffers < l->u->count - i ? l->u->in->state.buffers : l->u->count - i;
+    for (; l->has_load && l->loaded < until && l->loaded < l->u->count; l->loaded++)
+        l->u->loaded_s[l->loaded] = l->load_end_s =
+            fmax(l->load_end_s, l->clock_s) + load_s(l->u, unit_at(l, l->loaded));
+}
 
-    for (; l->has_gather && l->posted < i + ahead; l->posted++)
-        l->u->gathered_s[l->posted] = run_beside(l, gather_s(l->u, l->mesh, unit_at(l, l->posted)));
-    if (l->has_gather && i > 0)
+/* As far ahead of number i as there are buffers, shares for gathers one unit further; and number i
+ * itself is there. */
+static void fetch_ahead(struct lane *l, int i)
+{
+    const int buffers = l->u->in->state.buffers, left = l->u->count - i,
+              until = i + (buffers < left ? buffers : left);
+    const bool is_cut = pp_mesh_size(l->mesh) > 1;
+
+    if (!l->has_fetch)
+        return;
+    load_ahead(l, until + (is_cut && buffers > 1));
+    for (; l->gathered < until; l->gathered++) {
+        const double from_s = l->has_load ? l->u->loaded_s[l->gathered] : 0;
+        l->u->gathered_s[l->gathered] =
+            is_cut ? run_beside(l, from_s, gather_s(l->u, l->mesh, unit_at(l, l->gathered)))
+                   : from_s;
+    }
+    if (i > 0)
         l->clock_s = fmax(l->clock_s, l->u->gathered_s[i]);
+}
+
+/* What of a pass is not compute: in gathers and scatters, in loads. */
+struct shown {
+    double gather_s, load_s;
+};
+
+/* Seconds by which a pass outlasts its compute. The load of the first unit of the op behind it
+ * comes beside this one, over the same link. */
+static double outlasting_s(struct lane *l, const struct pass *p)
+{
+    double compute_s = 0;
+
+    l->gathered = l->loaded = 1;
+    for (int i = 0; i < l->u->count; i++) {
+        const double s = pass_s(l->u, p, unit_at(l, i));
+        scatter_behind(l, i);
+        fetch_ahead(l, i);
+        l->clock_s += s;
+        compute_s += s;
+    }
+    if (l->has_load && l->u->in->state.buffers > 1)
+        l->load_end_s += load_s(l->u, unit_at(l, 0));
+    return fmax(0, fmax(l->clock_s, fmax(l->end_s, l->load_end_s)) - compute_s);
 }
 
 /* With k buffers unit number i + k - 1 is gathered once number i - 1 has left its buffer, and the
  * gradients of number i - 1 are scattered until number i + k - 1 begins; both use the same links,
- * one after the other, and take their share of the device. With one buffer nothing runs beside
- * anything. The gather before the first unit and the scatter behind the last one belong to the
- * program. */
-static double exposed_s(const struct units *u, const struct pass *p, bool is_backward,
-                        bool has_gather, bool has_scatter)
+ * one after the other, and take their share of the device. Loads use links of their own. With one
+ * buffer nothing runs beside anything. What comes before the first unit and the scatter behind the
+ * last one belong to the program. */
+static struct shown shown_of(const struct units *u, const struct pass *p, bool is_backward,
+                             bool has_fetch, bool has_scatter)
 {
     const struct pp_state_spec *state = &u->in->state;
-    const double share = pp_roofline_framework(u->in)->gather_share_frac;
-    struct lane l = {
+    const struct lane lane = {
         .u = u,
         .mesh = is_backward && state->secondary.in_node ? state->secondary
                                                         : state->shard[PP_STATE_PARAMS],
         .is_backward = is_backward,
-        .has_gather = has_gather,
-        .has_scatter = has_scatter,
-        .posted = 1,
+        .has_fetch = has_fetch,
+        .has_scatter = has_scatter && pp_state_cut(state, PP_STATE_PARAMS) > 1,
     };
-    double compute_s = 0;
+    struct lane here = lane, loading = lane;
+    const double shown_s = outlasting_s(&here, p),
+                 share = pp_roofline_framework(u->in)->gather_share_frac;
 
-    for (int i = 0; i < u->count; i++) {
-        const double s = pass_s(u, p, unit_at(&l, i));
-        scatter_behind(&l, i);
-        gather_ahead(&l, i);
-        l.clock_s += s;
-        compute_s += s;
-    }
-    const double shown_s = fmax(0, fmax(l.clock_s, l.end_s) - compute_s);
-    return shown_s + share * fmax(0, l.beside_s - shown_s);
+    loading.has_load = has_fetch && u->moved_frac > 0;
+    return (struct shown){
+        .gather_s = shown_s + share * fmax(0, here.beside_s - shown_s),
+        .load_s = loading.has_load ? fmax(0, outlasting_s(&loading, p) - shown_s) : 0,
+    };
 }
 
-static void expose(struct pp_cost *cost, double s)
+static void expose(struct pp_cost *cost, struct shown shown)
 {
-    const int64_t ps = pp_units_ps(s);
+    const int64_t gather_ps = pp_units_ps(shown.gather_s), copy_ps = pp_units_ps(shown.load_s);
 
-    cost->ps += ps;
-    cost->gather_ps += ps;
+    cost->ps += gather_ps + copy_ps;
+    cost->gather_ps += gather_ps;
+    cost->copy_ps += copy_ps;
 }
 
 static struct pass both(struct pass a, struct pass b)
@@ -220,10 +279,10 @@ static void add_exposed(const struct units *units, int stage, struct pp_costs *c
                           again = {.s = pp_units_s(costs->op[PP_R][at].ps) / u.count};
         /* Blocks that are computed again use what is gathered for their backward. */
         const struct pass backward = both(input, again), whole = both(backward, weight);
-        expose(f, exposed_s(&u, &forward, false, true, false));
-        expose(i, exposed_s(&u, &backward, true, true, false));
-        expose(w, exposed_s(&u, &weight, true, false, true));
-        expose(b, exposed_s(&u, &whole, true, true, true));
+        expose(f, shown_of(&u, &forward, false, true, false));
+        expose(i, shown_of(&u, &backward, true, true, false));
+        expose(w, shown_of(&u, &weight, true, false, true));
+        expose(b, shown_of(&u, &whole, true, true, true));
     }
 }
 
@@ -253,21 +312,31 @@ static double gone_frac(const struct units *u)
     return most > 0 ? fmax(0, 1 - fmax(most, widest_params(u->in)) / u->params) : 0;
 }
 
+/* What is not done has no bytes. */
 static struct pp_stage_gathers gathers_of(const struct units *u)
 {
+    const struct pp_state_spec *state = &u->in->state;
     const double value_bytes = pp_dtype_bytes(&u->in->cluster->device),
-                 grad_bytes = pp_roofline_state_bytes(u->in).grads,
                  all = u->params * u->count + u->first_params + u->last_params,
                  first = params_of(u, 0), last = params_of(u, u->count - 1);
+    const bool is_cut = pp_state_cut(state, PP_STATE_PARAMS) > 1;
+    const double grad_bytes = pp_state_cut(state, PP_STATE_GRADS) > 1
+                                  ? pp_roofline_state_bytes(u->in).grads
+                                  : 0,
+                 gather_bytes = is_cut ? value_bytes : 0;
 
     return (struct pp_stage_gathers){
-        .units = u->count,
-        .unit_bytes = value_bytes * u->params,
+        .units = is_cut || u->moved_frac > 0 ? u->count : 0,
+        .is_cut = is_cut,
+        .unit_bytes = is_cut ? value_bytes * u->params : load_bytes(u, u->params),
         .unit_grads_bytes = grad_bytes * u->params,
         .gone_frac = gone_frac(u),
-        .forward_bytes = value_bytes * (all - first),
-        .backward_bytes = value_bytes * (all - last),
-        .scatter_bytes = grad_bytes * (all - first),
+        .share_bytes = is_cut ? load_bytes(u, u->params) : 0,
+        .load_bytes = load_bytes(u, all - first),
+        .reload_bytes = load_bytes(u, all - last),
+        .forward_bytes = gather_bytes * (all - first),
+        .backward_bytes = gather_bytes * (all - last),
+        .scatter_bytes = is_cut ? grad_bytes * (all - first) : 0,
     };
 }
 
@@ -284,6 +353,8 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
     const double gather_first = params_of(&u, 0) * value_bytes,
                  gather_last = params_of(&u, u.count - 1) * value_bytes,
                  scatter = params_of(&u, 0) * pp_roofline_state_bytes(in).grads;
+    const enum pp_tier home = state->home[PP_STATE_PARAMS];
+    const double all = pp_roofline_stage_params(in, stage);
     const struct pp_device_group part =
         pp_roofline_group_within(in, stage, state->shard[PP_STATE_GRADS], params);
     const struct pp_cost rows[PP_PURPOSES] = {
@@ -296,6 +367,9 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
         [PP_FOR_REST] =
             collective(pp_collective_time(PP_AR, in->algorithm, sums.rest, links, sums.rest_bytes),
                        sums.rest_bytes),
+        [PP_FOR_LOAD] = pp_roofline_copy(in, home, load_bytes(&u, params_of(&u, 0))),
+        [PP_FOR_RELOAD] = pp_roofline_copy(in, home, load_bytes(&u, params_of(&u, u.count - 1))),
+        [PP_FOR_HOME] = pp_roofline_copy(in, home, load_bytes(&u, all)),
     };
 
     for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
@@ -303,20 +377,20 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
     if (!costs->gathers)
         return;
     costs->gathers[stage] = gathers_of(&u);
-    if (pp_mesh_size(params) == 1)
-        costs->gathers[stage].units = 0;
-    else if (u.count > 1)
+    if (costs->gathers[stage].units > 1)
         add_exposed(&u, stage, costs);
 }
 
 void pp_roofline_fill_gathers(struct pp_arena *arena, const struct pp_cost_inputs *in,
                               const struct pp_sum_links *sums, struct pp_costs *costs)
 {
-    if (pp_state_cut(&in->state, PP_STATE_OPTIMIZER) == 1) /* then nothing is cut */
+    const bool is_moved = in->state.home[PP_STATE_PARAMS] != PP_TIER_DEVICE;
+
+    if (pp_state_cut(&in->state, PP_STATE_OPTIMIZER) == 1 && !is_moved) /* nothing is cut */
         return;
     for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
         costs->purpose[purpose] = PP_ARRAY(arena, struct pp_cost, in->stages);
-    if (pp_state_cut(&in->state, PP_STATE_GRADS) > 1)
+    if (pp_state_cut(&in->state, PP_STATE_GRADS) > 1 || is_moved)
         costs->gathers = PP_ARRAY(arena, struct pp_stage_gathers, in->stages);
     costs->gather_buffers = in->state.buffers;
     for (int s = 0; s < in->stages; s++) {

@@ -131,6 +131,8 @@ double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_work work, en
 
 /* Bytes per second between one device and a tier, each way, when all devices of its node copy. */
 double pp_roofline_tier_rate(const struct pp_cost_inputs *in, enum pp_tier tier);
+/* One copy, either way. */
+struct pp_cost pp_roofline_copy(const struct pp_cost_inputs *in, enum pp_tier tier, double bytes);
 /* Parameters of a stage that one bucket of a streamed update has, and seconds of an update by the
  * host. */
 double pp_roofline_bucket_params(const struct pp_cost_inputs *in, int stage);

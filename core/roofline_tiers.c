@@ -34,10 +34,10 @@ double pp_roofline_tier_rate(const struct pp_cost_inputs *in, enum pp_tier tier)
     return tier == PP_TIER_NVME ? fmin(rate, tiers->nvme_bytes_per_s / devices) : rate;
 }
 
-static struct pp_cost copy_of(const struct pp_cost_inputs *in, enum pp_tier tier, double bytes)
+struct pp_cost pp_roofline_copy(const struct pp_cost_inputs *in, enum pp_tier tier, double bytes)
 {
-    return (struct pp_cost){.ps = pp_units_ps(bytes / pp_roofline_tier_rate(in, tier)),
-                            .bytes = bytes};
+    return (struct pp_cost){
+        .ps = bytes > 0 ? pp_units_ps(bytes / pp_roofline_tier_rate(in, tier)) : 0, .bytes = bytes};
 }
 
 /* ---- state ----------------------------------------------------------------------------------- */
@@ -52,16 +52,28 @@ double pp_roofline_bucket_params(const struct pp_cost_inputs *in, int stage)
     return fmin(BUCKET_PARAMS, updated_params(in, stage));
 }
 
-/* State on NVMe passes through the host's memory beside the update, down and up at once. */
+/* Updated parameters that stay where they live, on one device. */
+static double kept_params(const struct pp_cost_inputs *in, int stage)
+{
+    return in->state.is_cpu_update && !pp_state_is_spread(&in->state)
+               ? updated_params(in, stage) * pp_state_moved(&in->state, PP_STATE_PARAMS)
+               : 0;
+}
+
+/* State on NVMe passes through the host's memory beside the update, down and up at once; so do
+ * parameters that live there. */
 double pp_roofline_host_update_s(const struct pp_cost_inputs *in, int stage)
 {
     const double params = updated_params(in, stage), devices = node_devices(in),
                  update_s = params * devices / in->cluster->tiers.update_params_per_s;
 
-    if (in->state.home[PP_STATE_OPTIMIZER] != PP_TIER_NVME)
-        return update_s;
-    const double bytes = params * pp_roofline_state_bytes(in).optimizer;
-    return fmax(update_s, bytes * devices / in->cluster->tiers.nvme_bytes_per_s);
+    double bytes = 0;
+    if (in->state.home[PP_STATE_OPTIMIZER] == PP_TIER_NVME)
+        bytes += params * pp_roofline_state_bytes(in).optimizer;
+    if (in->state.home[PP_STATE_PARAMS] == PP_TIER_NVME)
+        bytes += kept_params(in, stage) * pp_cost_value_bytes(in).params;
+    return bytes > 0 ? fmax(update_s, bytes * devices / in->cluster->tiers.nvme_bytes_per_s)
+                     : update_s;
 }
 
 static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
@@ -69,8 +81,9 @@ static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct 
     const struct pp_value_bytes value = pp_cost_value_bytes(in);
     const double params = updated_params(in, stage);
 
-    costs->purpose[PP_FOR_GRADS][stage] = copy_of(in, PP_TIER_HOST, params * value.grads);
-    costs->purpose[PP_FOR_PARAMS][stage] = copy_of(in, PP_TIER_HOST, params * value.params);
+    costs->purpose[PP_FOR_GRADS][stage] = pp_roofline_copy(in, PP_TIER_HOST, params * value.grads);
+    costs->purpose[PP_FOR_PARAMS][stage] =
+        pp_roofline_copy(in, PP_TIER_HOST, (params - kept_params(in, stage)) * value.params);
     costs->op[PP_U][stage] =
         (struct pp_cost){.ps = pp_units_ps(pp_roofline_framework(in)->step_gap_s +
                                            pp_roofline_host_update_s(in, stage))};
@@ -83,11 +96,11 @@ static void fill_streamed(const struct pp_cost_inputs *in, int stage, struct pp_
     const double size = pp_roofline_state_bytes(in).optimizer,
                  bucket = pp_roofline_bucket_params(in, stage) * size,
                  beside = updated_params(in, stage) * size - bucket;
-    const int64_t beside_ps = copy_of(in, home, beside).ps;
+    const int64_t beside_ps = pp_roofline_copy(in, home, beside).ps;
     struct pp_cost *update = &costs->op[PP_U][stage];
 
     costs->purpose[PP_FOR_FETCH][stage] = costs->purpose[PP_FOR_STORE][stage] =
-        copy_of(in, home, bucket);
+        pp_roofline_copy(in, home, bucket);
     if (beside_ps <= update->ps)
         return;
     update->copy_ps = beside_ps - update->ps;
@@ -116,11 +129,6 @@ static struct pp_cost convert_of(const struct pp_cost_inputs *in, int stage, dou
                             .bytes = traffic};
 }
 
-static double moved_frac(const struct pp_cost_inputs *in)
-{
-    return in->state.moved_frac > 0 ? in->state.moved_frac : 1;
-}
-
 static void fill_saved(const struct pp_cost_inputs *in, int stage, int split,
                        struct pp_costs *costs)
 {
@@ -129,20 +137,32 @@ static void fill_saved(const struct pp_cost_inputs *in, int stage, int split,
     const int at = stage * in->splits + split;
 
     if (home != PP_TIER_DEVICE)
-        costs->op[PP_COPY][at] = copy_of(in, home, bytes * resting_frac(in) * moved_frac(in));
+        costs->op[PP_COPY][at] = pp_roofline_copy(
+            in, home, bytes * resting_frac(in) * pp_state_moved(&in->state, PP_STATE_ACTIVATIONS));
     if (in->state.activation_bits > 0)
         costs->op[PP_Q][at] = costs->op[PP_DQ][at] = convert_of(in, stage, bytes);
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-void pp_roofline_tier_memory(const struct pp_cost_inputs *in, int stage,
-                             struct pp_stage_memory *memory)
+/* Those that the device updates leave it in buckets. */
+static void move_params(const struct pp_cost_inputs *in, int stage, struct pp_stage_memory *memory)
+{
+    const double frac = pp_state_moved(&in->state, PP_STATE_PARAMS),
+                 size = pp_cost_value_bytes(in).params,
+                 bucket = frac * BUCKETS * pp_roofline_bucket_params(in, stage) * size;
+
+    memory->away_bytes[in->state.home[PP_STATE_PARAMS]] += frac * memory->params_bytes;
+    if (kept_params(in, stage) == 0)
+        memory->update_bytes += fmin(bucket, frac * memory->params_bytes);
+    memory->params_bytes -= frac * memory->params_bytes;
+}
+
+static void move_optimizer(const struct pp_cost_inputs *in, int stage,
+                           struct pp_stage_memory *memory)
 {
     const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
 
-    memory->resting_frac = resting_frac(in);
-    memory->moved_frac = moved_frac(in);
     if (home == PP_TIER_DEVICE)
         return;
     memory->away_bytes[home] += memory->optimizer_bytes;
@@ -156,6 +176,15 @@ void pp_roofline_tier_memory(const struct pp_cost_inputs *in, int stage,
                                               pp_roofline_state_bytes(in).optimizer);
     }
     memory->optimizer_bytes = 0;
+}
+
+void pp_roofline_tier_memory(const struct pp_cost_inputs *in, int stage,
+                             struct pp_stage_memory *memory)
+{
+    memory->resting_frac = resting_frac(in);
+    memory->moved_frac = pp_state_moved(&in->state, PP_STATE_ACTIVATIONS);
+    move_optimizer(in, stage, memory);
+    move_params(in, stage, memory);
 }
 
 static bool is_at_home(const struct pp_state_spec *state)
@@ -215,6 +244,21 @@ static void explain_saved(const struct pp_cost_inputs *in, const struct pp_costs
                 TEXT(pp_roofline_tier_rate(in, home), PP_UNIT_BYTES_PER_S));
 }
 
+static void explain_params(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
+{
+    const enum pp_tier home = in->state.home[PP_STATE_PARAMS];
+
+    if (home == PP_TIER_DEVICE)
+        return;
+    fprintf(out,
+            "  parameters on %s: stage 0 %s a device, loaded a %s at a time at %s,\n"
+            "    %s\n",
+            pp_tier_names[home], TEXT(costs->purpose[PP_FOR_HOME][0].bytes, PP_UNIT_BYTES),
+            pp_gather_names[in->state.gather],
+            TEXT(pp_roofline_tier_rate(in, home), PP_UNIT_BYTES_PER_S),
+            kept_params(in, 0) > 0 ? "updated there by the host" : "down again once updated");
+}
+
 static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
     const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
@@ -242,5 +286,6 @@ void pp_roofline_explain_tiers(const struct pp_cost_inputs *in, const struct pp_
     if (is_at_home(&in->state))
         return;
     explain_saved(in, costs, out);
+    explain_params(in, costs, out);
     explain_state(in, costs, out);
 }

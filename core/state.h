@@ -56,9 +56,10 @@ struct pp_state_spec {
     int buffers; /* gathered units that have room beside each other: 1 = no overlap, 2 = the
                   * next one is fetched while one is used */
     enum pp_tier home[PP_STATE_CLASSES];
-    double moved_frac;   /* share of what is saved that moves to its home; 0 = all of it */
-    bool is_cpu_update;  /* the optimizer runs on the host where its state lives */
-    int activation_bits; /* of what is saved for the backward, 0 = as computed */
+    double moved_frac[PP_STATE_CLASSES]; /* share of a class that lives at its home, of parameters
+                                          * and of what is saved; 0 = all of it */
+    bool is_cpu_update;                  /* the optimizer runs on the host where its state lives */
+    int activation_bits;                 /* of what is saved for the backward, 0 = as computed */
 };
 
 /* ZeRO stage 0 to 3 over all replicas: 1 cuts the optimizer state, 2 gradients too, 3 parameters
@@ -73,6 +74,19 @@ int pp_state_zero(const struct pp_state_spec *spec);
 static inline int pp_state_cut(const struct pp_state_spec *spec, enum pp_state_class class)
 {
     return pp_mesh_size(spec->shard[class]);
+}
+
+/* Who has updated parameters has not all that he keeps of them: they are gathered afterwards. */
+static inline bool pp_state_is_spread(const struct pp_state_spec *spec)
+{
+    return pp_state_cut(spec, PP_STATE_OPTIMIZER) > pp_state_cut(spec, PP_STATE_PARAMS);
+}
+/* How much of a class lives on another tier: 0 to 1. */
+static inline double pp_state_moved(const struct pp_state_spec *spec, enum pp_state_class class)
+{
+    return spec->home[class] == PP_TIER_DEVICE ? 0
+           : spec->moved_frac[class] > 0       ? spec->moved_frac[class]
+                                               : 1;
 }
 
 /* "p=8x1,g=8x1,os=8x4" into the meshes; classes that are left out stay {0, 0}. PP_EINVAL: an

@@ -127,6 +127,8 @@ static void use_params(struct pp_memory_walk *w, const struct pp_op *op, int at)
         use_scratch(w, at,
                     fmin(buffers - w->gathered, gathers->units - 1) *
                         held_bytes(gathers, gathers->unit_bytes));
+    if (gathers && gathers->units > 1)
+        use_scratch(w, at, held_bytes(gathers, gathers->share_bytes));
 }
 
 /* B, W: gradients are whole until they are scattered. */
@@ -137,7 +139,7 @@ static void make_grads(struct pp_memory_walk *w, const struct pp_op *op, int at)
     if (!gathers)
         return;
     /* Of a layer, and of those that are scattered beside it; those of the first unit come last. */
-    if (gathers->units != 1) {
+    if (!gathers->is_cut || gathers->units > 1) {
         use_scratch(w, at,
                     w->costs->gather_buffers * held_bytes(gathers, gathers->unit_grads_bytes));
         return;
@@ -147,16 +149,52 @@ static void make_grads(struct pp_memory_walk *w, const struct pp_op *op, int at)
     w->whole[op->stage].has_grads = true;
 }
 
-static void change_gather(struct pp_memory_walk *w, int at)
+/* A gather or, where parameters are not cut, a load. */
+static void change_fetch(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_op here = op_at(w, at), *op = &here;
-    struct pp_memory_whole *whole = gathers_of(w, op) ? &w->whole[op->stage] : NULL;
+    struct pp_memory_whole *whole = &w->whole[op->stage];
 
-    if (!whole || !pp_purpose_is_gather(op->version) || whole->count == 2)
+    if (whole->count == 2)
         return;
     w->gathered++;
     w->changes[at].buffer_taken += whole->params[whole->count++] =
         purpose_bytes(w, op->version, op->stage);
+}
+
+static void change_gather(struct pp_memory_walk *w, int at)
+{
+    const struct pp_op here = op_at(w, at), *op = &here;
+
+    if (gathers_of(w, op) && pp_purpose_is_gather(op->version))
+        change_fetch(w, op, at);
+}
+
+/* This device's share for a gather: until that has brought the others'. */
+static void change_load(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const struct pp_stage_gathers *gathers = gathers_of(w, op);
+
+    if (!gathers)
+        return;
+    if (!gathers->is_cut) {
+        change_fetch(w, op, at);
+        return;
+    }
+    const double bytes = purpose_bytes(w, op->version, op->stage);
+    w->changes[at].buffer_taken += bytes;
+    w->whole[op->stage].shares[1] = w->whole[op->stage].shares[0];
+    w->whole[op->stage].shares[0] = bytes;
+}
+
+static void wait_gather(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    struct pp_memory_whole *whole = gathers_of(w, op) ? &w->whole[op->stage] : NULL;
+    const int oldest = whole && whole->shares[1] > 0;
+
+    if (!whole || !pp_purpose_is_gather(op->version))
+        return;
+    w->changes[at].buffer_given += whole->shares[oldest];
+    whole->shares[oldest] = 0;
 }
 
 static void change_drop(struct pp_memory_walk *w, int at)
@@ -243,6 +281,9 @@ static void wait_copy(struct pp_memory_walk *w, const struct pp_op *op, int at)
 static void change_move(struct pp_memory_walk *w, int at)
 {
     const struct pp_op here = op_at(w, at), *op = &here;
+
+    if (pp_purpose_is_load(op->version))
+        change_load(w, op, at);
     if (op->version == PP_FOR_FETCH)
         w->changes[at].buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);
 }
@@ -260,6 +301,8 @@ static void change_wait(struct pp_memory_walk *w, int at)
         wait_copy(w, op, at);
     if (op->aux == PP_MOVE)
         wait_move(w, op, at);
+    if (op->aux == PP_AG)
+        wait_gather(w, op, at);
     if (gathers_of(w, op) && op->aux == PP_RS && op->version == PP_FOR_VISIT)
         w->changes[at].buffer_given += purpose_bytes(w, PP_FOR_VISIT, op->stage);
 }

@@ -24,6 +24,7 @@ struct pp_memory_sizes {
 /* What is whole of a stage whose parameters or gradients are cut. */
 struct pp_memory_whole {
     double params[2]; /* bytes of gathers that are not dropped, in their order */
+    double shares[2]; /* of loads that no gather has brought together, the last one first */
     int count;
     bool has_grads; /* of a visit */
 };

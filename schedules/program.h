@@ -44,11 +44,13 @@ struct pp_collective { /* one collective operation: every member posts it once *
     int32_t group;
 };
 
-/* What is cut over the replicas of a stage, so that the program gathers and scatters it. Nothing of
- * the two where it is all zero. Kept by reference. */
+/* What is cut over the replicas of a stage or lives on another tier, so that the program gathers,
+ * scatters and loads it. Nothing of that where it is all zero. Kept by reference. */
 struct pp_program_state {
     const uint16_t *units; /* [stage]: parameters are cut and gathered in so many units, at least 1,
                             * from the first layer of a chunk to the last; NULL = they are whole */
+    bool is_moved;         /* they live on another tier: loaded first, in the same units */
+    bool is_whole;         /* ... and are not cut: not gathered */
     bool has_parts;        /* gradients are cut more finely than parameters */
     int buffers;           /* most units that are gathered at once, one more where the two of a pair
                             * use two chunks; 0 = not stated */

@@ -10,7 +10,8 @@
  *   # state: p g; 2 1; 2            what is cut: p parameters, in so many gather units of every
  *                                   stage, with room for 2 of them at once (may be left out); g
  *                                   gradients more finely than these. Without this line both are
- *                                   whole */
+ *                                   whole. m: parameters live on another memory tier, cut
+ *                                   or, without p, whole */
 #include "core/csv.h"
 #include "schedules/program_private.h"
 
@@ -83,7 +84,8 @@ static char *put_state(char *at, const struct pp_program *p)
 
     if (!state->units && !state->has_parts)
         return at;
-    at += sprintf(at, "# state:%s%s%s", state->units ? " p" : "", state->has_parts ? " g" : "",
+    at += sprintf(at, "# state:%s%s%s%s", state->units && !state->is_whole ? " p" : "",
+                  state->is_moved ? " m" : "", state->has_parts ? " g" : "",
                   state->units ? ";" : "\n");
     if (!state->units)
         return at;
@@ -254,9 +256,10 @@ static enum pp_status parse_placement(struct pp_arena *arena, const struct line 
                          &meta->rank_of);
 }
 
-/* Words of what is cut, up to a ';' or the end: a set of bits; 0 = other words, or one twice. */
-enum { STATE_PARAMS = 1, STATE_GRADS = 2 };
-static const char *const state_words[] = {"p", "g"};
+/* Words of what is cut or moved, up to a ';' or the end: a set of bits; 0 = other words, or one
+ * twice. */
+enum { STATE_PARAMS = 1, STATE_MOVED = 2, STATE_GRADS = 4 };
+static const char *const state_words[] = {"p", "m", "g"};
 
 static int parse_state_words(const char *at)
 {
@@ -316,14 +319,16 @@ static enum pp_status parse_state(struct pp_arena *arena, const struct line *lin
                             line->file, line->number);
     meta->state_line = line->number;
     const int words = parse_state_words(line->value);
-    const bool has_units = words & STATE_PARAMS;
-    snprintf(
-        expected, sizeof(expected),
-        "'g', 'p; UNITS' or 'p g; UNITS' with %d numbers from 1 to %d, and '; BUFFERS' or nothing",
-        stages, UINT16_MAX);
+    const bool has_units = words & (STATE_PARAMS | STATE_MOVED);
+    snprintf(expected, sizeof(expected),
+             "'g', 'p; UNITS', 'p g; UNITS' (or m, p m) with %d numbers from 1 to %d, and '; "
+             "BUFFERS' or nothing",
+             stages, UINT16_MAX);
     if (words == 0 || has_units != (strchr(line->value, ';') != NULL) ||
         (has_units && !parse_units(arena, line, stages, &meta->state)))
         return fail(line, expected);
+    meta->state.is_moved = words & STATE_MOVED;
+    meta->state.is_whole = meta->state.is_moved && !(words & STATE_PARAMS);
     meta->state.has_parts = words & STATE_GRADS;
     return PP_OK;
 }

@@ -6,6 +6,9 @@
  * finely: every backward (every scatter, where parameters are cut) finds those of the one before it
  * in the shards, by RS.part; the last one's are left to the sum of the step.
  *
+ * Parameters that live elsewhere: each gather finds this rank's share loaded, two shares at most
+ * wait for one; where they are not cut a load takes the place of a gather.
+ *
  * Where the head states nothing, collectives of visits are refused. Files may gather and drop by
  * themselves then: a use behind a DROP needs another gather. */
 #include "schedules/verify_internal.h"
@@ -15,8 +18,11 @@
 /* The unit of a chunk that is there: as it was gathered, or with which the last use ended. */
 enum unit { ANY_UNIT, FIRST_UNIT, LAST_UNIT };
 
+enum { MOST_LOADS = 2 }; /* that no gather has taken */
+
 /* A stage on the rank at hand: places in the list, -1 = none. */
 struct stage {
+    int load, loaded;         /* MOVE of a share, its WAIT: for a gather that is not posted */
     int posted;               /* gather that nothing has waited for */
     int present;              /* WAIT for the gather whose parameters are there */
     enum unit unit;           /* of these, where a chunk has several */
@@ -34,17 +40,40 @@ struct gathers {
     struct pp_verify *v;
     struct stage *stages;
     bool *is_waited; /* [instruction] some WAIT names it */
-    int rank, held;  /* units gathered, or about to be */
+    int rank;
+    int held, loads; /* units gathered, or about to be; shares loaded, or about to be */
 };
 
-static bool is_cut(const struct gathers *g)
+/* Parameters are brought into buffers before they are used. */
+static bool is_fetched(const struct gathers *g)
 {
     return g->v->p->state.units != NULL;
+}
+
+/* ... by gathers, otherwise by loads. */
+static bool is_cut(const struct gathers *g)
+{
+    return is_fetched(g) && !g->v->p->state.is_whole;
+}
+
+static const char *fetched_word(const struct gathers *g)
+{
+    return g->v->p->state.is_whole ? "loaded" : "gathered";
 }
 
 static bool uses_params(int kind)
 {
     return kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_R;
+}
+
+static const char *verb(const struct gathers *g)
+{
+    return g->v->p->state.is_whole ? "load" : "gather";
+}
+
+static bool is_load(const struct pp_program *p, int i)
+{
+    return p->kind[i] == PP_MOVE && pp_purpose_is_load(p->version[i]);
 }
 
 static const char *text_of(const struct gathers *g, int i, char text[VERIFY_TEXT_BYTES])
@@ -84,18 +113,18 @@ static enum pp_status check_use(struct gathers *g, int i)
     const int start = pp_verify_start(p, i); /* what a pair needs is there before it starts */
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
-    if (!is_cut(g) && s->dropped >= 0)
+    if (!is_fetched(g) && s->dropped >= 0)
         return pp_verify_fail(g->v, i, "%s uses parameters that %s has dropped", text_of(g, i, a),
                               text_of(g, s->dropped, b));
-    if (!is_cut(g))
+    if (!is_fetched(g))
         return PP_OK;
     if (s->present >= 0 && s->present < start)
         return check_units(g, i);
     if (s->posted < 0)
-        return pp_verify_fail(g->v, i, "%s uses parameters of stage %d that are not gathered",
-                              text_of(g, i, a), p->stage[i]);
-    return pp_verify_fail(g->v, i, "%s uses what %s gathers, but (%s)WAIT is missing",
-                          text_of(g, i, a), text_of(g, s->posted, b), b);
+        return pp_verify_fail(g->v, i, "%s uses parameters of stage %d that are not %s",
+                              text_of(g, i, a), p->stage[i], fetched_word(g));
+    return pp_verify_fail(g->v, i, "%s uses what %s %ss, but (%s)WAIT is missing", text_of(g, i, a),
+                          text_of(g, s->posted, b), verb(g), b);
 }
 
 /* Gradients of i are new where those of the one before it are in the shards that are kept. */
@@ -131,8 +160,8 @@ static enum pp_status check_drop(struct gathers *g, int i)
     char a[VERIFY_TEXT_BYTES];
 
     if (s->present < 0)
-        return pp_verify_fail(g->v, i, "%s drops parameters that are not gathered",
-                              text_of(g, i, a));
+        return pp_verify_fail(g->v, i, "%s drops parameters that are not %s", text_of(g, i, a),
+                              fetched_word(g));
     s->present = -1;
     s->dropped = i;
     g->held--;
@@ -159,25 +188,74 @@ static enum pp_status check_room(struct gathers *g, int i)
     if (++g->held <= buffers || buffers == 0 || (g->held == buffers + 1 && is_before_pair(g, i)))
         return PP_OK;
     return pp_verify_fail(g->v, i,
-                          "%s gathers unit number %d, but the program states room for %d at once",
-                          text_of(g, i, a), g->held, buffers);
+                          "%s %ss unit number %d, but the program states room for %d at once",
+                          text_of(g, i, a), verb(g), g->held, buffers);
 }
 
-static enum pp_status check_gather(struct gathers *g, int i)
+/* This rank's share is there where it has to be loaded; the gather takes it. */
+static enum pp_status check_share(struct gathers *g, int i)
+{
+    struct stage *s = &g->stages[g->v->p->stage[i]];
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (!g->v->p->state.is_moved || !is_cut(g))
+        return PP_OK;
+    if (s->load >= 0)
+        return pp_verify_fail(g->v, i, "%s gathers what %s loads, but (%s)WAIT is missing",
+                              text_of(g, i, a), text_of(g, s->load, b), b);
+    if (s->loaded < 0)
+        return pp_verify_fail(g->v, i, "%s gathers parameters that no MOVE loads before it",
+                              text_of(g, i, a));
+    s->loaded = -1;
+    g->loads--;
+    return PP_OK;
+}
+
+/* A gather; or a load where parameters are not cut. */
+static enum pp_status check_fetch(struct gathers *g, int i)
 {
     struct stage *s = &g->stages[g->v->p->stage[i]];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (s->posted >= 0)
-        return pp_verify_fail(g->v, i,
-                              "%s gathers what %s gathers before it, which nothing waits "
-                              "for",
-                              text_of(g, i, a), text_of(g, s->posted, b));
+        return pp_verify_fail(g->v, i, "%s %ss what %s %ss before it, which nothing waits for",
+                              text_of(g, i, a), verb(g), text_of(g, s->posted, b), verb(g));
+    PP_TRY(check_share(g, i));
     if (s->update >= 0)
         return pp_verify_fail(g->v, i, "%s stands behind the update of its stage",
                               text_of(g, i, a));
     s->posted = i;
     return check_room(g, i);
+}
+
+static enum pp_status check_load(struct gathers *g, int i)
+{
+    const struct pp_program *p = g->v->p;
+    struct stage *s = &g->stages[p->stage[i]];
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (!p->state.is_moved)
+        return pp_verify_fail(g->v, i,
+                              "%s, but the program does not state that parameters live elsewhere "
+                              "('# state: m; UNITS', or p m)",
+                              text_of(g, i, a));
+    if (pp_program_rank_of(p, p->pipe[i], p->stage[i]) != g->rank)
+        return pp_verify_fail(g->v, i, "%s is on the wrong rank: stage %d is on rank %d",
+                              text_of(g, i, a), p->stage[i],
+                              pp_program_rank_of(p, p->pipe[i], p->stage[i]));
+    if (!is_cut(g))
+        return check_fetch(g, i);
+    if (s->load >= 0 || s->loaded >= 0)
+        return pp_verify_fail(g->v, i, "%s loads what is loaded by %s, which nothing gathers",
+                              text_of(g, i, a), text_of(g, s->load >= 0 ? s->load : s->loaded, b));
+    if (s->update >= 0)
+        return pp_verify_fail(g->v, i, "%s stands behind the update of its stage",
+                              text_of(g, i, a));
+    if (++g->loads > MOST_LOADS)
+        return pp_verify_fail(g->v, i, "%s loads share number %d; at most %d wait for a gather",
+                              text_of(g, i, a), g->loads, MOST_LOADS);
+    s->load = i;
+    return PP_OK;
 }
 
 /* RS.visit, RS.part. */
@@ -268,14 +346,45 @@ static enum pp_status check_update(struct gathers *g, int i)
     return PP_OK;
 }
 
+/* What is fetched is there. */
+static enum pp_status arrive(struct gathers *g, int i, int target)
+{
+    struct stage *s = &g->stages[g->v->p->stage[target]];
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (s->posted != target)
+        return PP_OK; /* waited for again */
+    if (s->present >= 0)
+        return pp_verify_fail(g->v, i, "%s %ss parameters that are there since %s",
+                              text_of(g, i, a), verb(g), text_of(g, s->present, b));
+    s->posted = -1;
+    s->present = i;
+    s->unit = ANY_UNIT;
+    return PP_OK;
+}
+
+static enum pp_status wait_load(struct gathers *g, int i, int target)
+{
+    struct stage *s = &g->stages[g->v->p->stage[target]];
+
+    if (!is_cut(g))
+        return arrive(g, i, target);
+    if (s->load == target) {
+        s->load = -1;
+        s->loaded = i;
+    }
+    return PP_OK;
+}
+
 static enum pp_status check_wait(struct gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
     const int target = p->begin[g->rank] + p->arg[i], purpose = p->version[target];
     struct stage *s = &g->stages[p->stage[target]];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
-    if (p->kind[target] == PP_AG && purpose == PP_FOR_STEP && !is_cut(g)) {
+    if (is_load(p, target))
+        return wait_load(g, i, target);
+    if (p->kind[target] == PP_AG && purpose == PP_FOR_STEP && !is_fetched(g)) {
         s->present = i;
         s->dropped = -1;
     }
@@ -291,15 +400,7 @@ static enum pp_status check_wait(struct gathers *g, int i)
             s->scatter[purpose] = -1;
         return PP_OK;
     }
-    if (s->posted != target)
-        return PP_OK; /* waited for again */
-    if (s->present >= 0)
-        return pp_verify_fail(g->v, i, "%s gathers parameters that are there since %s",
-                              text_of(g, i, a), text_of(g, s->present, b));
-    s->posted = -1;
-    s->present = i;
-    s->unit = ANY_UNIT;
-    return PP_OK;
+    return arrive(g, i, target);
 }
 
 /* Collectives of visits and parts belong to state that is cut. */
@@ -326,7 +427,7 @@ static enum pp_status check_collective(struct gathers *g, int i)
         return PP_OK;
     PP_TRY(check_stated(g, i));
     if (pp_purpose_is_gather(purpose))
-        return check_gather(g, i);
+        return check_fetch(g, i);
     if (purpose == PP_FOR_VISIT || purpose == PP_FOR_PART)
         return check_scatter(g, i);
     return kind == PP_RS || kind == PP_AR ? check_sum(g, i) : PP_OK;
@@ -336,16 +437,16 @@ static enum pp_status check_collective(struct gathers *g, int i)
 static bool reset(struct gathers *g, int rank)
 {
     const struct pp_program *p = g->v->p;
-    bool has_any = is_cut(g) || p->state.has_parts;
+    bool has_any = is_fetched(g) || p->state.has_parts;
 
     g->rank = rank;
-    g->held = 0;
+    g->held = g->loads = 0;
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         struct stage *s = &g->stages[p->stage[i]];
         memset(s, 0xff, sizeof(*s));
         s->open_rests = 0;
         s->unit = ANY_UNIT;
-        has_any |= p->kind[i] == PP_DROP ||
+        has_any |= p->kind[i] == PP_DROP || is_load(p, i) ||
                    (pp_op_has_buckets(p->kind[i]) && p->version[i] != PP_FOR_STEP);
     }
     return has_any;
@@ -359,6 +460,8 @@ static enum pp_status check_instruction(struct gathers *g, int i)
         return check_update(g, i);
     if (kind == PP_DROP)
         return check_drop(g, i);
+    if (is_load(g->v->p, i))
+        return check_load(g, i);
     if (kind == PP_WAIT)
         return check_wait(g, i);
     if (pp_op_has_buckets(kind))
@@ -376,10 +479,12 @@ static enum pp_status check_end(struct gathers *g)
         if (s->dirty == i)
             return pp_verify_fail(g->v, i, "nothing scatters the gradients of %s",
                                   text_of(g, i, a));
-        if (s->present == i && is_cut(g))
+        if (s->present == i && is_fetched(g))
             return pp_verify_fail(g->v, i, "nothing drops the parameters of %s", text_of(g, i, a));
         if (s->posted == i)
-            return pp_verify_fail(g->v, i, "nothing uses what %s gathers", text_of(g, i, a));
+            return pp_verify_fail(g->v, i, "nothing uses what %s %ss", text_of(g, i, a), verb(g));
+        if (s->load == i || s->loaded == i)
+            return pp_verify_fail(g->v, i, "nothing gathers what %s loads", text_of(g, i, a));
     }
     return PP_OK;
 }

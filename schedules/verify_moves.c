@@ -13,12 +13,26 @@ struct unit {
     int32_t copy, q; /* instructions that say so */
 };
 
-/* By pipeline * stages + stage. */
+/* What moves behind an update. */
+enum { PARAMS, STORE, HOME, BEHINDS };
+static const struct {
+    uint8_t purpose;
+    const char *verb;
+} behinds[BEHINDS] = {
+    [PARAMS] = {PP_FOR_PARAMS, "brings"},
+    [STORE] = {PP_FOR_STORE, "takes"},
+    [HOME] = {PP_FOR_HOME, "takes"},
+};
+
+/* By pipeline * stages + stage. -1 = none. */
 struct chunk {
-    int before;    /* MOVE that has come since the last update, -1 = none */
+    int before;    /* MOVE that has come since the last update */
     bool is_there; /* and was waited for */
-    int update;    /* last one that no MOVE has followed, -1 = none */
-    int behind;    /* MOVE behind it that nothing has waited for, -1 = none */
+    struct {
+        int update; /* last one that this MOVE has not followed */
+        int move;   /* that has, and nothing has waited for */
+    } behind[BEHINDS];
+    int home; /* last MOVE.home */
 };
 
 struct moves {
@@ -163,17 +177,17 @@ static enum pp_status check_saved(struct moves *m, int i)
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-/* Something moves behind every update, or behind none. */
+/* The same moves behind every update, or behind none. */
 static enum pp_status check_followed(struct moves *m, const struct chunk *c)
 {
-    const bool has_params = m->has[PP_FOR_PARAMS];
     char a[VERIFY_TEXT_BYTES];
 
-    if (c->update < 0 || (!has_params && !m->has[PP_FOR_STORE]))
-        return PP_OK;
-    return pp_verify_fail(m->v, c->update, "no MOVE.%s %s what %s updates",
-                          pp_purpose_names[has_params ? PP_FOR_PARAMS : PP_FOR_STORE],
-                          has_params ? "brings" : "takes", text_of(m, c->update, a));
+    for (int b = 0; b < BEHINDS; b++)
+        if (c->behind[b].update >= 0 && m->has[behinds[b].purpose])
+            return pp_verify_fail(m->v, c->behind[b].update, "no MOVE.%s %s what %s updates",
+                                  pp_purpose_names[behinds[b].purpose], behinds[b].verb,
+                                  text_of(m, c->behind[b].update, a));
+    return PP_OK;
 }
 
 static enum pp_status check_update(struct moves *m, int i)
@@ -190,9 +204,10 @@ static enum pp_status check_update(struct moves *m, int i)
     if (c->before >= 0 && !c->is_there)
         return pp_verify_fail(m->v, i, "%s uses what %s brings, but (%s)WAIT is missing", a,
                               text_of(m, c->before, b), b);
-    c->before = -1;
+    c->before = c->home = -1;
     c->is_there = false;
-    c->update = i;
+    for (int k = 0; k < BEHINDS; k++)
+        c->behind[k].update = i;
     return PP_OK;
 }
 
@@ -213,10 +228,14 @@ static enum pp_status post_move(struct moves *m, int i)
         c->before = i;
         return PP_OK;
     }
-    if (c->update < 0)
+    int k = 0;
+    while (behinds[k].purpose != purpose)
+        k++;
+    if (c->behind[k].update < 0)
         return pp_verify_fail(m->v, i, "%s moves what no U has updated", text_of(m, i, a));
-    c->update = -1;
-    c->behind = i;
+    c->behind[k].update = -1;
+    c->behind[k].move = i;
+    c->home = k == HOME ? i : c->home;
     return PP_OK;
 }
 
@@ -228,8 +247,9 @@ static void wait_move(struct moves *m, int i)
 
     if (c->before == target)
         c->is_there = true;
-    if (c->behind == target)
-        c->behind = -1;
+    for (int b = 0; b < BEHINDS; b++)
+        if (c->behind[b].move == target)
+            c->behind[b].move = -1;
 }
 
 /* Gradients that are made behind their MOVE are lost; parameters that are used are up again. */
@@ -237,7 +257,8 @@ static enum pp_status check_use(struct moves *m, int i)
 {
     const struct pp_program *p = m->v->p;
     const int kind = p->kind[i];
-    struct chunk *c = chunk_of(m, i);
+    const struct chunk *c = chunk_of(m, i);
+    const int update = c->behind[PARAMS].update, move = c->behind[PARAMS].move;
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if ((kind == PP_B || kind == PP_W) && c->before >= 0)
@@ -245,12 +266,12 @@ static enum pp_status check_use(struct moves *m, int i)
                               text_of(m, i, a), text_of(m, c->before, b));
     if (kind == PP_W) /* of what is saved and of a gradient alone */
         return PP_OK;
-    if (m->has[PP_FOR_PARAMS] && c->update >= 0)
+    if (m->has[PP_FOR_PARAMS] && update >= 0)
         return pp_verify_fail(m->v, i, "%s uses what %s has updated, and no MOVE.params brings it",
-                              text_of(m, i, a), text_of(m, c->update, b));
-    if (c->behind >= 0 && p->version[c->behind] == PP_FOR_PARAMS)
+                              text_of(m, i, a), text_of(m, update, b));
+    if (move >= 0)
         return pp_verify_fail(m->v, i, "%s uses what %s brings, but (%s)WAIT is missing",
-                              text_of(m, i, a), text_of(m, c->behind, b), b);
+                              text_of(m, i, a), text_of(m, move, b), b);
     return PP_OK;
 }
 
@@ -278,13 +299,28 @@ static enum pp_status check_sums(struct moves *m, int i)
     return p->peer[i] != 0 ? check_sum(m, i, p->peer[i]) : PP_OK;
 }
 
+/* Parameters that others have updated are there before they go home. */
+static enum pp_status check_spread(struct moves *m, int i)
+{
+    const struct chunk *c = chunk_of(m, i);
+    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
+
+    if (c->home < 0)
+        return PP_OK;
+    return pp_verify_fail(m->v, i, "%s comes behind %s, which takes what it brings",
+                          text_of(m, i, a), text_of(m, c->home, b));
+}
+
 static enum pp_status check_state(struct moves *m, int i)
 {
     const struct pp_program *p = m->v->p;
     const int kind = p->kind[i];
 
-    if (kind == PP_MOVE && p->version[i] != 0)
+    if (kind == PP_MOVE && p->version[i] != 0 && !pp_purpose_is_load(p->version[i]))
         return post_move(m, i);
+    if (kind == PP_WAIT && (p->aux[i] == PP_AG || p->aux[i] == PP_BC) &&
+        p->version[i] == PP_FOR_STEP)
+        return check_spread(m, i);
     if (kind == PP_WAIT && p->aux[i] == PP_MOVE)
         return wait_move(m, i), PP_OK;
     if (kind == PP_WAIT && (p->aux[i] == PP_AR || p->aux[i] == PP_RS))
@@ -309,10 +345,12 @@ static enum pp_status check_end(struct moves *m)
         const struct chunk *c = chunk_of(m, i);
         if (c->before == i)
             return pp_verify_fail(m->v, i, "no U uses what %s brings", text_of(m, i, a));
-        if (c->behind == i)
-            return pp_verify_fail(m->v, i, "nothing waits for %s", text_of(m, i, a));
-        if (c->update == i)
-            PP_TRY(check_followed(m, c));
+        for (int b = 0; b < BEHINDS; b++) {
+            if (c->behind[b].move == i)
+                return pp_verify_fail(m->v, i, "nothing waits for %s", text_of(m, i, a));
+            if (c->behind[b].update == i)
+                PP_TRY(check_followed(m, c));
+        }
     }
     return PP_OK;
 }
@@ -328,7 +366,7 @@ static bool prepare(struct moves *m)
 
     for (int i = 0; i < pp_program_size(p); i++) {
         has_saved |= p->kind[i] == PP_Q || p->kind[i] == PP_DQ || p->kind[i] == PP_COPY;
-        has_state |= p->kind[i] == PP_MOVE;
+        has_state |= p->kind[i] == PP_MOVE || (p->state.is_moved && p->kind[i] == PP_U);
     }
     if (has_saved) {
         m->units = PP_ARRAY(m->v->arena, struct unit, m->v->units);
@@ -339,10 +377,13 @@ static bool prepare(struct moves *m)
         return has_saved;
     m->chunks = PP_ARRAY(m->v->arena, struct chunk, chunks);
     for (size_t k = 0; k < chunks; k++)
-        m->chunks[k] = (struct chunk){.before = -1, .update = -1, .behind = -1};
+        m->chunks[k] =
+            (struct chunk){.before = -1, .behind = {{-1, -1}, {-1, -1}, {-1, -1}}, .home = -1};
     for (int i = 0; i < pp_program_size(p); i++)
         if (p->kind[i] == PP_MOVE)
             m->has[p->version[i]] = true;
+    if (p->state.is_moved && !m->has[PP_FOR_GRADS]) /* updated here, and not kept here */
+        m->has[PP_FOR_HOME] = true;
     return true;
 }
 

@@ -145,7 +145,7 @@ static const struct pp_option options[] = {
     {.name = "gather-buffers", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = 1024, .default_text = "2, or 1 with a framework that does not fetch ahead", .group = G_STATE, .commands = SHAPE,
      .help = "Gathered units that have room beside each other. 1: nothing is fetched ahead; K: the next K - 1 while one is used."},
     {.name = "offload", .type = PP_OPTION_STRING, .argument = "CLASS=TIER,...", .group = G_STATE, .commands = SHAPE,
-     .help = "Keep os (optimizer state) or a (saved activations) on another memory tier: host or nvme, such as os=host,a=nvme; a=host:40% moves a share of them. Activations go down behind their forward and come up ahead of their backward; state streams through the update."},
+     .help = "Keep p (parameters), os (optimizer state) or a (saved activations) on another memory tier: host or nvme, such as os=host,a=nvme; p=host:40% or a=host:40% moves a share of them. Parameters are loaded ahead of their uses, a --gather unit at a time into --gather-buffers; activations go down behind their forward and come up ahead of their backward; state streams through the update."},
     {.name = "cpu-optimizer", .type = PP_OPTION_FLAG, .group = G_STATE, .commands = SHAPE,
      .help = "The processors of the node update the state that --offload os= keeps there: gradients go down, parameters come up."},
     {.name = "act-bits", .type = PP_OPTION_CHOICE, .choices = "2|4|8", .argument = "BITS", .group = G_STATE, .commands = SHAPE,

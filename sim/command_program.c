@@ -9,23 +9,37 @@
 
 #include <string.h>
 
-/* Gradients, or parameters too, are cut over all replicas; chunks are gathered whole. */
-static enum pp_status cut(struct pp_arena *arena, const struct pp_program *compute, int zero,
+/* Gradients, or parameters too, are cut over all replicas. */
+static enum pp_status cut(const struct pp_program *compute, int zero,
                           struct pp_lower_options *options, struct pp_error *err)
 {
-    int *units = PP_ARRAY(arena, int, compute->stages);
-
     if (compute->pipelines > 1 || compute->versions > 1)
         return pp_error_set(err, PP_EINVAL,
                             "--zero %d: %s keeps several copies of its weights, so only the "
                             "optimizer state can be cut; nearest: --zero 1",
                             zero, compute->name);
-    for (int s = 0; s < compute->stages; s++)
-        units[s] = 1;
     options->has_parts = zero == 2;
-    options->gather_units = zero == 3 ? units : NULL;
     options->has_sync &= zero < 3;
     options->zero = zero < 3;
+    return PP_OK;
+}
+
+/* Chunks are gathered and loaded whole. */
+static enum pp_status fetch(struct pp_arena *arena, const struct pp_program *compute, bool is_cut,
+                            struct pp_lower_options *options, struct pp_error *err)
+{
+    int *units = PP_ARRAY(arena, int, compute->stages);
+
+    if (options->has_moved_params && compute->versions > 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "--offload p: %s updates its weights while it uses several versions of "
+                            "them; nearest: --offload os=host",
+                            compute->name);
+    for (int s = 0; s < compute->stages; s++)
+        units[s] = 1;
+    if (is_cut || options->has_moved_params)
+        options->gather_units = units;
+    options->has_whole_params = !is_cut;
     return PP_OK;
 }
 
@@ -59,7 +73,8 @@ static enum pp_status lower_options(const struct pp_request *request,
                             : sync ? "grad-sync"
                                    : "buckets");
     if (zero > 1)
-        PP_TRY(cut(arena, compute, zero, options, err));
+        PP_TRY(cut(compute, zero, options, err));
+    PP_TRY(fetch(arena, compute, zero == 3, options, err));
     for (int s = 0; s < compute->stages; s++)
         buckets[s] = count;
     if (!strcmp(recompute, "full") || !strcmp(recompute, "selective")) {
@@ -145,9 +160,9 @@ static enum pp_status compute_program(struct pp_arena *arena, const struct pp_re
 
 static enum pp_status check_compute_flags(const struct pp_request *request, struct pp_error *err)
 {
-    static const char *const LOWERING[] = {"post",          "recv-slots", "grad-sync", "zero",
-                                           "recompute",     "dp",         "buckets",   "offload",
-                                           "cpu-optimizer", "act-bits",   "gather-buffers"};
+    static const char *const LOWERING[] = {
+        "post",    "recv-slots", "grad-sync",     "zero",     "recompute",     "dp",
+        "buckets", "offload",    "cpu-optimizer", "act-bits", "gather-buffers"};
     char typed[PP_REQUEST_TYPED_BYTES];
 
     for (size_t i = 0; i < sizeof(LOWERING) / sizeof(*LOWERING); i++)

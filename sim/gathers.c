@@ -5,6 +5,16 @@ bool pp_gathers_are_used(const struct pp_result *r)
     return r->costs && r->costs->gathers && r->costs->gathers[0].units > 0;
 }
 
+/* What brings parameters into a buffer. */
+static bool is_fetch(const struct pp_result *r, int i)
+{
+    const struct pp_program *p = r->program;
+
+    return r->costs->gathers[p->stage[i]].is_cut
+               ? p->kind[i] == PP_AG && pp_purpose_is_gather(p->version[i])
+               : p->kind[i] == PP_MOVE && pp_purpose_is_load(p->version[i]);
+}
+
 /* Of one F, B or I: all units but the one that the program has gathered. */
 static int inner_units(const struct pp_result *r, int kind, int stage)
 {
@@ -19,7 +29,7 @@ int64_t pp_gathers_visits(const struct pp_result *r, int rank)
     int64_t visits = 0;
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1] && pp_gathers_are_used(r); i++) {
-        visits += p->kind[i] == PP_AG && pp_purpose_is_gather(p->version[i]);
+        visits += is_fetch(r, i);
         visits += inner_units(r, p->kind[i], p->stage[i]);
     }
     return visits;
@@ -65,7 +75,8 @@ static void explain_visits(const struct pp_result *r, FILE *out)
 {
     const int ranks = r->program->ranks;
 
-    fputs("  gathers of parameters a step (visits):", out);
+    fprintf(out, "  %s of parameters a step (visits):",
+            r->costs->gathers[0].is_cut ? "gathers" : "loads");
     for (int rank = 0, last; rank < ranks; rank = last + 1) {
         const int64_t visits = pp_gathers_visits(r, rank);
         for (last = rank; last + 1 < ranks && pp_gathers_visits(r, last + 1) == visits; last++)
@@ -87,7 +98,7 @@ void pp_gathers_explain(const struct pp_result *r, FILE *out)
 {
     char shards[PP_STATE_TEXT_BYTES];
 
-    if (r->config.is_unit || pp_config_copies(&r->config) == 1)
+    if (r->config.is_unit || (pp_config_copies(&r->config) == 1 && !pp_gathers_are_used(r)))
         return;
     fprintf(out, "\nstate\n  %s", pp_state_print(&r->config.state, shards));
     fprintf(out, " of a mesh of %dx%d replicas\n", r->config.state.replicas.in_node,

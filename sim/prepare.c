@@ -134,7 +134,7 @@ static void lower_state(struct pp_arena *arena, const struct pp_state_spec *stat
     options->has_parts = grads > params;
     options->gather_buffers = state->buffers;
     pp_tiers_lower(state, options);
-    if (params == 1)
+    if (params == 1 && !options->has_moved_params)
         return;
     int *units = PP_ARRAY(arena, int, costs->stages);
     for (int s = 0; s < costs->stages; s++)

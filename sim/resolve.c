@@ -75,6 +75,7 @@ static enum pp_status check_unit_flags(const struct pp_request *request, struct 
 enum need {
     NEEDS_REPLICAS,
     NEEDS_SHARDS,
+    NEEDS_FETCHES,
     NEEDS_OWN_SUMS,
     NEEDS_PEERS,
     NEEDS_DEGREES,
@@ -87,8 +88,8 @@ static const struct {
     {"zero", NEEDS_REPLICAS},
     {"shard", NEEDS_REPLICAS},
     {"secondary", NEEDS_SHARDS},
-    {"gather", NEEDS_SHARDS},
-    {"gather-buffers", NEEDS_SHARDS},
+    {"gather", NEEDS_FETCHES},
+    {"gather-buffers", NEEDS_FETCHES},
     {"grad-sync", NEEDS_REPLICAS},
     {"collectives", NEEDS_REPLICAS},
     {"p2p", NEEDS_PEERS},
@@ -109,6 +110,8 @@ static const char *const NEED_TEXT[] = {
     [NEEDS_REPLICAS] = "there is one replica of each stage, so no gradient is exchanged",
     [NEEDS_SHARDS] = "parameters are whole on every device, so none are gathered; --zero 3 or "
                      "--shard p=AxB cuts them",
+    [NEEDS_FETCHES] = "parameters are whole on every device, so none are gathered; --zero 3 or "
+                      "--shard p=AxB cuts them, --offload p=host moves them",
     [NEEDS_OWN_SUMS] = "the program file brings its own gradient sums",
     [NEEDS_PEERS] = "one pipeline rank sends no messages",
     [NEEDS_DEGREES] = "one degree alone is above 1, so the devices have only one order",
@@ -124,6 +127,9 @@ static bool is_met(enum need need, const struct pp_config *config)
         return has_replicas;
     case NEEDS_SHARDS:
         return pp_state_cut(&config->state, PP_STATE_PARAMS) > 1;
+    case NEEDS_FETCHES:
+        return pp_state_cut(&config->state, PP_STATE_PARAMS) > 1 ||
+               config->state.home[PP_STATE_PARAMS] != PP_TIER_DEVICE;
     case NEEDS_OWN_SUMS:
         return !config->file_program || config->file_program->collective_count == 0;
     case NEEDS_PEERS:

@@ -95,6 +95,26 @@ static enum pp_status check_schedule(const struct pp_config *config, struct pp_e
     return PP_OK;
 }
 
+/* One version, and one copy, of parameters that live elsewhere. */
+static enum pp_status check_homes(const struct pp_config *config, struct pp_error *err)
+{
+    const enum pp_tier home = config->state.home[PP_STATE_PARAMS];
+
+    if (home == PP_TIER_DEVICE)
+        return PP_OK;
+    if (config->state.secondary.in_node)
+        return pp_error_set(err, PP_EINVAL,
+                            "--secondary keeps on the device what --offload p=%s takes from it; "
+                            "leave out one of them",
+                            pp_tier_names[home]);
+    if (config->schedule && config->schedule->is_continuous)
+        return pp_error_set(err, PP_EINVAL,
+                            "--offload p=%s: %s updates its weights while it uses several versions "
+                            "of them; nearest: --offload os=%s",
+                            pp_tier_names[home], config->schedule_name, pp_tier_names[home]);
+    return PP_OK;
+}
+
 /* Rings that are passed around hop by hop run over all replicas. */
 static enum pp_status check_flows(const struct pp_config *config, struct pp_error *err)
 {
@@ -120,5 +140,6 @@ enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *confi
     if (pp_state_complete(&config->state, err) != PP_OK)
         return pp_error_prefix(err, "--shard ");
     PP_TRY(check_flows(config, err));
+    PP_TRY(check_homes(config, err));
     return check_schedule(config, err);
 }

@@ -11,9 +11,9 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static const char legal[] = "expected os=host or os=nvme (optimizer state), a=host or a=nvme "
-                            "(saved activations; a=host:40% moves a share of them), or both "
-                            "with a comma";
+static const char legal[] = "expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer "
+                            "state), a=host or a=nvme (saved activations), or several with commas; "
+                            "p=host:40% and a=host:40% move a share";
 
 static enum pp_status refuse(const char *text, const char *what, struct pp_error *err)
 {
@@ -25,16 +25,15 @@ static bool is_word(const char *word, const char *at, size_t length)
     return strlen(word) == length && memcmp(word, at, length) == 0;
 }
 
-/* ":40%" behind the tier of activations, up to `end`. */
-static enum pp_status parse_share(const char *text, const char *at, const char *end,
-                                  struct pp_state_spec *state, struct pp_error *err)
+/* ":40%" behind the tier, up to `end`. */
+static enum pp_status parse_share(const char *text, const char *at, const char *end, double *frac,
+                                  struct pp_error *err)
 {
     char share[32];
 
     snprintf(share, sizeof share, "%.*s", (int)(end - at), at);
-    if (end - at >= (int)sizeof share ||
-        pp_units_parse(share, PP_UNIT_FRAC, &state->moved_frac, err) != PP_OK ||
-        !(state->moved_frac > 0) || state->moved_frac > 1)
+    if (end - at >= (int)sizeof share || pp_units_parse(share, PP_UNIT_FRAC, frac, err) != PP_OK ||
+        !(*frac > 0) || *frac > 1)
         return refuse(text, "a share lies above 0 and up to 1", err);
     return PP_OK;
 }
@@ -49,12 +48,12 @@ static enum pp_status parse_home(const char *text, const char *at, size_t length
 
     while (c < PP_STATE_CLASSES && !is_word(pp_state_class_names[c], at, name))
         c++;
-    if (c == PP_STATE_PARAMS || c == PP_STATE_GRADS)
-        return refuse(text, "parameters and gradients stay on the device", err);
+    if (c == PP_STATE_GRADS)
+        return refuse(text, "gradients go where the optimizer runs: --cpu-optimizer", err);
     if (c == PP_STATE_CLASSES)
         return refuse(text, "unknown class", err);
     const char *colon =
-        equals && c == PP_STATE_ACTIVATIONS ? memchr(equals, ':', length - name) : NULL;
+        equals && c != PP_STATE_OPTIMIZER ? memchr(equals, ':', length - name) : NULL;
     const size_t word = (colon ? (size_t)(colon - at) : length) - name - 1;
     while (equals && tier < PP_TIERS && !is_word(pp_tier_names[tier], equals + 1, word))
         tier++;
@@ -63,7 +62,7 @@ static enum pp_status parse_home(const char *text, const char *at, size_t length
     if (state->home[c] != PP_TIER_DEVICE)
         return refuse(text, "a class is given twice", err);
     state->home[c] = (enum pp_tier)tier;
-    return colon ? parse_share(text, colon + 1, at + length, state, err) : PP_OK;
+    return colon ? parse_share(text, colon + 1, at + length, &state->moved_frac[c], err) : PP_OK;
 }
 
 static enum pp_status parse_homes(const char *text, struct pp_state_spec *state,
@@ -134,6 +133,11 @@ void pp_tiers_lower(const struct pp_state_spec *state, struct pp_lower_options *
     options->has_fewer_bits = state->activation_bits > 0;
     options->has_moved_state = state->home[PP_STATE_OPTIMIZER] != PP_TIER_DEVICE;
     options->is_host_update = state->is_cpu_update;
+    options->has_moved_params = state->home[PP_STATE_PARAMS] != PP_TIER_DEVICE;
+    options->has_whole_params = pp_state_cut(state, PP_STATE_PARAMS) == 1;
+    const bool is_there = state->is_cpu_update && !pp_state_is_spread(state);
+    options->keeps_params = is_there && pp_state_moved(state, PP_STATE_PARAMS) == 1;
+    options->has_params_home = options->has_moved_params && !is_there;
 }
 
 /* ---- room ------------------------------------------------------------------------------------ */
@@ -190,11 +194,17 @@ const char *pp_tiers_text(const struct pp_result *r, char text[PP_TIERS_TEXT_BYT
     return text;
 }
 
-/* What comes and goes inside of an update: all that its first and last bucket leave. */
+enum { DOWN, UP }; /* streams of copies */
+
+/* What comes up inside of an op: parameters of its inner units. What comes and goes inside of an
+ * update: all that its first and last bucket leave. */
 static double streamed_bytes(const struct pp_result *r, const struct pp_op *op)
 {
     const struct pp_stage_memory *memory = &r->costs->memory[op->stage];
+    const struct pp_stage_gathers *gathers = r->costs->gathers;
 
+    if (gathers && (op->kind == PP_F || op->kind == PP_B || op->kind == PP_I))
+        return op->kind == PP_F ? gathers[op->stage].load_bytes : gathers[op->stage].reload_bytes;
     if (op->kind != PP_U || memory->fetched_bytes == 0)
         return 0;
     return fmax(0, memory->away_bytes[r->config.state.home[PP_STATE_OPTIMIZER]] -
@@ -211,7 +221,7 @@ double pp_tiers_copied_bytes(const struct pp_result *r, int rank, int stream)
         const bool is_copy = pp_op_kinds[op.kind].stream == PP_STREAM_COPY;
         if (is_copy && pp_copy_stream(op.version) == stream)
             bytes += pp_costs_op(r->costs, &op, NULL).bytes;
-        else if (!is_copy)
+        else if (!is_copy && (stream == UP || op.kind == PP_U))
             bytes += streamed_bytes(r, &op);
     }
     return bytes;

@@ -1,6 +1,6 @@
 /* Parameters that are cut are gathered before they are used, visit by visit
  * (schedules/lower/visits.h). The program gathers for visits that begin with an op; the units
- * inside of an op are part of its price (core/roofline_state.c).
+ * inside of an op are part of its price (core/roofline_gathers.c).
  *
  *   before a visit   AG.forward or AG.backward and its WAIT before the first use; R opens the visit
  *                    of the backward it serves. With k buffers k - 1 units ahead, but not before
@@ -13,7 +13,8 @@
  *
  * A weight gradient needs no parameters. The two ops of an overlapped pair are used at once. Reads
  * F, B, I, W, R only; runs before messages are added. Source: Lamy-Poirier 2023, breadth-first
- * pipeline parallelism, section 4; Chen et al. 2024, AMSP, section 4. */
+ * pipeline parallelism, section 4; Chen et al. 2024, AMSP, section 4; Rajbhandari et al. 2021,
+ * ZeRO-Infinity, section 6.2. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 #include "schedules/lower/visits.h"
@@ -27,11 +28,12 @@ struct gathers {
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-static struct pp_op post_of(int purpose, int stage)
+static struct pp_op post_of(int purpose, const struct pp_visit *v)
 {
     return (struct pp_op){.kind = pp_purpose_kinds[purpose],
                           .version = (uint8_t)purpose,
-                          .stage = (uint16_t)stage,
+                          .stage = (uint16_t)v->stage,
+                          .pipe = (uint16_t)v->pipe,
                           .mb = -1,
                           .arg = -1,
                           .slot = -1};
@@ -49,9 +51,17 @@ static void add_wait(struct gathers *g, int before, struct pp_op post)
     add(g, before, post);
 }
 
-static struct pp_op gather_of(const struct pp_visit *v)
+static struct pp_op load_of(const struct pp_visit *v)
 {
-    return post_of(v->is_backward ? PP_FOR_BACKWARD : PP_FOR_FORWARD, v->stage);
+    return post_of(v->is_backward ? PP_FOR_RELOAD : PP_FOR_LOAD, v);
+}
+
+/* What brings parameters into a buffer: all of them, or this rank's share from elsewhere. */
+static struct pp_op fetch_of(const struct gathers *g, const struct pp_visit *v)
+{
+    return !pp_lower_is_cut(g->options)
+               ? load_of(v)
+               : post_of(v->is_backward ? PP_FOR_BACKWARD : PP_FOR_FORWARD, v);
 }
 
 /* The visit whose buffer number k takes over: that many units before it, or a later visit of the
@@ -71,21 +81,69 @@ static int before_of(const struct pp_visits *visits, int k, int buffers)
     return at;
 }
 
-/* Behind every moment, in this order: DROPs, scatters of its gradients, WAITs for the gathers of
- * the next one, the gathers after that. */
-static void place_gathers(struct gathers *g)
+/* How far visits have been written. */
+struct written {
+    int loaded, posted; /* MOVEs of shares; fetches */
+};
+
+static bool has_loads(const struct gathers *g)
+{
+    return g->options->has_moved_params && pp_lower_is_cut(g->options);
+}
+
+static void post_load(struct gathers *g, int before, struct written *w)
+{
+    add(g, before, load_of(&g->gathered.list[w->loaded++]));
+}
+
+static void post_fetch(struct gathers *g, int before, struct written *w)
+{
+    const struct pp_visit *v = &g->gathered.list[w->posted];
+
+    if (has_loads(g)) {
+        if (w->loaded == w->posted)
+            post_load(g, before, w);
+        add_wait(g, before, load_of(v));
+    }
+    add(g, before, fetch_of(g, v));
+    w->posted++;
+}
+
+/* Visit number `next` may be fetched before number k. */
+static bool has_buffer(const struct gathers *g, int next, int k)
+{
+    return next < g->gathered.count &&
+           before_of(&g->gathered, next, g->options->gather_buffers) <= k;
+}
+
+/* Another one, at most `ahead` of them before their gathers, and one of a chunk. */
+static bool can_load(const struct pp_visits *visits, const struct written *w, int ahead)
+{
+    return w->loaded < visits->count && w->loaded < w->posted + ahead &&
+           (w->loaded == w->posted ||
+            visits->list[w->loaded].stage != visits->list[w->posted].stage);
+}
+
+/* Behind every moment, in this order: DROPs, scatters of its gradients, WAITs for the fetches of
+ * the next one, the fetches after that, the load of the one after these. Loads are waited for
+ * before a gather is posted: two of them set out together until as much is fetched ahead as there
+ * are buffers, and nothing is waited for that has just set out. */
+static void place_fetches(struct gathers *g)
 {
     const struct pp_visits *visits = &g->gathered;
-    const int buffers = g->options->gather_buffers;
-    int posted = 0;
+    struct written w = {0};
 
     for (int k = 0; k < visits->count; k++) {
-        const int before = g->walk.moments[visits->list[k].from].at;
-        if (posted == k)
-            add(g, before, gather_of(&visits->list[posted++]));
-        add_wait(g, before, gather_of(&visits->list[k]));
-        for (; posted < visits->count && before_of(visits, posted, buffers) <= k; posted++)
-            add(g, before, gather_of(&visits->list[posted]));
+        const int before = g->walk.moments[visits->list[k].from].at,
+                  ready = has_loads(g) ? w.loaded : visits->count;
+        if (w.posted == k)
+            post_fetch(g, before, &w);
+        add_wait(g, before, fetch_of(g, &visits->list[k]));
+        while (w.posted < ready && has_buffer(g, w.posted, k))
+            post_fetch(g, before, &w);
+        const int ahead = g->options->gather_buffers < 2 ? 0 : 1 + has_buffer(g, w.posted, k);
+        while (has_loads(g) && can_load(visits, &w, ahead))
+            post_load(g, before, &w);
     }
 }
 
@@ -93,8 +151,12 @@ static void place_drops(struct gathers *g)
 {
     for (int k = 0; k < g->gathered.count; k++) {
         const struct pp_visit *v = &g->gathered.list[k];
-        const struct pp_op drop = {
-            .kind = PP_DROP, .stage = (uint16_t)v->stage, .mb = -1, .arg = -1, .slot = -1};
+        const struct pp_op drop = {.kind = PP_DROP,
+                                   .stage = (uint16_t)v->stage,
+                                   .pipe = (uint16_t)v->pipe,
+                                   .mb = -1,
+                                   .arg = -1,
+                                   .slot = -1};
         add(g, g->walk.moments[v->until].end, drop);
     }
 }
@@ -109,13 +171,13 @@ static void place_sums(struct gathers *g, const struct pp_visits *visits, int pu
     for (int k = 0; k < visits->count; k++) {
         const int behind = g->walk.moments[visits->list[k].until].end;
         for (; waited < k && waited <= before_of(visits, k, buffers); waited++)
-            add_wait(g, behind, post_of(purpose, visits->list[waited].stage));
-        add(g, behind, post_of(purpose, visits->list[k].stage));
+            add_wait(g, behind, post_of(purpose, &visits->list[waited]));
+        add(g, behind, post_of(purpose, &visits->list[k]));
         for (; buffers < 2 && waited <= k; waited++)
-            add_wait(g, behind, post_of(purpose, visits->list[waited].stage));
+            add_wait(g, behind, post_of(purpose, &visits->list[waited]));
     }
     for (; waited < visits->count; waited++)
-        add_wait(g, end, post_of(purpose, visits->list[waited].stage));
+        add_wait(g, end, post_of(purpose, &visits->list[waited]));
 }
 
 /* ---- the pass -------------------------------------------------------------------------------- */
@@ -126,6 +188,7 @@ static bool has_purpose(const struct pp_orders *lists)
         for (int i = 0; i < lists->count[rank]; i++) {
             const struct pp_op *op = &lists->ops[rank][i];
             if (op->kind == PP_AG || op->kind == PP_DROP ||
+                (op->kind == PP_MOVE && pp_purpose_is_load(op->version)) ||
                 (op->kind == PP_RS && op->version != PP_FOR_STEP))
                 return true;
         }
@@ -149,6 +212,8 @@ struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_p
         units[s] = (uint16_t)(count < 1 ? 1 : count > UINT16_MAX ? UINT16_MAX : count);
     }
     state.units = units;
+    state.is_moved = options->has_moved_params;
+    state.is_whole = !pp_lower_is_cut(options);
     state.buffers = options->gather_buffers < UINT16_MAX ? options->gather_buffers : UINT16_MAX;
     return state;
 }
@@ -156,12 +221,12 @@ struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_p
 static void gather_rank(struct gathers *g, struct pp_orders *lists, int rank, int stages,
                         bool is_training)
 {
-    const bool is_cut = g->options->gather_units != NULL;
+    const bool is_cut = pp_lower_is_cut(g->options);
     const int end = lists->count[rank];
 
     g->inserts = (struct pp_inserts){0};
     pp_visits_moments(&g->walk, lists, rank);
-    if (is_cut) {
+    if (g->options->gather_units) {
         pp_visits_of_params(&g->walk, &g->gathered);
         place_drops(g);
     }
@@ -173,8 +238,8 @@ static void gather_rank(struct gathers *g, struct pp_orders *lists, int rank, in
         pp_visits_of_parts(&g->walk, is_cut ? &g->scattered : NULL, stages, &g->parts);
         place_sums(g, &g->parts, PP_FOR_PART, end);
     }
-    if (is_cut)
-        place_gathers(g);
+    if (g->options->gather_units)
+        place_fetches(g);
     pp_inserts_apply(g->walk.arena, lists, rank, &g->inserts);
 }
 

@@ -24,6 +24,11 @@ static const struct {
     {pp_lower_state_moves, ALWAYS}, {pp_lower_slots, ALWAYS},
 };
 
+bool pp_lower_is_cut(const struct pp_lower_options *options)
+{
+    return options->gather_units && !(options->has_moved_params && options->has_whole_params);
+}
+
 int pp_lower_buckets(const struct pp_lower_options *options, int stage)
 {
     return options->buckets && options->buckets[stage] > 1 ? options->buckets[stage] : 0;

@@ -23,8 +23,9 @@ struct pp_lower_options {
     bool has_clip;      /* all ranks meet before the first U: the norm of all gradients is known */
     int zero;           /* gradients at the end of a step. 0: AR. 1: RS, U on the shard, AG */
     bool has_rest; /* with 1: what is scattered is summed over the groups of shards, by AR.rest */
-    const int *gather_units; /* [stage]: parameters are cut and gathered in so many units, from the
-                              * first layer of a chunk to the last; NULL = they are whole */
+    const int *gather_units; /* [stage]: parameters are cut (or live elsewhere, see below) and
+                              * gathered in so many units, from the first layer of a chunk to the
+                              * last; NULL = they are whole */
     int gather_buffers;      /* gathered units that have room beside each other. 1: nothing is
                               * gathered ahead or scattered beside; k: k - 1 units ahead */
     bool has_parts;          /* gradients are cut more finely than parameters: scattered after every
@@ -35,12 +36,17 @@ struct pp_lower_options {
                               * backward with this many more micro-batches. 0 = once, at the end */
     bool has_tied; /* embedding and head share weights on different ranks: insert the tied AR */
     const double
-        *recompute_frac;  /* [stage]; > 0: insert R before the stage's backward; NULL = none */
-    bool has_moved_saves; /* what forwards save waits for its backward on another memory tier */
-    bool has_fewer_bits;  /* ... quantised */
-    bool has_moved_state; /* optimizer state lives on another tier */
-    bool is_host_update;  /* and is updated there, by the host */
-    bool no_slots;        /* of buffers: nobody runs the program for real, prints or verifies it */
+        *recompute_frac;   /* [stage]; > 0: insert R before the stage's backward; NULL = none */
+    bool has_moved_saves;  /* what forwards save waits for its backward on another memory tier */
+    bool has_fewer_bits;   /* ... quantised */
+    bool has_moved_state;  /* optimizer state lives on another tier */
+    bool is_host_update;   /* and is updated there, by the host */
+    bool has_moved_params; /* parameters live on another tier: loaded before they are used, in
+                            * gather_units */
+    bool has_whole_params; /* and are not cut: nothing gathers them behind that */
+    bool keeps_params;     /* what the host updates is where parameters live: none come up */
+    bool has_params_home;  /* what is updated goes to where parameters live */
+    bool no_slots;         /* of buffers: nobody runs the program for real, prints or verifies it */
 };
 
 /* One pass: edit `lists` (owned by `arena`) in place. */
@@ -86,6 +92,9 @@ enum pp_status pp_lower_slots(struct pp_arena *, const struct pp_program_head *,
 struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_program_head *head,
                                        const struct pp_lower_options *options,
                                        const struct pp_orders *lists);
+
+/* Parameters are cut, so that gathers and scatters serve their uses. */
+bool pp_lower_is_cut(const struct pp_lower_options *options);
 
 /* Buckets of a stage's sum, as the fields of a collective want it: 0 = not cut. */
 int pp_lower_buckets(const struct pp_lower_options *options, int stage);

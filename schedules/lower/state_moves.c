@@ -1,16 +1,18 @@
-/* Optimizer state that lives on another memory tier.
+/* Optimizer state and updated parameters that live on another memory tier.
  *
  *   updated by the host     MOVE.grads behind the sum of a stage's gradients, or its last backward
  *                           where nothing is summed; its WAIT before U, which stands for the host's
- *                           work: the rank has nothing else to do by then. MOVE.params behind U
- *   updated by the device   MOVE.fetch, the first bucket of state, behind the last backward and its
- *                           WAIT before U; MOVE.store, the last one, behind U. The buckets between
- *                           them stream through U and are part of its price
+ *                           work: the rank has nothing else to do by then. MOVE.params behind U,
+ * unless they stay updated by the device   MOVE.fetch, the first bucket of state, behind the last
+ * backward and its WAIT before U; MOVE.store, the last one, behind U. The buckets between them
+ * stream through U and are part of its price
+ *
+ *   parameters elsewhere    MOVE.home behind U, or behind the gather of what others have updated
  *
  * MOVE.params is waited for before the next use of the stage's parameters, a gather of them
- * included; MOVE.store before the next update; both at the end of the list at the latest. Runs when
- * the list is complete. Source: Ren et al. 2021, ZeRO-Offload, section 4; Singh and Bhatele 2022,
- * AxoNN, section IV-B. */
+ * included; MOVE.store before the next update; all three at the end of the list at the latest. Runs
+ * when the list is complete. Source: Ren et al. 2021, ZeRO-Offload, section 4; Singh and Bhatele
+ * 2022, AxoNN, section IV-B; Rajbhandari et al. 2021, ZeRO-Infinity, section 5. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
@@ -84,12 +86,35 @@ static int needed_at(const struct pp_op *ops, int count, int at, bool is_params)
     return i < count && ops[i].aux == PP_FUSED_SECOND && ops[i].kind == PP_B ? i - 1 : i;
 }
 
+/* Index behind the gather of what the update at `at` has changed, or behind the update. */
+static int whole_at(const struct pp_op *ops, int count, int at)
+{
+    for (int i = at + 1; i < count; i++)
+        if (ops[i].kind == PP_WAIT && (ops[i].aux == PP_AG || ops[i].aux == PP_BC) &&
+            ops[i].version == PP_FOR_STEP && ops[i].stage == ops[at].stage)
+            return i + 1;
+    return at + 1;
+}
+
+/* What an update needs, and what is left of it. */
+static void move_update(struct pp_arena *arena, const struct pp_lower_options *options,
+                        const struct pp_op *ops, int count, int at, struct pp_inserts *inserts)
+{
+    const bool is_host = options->is_host_update;
+    const struct pp_op before = move_of(&ops[at], is_host ? PP_FOR_GRADS : PP_FOR_FETCH),
+                       behind = move_of(&ops[at], is_host ? PP_FOR_PARAMS : PP_FOR_STORE);
+
+    pp_inserts_add(arena, inserts, ready_at(ops, count, at, is_host), before);
+    pp_inserts_add(arena, inserts, at, wait_of(before));
+    if (is_host && options->keeps_params)
+        return;
+    pp_inserts_add(arena, inserts, at + 1, behind);
+    pp_inserts_add(arena, inserts, needed_at(ops, count, at, is_host), wait_of(behind));
+}
+
 static void move_rank(struct pp_arena *arena, const struct pp_lower_options *options,
                       struct pp_orders *lists, int rank)
 {
-    const bool is_host = options->is_host_update;
-    const int down = is_host ? PP_FOR_GRADS : PP_FOR_FETCH,
-              up = is_host ? PP_FOR_PARAMS : PP_FOR_STORE;
     const struct pp_op *ops = lists->ops[rank];
     const int count = lists->count[rank];
     struct pp_inserts inserts = {0};
@@ -97,13 +122,27 @@ static void move_rank(struct pp_arena *arena, const struct pp_lower_options *opt
     for (int i = 0; i < count; i++) {
         if (ops[i].kind != PP_U)
             continue;
-        const struct pp_op before = move_of(&ops[i], down), behind = move_of(&ops[i], up);
-        pp_inserts_add(arena, &inserts, ready_at(ops, count, i, is_host), before);
-        pp_inserts_add(arena, &inserts, i, wait_of(before));
-        pp_inserts_add(arena, &inserts, i + 1, behind);
-        pp_inserts_add(arena, &inserts, needed_at(ops, count, i, is_host), wait_of(behind));
+        if (options->has_moved_state)
+            move_update(arena, options, ops, count, i, &inserts);
+        if (options->has_params_home)
+            pp_inserts_add(arena, &inserts, whole_at(ops, count, i), move_of(&ops[i], PP_FOR_HOME));
     }
+    for (int i = 0; i < count && options->has_params_home; i++)
+        if (ops[i].kind == PP_U)
+            pp_inserts_add(arena, &inserts, count, wait_of(move_of(&ops[i], PP_FOR_HOME)));
     pp_inserts_apply(arena, lists, rank, &inserts);
+}
+
+/* Copies of its own, but for parameters that are loaded. */
+static bool has_moves(const struct pp_orders *lists)
+{
+    for (int rank = 0; rank < lists->ranks; rank++)
+        for (int i = 0; i < lists->count[rank]; i++) {
+            const struct pp_op *op = &lists->ops[rank][i];
+            if (op->kind == PP_MOVE && !pp_purpose_is_load(op->version))
+                return true;
+        }
+    return false;
 }
 
 enum pp_status pp_lower_state_moves(struct pp_arena *arena, const struct pp_program_head *head,
@@ -111,7 +150,8 @@ enum pp_status pp_lower_state_moves(struct pp_arena *arena, const struct pp_prog
                                     struct pp_error *err)
 {
     (void)err;
-    if (!options->has_moved_state || head->mode == PP_MODE_INFER || pp_lists_have(lists, PP_MOVE))
+    if ((!options->has_moved_state && !options->has_params_home) || head->mode == PP_MODE_INFER ||
+        has_moves(lists))
         return PP_OK;
     for (int rank = 0; rank < head->ranks; rank++)
         move_rank(arena, options, lists, rank);

@@ -190,8 +190,9 @@ static enum pp_status order_sums(struct sync *s, struct pp_error *err)
     const bool is_tied = is_sum_tied(s), is_end = s->options->grad_sync == PP_SYNC_END;
     /* The only sum over several ranks of one pipeline: gathers behind it would wait for the last of
      * them. */
-    const struct sum tied = {
-        .is_tied = true, .is_late = is_end || s->options->gather_units, .turn = is_cut(s) ? 1 : -1};
+    const struct sum tied = {.is_tied = true,
+                             .is_late = is_end || pp_lower_is_cut(s->options),
+                             .turn = is_cut(s) ? 1 : -1};
 
     s->sums = PP_ARRAY(s->arena, struct sum, s->head->stages + 1);
     if (is_tied && tied.turn < 0)
@@ -256,7 +257,7 @@ static int inside_at(const struct sync *s, const struct sum *sum, int rank, int 
 {
     const struct pp_op *ops = s->lists->ops[rank];
 
-    if (sum->is_tied || !s->options->gather_units || s->options->gather_units[sum->stage] < 2)
+    if (sum->is_tied || !pp_lower_is_cut(s->options) || s->options->gather_units[sum->stage] < 2)
         return at;
     while (at > before && ops[at - 1].kind == PP_RS && ops[at - 1].version == PP_FOR_VISIT &&
            ops[at - 1].stage == sum->stage)

@@ -52,7 +52,7 @@ static int add(const struct pp_visit_walk *w, struct pp_visits *visits, const st
                int moment)
 {
     *PP_PUSH(w->arena, visits->list, visits->count, visits->capacity) =
-        (struct pp_visit){op->stage, moment, moment, 1, op->kind != PP_F};
+        (struct pp_visit){op->stage, op->pipe, moment, moment, 1, op->kind != PP_F};
     return visits->count - 1;
 }
 

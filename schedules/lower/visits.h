@@ -17,7 +17,7 @@ struct pp_moment {
 /* A run of uses of a unit, from moment to moment, inclusive; `units` of the chunk pass by in it,
  * those inside of its ops included. */
 struct pp_visit {
-    int stage, from, until, units;
+    int stage, pipe, from, until, units;
     bool is_backward;
 };
 struct pp_visits {

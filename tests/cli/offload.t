@@ -28,18 +28,54 @@ $ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7
 $ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --engine dag --offload os=host --cluster "a100 ram:10GB" --require-fit 2>&1 > /dev/null
 > pipesim: error: 1f1b does not fit in host memory: 11.3 GiB a device, its share of the node's is 1.2 GiB
 = 3
+# Parameters: loaded, gathered where they are cut, used, dropped, and home once they are updated.
+$ pipesim program --schedule interleaved --vp 2 --pp 2 --micro-batches 2 --dp 2 --zero 3 --offload p=host | grep -A1 state
+> # state: p m; 1 1 1 1; 2
+> 2RECV_F0[0],2RECV_F1[1],2RECV_B0[0],2RECV_B1[1],0MOVE.load,(0MOVE.load)WAIT,0AG.forward,(0AG.forward)WAIT,2MOVE.load,0MOVE.reload,0F0[0],0SEND_F0[0],0F1[1],0SEND_F1[1],0DROP,(2MOVE.load)WAIT,2AG.forward,(2AG.forward)WAIT,(0MOVE.reload)WAIT,0AG.backward,(2RECV_F0)WAIT,(0SEND_F0)WAIT,2F0[2],2SEND_F0[0],(2RECV_F1)WAIT,(0SEND_F1)WAIT,2F1[3],2SEND_F1[1],(2RECV_B0)WAIT,(2SEND_F0)WAIT,2B0,2SEND_B0[0],0RECV_B0[0],(2RECV_B1)WAIT,(2SEND_F1)WAIT,2B1,2SEND_B1[1],0RECV_B1[1],2DROP,2RS.visit,(0AG.backward)WAIT,(0RECV_B0)WAIT,(2SEND_B0)WAIT,0B0,(0RECV_B1)WAIT,(2SEND_B1)WAIT,0B1,0DROP,(2RS.visit)WAIT,0RS.visit,(0RS.visit)WAIT,2U,2MOVE.home,0U,0MOVE.home,(2MOVE.home)WAIT,(0MOVE.home)WAIT
+$ pipesim program --schedule chimera --pp 2 --micro-batches 2 --offload p=host,os=host --cpu-optimizer | grep -A1 state
+> # state: m; 1 1; 2
+> 1RECV_F1[0],0RECV_B0[0],0MOVE.load@0,(0MOVE.load@0)WAIT,1MOVE.load@1,0F0[0],0SEND_F0[0],0DROP@0,(1MOVE.load@1)WAIT,0MOVE.reload@0,(1RECV_F1)WAIT,1F1[1],1B1,1SEND_B1[0],1DROP@1,(0MOVE.reload@0)WAIT,(0RECV_B0)WAIT,(0SEND_F0)WAIT,0B0,1AR@1,0AR@0,0DROP@0,(1SEND_B1)WAIT,(1AR@1)WAIT,1MOVE.grads@1,(1MOVE.grads@1)WAIT,1U@1,(0AR@0)WAIT,0MOVE.grads@0,(0MOVE.grads@0)WAIT,0U@0
+$ pipesim program --schedule zbv --pp 4 --micro-batches 8 --dp 2 --zero 3 --gather-buffers 3 --offload p=nvme -o /tmp/pipesim-offload.csv && pipesim verify /tmp/pipesim-offload.csv | sed 's/, [0-9]* instructions//'; sed 's/p m;/p;/' /tmp/pipesim-offload.csv > /tmp/pipesim-offload2.csv; pipesim verify /tmp/pipesim-offload2.csv 2>&1 | head -1 | sed 's/.*rank/rank/'; rm -f /tmp/pipesim-offload.csv /tmp/pipesim-offload2.csv
+> /tmp/pipesim-offload.csv: legal: 4 ranks, 8 stages, 8 micro-batches
+> rank 0: 0MOVE.load, but the program does not state that parameters live elsewhere ('# state: m; UNITS', or p m)
+$ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 1 --micro-batches 8 --model llama2-7b --recompute none --engine dag --cluster a100 --zero 3 --offload p=host,os=host --cpu-optimizer --explain | grep -A2 'memory tiers\|state on\|parameters on\|loads of\|gathers of'
+> memory tiers
+>   host 12.6 of 256.0 GiB a device
+>   copied a step by the device of a rank, down and up, GiB: 1.569 23.511, 1.569 23.201
+> --
+>   gathers of parameters a step (visits): rank 0 243, rank 1 241
+>     of a layer at a time, 2 in memory at once
+>
+> --
+>   parameters on host: stage 0 1.57 GiB a device, loaded a layer at a time at 25.0 GB/s,
+>     updated there by the host
+>   optimizer state on host: stage 0 9.41 GiB a device, updated there in 1.18 s;
+>     gradients down 1.57 GiB, parameters up 0 B at 25.0 GB/s
+>   stage 0: 16 blocks, F 136 ms, B 276 ms, saves 8.03 GiB a micro-batch
+$ pipesim --schedule 1f1b --gpus 2 --pp 2 --micro-batches 8 --model llama2-7b --engine dag --offload p=host --cluster "a100 ram:10GB" --require-fit 2>&1 > /dev/null
+> pipesim: error: 1f1b does not fit in host memory: 6.3 GiB a device, its share of the node's is 4.7 GiB
+= 3
 # What is wrong, and what is legal.
-$ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload p=host
-! pipesim: error: --offload p=host: parameters and gradients stay on the device; expected os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations; a=host:40% moves a share of them), or both with a comma
+$ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload g=host
+! pipesim: error: --offload g=host: gradients go where the optimizer runs: --cpu-optimizer; expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; p=host:40% and a=host:40% move a share
+= 2
+$ pipesim --schedule pipedream --gpus 8 --model gpt2 --pp 4 --offload p=host
+! pipesim: error: --offload p=host: pipedream updates its weights while it uses several versions of them; nearest: --offload os=host
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --model gpt2 --pp 1 --tp 1 --offload p=host --secondary 4 --zero 3
+! pipesim: error: --secondary keeps on the device what --offload p=host takes from it; leave out one of them
+= 2
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --gather-buffers 3 --compute
+! pipesim: error: --gather-buffers 3 has no effect with --compute
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload os=disk
-! pipesim: error: --offload os=disk: unknown tier; expected os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations; a=host:40% moves a share of them), or both with a comma
+! pipesim: error: --offload os=disk: unknown tier; expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; p=host:40% and a=host:40% move a share
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload a=host,a=nvme
-! pipesim: error: --offload a=host,a=nvme: a class is given twice; expected os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations; a=host:40% moves a share of them), or both with a comma
+! pipesim: error: --offload a=host,a=nvme: a class is given twice; expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; p=host:40% and a=host:40% move a share
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload a=host:150%
-! pipesim: error: --offload a=host:150%: a share lies above 0 and up to 1; expected os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations; a=host:40% moves a share of them), or both with a comma
+! pipesim: error: --offload a=host:150%: a share lies above 0 and up to 1; expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; p=host:40% and a=host:40% move a share
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --cpu-optimizer
 ! pipesim: error: --cpu-optimizer needs its state beside it: --offload os=host or --offload os=nvme

@@ -50,6 +50,13 @@ static const struct pp_lower_options variants[] = {
      .gather_buffers = 3,
      .has_parts = true,
      .recompute_frac = recompute},
+    {.post = PP_POST_EARLY, /* and live elsewhere */
+     .recv_slots = 2,
+     .has_optimizer = true,
+     .gather_units = buckets,
+     .gather_buffers = 2,
+     .has_moved_params = true,
+     .has_params_home = true},
 };
 enum { VARIANTS = sizeof(variants) / sizeof(*variants) };
 
@@ -76,6 +83,8 @@ static void check_same(const struct pp_program *p, const struct pp_program *q, c
     cr_assert_eq(p->state.has_parts, q->state.has_parts, "%s", text);
     cr_assert_eq(p->state.units != NULL, q->state.units != NULL, "%s", text);
     cr_assert_eq(p->state.buffers, q->state.buffers, "%s", text);
+    cr_assert_eq(p->state.is_moved, q->state.is_moved, "%s", text);
+    cr_assert_eq(p->state.is_whole, q->state.is_whole, "%s", text);
     for (int s = 0; p->state.units && s < p->stages; s++)
         cr_assert_eq(p->state.units[s], q->state.units[s], "%s", text);
     cr_assert_eq(p->pipelines, q->pipelines);

@@ -112,7 +112,9 @@ static inline bool machine_step(struct machine *m, int rank)
         return false;
     if (p->kind[i] == PP_WAIT) {
         const int target = p->begin[rank] + p->arg[i], id = p->arg[target];
-        if (pp_op_is_collective(p->aux[i])) {
+        if (pp_op_kinds[p->aux[i]].stream == PP_STREAM_COPY) {
+            /* nobody else takes part */
+        } else if (pp_op_is_collective(p->aux[i])) {
             if (!m->is_summed[id])
                 return false;
         } else {
@@ -130,7 +132,7 @@ static inline bool machine_step(struct machine *m, int rank)
         m->received[m->channel_of[p->arg[i]]]++;
     } else if (pp_op_is_collective(p->kind[i])) {
         m->queue[rank * p->collective_count + m->queue_count[rank]++] = p->arg[i];
-    } else if (p->kind[i] != PP_U) {
+    } else if (pp_op_is_compute(p->kind[i]) && p->kind[i] != PP_U) {
         m->compute_left[rank]--;
     }
     m->pc[rank]++;

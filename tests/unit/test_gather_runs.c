@@ -105,7 +105,10 @@ Test(gather_runs, both_engines_agree_and_memory_is_given_back)
                                          "--shard p=4,os=8x2 --recompute full",
                                          "--shard p=2,g=4,os=4",
                                          "--shard os=8x2 --grad-sync eager",
-                                         "--zero 3 --secondary 8"},
+                                         "--zero 3 --secondary 8",
+                                         "--zero 3 --gather-buffers 3 --offload p=host",
+                                         "--zero 1 --offload p=host:30%",
+                                         "--zero 3 --gather chunk --offload p=nvme"},
                              *const schedules[] = {"1f1b", "bfs", "interleaved", "zb-h1",
                                                    "dualpipev"};
     double buffers[2] = {0};
@@ -203,6 +206,8 @@ Test(gather_runs, what_cannot_be_is_refused)
         {"--schedule 1f1b --pp 4 --zero 2 --collectives flows", "--zero 0, --zero 1"},
         {"--schedule 1f1b --pp 4 --shard p=8x2 --secondary 8x2", "more coarsely"},
         {"--schedule 1f1b --pp 4 --shard p=5", "nearest: 4, 8"},
+        {"--schedule 1f1b --pp 4 --shard p=8x2 --secondary 8 --offload p=host", "leave out one"},
+        {"--schedule pipedream --pp 4 --offload p=nvme", "nearest: --offload os=nvme"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -32,7 +32,7 @@ static int visits_of(struct pp_program *p, const int *units, int rank)
     const struct pp_result result = {.program = p, .costs = &costs};
 
     for (int s = 0; s < p->stages; s++)
-        gathers[s].units = units[s];
+        gathers[s] = (struct pp_stage_gathers){.units = units[s], .is_cut = true};
     return (int)pp_gathers_visits(&result, rank);
 }
 
@@ -113,6 +113,7 @@ static void check_case(struct pp_arena *arena, const struct pp_program *compute,
         options.has_parts = options.has_sync && at % 4 == 3;
         options.has_tied = at % 3 != 1 && compute->stages > 1;
         options.recompute_frac = at % 5 == 0 ? all : NULL;
+        options.has_moved_params = options.has_params_home = at % 4 == 1;
         struct pp_program *p = lower(arena, compute, &options);
         struct machine machine = machine_make(arena, p);
         cr_assert(machine_run(&machine, at % 2), "%s", compute->name);
@@ -134,6 +135,48 @@ Test(gathers, every_schedule_gathers_as_often_as_its_units_change, .timeout = 40
 
     for_each_case(check_case, counts);
     cr_assert(counts[0] > 1000 && counts[1] > 1000, "%d, %d", counts[0], counts[1]);
+}
+
+/* Loads, with gathers and without: also of pipelines in both directions, where nothing is gathered.
+ * Every visit has one load, and nothing of it can be left out. */
+static void check_loads(struct pp_arena *arena, const struct pp_program *compute, void *context)
+{
+    int *counts = context, units[STAGES_MAX];
+
+    if (compute->versions > 1 || compute->stages > 36)
+        return;
+    for (int at = 0; at < 8; at++) {
+        const struct pp_arena_mark mark = pp_arena_mark(arena);
+        for (int s = 0; s < compute->stages; s++)
+            units[s] = at % 3 == 0 ? 1 : 1 + (s + at) % 4;
+        struct pp_lower_options options = cut_options(units, 1 + at % 4);
+        options.has_moved_params = options.has_params_home = true;
+        options.has_whole_params = compute->pipelines > 1 || at % 2;
+        options.has_sync = compute->pipelines > 1 || at > 3;
+        options.zero = options.has_sync && at % 3;
+        const struct pp_program *p = lower(arena, compute, &options);
+        int loads = 0, fetches = 0, drops = 0;
+        for (int i = 0; i < pp_program_size(p); i++) {
+            const bool is_load = p->kind[i] == PP_MOVE && pp_purpose_is_load(p->version[i]);
+            loads += is_load;
+            fetches += options.has_whole_params
+                           ? is_load
+                           : p->kind[i] == PP_AG && pp_purpose_is_gather(p->version[i]);
+            drops += p->kind[i] == PP_DROP;
+        }
+        cr_assert(loads == fetches && loads == drops && loads > 0, "%s: %d, %d, %d", compute->name,
+                  loads, fetches, drops);
+        counts[0]++;
+        pp_arena_release(arena, mark);
+    }
+}
+
+Test(gathers, every_visit_is_loaded_once, .timeout = 400)
+{
+    int counts[1] = {0};
+
+    for_each_case(check_loads, counts);
+    cr_assert_gt(counts[0], 1000);
 }
 
 /* ---- by hand --------------------------------------------------------------------------------- */
@@ -190,6 +233,19 @@ Test(gathers, one_buffer_two_buffers_and_layers_by_hand)
                   "0AG.forward (0AG.forward)WAIT 0AG.forward 0F0 0DROP (0AG.forward)WAIT "
                   "0AG.backward 0F1 0B0 0DROP 0RS.visit (0AG.backward)WAIT 0B1 0DROP "
                   "(0RS.visit)WAIT 0RS.visit (0RS.visit)WAIT 0U\n");
+    options = cut_options(whole, 2); /* parameters that live elsewhere: whole, and cut */
+    options.has_moved_params = options.has_whole_params = options.has_params_home = true;
+    cells_text_is(lower_text(arena, head_of(2, 1), "0F0 1F0 1B0 0B0", &options),
+                  "0MOVE.load (0MOVE.load)WAIT 1MOVE.load 0F0 0DROP (1MOVE.load)WAIT 0MOVE.reload "
+                  "1F0 1B0 1DROP (0MOVE.reload)WAIT 0B0 0DROP 1U 1MOVE.home 0U 0MOVE.home "
+                  "(1MOVE.home)WAIT (0MOVE.home)WAIT\n");
+    options.has_whole_params = false;
+    cells_text_is(lower_text(arena, head_of(2, 1), "0F0 1F0 1B0 0B0", &options),
+                  "0MOVE.load (0MOVE.load)WAIT 0AG.forward (0AG.forward)WAIT 1MOVE.load "
+                  "0MOVE.reload 0F0 0DROP (1MOVE.load)WAIT 1AG.forward (1AG.forward)WAIT "
+                  "(0MOVE.reload)WAIT 0AG.backward 1F0 1B0 1DROP 1RS.visit (0AG.backward)WAIT 0B0 "
+                  "0DROP (1RS.visit)WAIT 0RS.visit (0RS.visit)WAIT 1U 1MOVE.home 0U 0MOVE.home "
+                  "(1MOVE.home)WAIT (0MOVE.home)WAIT\n");
     options = (struct pp_lower_options){.has_sync = true,
                                         .has_optimizer = true,
                                         .zero = 1,
@@ -207,7 +263,10 @@ Test(gathers, verify_refuses_what_is_not_there)
     static const uint16_t one[] = {1}, two[] = {2};
     static const struct pp_program_state none = {0}, p = {.units = one}, layers = {.units = two},
                                          g = {.has_parts = true},
-                                         pg = {.units = one, .has_parts = true};
+                                         pg = {.units = one, .has_parts = true},
+                                         two_p = {.units = one, .buffers = 1},
+                                         m = {.units = one, .is_moved = true, .is_whole = true},
+                                         pm = {.units = one, .is_moved = true};
     static const struct {
         const struct pp_program_state *state;
         int micro_batches;
@@ -283,6 +342,50 @@ Test(gathers, verify_refuses_what_is_not_there)
          "0AG.forward (0AG.forward)WAIT 0F0 0B0 0DROP 0RS#0/2 0RS.visit 0RS#1/2 (0RS.visit)WAIT "
          "(0RS#0/2)WAIT (0RS#1/2)WAIT 0U",
          "0RS#0/2 comes before the gradients of 0B0 are scattered"},
+        /* buffers */
+        {&two_p, 1,
+         "0AG.forward (0AG.forward)WAIT 0F0 0AG.backward 0DROP (0AG.backward)WAIT 0B0 0RS.visit "
+         "0DROP (0RS.visit)WAIT 0U",
+         "0AG.backward gathers unit number 2, but the program states room for 1 at once"},
+        /* loads */
+        {&m, 1, "0MOVE.load (0MOVE.load)WAIT 0F0 0B0 0DROP 0U 0MOVE.home (0MOVE.home)WAIT", NULL},
+        {&m, 1, "0MOVE.load 0F0 (0MOVE.load)WAIT 0B0 0DROP 0U 0MOVE.home (0MOVE.home)WAIT",
+         "0F0 uses what 0MOVE.load loads, but (0MOVE.load)WAIT is missing"},
+        {&m, 1, "0F0 0B0 0U 0MOVE.home (0MOVE.home)WAIT", "that are not loaded"},
+        {&m, 1, "0MOVE.load (0MOVE.load)WAIT 0F0 0DROP 0B0 0U 0MOVE.home (0MOVE.home)WAIT",
+         "0B0 uses parameters of stage 0 that are not loaded"},
+        {&m, 1, "0MOVE.load (0MOVE.load)WAIT 0F0 0B0 0U 0MOVE.home (0MOVE.home)WAIT",
+         "nothing drops the parameters"},
+        {&m, 1, "0MOVE.load (0MOVE.load)WAIT 0F0 0B0 0DROP 0U",
+         "no MOVE.home takes what 0U updates"},
+        {&m, 1, "0MOVE.load (0MOVE.load)WAIT 0F0 0B0 0DROP 0U 0MOVE.home",
+         "nothing waits for 0MOVE.home"},
+        {&m, 1,
+         "0MOVE.load (0MOVE.load)WAIT 0F0 0B0 0DROP 0RS (0RS)WAIT 0U 0MOVE.home 0AG (0AG)WAIT "
+         "(0MOVE.home)WAIT",
+         "which takes what it brings"},
+        {&m, 1, "0AG.forward (0AG.forward)WAIT 0F0 0B0 0DROP 0U 0MOVE.home (0MOVE.home)WAIT",
+         "does not state that parameters"},
+        {&p, 1,
+         "0MOVE.load (0MOVE.load)WAIT 0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP "
+         "(0RS.visit)WAIT 0U",
+         "does not state that parameters live elsewhere"},
+        {&pm, 1,
+         "0MOVE.load (0MOVE.load)WAIT 0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP "
+         "(0RS.visit)WAIT 0U 0MOVE.home (0MOVE.home)WAIT",
+         NULL},
+        {&pm, 1,
+         "0MOVE.load 0AG.forward (0MOVE.load)WAIT (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP "
+         "(0RS.visit)WAIT 0U 0MOVE.home (0MOVE.home)WAIT",
+         "0AG.forward gathers what 0MOVE.load loads, but (0MOVE.load)WAIT is missing"},
+        {&pm, 1,
+         "0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U 0MOVE.home "
+         "(0MOVE.home)WAIT",
+         "0AG.forward gathers parameters that no MOVE loads before it"},
+        {&pm, 1,
+         "0MOVE.load (0MOVE.load)WAIT 0AG.forward (0AG.forward)WAIT 0F0 0MOVE.reload "
+         "(0MOVE.reload)WAIT 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U 0MOVE.home (0MOVE.home)WAIT",
+         "nothing gathers what"},
         /* parts */
         {&g, 2, "0F0 0B0 0RS.part (0RS.part)WAIT 0F1 0B1 0RS (0RS)WAIT 0U", NULL},
         {&g, 2, "0F0 0B0 0F1 0B1 0RS (0RS)WAIT 0U",
