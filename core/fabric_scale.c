@@ -8,30 +8,6 @@
 
 enum { NEAR_NAMES = 4096, SINGLE_LINKS_MAX = 1 << 25 };
 
-/* Does `name` fit the pattern, where '*' stands for any run of characters? */
-static bool fits(const char *pattern, const char *name)
-{
-    const char *star = NULL, *retry = NULL;
-
-    while (*name) {
-        if (*pattern == '*') {
-            star = pattern++;
-            retry = name;
-        } else if (*pattern == *name) {
-            pattern++;
-            name++;
-        } else if (star) {
-            pattern = star + 1;
-            name = ++retry;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return *pattern == '\0';
-}
-
 static void scale_link(struct pp_fabric *f, int link, double factor)
 {
     if (!f->factors) {
@@ -115,7 +91,7 @@ enum pp_status pp_fabric_scale(struct pp_fabric *f, const char *name, double fac
                             "or network",
                             name, f->links);
     for (int i = 0; i < f->links; i++)
-        if (fits(name, pp_fabric_link_name(f, i, text))) {
+        if (pp_name_fits(name, pp_fabric_link_name(f, i, text))) {
             scale_link(f, i, factor);
             found++;
         }

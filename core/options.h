@@ -127,5 +127,7 @@ enum pp_status pp_options_answer(const struct pp_cli *cli, const struct pp_parse
 const char *pp_suggest(const char *word, const char *const *names);
 /* Names of presets, schedules: equal without regard to case, dashes and underscores. */
 bool pp_same_name(const char *a, const char *b);
+/* Does `name` fit the pattern, where '*' stands for any run of characters? */
+bool pp_name_fits(const char *pattern, const char *name);
 
 #endif

@@ -86,3 +86,26 @@ bool pp_same_name(const char *a, const char *b)
             return true;
     }
 }
+
+bool pp_name_fits(const char *pattern, const char *name)
+{
+    const char *star = NULL, *retry = NULL;
+
+    while (*name) {
+        if (*pattern == '*') {
+            star = pattern++;
+            retry = name;
+        } else if (*pattern == *name) {
+            pattern++;
+            name++;
+        } else if (star) {
+            pattern = star + 1;
+            name = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return *pattern == '\0';
+}

@@ -147,7 +147,7 @@ void pp_calibration_take(struct pp_calibration *c, const struct pp_machine *mach
 {
     const struct pp_program *p = options->program;
     const int replicas = options->batch->replicas;
-    const int64_t *durations_ps = pp_machine_durations(machine, pp_machine_kept(machine) - 1);
+    const int64_t *durations_ps = pp_machine_nominal(machine, pp_machine_kept(machine) - 1);
 
     pp_calibration_begin(c, p);
     for (int i = 0; i < pp_program_size(p); i++) {

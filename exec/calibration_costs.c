@@ -5,6 +5,7 @@
 #include "core/quantile.h"
 #include "core/random.h"
 #include "core/units.h"
+#include "schedules/perturb.h"
 
 #include <math.h>
 
@@ -132,20 +133,25 @@ static int64_t draw_ps(const struct pp_program *p, int i, const struct pp_op_ter
     return pp_costs_op(costs, &ops[0], is_fused ? &ops[1] : NULL).ps;
 }
 
-static void draw_all(const struct pp_program *p, const struct pp_op_terms *table, int replicas,
-                     struct chooser *any, struct pp_costs *costs, int64_t *compute_ps)
+static void draw_all(const struct pp_program *p, const struct pp_op_terms *table,
+                     struct pp_replicas replicas, struct chooser *any, struct pp_costs *costs,
+                     int64_t *compute_ps)
 {
-    for (int i = 0; i < pp_program_size(p); i++)
-        for (int r = 0; r < replicas; r++)
-            if (pp_op_is_compute(p->kind[i]) && p->aux[i] != PP_FUSED_SECOND)
-                compute_ps[(size_t)i * (size_t)replicas + (size_t)r] =
-                    draw_ps(p, i, table, any, costs);
+    for (int rank = 0; rank < p->ranks; rank++) {
+        const double *slow = replicas.slow ? replicas.slow + rank * replicas.count : NULL;
+
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+            for (int r = 0; r < replicas.count; r++)
+                if (pp_op_is_compute(p->kind[i]) && p->aux[i] != PP_FUSED_SECOND)
+                    compute_ps[(size_t)i * (size_t)replicas.count + (size_t)r] =
+                        pp_slowed_ps(draw_ps(p, i, table, any, costs), slow ? slow[r] : 1);
+    }
 }
 
 enum pp_status pp_predict_band(const struct pp_calibration *calibration,
                                const struct pp_program *program,
                                const struct pp_stage *const *stages, const struct pp_costs *costs,
-                               int replicas, uint64_t seed, struct pp_band *band,
+                               struct pp_replicas replicas, uint64_t seed, struct pp_band *band,
                                struct pp_error *err)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
@@ -160,13 +166,13 @@ enum pp_status pp_predict_band(const struct pp_calibration *calibration,
     fill(scratch, &table, &own);
     PP_TRY(pp_plan_create(scratch, program, &own, &(struct pp_plan_options){0}, &plan, err));
     int64_t *compute_ps =
-        PP_ARRAY(scratch, int64_t, (size_t)pp_program_size(program) * (size_t)replicas);
+        PP_ARRAY(scratch, int64_t, (size_t)pp_program_size(program) * (size_t)replicas.count);
     const struct pp_perturbation drawn = {.compute_ps = compute_ps};
     const struct pp_arena_mark mark = pp_arena_mark(scratch);
     for (int k = 0; k < DRAWS; k++) {
         draw_all(program, &table, replicas, &any, &own, compute_ps);
         step_s[k] = pp_units_s(
-            pp_plan_run(scratch, plan, replicas, &drawn, PP_TIMES_MAKESPAN)->makespan_ps);
+            pp_plan_run(scratch, plan, replicas.count, &drawn, PP_TIMES_MAKESPAN)->makespan_ps);
         pp_arena_release(scratch, mark);
     }
     *band = (struct pp_band){.low_s = pp_quantile(step_s, DRAWS, 0.05),

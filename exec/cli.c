@@ -17,6 +17,7 @@ static const struct pp_command commands[] = {
 #define G_MODEL    "Model and data"
 #define G_RECIPE   "Training"
 #define G_MACHINE  "Machine"
+#define G_WHATIF   "What if"
 #define G_CHECK    "Checks and prediction"
 #define G_STATE    "Checkpoints"
 #define G_OUTPUT   "Output"
@@ -77,6 +78,12 @@ static const struct pp_option options[] = {
      .help = "Try a fault: 'kill rank:1 op:5 step:2', or hang or stop instead of kill, before that op of the rank's list."},
     {.name = "link", .type = PP_OPTION_STRING, .argument = "TEXT", .default_text = "latency:10us bandwidth:10GBps", .group = G_MACHINE, .commands = RUN,
      .help = "The wires of the virtual clock, for messages and gradient sums."},
+    {.name = "slow", .type = PP_OPTION_STRING, .argument = "RANK=FACTOR", .is_repeatable = true, .group = G_WHATIF, .commands = RUN,
+     .help = "Scale the compute speed of a pipeline rank in every replica (3=0.8), or in one replica (3.0=0.8): on the virtual clock its ops take longer, on the wall clock it sleeps behind them."},
+    {.name = "link-bw", .type = PP_OPTION_STRING, .argument = "A-B=FACTOR", .is_repeatable = true, .group = G_WHATIF, .commands = RUN,
+     .help = "Scale the bandwidth of the wire from rank A to rank B, on the virtual clock; * stands for any characters: 0-1=0.1, *-3=0.5."},
+    {.name = "unit", .type = PP_OPTION_STRING, .argument = "COSTS", .group = G_WHATIF, .commands = RUN,
+     .help = "Ops and messages take so many seconds on the virtual clock, whatever the CPU takes: F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2.5], as in pipesim. Everything is computed all the same."},
 
     {.name = "check", .is_common = true, .type = PP_OPTION_FLAG, .group = G_CHECK, .commands = RUN,
      .help = "Compare the gradients of every step, and the weights at the end, with training on one rank. Without it, those of the first step."},

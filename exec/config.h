@@ -53,7 +53,10 @@ struct pp_exec_plan {
     const struct pp_stage **stages;
     struct pp_batch batch;
     struct pp_costs *costs;
-    unsigned chosen; /* of the run, and of this schedule: enum pp_exec_chosen */
+    struct pp_costs *plain_costs; /* without --slow and --link-bw; NULL where neither is given */
+    double *slow;               /* --slow: [rank * replicas + replica], NULL = none */
+    struct pp_unit_costs *unit; /* --unit: what ops take, NULL = what they take */
+    unsigned chosen;            /* of the run, and of this schedule: enum pp_exec_chosen */
 };
 
 struct pp_exec_run {
@@ -61,6 +64,7 @@ struct pp_exec_run {
     struct pp_exec_plan plan, other; /* other.program NULL without --calibrate-on */
     struct pp_training training;     /* of `plan` */
     struct pp_training_result result;
+    const char *what_if;                 /* --slow, --link-bw, --unit as typed; NULL = none */
     const char *trace, *predicted_trace; /* files written, NULL = none */
     double wall_s;                       /* of everything */
 };

@@ -3,6 +3,7 @@
 #include "core/units.h"
 #include "exec/predict.h"
 
+#include <assert.h>
 #include <math.h>
 
 struct builder {
@@ -30,13 +31,27 @@ static const struct pp_group *group_of(const struct pp_program *p, bool is_tied,
     return NULL;
 }
 
+/* All members pass shares on at the pace of the slowest wire: from rank to rank of the group, and
+ * from the last one to the first, of the next replica. */
+static double ring_bytes_per_s(const struct builder *b, const struct pp_group *group)
+{
+    double slowest = (double)INFINITY;
+
+    for (int k = 0; b->wires->factors && group && k < group->count; k++) {
+        const uint16_t *members = &b->p->members[group->first];
+        const int source = members[k], to = members[(k + 1) % group->count];
+        slowest = fmin(slowest, b->wires->factors[source * b->p->ranks + to]);
+    }
+    return b->wires->bytes_per_s * (isfinite(slowest) ? slowest : 1);
+}
+
 /* 2 (n - 1) steps of bytes / n each (Patarasuk and Yuan 2009). */
 static struct pp_cost ring_sum(const struct builder *b, const struct pp_group *group, double bytes)
 {
     const int members = group ? group->count * b->batch->replicas : 1;
     const int steps = 2 * (members - 1);
     const int64_t alpha_ps = pp_units_ps(b->wires->alpha_s);
-    const int64_t share_ps = pp_units_ps(bytes / members / b->wires->bytes_per_s);
+    const int64_t share_ps = pp_units_ps(bytes / members / ring_bytes_per_s(b, group));
 
     return (struct pp_cost){
         .ps = steps * (alpha_ps + share_ps), .latency_ps = steps * alpha_ps, .bytes = bytes};
@@ -68,17 +83,41 @@ static void add_sums(const struct builder *b)
     *costs->tied = ring_sum(b, tied, gradient_bytes(b, shared->count));
 }
 
-static void add_wire(const struct builder *b)
+/* The class of a factor: a new one where there is none yet. */
+static int class_of(const struct builder *b, double factor)
 {
-    static const char *const names[] = {"wire"};
     struct pp_costs *costs = b->costs;
+    const double s_per_byte = 1 / (b->wires->bytes_per_s * factor);
 
-    costs->links = 1;
+    for (int k = 0; k < costs->links; k++)
+        if (costs->s_per_byte[k] == s_per_byte)
+            return k;
+    costs->alpha_ps[costs->links] = pp_units_ps(b->wires->alpha_s);
+    costs->s_per_byte[costs->links] = s_per_byte;
+    return costs->links++;
+}
+
+static void add_wires(const struct builder *b)
+{
+    enum { MOST = 256 };
+    struct pp_costs *costs = b->costs;
+    const int pairs = b->p->ranks * b->p->ranks;
+    const char **names = PP_ARRAY(b->arena, const char *, MOST);
+
+    for (int k = 0; k < MOST; k++)
+        names[k] = "wire";
     costs->link_names = names;
-    costs->alpha_ps = PP_ARRAY(b->arena, int64_t, 1);
-    costs->s_per_byte = PP_ARRAY(b->arena, double, 1);
-    costs->alpha_ps[0] = pp_units_ps(b->wires->alpha_s);
-    costs->s_per_byte[0] = 1 / b->wires->bytes_per_s;
+    costs->alpha_ps = PP_ARRAY(b->arena, int64_t, MOST);
+    costs->s_per_byte = PP_ARRAY(b->arena, double, MOST);
+    class_of(b, 1);
+    if (!b->wires->factors)
+        return;
+    unsigned char *link = PP_ARRAY(b->arena, unsigned char, pairs);
+    for (int k = 0; k < pairs; k++) {
+        link[k] = (unsigned char)class_of(b, b->wires->factors[k]);
+        assert(costs->links < MOST);
+    }
+    costs->link = link;
 }
 
 /* Nothing of what is saved goes before W: I leaves there what W needs. */
@@ -130,7 +169,7 @@ struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *
                                .source = "the wires of this run; nothing is measured yet"};
     for (size_t k = 0; k < sizeof(compute) / sizeof(compute[0]); k++)
         costs->op[compute[k]] = PP_ARRAY(arena, struct pp_cost, program->stages * program->splits);
-    add_wire(&b);
+    add_wires(&b);
     add_sums(&b);
     add_memory(&b);
     return costs;

@@ -31,9 +31,12 @@ struct pp_machine_options {
     const struct pp_kernels *kernels;
     const struct pp_backend *backend;
     const struct pp_transport *transport; /* NULL = local; others need work that is immediate */
-    /* Wires and sums of the virtual clock: p2p, AR. Compute entries are not read. */
+    /* Wires and sums of the virtual clock: p2p, AR. Compute entries are read if has_durations. */
     const struct pp_costs *costs;
     enum pp_clock_kind clock;
+    bool has_durations; /* virtual clock: ops take what `costs` say, whatever the CPU takes */
+    const double *slow; /* [rank * replicas + replica] factor on the speed of compute; NULL = all 1.
+                         * Wall clock: at most 1, and the rank sleeps */
     double timeout_s; /* a step fails when nobody has got on for so long; 0 = never */
     struct pp_inject inject;
     int cores;        /* compute ops at a time; 0 = those of the machine */
@@ -81,6 +84,8 @@ const struct pp_times *pp_machine_times(const struct pp_machine *machine, int *f
 int pp_machine_kept(const struct pp_machine *machine);
 /* Durations of compute instructions of kept step k: [instruction * replicas + replica], ps. */
 const int64_t *pp_machine_durations(const struct pp_machine *machine, int k);
+/* The same, on devices of speed 1. */
+const int64_t *pp_machine_nominal(const struct pp_machine *machine, int k);
 /* Parts of the last step's call of a compute instruction; NULL when probes are off. */
 const struct pp_probe *pp_machine_probe(const struct pp_machine *machine, int instruction,
                                         int replica);

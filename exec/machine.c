@@ -108,6 +108,8 @@ static void place_columns(struct pp_machine *m)
     m->posted_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
     m->matched_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
     m->duration_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
+    m->nominal_ps =
+        m->options.slow ? PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept) : m->duration_ps;
     m->step_begin_ps = PP_ARRAY(m->arena, int64_t, m->kept);
     m->step_end_ps = PP_ARRAY(m->arena, int64_t, m->kept);
     m->launch_of = PP_ARRAY(m->arena, int32_t, rows + 1);

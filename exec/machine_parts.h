@@ -131,6 +131,7 @@ struct pp_machine {
 
     /* times of the kept steps: [(slot * size + instruction) * replicas + replica] */
     int64_t *start_ps, *end_ps, *posted_ps, *matched_ps, *duration_ps;
+    int64_t *nominal_ps; /* durations on devices of speed 1; duration_ps where all are */
     int64_t *step_begin_ps, *step_end_ps; /* [slot] */
     int32_t *launch_of;                   /* [row]: its number on the compute stream */
     int kept, slot;                       /* slot of the step under way */
@@ -178,6 +179,11 @@ static inline struct pp_worker *pp_worker_at(const struct pp_machine *m, int ran
 static inline bool pp_is_virtual(const struct pp_machine *m)
 {
     return m->options.clock == PP_CLOCK_VIRTUAL;
+}
+/* Speed of a worker's device. */
+static inline double pp_speed(const struct pp_machine *m, int rank, int replica)
+{
+    return m->options.slow ? m->options.slow[rank * m->replicas + replica] : 1;
 }
 int64_t pp_wall_ps(void);
 /* Remember the first error and stop all workers. */
@@ -232,6 +238,7 @@ void pp_stall_waiters(const struct pp_machine *m, struct pp_error *err);
 void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_error *err);
 
 /* machine_run.c: one worker's list */
+int64_t pp_given_ps(const struct pp_machine *m, int instruction); /* what the costs say of it */
 void pp_worker_run(struct pp_worker *w);
 /* Work on the worker's compute stream, counted. Returns its number there. */
 int pp_worker_launch(struct pp_worker *w, pp_work work, void *argument);

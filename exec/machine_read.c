@@ -81,6 +81,11 @@ const int64_t *pp_machine_durations(const struct pp_machine *m, int k)
     return m->duration_ps + slot_of(m, k) * (size_t)m->size * (size_t)m->replicas;
 }
 
+const int64_t *pp_machine_nominal(const struct pp_machine *m, int k)
+{
+    return m->nominal_ps + slot_of(m, k) * (size_t)m->size * (size_t)m->replicas;
+}
+
 void pp_machine_probes(struct pp_machine *m, bool on)
 {
     double (*const now_s)(void) = on ? pp_host_thread_s : NULL;

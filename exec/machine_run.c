@@ -2,6 +2,7 @@
  * has failed. */
 #include "exec/host.h"
 #include "exec/machine_parts.h"
+#include "schedules/perturb.h"
 
 #include <time.h>
 
@@ -47,12 +48,54 @@ static void launch(struct pp_worker *w, int i)
             : pp_worker_launch(w, run_call, &m->calls[row]);
 }
 
+int64_t pp_given_ps(const struct pp_machine *m, int i)
+{
+    struct pp_op op = pp_program_op(m->p, i), second = {0};
+    const bool is_fused = m->p->aux[i] == PP_FUSED_FIRST;
+
+    if (is_fused)
+        second = pp_program_op(m->p, i + 1);
+    return m->p->aux[i] == PP_FUSED_SECOND
+               ? 0
+               : pp_costs_op_ps(m->options.costs, &op, is_fused ? &second : NULL);
+}
+
+static void sleep_ps(int64_t ps)
+{
+    const int64_t ns = ps / 1000;
+    struct timespec left = {ns / 1000000000, ns % 1000000000};
+
+    while (ps > 0 && nanosleep(&left, &left) != 0) {
+    }
+}
+
+/* An op has begun at start_ps and has taken spent_ns of the CPU: when it ends, on this device. */
+static void end_compute(struct pp_worker *w, int i, int64_t start_ps, int64_t spent_ns)
+{
+    struct pp_machine *m = w->machine;
+    const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+    const int64_t nominal_ps = m->options.has_durations ? pp_given_ps(m, i)
+                               : pp_is_virtual(m)       ? spent_ns * 1000
+                                                        : pp_wall_ps() - start_ps,
+                  slowed_ps = pp_slowed_ps(nominal_ps, pp_speed(m, w->rank, w->replica));
+
+    m->nominal_ps[at] = nominal_ps;
+    if (pp_is_virtual(m)) {
+        w->clock_ps = start_ps + slowed_ps;
+    } else {
+        sleep_ps(slowed_ps - nominal_ps);
+        w->clock_ps = pp_wall_ps();
+    }
+    m->start_ps[at] = start_ps;
+    m->end_ps[at] = w->clock_ps;
+    m->duration_ps[at] = w->clock_ps - start_ps;
+}
+
 /* The second op of a fused pair has run with the first. */
 static bool run_compute(struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
     const bool is_fused = m->p->aux[i] == PP_FUSED_FIRST;
-    const size_t row = pp_row(m, i, w->replica), at = pp_cell(m, row);
 
     if (m->p->aux[i] == PP_FUSED_SECOND)
         return true;
@@ -69,10 +112,7 @@ static bool run_compute(struct pp_worker *w, int i)
     if (m->has_cores)
         sem_post(&m->cores);
     w->inside_ns += spent_ns;
-    w->clock_ps = pp_is_virtual(m) ? start_ps + spent_ns * 1000 : pp_wall_ps();
-    m->start_ps[at] = start_ps;
-    m->end_ps[at] = w->clock_ps;
-    m->duration_ps[at] = w->clock_ps - start_ps;
+    end_compute(w, i, start_ps, spent_ns);
     if (is_fused) {
         const size_t second = pp_cell(m, pp_row(m, i + 1, w->replica));
         m->start_ps[second] = start_ps;

@@ -1,5 +1,6 @@
 /* A step from its samples to its figures. */
 #include "exec/machine_parts.h"
+#include "schedules/perturb.h"
 
 #include <string.h>
 
@@ -38,7 +39,11 @@ static enum pp_status time_later(struct pp_machine *m, struct pp_error *err)
                        : 0;
         if (m->p->aux[i] == PP_FUSED_FIRST && pp_op_is_compute(m->p->kind[i]))
             s += m->backend->launch_s(m->device, worker, m->launch_of[row] + 1);
-        m->duration_ps[first + row] = (int64_t)(s * 1e12);
+        m->nominal_ps[first + row] = m->options.has_durations && pp_op_is_compute(m->p->kind[i])
+                                         ? pp_given_ps(m, i)
+                                         : (int64_t)(s * 1e12);
+        m->duration_ps[first + row] =
+            pp_slowed_ps(m->nominal_ps[first + row], pp_speed(m, rank, replica));
     }
     const struct pp_perturbation perturbation = {.compute_ps = m->duration_ps + first};
     PP_TRY(pp_plan_create(scratch, m->p, m->options.costs, &options, &plan, err));

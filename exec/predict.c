@@ -48,13 +48,14 @@ struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_machine *
 /* ---- prediction -----------------------------------------------------------------------------*/
 
 enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *program,
-                          const struct pp_costs *costs, int replicas,
+                          const struct pp_costs *costs, struct pp_replicas replicas,
                           struct pp_prediction *prediction, struct pp_error *err)
 {
+    const struct pp_perturbation slowed = {.slow = replicas.slow};
     struct pp_plan *plan;
 
     PP_TRY(pp_plan_create(arena, program, costs, &(struct pp_plan_options){0}, &plan, err));
-    const struct pp_times *times = pp_plan_run(arena, plan, replicas, NULL, PP_TIMES_ALL);
+    const struct pp_times *times = pp_plan_run(arena, plan, replicas.count, &slowed, PP_TIMES_ALL);
     prediction->step_s = pp_units_s(times->makespan_ps);
     prediction->trace = trace_of(arena, program, costs, times, "prediction");
     return pp_metrics_compute(arena, prediction->trace, &prediction->metrics, err);

@@ -10,6 +10,9 @@
 /* The network of the virtual clock. */
 struct pp_exec_wires {
     double alpha_s, bytes_per_s; /* of a message, and of a step of a ring sum */
+    /* [source * ranks + destination] factor on bytes_per_s, at most 255 different ones; NULL = all
+     * 1. From a rank to itself: between its replicas. */
+    const double *factors;
 };
 /* Costs of a program: wires and ring sums filled, all compute entries zero. */
 struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *program,
@@ -40,13 +43,18 @@ enum pp_status pp_calibration_costs_in_situ(const struct pp_calibration *calibra
                                             const struct pp_program *program,
                                             struct pp_costs *costs, struct pp_error *err);
 
+/* The replicas of a program, and their devices. */
+struct pp_replicas {
+    int count;
+    const double *slow; /* [rank * count + replica] factor on the speed of compute, NULL = all 1 */
+};
 struct pp_prediction {
     struct pp_trace *trace;
     struct pp_metrics metrics;
     double step_s;
 };
 enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *program,
-                          const struct pp_costs *costs, int replicas,
+                          const struct pp_costs *costs, struct pp_replicas replicas,
                           struct pp_prediction *prediction, struct pp_error *err);
 /* Where the step is to be expected: quantiles of the makespan over draws, in each of which every op
  * takes a sample of its own instead of the median. As ranks wait for the latest, the middle of them
@@ -59,7 +67,7 @@ struct pp_band {
 enum pp_status pp_predict_band(const struct pp_calibration *calibration,
                                const struct pp_program *program,
                                const struct pp_stage *const *stages, const struct pp_costs *costs,
-                               int replicas, uint64_t seed, struct pp_band *band,
+                               struct pp_replicas replicas, uint64_t seed, struct pp_band *band,
                                struct pp_error *err);
 /* What needs no simulation: mean work of a rank over 1 - the closed form of the bubble (Huang et
  * al. 2019, section 2.3, where the schedule gives none of its own). */

@@ -119,6 +119,11 @@ static void print_figures(const struct pp_exec_page *page, const struct pp_exec_
                r->model_error_frac, remark);
     if (isfinite(r->null_step_s))
         print_pair(page, "", "", seconds(r->null_step_s, b), r->null_error_frac, "by formula");
+    if (isfinite(r->slowdown)) {
+        snprintf(a, sizeof(a), "x %.3f", r->slowdown);
+        snprintf(b, sizeof(b), "x %.3f", r->predicted_slowdown);
+        print_pair(page, "slowdown", a, b, r->predicted_slowdown / r->slowdown - 1, "by what-if");
+    }
     print_pair(page, "bubble", percent(r->metrics.bubble_frac, a),
                percent(is_predicted ? r->prediction.metrics.bubble_frac : (double)NAN, b), NAN, "");
     snprintf(remark, sizeof(remark), "worst rank: %d", r->peak_rank);

@@ -202,6 +202,10 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     json_object_set_new(o, "memory", memory_json(&r->layout[r->peak_rank]));
     json_object_set_new(o, "ranks", ranks_json(run));
     json_object_set_new(o, "machinery", machinery_json(r));
+    put_text(o, "what_if", run->what_if);
+    put(o, "slowdown", r->slowdown);
+    put(o, "predicted_slowdown", r->predicted_slowdown);
+    put(o, "slowdown_error_frac", r->predicted_slowdown / r->slowdown - 1);
     put_text(o, "resumed_from", run->config.resumed ? run->config.resumed->path : NULL);
     put_text(o, "checkpoint", r->checkpoint);
     put_text(o, "trace", run->trace);

@@ -143,6 +143,10 @@ static void print_machine(const struct pp_exec_page *page, const struct pp_exec_
         paragraph(page, "clock", "wall: ranks share the cores of this machine");
         return;
     }
+    if (run->plan.unit) {
+        paragraph(page, "clock", "virtual: ops and messages take what --unit says, in seconds");
+        return;
+    }
     snprintf(text, sizeof(text), "virtual: a core for each rank, wires of %s and %s",
              pp_units_print(c->wires.alpha_s, PP_UNIT_SECONDS, latency),
              pp_units_print(c->wires.bytes_per_s, PP_UNIT_BYTES_PER_S, bandwidth));
@@ -184,6 +188,8 @@ void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_r
     print_batch(page, run);
     print_start(page, run);
     print_machine(page, run);
+    if (run->what_if)
+        paragraph(page, "what-if", run->what_if);
     fputc('\n', page->out);
 }
 

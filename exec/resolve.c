@@ -171,6 +171,7 @@ static enum pp_status check_pairs(const struct pp_request *request, struct pp_er
     } PAIRS[] = {
         {"check", "no-check", "say opposite things"},
         {"json", "quiet", "say opposite things"},
+        {"unit", "calibrate-on", "both say how long ops take"},
     };
 
     for (size_t i = 0; i < sizeof(PAIRS) / sizeof(*PAIRS); i++)

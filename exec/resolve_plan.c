@@ -1,5 +1,6 @@
 /* One schedule: shape, blocks, program, stages. */
 #include "exec/resolve_parts.h"
+#include "exec/what_if.h"
 
 #include "schedules/eager.h"
 #include "schedules/verify.h"
@@ -245,9 +246,7 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_request
     plan->batch.granules = p->granules;
     plan->batch.splits = p->splits;
     make_stages(arena, config, plan);
-    plan->costs = pp_exec_costs(arena, p, plan->stages, &plan->batch, config->kernels,
-                                &config->wires, config->recipe.is_exact);
-    return PP_OK;
+    return pp_exec_plan_costs(arena, request, config, plan, err);
 }
 
 /* Steps whose times are kept: all that are judged in usual runs, fewer of immense programs. */
@@ -278,10 +277,13 @@ struct pp_training pp_exec_training(const struct pp_request *request,
                     .inject = config->inject,
                     .costs = plan->costs,
                     .clock = config->clock,
+                    .has_durations = plan->unit != NULL,
+                    .slow = plan->slow,
                     .cores = config->cores,
                     .kept_steps = kept_steps(plan),
                     .is_poisoned = is_checked,
                     .seed = config->recipe.seed},
+        .plain_costs = plan->plain_costs,
         .schedule = plan->subject.schedule,
         .net = config->net,
         .text = config->text,

@@ -4,6 +4,7 @@
 #include "core/progress.h"
 #include "exec/report.h"
 #include "exec/resume.h"
+#include "exec/what_if.h"
 
 #include <string.h>
 
@@ -42,6 +43,7 @@ static enum pp_status open_plans(struct pp_arena *arena, const struct pp_request
         return pp_error_prefix(err, "--calibrate-on: ");
     PP_TRY(pp_subjects_check_dialect(request, subjects, 2, err));
     PP_TRY(pp_exec_plan_make(arena, request, &run->config, subjects[0], &run->plan, err));
+    run->what_if = pp_exec_what_if_text(arena, request);
     run->training = pp_exec_training(request, &run->config, &run->plan);
     if (pp_inject_check(&run->config.inject, run->plan.program, run->plan.batch.replicas,
                         run->config.steps, err) != PP_OK)

@@ -130,15 +130,16 @@ static enum pp_status predict(struct run *run, struct pp_error *err)
     const struct pp_machine_options *m = &t->machine;
     const struct pp_stage *const *stages = t->calibration ? m->stages : NULL;
     const struct pp_calibration *c = t->calibration ? t->calibration : run->calibration;
+    const struct pp_replicas replicas = {m->batch->replicas, m->slow};
     struct pp_training_result *r = run->result;
     struct pp_costs *costs = &run->costs;
 
     *costs = *m->costs;
     PP_TRY(stages ? pp_calibration_costs(c, m->program, stages, costs, err)
                   : pp_calibration_costs_in_situ(c, m->program, costs, err));
-    PP_TRY(pp_predict(run->arena, m->program, costs, m->batch->replicas, &r->prediction, err));
-    PP_TRY(pp_predict_band(c, m->program, stages, costs, m->batch->replicas, m->seed,
-                           &r->predicted_band, err));
+    PP_TRY(pp_predict(run->arena, m->program, costs, replicas, &r->prediction, err));
+    PP_TRY(
+        pp_predict_band(c, m->program, stages, costs, replicas, m->seed, &r->predicted_band, err));
     r->predicted_step_s = r->prediction.step_s;
     r->null_step_s = pp_predict_null_s(m->program, t->schedule, costs);
     r->model_error_frac = r->predicted_step_s / r->step_median_s - 1;
@@ -223,6 +224,7 @@ static enum pp_status judge(struct run *run, struct pp_error *err)
 
     r->step_median_s = median_step_s(run);
     PP_TRY(predict(run, err));
+    PP_TRY(pp_train_slowdown(t, run->machine, &run->costs, r, err));
     PP_TRY(replay(run, err));
     r->trace = pp_exec_trace(run->arena, run->machine, &t->machine, &run->costs);
     PP_TRY(hold_against(run, err));

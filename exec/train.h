@@ -9,6 +9,8 @@
 struct pp_training {
     /* what to run; stages, costs and batch belong to machine.program */
     struct pp_machine_options machine;
+    const struct pp_costs *plain_costs; /* as machine.costs, but for slow wires; NULL where neither
+                                         * wires nor devices are slowed */
     const struct pp_schedule *schedule; /* NULL for a file */
     struct pp_net net;
     struct pp_text text;
@@ -45,6 +47,10 @@ struct pp_training_result {
     /* prediction; NAN where there is none */
     double predicted_step_s, null_step_s, model_error_frac, null_error_frac;
     struct pp_band predicted_band;
+    /* How many times as long a step is as it would have been without slow devices and wires: median
+     * over the kept steps, each held against its own durations; and as predicted. NAN without any.
+     */
+    double slowdown, predicted_slowdown;
     /* Virtual clock, else 0: largest over the kept steps, of steps and of single events. */
     double structural_error_s;
     /* Wall clock, else 0: what is left of a step beside its replay, median over the judged steps

@@ -14,4 +14,10 @@ enum pp_status pp_train_resume(const struct pp_training *training, const struct 
 void pp_train_save(struct pp_arena *arena, const struct pp_training *training,
                    const struct pp_machine *machine, int done, struct pp_training_result *result);
 
+/* ---- exec/train_what_if.c ---- */
+/* result->slowdown and predicted_slowdown; `costs` are those of the prediction. */
+enum pp_status pp_train_slowdown(const struct pp_training *training,
+                                 const struct pp_machine *machine, const struct pp_costs *costs,
+                                 struct pp_training_result *result, struct pp_error *err);
+
 #endif

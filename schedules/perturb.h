@@ -42,4 +42,12 @@ PP_ALWAYS int64_t pp_perturb_ps(const struct pp_perturbation *p, uint64_t stream
                                              : limit_ps;
 }
 
+/* What an op takes that would take nominal_ps on a device of speed 1. */
+PP_ALWAYS int64_t pp_slowed_ps(int64_t nominal_ps, double speed)
+{
+    const struct pp_perturbation none = {0};
+
+    return speed == 1 ? nominal_ps : pp_perturb_ps(&none, 0, &speed, 0, (double)nominal_ps);
+}
+
 #endif

@@ -1,12 +1,12 @@
 /* One configuration: what it begins with, engine, numbers. */
 #include "sim/resolve.h"
 
+#include "core/slow.h"
 #include "core/units.h"
 #include "schedules/makespan.h"
 #include "schedules/verify.h"
 #include "sim/fold.h"
 #include "sim/prepare.h"
-#include "sim/slow.h"
 #include "sim/steps.h"
 
 #include <math.h>
@@ -18,32 +18,10 @@ static enum pp_status slow_factors(struct pp_arena *arena, const struct pp_confi
                                    int replicas, struct pp_perturbation *perturbation,
                                    struct pp_error *err)
 {
-    const int ranks = config->shape.ranks;
-    double *slow = NULL;
+    const struct pp_slow_machine machine = {config->shape.ranks, config->layout.dp, replicas};
+    double *slow;
 
-    for (int i = 0; i < config->slow_count; i++) {
-        const char *text = config->slow[i];
-        struct pp_slow one;
-        PP_TRY(pp_slow_read(text, &one, err));
-        if (one.rank < 0 || one.rank >= ranks)
-            return pp_error_set(err, PP_EINVAL, "--slow %s: pipeline ranks are 0 to %d", text,
-                                ranks - 1);
-        if (one.replica < -1 || one.replica >= config->layout.dp)
-            return pp_error_set(err, PP_EINVAL, "--slow %s: replicas are 0 to %d", text,
-                                config->layout.dp - 1);
-        if (!slow) {
-            slow = PP_ARRAY(arena, double, ranks *replicas);
-            for (int k = 0; k < ranks * replicas; k++)
-                slow[k] = 1;
-        }
-        for (int r = 0; r < replicas; r++)
-            if (one.replica < 0 || r == one.replica) {
-                if (slow[one.rank * replicas + r] != 1)
-                    return pp_error_set(err, PP_EINVAL, "--slow %s: rank %ld was slowed before",
-                                        text, one.rank);
-                slow[one.rank * replicas + r] = one.factor;
-            }
-    }
+    PP_TRY(pp_slow_table(arena, config->slow, config->slow_count, &machine, &slow, err));
     perturbation->slow = slow;
     return PP_OK;
 }

@@ -4,7 +4,7 @@
 #include "core/file.h"
 #include "sim/commands.h"
 #include "sim/resolve.h"
-#include "sim/slow.h"
+#include "core/slow.h"
 
 #include <stdlib.h>
 #include <string.h>

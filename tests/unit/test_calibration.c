@@ -282,7 +282,8 @@ static struct pp_band band_of(const struct predict_case *c,
     struct pp_error err = {0};
 
     cr_assert_eq(pp_predict_band(calibration, c->program, is_in_situ ? NULL : c->stages,
-                                 case_costs(c), c->batch.replicas, seed, &band, &err),
+                                 case_costs(c), (struct pp_replicas){.count = c->batch.replicas},
+                                 seed, &band, &err),
                  PP_OK, "%s: %s", c->program->name, err.message);
     return band;
 }
@@ -301,7 +302,8 @@ static double predicted_s(const struct predict_case *c, const struct pp_calibrat
     for (int at = 0; at < c->program->stages * c->program->splits; at++)
         cr_assert(wires->op[PP_F][at].ps == 0 && wires->op[PP_U][at].ps == 0 &&
                   own.op[PP_F][at].ps > 0);
-    cr_assert_eq(pp_predict(c->arena, c->program, &own, c->batch.replicas, &prediction, &err),
+    cr_assert_eq(pp_predict(c->arena, c->program, &own,
+                            (struct pp_replicas){.count = c->batch.replicas}, &prediction, &err),
                  PP_OK, "%s", err.message);
     return prediction.step_s;
 }

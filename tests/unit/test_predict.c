@@ -86,7 +86,8 @@ static void prediction_is_the_evaluator(struct predict_case *c, int number)
 
     (void)number;
     fill(c, costs);
-    cr_assert_eq(pp_predict(c->arena, c->program, costs, c->batch.replicas, &prediction, &err),
+    cr_assert_eq(pp_predict(c->arena, c->program, costs,
+                            (struct pp_replicas){.count = c->batch.replicas}, &prediction, &err),
                  PP_OK, "%s: %s", c->program->name, err.message);
     cr_assert_eq(prediction.trace->replicas, c->batch.replicas);
     cr_assert_float_eq(prediction.metrics.iteration_s, prediction.step_s, 1e-15);
@@ -123,8 +124,9 @@ static void null_is_exact(const char *name, int ranks, int n)
     const double ideal_s = n * 14e-6, bubble = (ranks - 1.0) / (n + ranks - 1.0);
     const double null_s = pp_predict_null_s(c.program, c.schedule, costs);
     cr_assert_float_eq(null_s, ideal_s / (1 - bubble), 1e-17);
-    cr_assert_eq(pp_predict(arena, c.program, costs, 1, &prediction, &err), PP_OK, "%s",
-                 err.message);
+    cr_assert_eq(
+        pp_predict(arena, c.program, costs, (struct pp_replicas){.count = 1}, &prediction, &err),
+        PP_OK, "%s", err.message);
     cr_assert_float_eq(null_s, prediction.step_s, 1e-17);
     /* a program of no known schedule: as if it were one of these */
     cr_assert_float_eq(pp_predict_null_s(c.program, NULL, costs), null_s, 1e-17);

@@ -1,0 +1,55 @@
+# pipeexec: slow devices and wires, and durations that are given.
+# Executed and simulated steps are equal to the last digit.
+$ for s in 1f1b gpipe zb-h1 zbv chimera dualpipev "interleaved --vp 2"; do for w in "" "--slow 1=0.5" "--slow 0=0.8 --slow 3=1.25"; do pipesim --schedule $s --pp 4 --micro-batches 8 --unit F=1,B=2,C=0.1 $w --json | sed -n 's/.*"iteration_s": //p' > /tmp/pp-simulated; pipeexec --schedule $s --np 4 --micro-batches 8 --unit F=1,B=2,C=0.1 $w --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 4 --no-check --json > /tmp/pp-executed; sed -n 's/.*"step_s": //p' /tmp/pp-executed | head -1 | cmp - /tmp/pp-simulated && grep -E '"(structural_error_s|model_error_frac|slowdown_error_frac)"' /tmp/pp-executed; done; done | sort | uniq -c
+>      21   "model_error_frac": 0.0,
+>      14   "slowdown_error_frac": 0.0,
+>       7   "slowdown_error_frac": null,
+>      21   "structural_error_s": 0.0,
+$ rm /tmp/pp-simulated /tmp/pp-executed
+$ pipeexec --unit F=1,B=2 --slow 0=0.5 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 4 --no-check | grep -E '^  (clock|what-if|step|slowdown)'
+>   clock      virtual: ops and messages take what --unit says, in seconds
+>   what-if    --slow 0=0.5 --unit F=1,B=2
+>   step             51.0 s      51.0 s    +0.0 %   1 step
+>   slowdown        x 1.545     x 1.545    +0.0 %   by what-if
+$ for s in 1f1b "chimera --dp 2" "zbv --backend fake"; do pipeexec --schedule $s --slow 1=0.25 --link-bw '0-*=0.01' --link-bw '2-2=0.5' --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | grep -E '"(bit_equal|structural_error_s|what_if)"'; done | sort | uniq -c
+>       6     "bit_equal": true,
+>       3   "structural_error_s": 0.0,
+>       3   "what_if": "--slow 1=0.25 --link-bw 0-*=0.01 --link-bw 2-2=0.5",
+$ pipeexec --clock wall --slow 1=0.01 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["slowdown"] > 2)'
+> True
+$ pipeexec --slow 4=0.5
+! pipeexec: error: --slow 4=0.5: pipeline ranks are 0 to 3
+= 2
+$ pipeexec --slow 1.1=0.5
+! pipeexec: error: --slow 1.1=0.5: replicas are 0 to 0
+= 2
+$ pipeexec --slow 1=1e-9
+! pipeexec: error: --slow 1=1e-9: the factor is out of range: 0.001 to 1000
+= 2
+$ pipeexec --slow fast
+! pipeexec: error: --slow fast: expected RANK=FACTOR or RANK.REPLICA=FACTOR with a factor above 0, such as 3=0.8
+= 2
+$ pipeexec --clock wall --slow 1=2
+! pipeexec: error: --slow 1=2: on the wall clock a rank can be made slower, not faster; give a factor of at most 1, or --clock virtual
+= 2
+$ pipeexec --clock wall --link-bw 0-1=0.5
+! pipeexec: error: --link-bw 0-1=0.5 has no effect with --clock wall: messages take what they take
+= 2
+$ pipeexec --link-bw 0-1
+! pipeexec: error: --link-bw 0-1: expected RANK-RANK=FACTOR with a factor of 0.001 to 1000, such as 0-1=0.5 for what rank 0 sends to rank 1; * stands for any characters
+= 2
+$ pipeexec --link-bw 0-4=0.5
+! pipeexec: error: --link-bw 0-4=0.5: no wire has this name; they go from rank to rank, 0-0 to 3-3 (2-2: between replicas of rank 2); * stands for any characters
+= 2
+$ pipeexec --unit F=1 --link-bw 0-1=0.5
+! pipeexec: error: --link-bw 0-1=0.5 has no effect with --unit, where a message takes C units
+= 2
+$ pipeexec --unit F=1 --calibrate-on gpipe
+! pipeexec: error: --unit and --calibrate-on both say how long ops take; give one of them
+= 2
+$ pipeexec --unit F=1e6
+! pipeexec: error: --unit: a unit is a second, and 20 steps would take more than 4e+06 of them; give smaller numbers, as F=1e-3
+= 2
+$ pipeexec --unit X=1
+! pipeexec: error: --unit: unknown key 'X', known are F, B, I, W, C and FB (F=1,B=2 or F=1,I=1,W=1,C=0.1)
+= 2
