@@ -115,9 +115,10 @@ static void print_batch(const struct pp_exec_page *page, const struct pp_exec_ru
     if (b->granules > 1)
         used +=
             snprintf(text + used, sizeof(text) - (size_t)used, ", backwards of 1/%d", b->granules);
-    snprintf(text + used, sizeof(text) - (size_t)used, ", %s~tokens a step; %s, %s~bytes",
+    snprintf(text + used, sizeof(text) - (size_t)used, ", %s~tokens a step; %s, %s~%s",
              pp_units_print_count((int64_t)pp_batch_samples(b) * run->config.net.seq, tokens),
-             run->config.text.name, pp_units_print_count((int64_t)run->config.text.count, bytes));
+             run->config.text.name, pp_units_print_count((int64_t)run->config.text.count, bytes),
+             run->config.text.kind == PP_TOKENS_BYTES ? "bytes" : "tokens");
     paragraph(page, "data", text);
 }
 
@@ -137,7 +138,8 @@ static void print_machine(const struct pp_exec_page *page, const struct pp_exec_
     char text[PP_EXEC_TEXT_BYTES], latency[PP_UNITS_TEXT_BYTES], bandwidth[PP_UNITS_TEXT_BYTES];
 
     snprintf(text, sizeof(text), "%s, %d~%s; %s: %s", c->backend->name, workers,
-             workers == 1 ? c->transport->worker : c->transport->workers, c->precision, c->kernels->about());
+             workers == 1 ? c->transport->worker : c->transport->workers, c->precision,
+             c->kernels->about());
     paragraph(page, "machine", text);
     if (c->clock == PP_CLOCK_WALL) {
         paragraph(page, "clock", "wall: ranks share the cores of this machine");

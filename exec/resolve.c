@@ -98,8 +98,15 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_requ
     PP_TRY(pp_model_take(arena, request, "tiny", &config->model, err));
     const int seq = pp_request_int(request, "seq", config->model.seq);
     PP_TRY(pp_net_from_model(&config->model, seq, &config->net, err));
-    return pp_text_load(arena, pp_request_text(request, "data", NULL), seq, config->net.vocab,
-                        &config->text, err);
+    const enum pp_token_kind tokens =
+        (enum pp_token_kind)pp_request_int(request, "tokens", PP_TOKENS_BYTES);
+    const char *data = pp_request_text(request, "data", NULL);
+    if (tokens != PP_TOKENS_BYTES && !data)
+        return pp_error_set(err, PP_EINVAL,
+                            "--tokens %s: the built-in text is read by bytes; give "
+                            "--data FILE",
+                            pp_request_text(request, "tokens", ""));
+    return pp_text_load(arena, data, tokens, seq, config->net.vocab, &config->text, err);
 }
 
 static double number(const struct pp_request *request, const char *name, double usual)

@@ -6,9 +6,9 @@
 
 /* Options that are recorded as they were given. */
 static const char *const GIVEN[] = {
-    "model",        "layers",    "hidden",    "heads",     "kv-heads",   "ffn",    "mlp",
-    "vocab",        "positions", "embedding", "data",      "lr",         "min-lr", "lr-warmup",
-    "weight-decay", "clip",      "seed",      "precision", "exact-grad",
+    "model",     "layers",       "hidden",    "heads", "kv-heads",  "ffn",        "mlp",
+    "vocab",     "positions",    "embedding", "data",  "tokens",    "lr",         "min-lr",
+    "lr-warmup", "weight-decay", "clip",      "seed",  "precision", "exact-grad",
 };
 enum { GIVEN_COUNT = sizeof GIVEN / sizeof *GIVEN, RESOLVED_COUNT = 4 };
 

@@ -1,4 +1,4 @@
-/* exec/text.h — what is trained on: bytes of a file, and which of them a sample holds. */
+/* exec/text.h — what is trained on: tokens of a file, and which of them a sample holds. */
 #ifndef PP_EXEC_TEXT_H
 #define PP_EXEC_TEXT_H
 
@@ -8,17 +8,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* In the order of the choices of --tokens. */
+enum pp_token_kind {
+    PP_TOKENS_BYTES, /* a token each */
+    PP_TOKENS_U16, /* a shard as llm.c writes them: little-endian, a header of 256 int32 (20240520,
+                    * 1, number of tokens), then 16 bits a token */
+    PP_TOKEN_KINDS
+};
+
 struct pp_text {
     const char *name; /* file, or "built-in text" */
     const unsigned char *bytes;
-    size_t count;
+    size_t count; /* tokens */
+    enum pp_token_kind kind;
 };
 /* NULL: the text that is built in; "-": standard input; ".gz" is decompressed. PP_EFAIL for a file
  * that cannot be read; PP_EINVAL for one that is empty, or too short for a sample of seq tokens and
- * its target, or has a byte beyond vocab - 1, with the offset and the smallest vocabulary that
- * would do. */
-enum pp_status pp_text_load(struct pp_arena *arena, const char *path, int seq, int vocab,
-                            struct pp_text *text, struct pp_error *err);
+ * its target, or has a token beyond vocab - 1, with its place and the smallest vocabulary that
+ * would do, or is no shard where one is expected. */
+enum pp_status pp_text_load(struct pp_arena *arena, const char *path, enum pp_token_kind kind,
+                            int seq, int vocab, struct pp_text *text, struct pp_error *err);
 /* Sample `index` of step `step`: seq tokens, and targets shifted by one. A pure function of the
  * arguments: which rank asks, and in how many replicas, does not matter. */
 void pp_text_sample(const struct pp_text *text, uint64_t seed, int64_t step, int64_t index, int seq,

@@ -56,3 +56,13 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 1 --checkpo
 ! pipeexec: warning: no checkpoint: cannot write /tmp/pp-v/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
 ! pipeexec: error: cannot write /tmp/pp-v/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
 $ rm -r /tmp/pp-[tuv] /tmp/pp-text
+# A shard of tokens, and the same again from a checkpoint.
+$ python3 -c 'import array, sys; sys.stdout.buffer.write(array.array("i", [20240520, 1, 400] + [0] * 253).tobytes() + array.array("H", [i * i % 997 for i in range(400)]).tobytes())' > /tmp/pp-shard.bin; pipeexec --data /tmp/pp-shard.bin --tokens u16 --vocab 997 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --exact-grad --steps 3 --check --checkpoint /tmp/pp-w --checkpoint-every 1 | grep -A1 '^  data'; pipeexec --resume /tmp/pp-w/step-000000002 --np 2 --check --json | grep -E '"(bit_equal|data)"'; rm -r /tmp/pp-w /tmp/pp-shard.bin
+>   data       8* micro-batches of 2 samples, 256 tokens a step;
+>              /tmp/pp-shard.bin, 400 tokens
+>   "data": "/tmp/pp-shard.bin",
+>     "bit_equal": true,
+>     "bit_equal": true,
+$ pipeexec --tokens u16
+! pipeexec: error: --tokens u16: the built-in text is read by bytes; give --data FILE
+= 2

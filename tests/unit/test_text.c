@@ -27,7 +27,8 @@ TestSuite(text, .init = set_up, .fini = tear_down);
 enum { SEQ = 64, VOCAB = 256 };
 
 /* Load `length` bytes through a file; its name is "F" in the message. */
-static enum pp_status load(const void *bytes, size_t length, int seq, int vocab)
+static enum pp_status load_kind(const void *bytes, size_t length, enum pp_token_kind kind, int seq,
+                                int vocab)
 {
     char path[] = "/tmp/pp-test-text-XXXXXX";
     const int fd = mkstemp(path);
@@ -36,7 +37,7 @@ static enum pp_status load(const void *bytes, size_t length, int seq, int vocab)
     cr_assert_eq(write(fd, bytes, length), (ssize_t)length);
     close(fd);
     err = (struct pp_error){0};
-    const enum pp_status status = pp_text_load(arena, path, seq, vocab, &text, &err);
+    const enum pp_status status = pp_text_load(arena, path, kind, seq, vocab, &text, &err);
     unlink(path);
     if (!strncmp(err.message, path, strlen(path)))
         memmove(err.message + 1, err.message + strlen(path),
@@ -45,9 +46,14 @@ static enum pp_status load(const void *bytes, size_t length, int seq, int vocab)
     return status;
 }
 
+static enum pp_status load(const void *bytes, size_t length, int seq, int vocab)
+{
+    return load_kind(bytes, length, PP_TOKENS_BYTES, seq, vocab);
+}
+
 Test(text, what_is_built_in_is_plain_english)
 {
-    cr_assert_eq(pp_text_load(arena, NULL, SEQ, 128, &text, &err), PP_OK);
+    cr_assert_eq(pp_text_load(arena, NULL, PP_TOKENS_BYTES, SEQ, 128, &text, &err), PP_OK);
     cr_assert_str_eq(text.name, "built-in text");
     cr_assert(text.count >= 60000 && text.count <= 120000);
     for (size_t i = 0; i < text.count; i++)
@@ -62,6 +68,74 @@ Test(text, bytes_of_a_file_are_tokens)
     pp_text_sample(&text, 1, 2, 3, 5, ids, targets);
     cr_assert_arr_eq(ids, ((int32_t[]){255, 0, ' ', 'a', 'b'}), sizeof ids);
     cr_assert_arr_eq(targets, ((int32_t[]){0, ' ', 'a', 'b', 'c'}), sizeof targets);
+}
+
+/* A shard as llm.c writes them, with `stated` in its header. */
+enum { HEADER_BYTES = 1024, TOKENS = 6 };
+static size_t make_shard(unsigned char *shard, uint32_t version, uint32_t stated)
+{
+    static const uint16_t tokens[TOKENS] = {50256, 0, 1, 255, 256, 12345};
+    const uint32_t header[3] = {20240520, version, stated};
+
+    memset(shard, 0, HEADER_BYTES);
+    for (int i = 0; i < 3; i++)
+        for (int b = 0; b < 4; b++)
+            shard[4 * i + b] = (unsigned char)(header[i] >> 8 * b);
+    for (int i = 0; i < TOKENS; i++) {
+        shard[HEADER_BYTES + 2 * i] = (unsigned char)tokens[i];
+        shard[HEADER_BYTES + 2 * i + 1] = (unsigned char)(tokens[i] >> 8);
+    }
+    return HEADER_BYTES + 2 * TOKENS;
+}
+
+Test(text, shards_hold_tokens_of_16_bits)
+{
+    unsigned char shard[HEADER_BYTES + 2 * TOKENS];
+    const size_t bytes = make_shard(shard, 1, TOKENS);
+    int32_t ids[TOKENS - 1], targets[TOKENS - 1];
+
+    cr_assert_eq(load_kind(shard, bytes, PP_TOKENS_U16, TOKENS - 1, 50257), PP_OK, "%s",
+                 err.message);
+    cr_assert_eq(text.count, TOKENS);
+    pp_text_sample(&text, 1, 2, 3, TOKENS - 1, ids, targets);
+    cr_assert_arr_eq(ids, ((int32_t[]){50256, 0, 1, 255, 256}), sizeof ids);
+    cr_assert_arr_eq(targets, ((int32_t[]){0, 1, 255, 256, 12345}), sizeof targets);
+    const uint32_t crc = pp_text_crc(&text);
+    shard[bytes - 1] ^= 1;
+    cr_assert_eq(load_kind(shard, bytes, PP_TOKENS_U16, TOKENS - 1, 50257), PP_OK);
+    cr_assert_neq(pp_text_crc(&text), crc);
+    cr_assert_eq(load_kind(shard, bytes, PP_TOKENS_U16, TOKENS, 50257), PP_EINVAL);
+    cr_assert_str_eq(err.message,
+                     "F has 6 tokens: a sample of 6 tokens and its target takes 7; the "
+                     "longest sequence that it allows is 5");
+    cr_assert_eq(load_kind(shard, bytes, PP_TOKENS_U16, 2, 50256), PP_EINVAL);
+    cr_assert_str_eq(err.message,
+                     "F has token 50256 at offset 0, but the model has a vocabulary of "
+                     "50256; the smallest that would do is 50257");
+}
+
+Test(text, what_is_no_shard_says_why)
+{
+    unsigned char shard[HEADER_BYTES + 2 * TOKENS];
+    const size_t bytes = make_shard(shard, 1, TOKENS);
+
+    for (size_t length = 0; length < bytes; length++)
+        cr_assert_eq(load_kind(shard, length, PP_TOKENS_U16, 2, 50257), PP_EINVAL, "%zu bytes",
+                     length);
+    cr_assert_str_eq(err.message,
+                     "F:8: its header says 6 tokens, that is 12 bytes behind the header, "
+                     "but 11 follow");
+    make_shard(shard, 7, TOKENS);
+    cr_assert_eq(load_kind(shard, bytes, PP_TOKENS_U16, 2, 50257), PP_EINVAL);
+    cr_assert_eq(strncmp(err.message, "F:4: version 7 ", 15), 0, "%s", err.message);
+    make_shard(shard, 1, UINT32_MAX);
+    cr_assert_eq(load_kind(shard, bytes, PP_TOKENS_U16, 2, 50257), PP_EINVAL);
+    make_shard(shard, 1, 0);
+    cr_assert_eq(load_kind(shard, HEADER_BYTES, PP_TOKENS_U16, 2, 50257), PP_EINVAL);
+    cr_assert_str_eq(err.message, "F is empty: a sample of 2 tokens and its target takes 3 tokens");
+    shard[0] ^= 1;
+    cr_assert_eq(load_kind(shard, bytes, PP_TOKENS_U16, 2, 50257), PP_EINVAL);
+    cr_assert_not_null(strstr(err.message, "does not begin with the number 20240520"));
 }
 
 Test(text, empty_and_short_files_are_refused_with_what_would_do)
@@ -81,15 +155,16 @@ Test(text, bytes_beyond_the_vocabulary_are_refused_with_their_place)
     cr_assert_str_eq(err.message, "F has byte 195 at offset 3, but the model has a vocabulary of "
                                   "128; the smallest that would do is 196");
     cr_assert_eq(load("abc\xc3\xa4\xc3\xbc", 7, 2, 196), PP_OK);
-    cr_assert_eq(pp_text_load(arena, NULL, SEQ, 100, &text, &err), PP_EINVAL);
+    cr_assert_eq(pp_text_load(arena, NULL, PP_TOKENS_BYTES, SEQ, 100, &text, &err), PP_EINVAL);
     cr_assert_eq(strncmp(err.message, "built-in text has byte ", 23), 0, "%s", err.message);
 }
 
 Test(text, what_cannot_be_read_says_why)
 {
-    cr_assert_eq(pp_text_load(arena, "/nonexistent/text", SEQ, VOCAB, &text, &err), PP_EFAIL);
+    cr_assert_eq(pp_text_load(arena, "/nonexistent/text", PP_TOKENS_BYTES, SEQ, VOCAB, &text, &err),
+                 PP_EFAIL);
     cr_assert_str_eq(err.message, "cannot open /nonexistent/text: No such file or directory");
-    cr_assert_eq(pp_text_load(arena, "/tmp", SEQ, VOCAB, &text, &err), PP_EFAIL);
+    cr_assert_eq(pp_text_load(arena, "/tmp", PP_TOKENS_BYTES, SEQ, VOCAB, &text, &err), PP_EFAIL);
     cr_assert_str_eq(err.message, "cannot read /tmp: Is a directory");
 }
 
@@ -105,7 +180,7 @@ static int64_t sample(uint64_t seed, int64_t step, int64_t index)
 
 Test(text, samples_depend_on_seed_step_and_index_alone)
 {
-    cr_assert_eq(pp_text_load(arena, NULL, 4, VOCAB, &text, &err), PP_OK);
+    cr_assert_eq(pp_text_load(arena, NULL, PP_TOKENS_BYTES, 4, VOCAB, &text, &err), PP_OK);
     const int64_t drawn = sample(1, 5, 7);
     int differing = 0;
 
