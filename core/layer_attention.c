@@ -60,8 +60,9 @@ static void add_core_traffic(struct pp_layer_kernels *list, double values,
 static void add_fused(struct pp_layer_kernels *list, struct shape s)
 {
     const bool is_backward = list->pass == PP_PASS_I;
-    /* The block on the diagonal of a causal mask is computed whole. */
-    const double keys = s.keys + (list->in->model->is_causal ? block_queries / 2 : 0);
+    /* The block on the diagonal of a causal mask is computed whole, and that on a window's edge. */
+    const double keys = s.keys + (list->in->model->is_causal ? block_queries / 2 : 0) +
+                        (list->work.is_near ? block_queries / 2 : 0);
     const double flops = 4 * list->work.tokens * fmin(keys, list->in->layout.seq) * s.width;
     const double operands = list->work.tokens * 2 * (s.width + s.kv_width) * list->value_bytes;
 

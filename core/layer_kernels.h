@@ -10,6 +10,7 @@
 struct pp_work {
     double tokens;  /* of all samples of the micro-batch: batch * seq / (cp * splits) */
     double context; /* keys each query multiplies with, on average */
+    bool is_near;   /* they are the near ones of a window: its far edge is computed whole, too */
 };
 
 /* A layer's share of F, of I (input gradient), of W (weight gradient). A recomputation is an F. */

@@ -35,6 +35,15 @@ struct pp_latent {
     int rope_dim, value_dim;
 };
 
+/* Queries that meet no keys but near ones: their own and those before it, `keys` together, in every
+ * block but the first `full_first` and every `full_every`-th (the n-th, 2n-th, ...; 0 = none). */
+struct pp_window {
+    int keys; /* 0 = every block meets all keys */
+    int full_every, full_first;
+    bool is_chunked; /* samples are cut into chunks of so many keys, and a query meets those of its
+                      * own (Llama 4) */
+};
+
 struct pp_model {
     const char *name;   /* preset name or file */
     const char *family; /* "gpt2", "llama", "bert", ... */
@@ -55,6 +64,7 @@ struct pp_model {
     int norms_per_layer;
     struct pp_experts experts;
     struct pp_latent latent;
+    struct pp_window window;
     int mtp; /* multi-token prediction: further blocks behind the last that predict further tokens,
               * each with a projection of 2h to h and the head once more (DeepSeek-V3, section 2.2)
               */
@@ -74,6 +84,12 @@ enum pp_layer_kind {
 };
 /* Of the `count` blocks from `first` on, those that are mixtures of experts. */
 int pp_model_moe_blocks(const struct pp_model *model, int first, int count);
+/* Does block `block`, from 0, meet near keys only? Of `count` blocks from `first` on, how many? */
+bool pp_model_is_windowed(const struct pp_model *model, int block);
+int pp_model_windowed_blocks(const struct pp_model *model, int first, int count);
+/* Keys that the queries at positions [from, to) of a causal sample meet in such a block, on
+ * average: of a whole sample of s tokens and a window of w <= s keys, w - w^2 / 2s. */
+double pp_model_window_keys(const struct pp_window *window, double from, double to);
 /* The kind of the last block, which MTP repeats. */
 enum pp_layer_kind pp_model_last_kind(const struct pp_model *model);
 /* Parameters of one layer (HEAD excludes a tied matrix). */
@@ -92,10 +108,14 @@ double pp_model_attention_matrices(const struct pp_model *model);
 
 enum pp_flops_rule { PP_FLOPS_MEGATRON, PP_FLOPS_PALM, PP_FLOPS_CAUSAL };
 extern const char *const pp_flops_rule_names[]; /* NULL-terminated */
+/* Keys that a query of a sample of `seq` tokens meets by such a rule, on average over all blocks.
+ */
+double pp_model_keys_met(const struct pp_model *model, double seq, enum pp_flops_rule rule);
 /* Forward flops of one layer for `batch` sequences of `seq` tokens. MEGATRON counts all matrix
- * multiplications with full attention (Narayanan SC'21 appendix), CAUSAL halves attention where the
- * model is causal, PALM is 2 per parameter and token without embedding lookup plus full attention
- * (Chowdhery et al. 2022, appendix B). A backward is twice a forward. */
+ * multiplications with full attention (Narayanan SC'21 appendix), CAUSAL counts the keys that
+ * causal queries meet (half of them; in windows fewer, on average over all blocks), PALM is 2 per
+ * parameter and token without embedding lookup plus full attention (Chowdhery et al. 2022, appendix
+ * B). A backward is twice a forward. */
 double pp_model_layer_flops(const struct pp_model *model, enum pp_layer_kind kind, double batch,
                             double seq, enum pp_flops_rule rule);
 /* Model flops of one sample's forward and backward (no recomputation). */

@@ -8,9 +8,7 @@ enum { LONG_SEQ = 8192 };
 
 /* Fields that would change a prediction and are not modeled: named in the notes when present. */
 static const char *const unused[] = {
-    "sliding_window",
     "rope_scaling",
-    "layer_types",
     "quantization_config",
     "torch_dtype",
     "dtype",
@@ -171,20 +169,19 @@ static const char *value_of(struct pp_arena *arena, const json_t *value)
     return pp_arena_printf(arena, " %s", text);
 }
 
-/* Qwen keeps the size of a window that it does not use. */
-static bool is_switched_off(json_t *object, const char *key)
-{
-    return strcmp(key, "sliding_window") == 0 &&
-           json_is_false(json_object_get(object, "use_sliding_window"));
-}
-
-static const char *notes_of(struct pp_arena *arena, json_t *root, json_t *object, int *seq)
+static const char *notes_of(struct pp_arena *arena, json_t *root, json_t *object,
+                            const struct pp_model *model, int *seq)
 {
     const char *notes = "", *separator = "not used: ";
 
+    if (model->window.keys == 0 && pp_model_has_windows(object)) {
+        notes = "not used: layer_types";
+        separator = ", ";
+    }
+
     for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
         json_t *place = is_present(object, unused[i]) ? object : root;
-        if (!is_present(place, unused[i]) || is_switched_off(place, unused[i]))
+        if (!is_present(place, unused[i]))
             continue;
         notes = pp_arena_printf(arena, "%s%s%s%s", notes, separator, unused[i],
                                 value_of(arena, json_object_get(place, unused[i])));
@@ -224,7 +221,8 @@ static enum pp_status read_model(struct pp_arena *arena, const struct pp_model_r
         PP_TRY(read_encoder(r, &m));
     if (strcmp(family->type, "opt") == 0)
         PP_TRY(check_opt(r, &m));
-    m.notes = notes_of(arena, root, r->object, &m.seq);
+    PP_TRY(pp_model_read_window(r, family, &m));
+    m.notes = notes_of(arena, root, r->object, &m, &m.seq);
     if (pp_model_check(&m, r->err) != PP_OK)
         return pp_error_prefix(r->err, "%s: ", r->json->name);
     *model = m;

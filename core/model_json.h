@@ -18,6 +18,14 @@ struct pp_model_family {
     int head_dim;            /* 0 = hidden size / heads */
     int norms;               /* of a block; 0 = 2 */
     const char *bias_key;    /* switch of attention's biases, NULL = none */
+    /* attention windows: by the configuration class of the family */
+    const char *window_key;  /* of their width, NULL = none */
+    int window;              /* where the file does not have it; null there means none */
+    bool has_window_switch;  /* off unless "use_sliding_window" says so */
+    int full_every;          /* so many blocks a full one, where the file does not say; 0 = none */
+    const char *pattern_key; /* "full_every" of a file, NULL = none */
+    const char *switched_from; /* the first block with a window, NULL = 0 */
+    bool is_chunked;
 };
 
 /* A document being read; `object` is the part that describes the text model. */
@@ -44,6 +52,13 @@ enum pp_status pp_model_read_bool(const struct pp_model_reader *r, const char *k
  * dense blocks that are not modeled. */
 enum pp_status pp_model_read_experts(const struct pp_model_reader *r, const char *type,
                                      struct pp_model *model);
+/* Attention windows; a "layer_types" that no rule gives stays in the notes, and all blocks are
+ * full.
+ */
+enum pp_status pp_model_read_window(const struct pp_model_reader *r,
+                                    const struct pp_model_family *family, struct pp_model *model);
+/* Does "layer_types" name blocks without full attention? */
+bool pp_model_has_windows(json_t *object);
 /* Ranks and widths of latent attention, where the file has them. */
 enum pp_status pp_model_read_latent(const struct pp_model_reader *r, struct pp_model *model);
 

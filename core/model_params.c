@@ -212,14 +212,14 @@ static double block_flops(const struct pp_model *m, enum pp_layer_kind kind, dou
     /* With --params the matrices are scaled to the size that was given. */
     const double params = pp_model_layer_params(m, kind),
                  scale = kind == PP_LAYER_BLOCK ? params / block_params(m, kind) : 1;
-    const double attention = 4 * tokens * seq * pp_model_attention_width(m);
+    const double attention =
+        4 * tokens * pp_model_keys_met(m, seq, rule) * pp_model_attention_width(m);
     const double idle =
         kind == PP_LAYER_MOE ? (m->experts.count - m->experts.top_k) * expert_params(m) : 0;
 
     if (rule == PP_FLOPS_PALM)
         return 2 * tokens * (params - idle) + attention;
-    return 2 * tokens * block_matrices(m, kind) * scale +
-           (rule == PP_FLOPS_CAUSAL && m->is_causal ? attention / 2 : attention);
+    return 2 * tokens * block_matrices(m, kind) * scale + attention;
 }
 
 static double head_flops(const struct pp_model *m, double tokens, enum pp_flops_rule rule)

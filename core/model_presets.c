@@ -37,19 +37,20 @@
         .seq = (s), LLAMA_SHAPE                                                                    \
     }
 
-#define GEMMA(preset, l, h, a, kv, d, f, norms, text)                                              \
+#define GEMMA(preset, l, h, a, kv, d, f, text, ...)                                                \
     {                                                                                              \
         .name = (preset), .family = "gemma", .source = (text),                                     \
         DIMENSIONS(l, h, a, kv, d, f, 256000), .seq = 8192, .is_tied = true, DECODER_SHAPE,        \
-        .norms_per_layer = (norms)                                                                 \
+        __VA_ARGS__                                                                                \
     }
+#define GEMMA2_SHAPE .norms_per_layer = 4, .window = {.keys = 4096, .full_every = 2}
 #define GPT_OSS(preset, l, e)                                                                      \
     {                                                                                              \
         .name = (preset), .family = "gpt-oss",                                                     \
-        .source = "OpenAI 2025 (gpt-oss), table 1; published config.json; attention windows of "   \
-                  "every other block are not modeled",                                             \
+        .source = "OpenAI 2025 (gpt-oss), table 1; published config.json",                         \
         DIMENSIONS(l, 2880, 64, 8, 64, 2880, 201088), .seq = 4096, .has_bias_attn_qkv = true,      \
         .has_bias_attn_out = true, .has_bias_mlp = true, .has_sinks = true,                        \
+        .window = {.keys = 128, .full_every = 2},                                                  \
         .experts = {.count = (e), .top_k = 4, .ffn = 2880, .has_router_bias = true}, LLAMA_SHAPE   \
     }
 /* As measured by its makers: learned positions as long as the sample. */
@@ -86,8 +87,8 @@
 #define SC21        "Narayanan et al. SC'21, table 1; vocabulary padded as in Megatron-LM"
 #define KORTHIKANTI "Korthikanti et al. 2022, table 3; vocabulary padded as in Megatron-LM"
 #define LLAMA1      "Touvron et al. 2023 (LLaMA), table 2; published config.json"
-#define LLAMA4                                                                                     \
-    "Meta 2025 (Llama 4); published config.json, text model; bounded attention is not modeled"
+#define LLAMA4      "Meta 2025 (Llama 4); published config.json, text model"
+#define CHUNKS      .window = {.keys = 8192, .full_every = 4, .is_chunked = true}
 #define NEMO                                                                                       \
     "NeMo framework, GPT configurations of its launcher; vocabulary padded as in Megatron-LM"
 #define NEMOTRON_CODE "NeMo framework, nemo/collections/llm/gpt/model/nemotron.py"
@@ -194,19 +195,16 @@ const struct pp_model pp_model_presets[] = {
                  .group_limit = 4,
                  .has_router_bias = true},
      LLAMA_SHAPE},
-    GEMMA("gemma-2b", 18, 2048, 8, 1, 256, 16384, 2,
-          "Gemma Team 2024, table 1; published config.json"),
-    GEMMA("gemma-7b", 28, 3072, 16, 16, 256, 24576, 2,
-          "Gemma Team 2024, table 1; published config.json"),
-    GEMMA("gemma2-27b", 46, 4608, 32, 16, 128, 36864, 4,
-          "Gemma Team 2024 (Gemma 2), table 1; published config.json; attention windows of every "
-          "other block are not modeled"),
-    GEMMA("gemma2-2b", 26, 2304, 8, 4, 256, 9216, 4,
-          "Gemma Team 2024 (Gemma 2), table 1; published config.json; attention windows of every "
-          "other block are not modeled"),
-    GEMMA("gemma2-9b", 42, 3584, 16, 8, 256, 14336, 4,
-          "Gemma Team 2024 (Gemma 2), table 1; published config.json; attention windows of every "
-          "other block are not modeled"),
+    GEMMA("gemma-2b", 18, 2048, 8, 1, 256, 16384, "Gemma Team 2024, table 1; published config.json",
+          .norms_per_layer = 2),
+    GEMMA("gemma-7b", 28, 3072, 16, 16, 256, 24576,
+          "Gemma Team 2024, table 1; published config.json", .norms_per_layer = 2),
+    GEMMA("gemma2-27b", 46, 4608, 32, 16, 128, 36864,
+          "Gemma Team 2024 (Gemma 2), table 1; published config.json", GEMMA2_SHAPE),
+    GEMMA("gemma2-2b", 26, 2304, 8, 4, 256, 9216,
+          "Gemma Team 2024 (Gemma 2), table 1; published config.json", GEMMA2_SHAPE),
+    GEMMA("gemma2-9b", 42, 3584, 16, 8, 256, 14336,
+          "Gemma Team 2024 (Gemma 2), table 1; published config.json", GEMMA2_SHAPE),
     {.name = "glm-130b",
      .family = "glm",
      .source = "Zeng et al. 2022 (GLM-130B), table 11; vocabulary of its code",
@@ -318,6 +316,7 @@ const struct pp_model pp_model_presets[] = {
      DIMENSIONS(48, 5120, 40, 8, 128, 16384, 202048),
      .seq = 8192,
      .experts = {.count = 128, .top_k = 1, .ffn = 8192, .shared_ffn = 8192, .every = 2},
+     CHUNKS,
      LLAMA_SHAPE},
     {.name = "llama4-scout",
      .family = "llama",
@@ -325,10 +324,16 @@ const struct pp_model pp_model_presets[] = {
      DIMENSIONS(48, 5120, 40, 8, 128, 8192, 202048),
      .seq = 8192,
      .experts = {.count = 16, .top_k = 1, .ffn = 8192, .shared_ffn = 8192},
+     CHUNKS,
      LLAMA_SHAPE},
     OWN_GPT("mini", 8, 256, 8, 128, true),
-    LLAMA("mistral-7b", 32, 4096, 32, 8, 14336, 32000, 8192,
-          "Jiang et al. 2023; published config.json; its attention window is not modeled"),
+    {.name = "mistral-7b",
+     .family = "llama",
+     .source = "Jiang et al. 2023; published config.json",
+     DIMENSIONS(32, 4096, 32, 8, 128, 14336, 32000),
+     .seq = 8192,
+     .window = {.keys = 4096},
+     LLAMA_SHAPE},
     {.name = "mixtral-8x22b",
      .family = "mixtral",
      .source = "Jiang et al. 2024 (Mixtral); published config.json",

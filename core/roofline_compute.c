@@ -22,6 +22,19 @@ struct pp_work pp_roofline_work(const struct pp_cost_inputs *in, int split)
     return work;
 }
 
+struct pp_work pp_roofline_near_work(const struct pp_cost_inputs *in, int split)
+{
+    const struct pp_window *window = &in->model->window;
+    const double length = (double)in->layout.seq / in->splits;
+    struct pp_work work = pp_roofline_work(in, split);
+
+    if (window->keys == 0 || in->cluster->device.is_attention_unfused)
+        return work;
+    work.is_near = window->keys < in->layout.seq;
+    work.context = pp_model_window_keys(window, split * length, (split + 1) * length);
+    return work;
+}
+
 /* Kernels with the share of each that counts. */
 static struct pp_compute sum_of(const struct pp_layer_kernels *list, unsigned modules,
                                 double (*share)(const struct pp_kernel *, unsigned modules))

@@ -8,19 +8,35 @@
 
 /* ---- layers of a stage ----------------------------------------------------------------------- */
 
+static int first_block(const struct pp_cost_inputs *in, int stage)
+{
+    int first = 0;
+
+    for (int s = 0; s < stage; s++)
+        first += in->blocks_per_stage[s];
+    return first;
+}
+
+static void count_windowed(const struct pp_model *m, int first, int count,
+                           struct pp_stage_layers *layers)
+{
+    for (int i = first; i < first + count; i++)
+        if (pp_model_is_windowed(m, i))
+            layers->windowed[pp_model_moe_blocks(m, i, 1) ? PP_LAYER_MOE : PP_LAYER_BLOCK]++;
+}
+
 struct pp_stage_layers pp_roofline_stage_layers(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_model *m = in->model;
+    const bool is_alike = m->experts.count == 0 && m->window.keys == 0;
+    const int first = is_alike ? 0 : first_block(in, stage),
+              moe = pp_model_moe_blocks(m, first, in->blocks_per_stage[stage]);
     struct pp_stage_layers layers = {
         .count = {[PP_LAYER_EMBEDDING] = pp_roofline_end_share(in, PP_LAYER_EMBEDDING, stage),
                   [PP_LAYER_HEAD] = pp_roofline_end_share(in, PP_LAYER_HEAD, stage)}};
-    int first = 0, moe = 0;
 
-    if (m->experts.count > 0) {
-        for (int s = 0; s < stage; s++)
-            first += in->blocks_per_stage[s];
-        moe = pp_model_moe_blocks(m, first, in->blocks_per_stage[stage]);
-    }
+    if (m->window.keys > 0)
+        count_windowed(m, first, in->blocks_per_stage[stage], &layers);
     layers.count[PP_LAYER_MOE] = moe;
     layers.count[PP_LAYER_BLOCK] = in->blocks_per_stage[stage] - moe;
     if (stage == in->stages - 1)

@@ -278,6 +278,7 @@ void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *co
         pp_roofline_explain_kernels(in, PP_LAYER_BLOCK, "block", out);
     if (in->model->experts.count > 0)
         pp_roofline_explain_kernels(in, PP_LAYER_MOE, "mixture", out);
+    pp_roofline_explain_window(in, out);
     pp_roofline_explain_kernels(in, PP_LAYER_HEAD, "head", out);
     pp_roofline_explain_kernels(in, PP_LAYER_EMBEDDING, "embedding", out);
     explain_head(in, out);

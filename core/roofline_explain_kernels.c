@@ -63,3 +63,19 @@ void pp_roofline_explain_kernels(const struct pp_cost_inputs *in, enum pp_layer_
     for (int pass = 0; pass < PP_PASSES; pass++)
         explain_pass(in, kind, what, (enum pp_pass)pass, out);
 }
+
+void pp_roofline_explain_window(const struct pp_cost_inputs *in, FILE *out)
+{
+    const struct pp_model *m = in->model;
+    const struct pp_work full = pp_roofline_work(in, 0), near = pp_roofline_near_work(in, 0);
+
+    if (m->window.keys == 0)
+        return;
+    fprintf(out,
+            "  windows: in %d of %d blocks a query meets %s of %d keys: c = %.0f, else %.0f;\n"
+            "    forward %s, else %s between the projections\n",
+            pp_model_windowed_blocks(m, 0, m->layers), m->layers,
+            m->window.is_chunked ? "its chunk" : "the last", m->window.keys, near.context,
+            full.context, TIME(pp_roofline_attention(in, near).s),
+            TIME(pp_roofline_attention(in, full).s));
+}

@@ -19,6 +19,9 @@ struct pp_compute {
 double pp_dtype_bytes(const struct pp_device *device); /* of parameters and activations */
 /* Work of sequence split `split`; later splits of a causal model see more keys. */
 struct pp_work pp_roofline_work(const struct pp_cost_inputs *in, int split);
+/* The same in a block whose queries meet near keys only. Kernels that store all scores save nothing
+ * by it: they mask what is far. */
+struct pp_work pp_roofline_near_work(const struct pp_cost_inputs *in, int split);
 /* All kernels of one layer in one pass. */
 struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                     struct pp_work work, enum pp_pass pass);
@@ -44,6 +47,8 @@ void pp_roofline_fill_split(const struct pp_cost_inputs *in, const double *recom
 /* For --explain: the kernels of a layer in each pass. */
 void pp_roofline_explain_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                  const char *what, FILE *out);
+/* Of a model with windows: keys that a query meets in them, and their attention. */
+void pp_roofline_explain_window(const struct pp_cost_inputs *in, FILE *out);
 
 /* ---- communication ----------------------------------------------------------------------- */
 
@@ -161,6 +166,7 @@ struct pp_expert_work pp_roofline_expert_work(const struct pp_cost_inputs *in, s
 /* Layers of a stage by kind; of the embedding and the head perhaps a part. */
 struct pp_stage_layers {
     double count[PP_LAYER_KINDS];
+    double windowed[PP_LAYER_KINDS]; /* of them, those whose queries meet near keys only */
 };
 struct pp_stage_layers pp_roofline_stage_layers(const struct pp_cost_inputs *in, int stage);
 /* Devices that hold the experts of a block between them, and those that hold the same ones. */

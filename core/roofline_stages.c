@@ -121,11 +121,15 @@ static struct sum selected_sum(const struct pp_cost_inputs *in, enum pp_layer_ki
                         .launches = selected.launches};
 }
 
-/* Every kind of layer in every pass over one split: computed once, then only added up. */
-struct layers {
+/* Every kind of layer over one split, of blocks with full attention and, where the model has them,
+ * those with a window: computed once, then only added up. */
+struct kinds {
     struct sum sum[PP_LAYER_KINDS][PP_PASSES];
     struct sum again[PP_LAYER_KINDS]; /* what R computes of a block that is recomputed */
-    double gap_s;                     /* of a stage's F, and of its backward */
+};
+struct layers {
+    struct kinds full, near;
+    double gap_s; /* of a stage's F, and of its backward */
     struct pp_work work;
 };
 
@@ -138,23 +142,33 @@ static bool occurs(const struct pp_model *model, enum pp_layer_kind kind)
     return kind != PP_LAYER_MOE || model->experts.count > 0;
 }
 
-static struct layers layers_of(const struct pp_cost_inputs *in, int split)
+static struct kinds kinds_of(const struct pp_cost_inputs *in, struct pp_work work)
 {
-    const struct pp_work work = pp_roofline_work(in, split);
-    const double gap_s = pp_roofline_framework(in)->op_gap_s / in->splits;
-    struct layers layers = {.gap_s = in->stages > 1 ? gap_s : 0, .work = work};
+    struct kinds kinds = {0};
 
     for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
         for (int pass = 0; pass < PP_PASSES && occurs(in->model, (enum pp_layer_kind)kind); pass++)
-            layers.sum[kind][pass] =
+            kinds.sum[kind][pass] =
                 layer_sum(in, (enum pp_layer_kind)kind, work, (enum pp_pass)pass);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         if (!occurs(in->model, blocks[i]))
             continue;
         else if (in->recompute == PP_RECOMPUTE_SELECTIVE)
-            layers.again[blocks[i]] = selected_sum(in, blocks[i], work);
+            kinds.again[blocks[i]] = selected_sum(in, blocks[i], work);
         else if (in->recompute != PP_RECOMPUTE_NONE)
-            layers.again[blocks[i]] = layers.sum[blocks[i]][PP_PASS_F];
+            kinds.again[blocks[i]] = kinds.sum[blocks[i]][PP_PASS_F];
+    return kinds;
+}
+
+static struct layers layers_of(const struct pp_cost_inputs *in, int split)
+{
+    const struct pp_work work = pp_roofline_work(in, split);
+    const double gap_s = pp_roofline_framework(in)->op_gap_s / in->splits;
+    struct layers layers = {
+        .full = kinds_of(in, work), .gap_s = in->stages > 1 ? gap_s : 0, .work = work};
+
+    if (in->model->window.keys > 0)
+        layers.near = kinds_of(in, pp_roofline_near_work(in, split));
     return layers;
 }
 
@@ -177,24 +191,39 @@ static struct sum stage_sum(const struct pp_cost_inputs *in, const struct layers
     struct sum sum = {0};
 
     for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
-        if (has_ends || (kind != PP_LAYER_EMBEDDING && kind != PP_LAYER_HEAD))
-            add_layers(&sum, &layers->sum[kind][pass], held.count[kind]);
-    const double vocab_s = pp_roofline_vocab_s(
-        in, layers->work, pass, held.count[PP_LAYER_BLOCK] * layers->sum[PP_LAYER_BLOCK][pass].s);
+        if (has_ends || (kind != PP_LAYER_EMBEDDING && kind != PP_LAYER_HEAD)) {
+            add_layers(&sum, &layers->full.sum[kind][pass], held.count[kind] - held.windowed[kind]);
+            add_layers(&sum, &layers->near.sum[kind][pass], held.windowed[kind]);
+        }
+    const double vocab_s =
+        pp_roofline_vocab_s(in, layers->work, pass,
+                            held.count[PP_LAYER_BLOCK] * layers->full.sum[PP_LAYER_BLOCK][pass].s);
     sum.s += vocab_s;
     sum.tp_s += vocab_s;
     return sum;
 }
 
-double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+static double kind_s(const struct pp_cost_inputs *in, const struct kinds *kinds,
+                     enum pp_layer_kind kind)
 {
-    const struct layers layers = layers_of(in, 0);
     const bool is_again = in->recompute != PP_RECOMPUTE_STAGE;
-    double s = is_again ? with_host_s(in, &layers.again[kind]) : 0;
+    double s = is_again ? with_host_s(in, &kinds->again[kind]) : 0;
 
     for (int pass = 0; pass < PP_PASSES; pass++)
-        s += with_host_s(in, &layers.sum[kind][pass]);
+        s += with_host_s(in, &kinds->sum[kind][pass]);
     return s;
+}
+
+double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+{
+    const struct pp_model *m = in->model;
+    const struct layers layers = layers_of(in, 0);
+    const double near_frac = (double)pp_model_windowed_blocks(m, 0, m->layers) / m->layers;
+
+    if (near_frac == 0 || (kind != PP_LAYER_BLOCK && kind != PP_LAYER_MOE))
+        return kind_s(in, &layers.full, kind);
+    return (1 - near_frac) * kind_s(in, &layers.full, kind) +
+           near_frac * kind_s(in, &layers.near, kind);
 }
 
 static struct pp_cost cost_of(struct sum sum)
@@ -229,8 +258,11 @@ static struct sum recompute_sum(const struct pp_cost_inputs *in, const struct la
     const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
     struct sum sum = {0};
 
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        add_layers(&sum, &layers->again[blocks[i]], frac * held.count[blocks[i]]);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        const double windowed = held.windowed[blocks[i]];
+        add_layers(&sum, &layers->full.again[blocks[i]], frac * (held.count[blocks[i]] - windowed));
+        add_layers(&sum, &layers->near.again[blocks[i]], frac * windowed);
+    }
     return sum;
 }
 

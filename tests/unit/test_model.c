@@ -218,3 +218,37 @@ Test(model, inconsistent_dimensions_name_the_nearest_legal_ones)
     m.params_override = 1000;
     cr_assert_eq(pp_model_check(&m, &err), PP_EINVAL);
 }
+
+/* Keys counted one query after the other, against the closed form of the mean. */
+Test(model, windows_bound_the_keys_that_queries_meet)
+{
+    static const struct pp_window windows[] = {
+        {.keys = 0}, {.keys = 64}, {.keys = 4096}, {.keys = 512, .is_chunked = true}};
+
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
+        for (int from = 0; from < 2048; from += 384) {
+            const int keys = windows[i].keys > 0 ? windows[i].keys : 1 << 20, to = from + 384;
+            double met = 0; /* the key of a query itself counts half: it is on the diagonal */
+            for (int q = from; q < to; q++)
+                met += (windows[i].is_chunked ? q % keys : q < keys ? q : keys - 0.5) + 0.5;
+            cr_assert_float_eq(pp_model_window_keys(&windows[i], from, to), met / 384, 1e-9);
+        }
+    cr_assert_float_eq(pp_model_window_keys(&windows[1], 0, 2048), 64 - 64 * 64 / 4096.0, 1e-12);
+}
+
+/* gpt-oss: half of the blocks look back 128 tokens. Megatron's count does not see it. */
+Test(model, causal_flops_count_windows)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_model model;
+    const double s = 4096, w = 128, d = 4096, blocks = 36;
+
+    cr_assert_eq(pp_model_load(arena, "gpt-oss-120b", &model, &err), PP_OK);
+    const double megatron = pp_model_flops_per_sample(&model, (int)s, PP_FLOPS_MEGATRON),
+                 causal = pp_model_flops_per_sample(&model, (int)s, PP_FLOPS_CAUSAL);
+    const double met = (s / 2 + (w - w * w / (2 * s))) / 2;
+    cr_assert_float_eq(megatron - causal, 3 * blocks * 4 * s * d * (s - met), 1e-6 * megatron);
+    model.window.keys = 0;
+    cr_assert_eq(pp_model_flops_per_sample(&model, (int)s, PP_FLOPS_MEGATRON), megatron);
+}

@@ -20,7 +20,7 @@ static const struct {
     {"llama-3.1-405b.json", 405853388800, 8192, "sequence length 8192 of at most 131072"},
     {"llama-3.2-1b.json", 1235814400, 8192, "sequence length"},
     {"mistral-7b.json", 7241732096, 8192,
-     "not used: sliding_window 4096, torch_dtype bfloat16; sequence length 8192 of"},
+     "not used: torch_dtype bfloat16; sequence length 8192 of"},
     {"mistral-small-3.1-24b.json", 23572403200, 8192, "vision_config"},
     {"qwen2.5-7b.json", 7615616512, 8192, "not used: torch_dtype bfloat16; sequence"},
     {"qwen2.5-0.5b.json", 494032768, 8192, "sequence length"},
@@ -36,8 +36,8 @@ static const struct {
     {"deepseek-v2-lite.json", 15706484224, 8192, "torch_dtype"},
     {"deepseek-v3.json", 671026419200, 8192, "num_nextn_predict_layers 1"},
     {"gemma-7b.json", 8537680896, 8192, "torch_dtype"},
-    {"gemma2-9b.json", 9241705984, 8192, "sliding_window 4096"},
-    {"gpt-oss-20b.json", 20914757184, 8192, "sliding_window 128, layer_types"},
+    {"gemma2-9b.json", 9241705984, 8192, "not used: torch_dtype float32"},
+    {"gpt-oss-20b.json", 20914757184, 8192, "sequence length 8192 of at most 131072"},
     {"grok-1.json", 315684820992, 8192, ""},
     {"internlm-20b.json", 20088714240, 4096, "torch_dtype"},
     {"kimi-k2.json", 1026408232448, 8192, "torch_dtype"},
@@ -149,14 +149,13 @@ Test(model_json, what_is_not_modeled_is_noted_with_its_value)
     static const char *const notes[][2] = {
         {"\"torch_dtype\": \"float32\"", "not used: torch_dtype float32"},
         {"\"dtype\": \"float8_e4m3fn\"", "not used: dtype float8_e4m3fn"},
-        {"\"sliding_window\": 128, \"rope_scaling\": {\"factor\": 8}",
-         "not used: sliding_window 128, rope_scaling"},
-        {"\"sliding_window\": 128, \"use_sliding_window\": false", ""},
-        {"\"sliding_window\": null, \"add_cross_attention\": false", ""},
+        {"\"rope_scaling\": {\"factor\": 8}", "not used: rope_scaling"},
+        {"\"add_cross_attention\": false", ""},
         {"\"add_cross_attention\": true, \"torch_dtype\": \"\\u001b[2J\"",
          "not used: torch_dtype, add_cross_attention"},
         {"\"quantization_config\": {\"bits\": 4}, \"layer_types\": [\"full_attention\"]",
-         "not used: layer_types, quantization_config"},
+         "not used: quantization_config"},
+        {"\"layer_types\": [\"linear_attention\"]", "not used: layer_types"},
     };
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_error err = {0};
@@ -192,4 +191,55 @@ Test(model_json, class_names_and_nested_text_are_understood)
                      PP_OK, "%s", err.message);
         cr_assert_eq(pp_model_params(&model), 124439808);
     }
+}
+
+/* Files of the families that have windows, and of what their classes do without a word. */
+Test(model_json, windows_follow_the_file_or_its_class)
+{
+    static const struct {
+        const char *text;
+        int keys, windowed; /* of 12 blocks */
+        bool first, last;
+    } cases[] = {
+        {"\"model_type\": \"mistral\", \"sliding_window\": 64", 64, 12, true, true},
+        {"\"model_type\": \"mistral\"", 4096, 12, true, true},
+        {"\"model_type\": \"mistral\", \"sliding_window\": null", 0, 0, false, false},
+        {"\"model_type\": \"gemma2\"", 4096, 6, true, false},
+        {"\"model_type\": \"gemma3_text\", \"sliding_window\": 512", 512, 10, true, false},
+        {"\"model_type\": \"gemma3_text\", \"sliding_window_pattern\": 5", 4096, 10, true, true},
+        {"\"model_type\": \"llama4_text\", \"num_local_experts\": 2, "
+         "\"num_experts_per_tok\": 1",
+         8192, 9, true, false},
+        {"\"model_type\": \"qwen2\", \"sliding_window\": 64", 0, 0, false, false},
+        {"\"model_type\": \"qwen2\", \"sliding_window\": 64, \"use_sliding_window\": true, "
+         "\"max_window_layers\": 9",
+         64, 3, false, true},
+        {"\"model_type\": \"mistral\", \"layer_types\": [\"sliding_attention\", "
+         "\"sliding_attention\", \"full_attention\", \"sliding_attention\"]",
+         4096, 8, true, false},
+        {"\"model_type\": \"mistral\", \"layer_types\": [\"full_attention\", "
+         "\"full_attention\", \"sliding_attention\"]",
+         4096, 10, false, true},
+        {"\"model_type\": \"mistral\", \"layer_types\": [\"full_attention\", "
+         "\"sliding_attention\", \"full_attention\"]",
+         0, 0, false, false},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_model model;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = pp_arena_printf(
+            arena,
+            "{%s, \"num_hidden_layers\": 12, \"hidden_size\": 64, \"num_attention_heads\": 2, "
+            "\"vocab_size\": 100, \"intermediate_size\": 128}",
+            cases[i].text);
+        cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err), PP_OK,
+                     "%s", err.message);
+        cr_assert_eq(model.window.keys, cases[i].keys, "%s: %d", text, model.window.keys);
+        cr_assert_eq(pp_model_windowed_blocks(&model, 0, 12), cases[i].windowed, "%s", text);
+        cr_assert_eq(pp_model_is_windowed(&model, 0), cases[i].first, "%s", text);
+        cr_assert_eq(pp_model_is_windowed(&model, 11), cases[i].last, "%s", text);
+    }
+    cr_assert_not_null(strstr(model.notes, "layer_types"), "%s", model.notes);
 }
