@@ -7,7 +7,12 @@
 
 enum { WORD_BYTES = 128 };
 
-const char *const pp_precision_names[] = {"fp32", "tf32", "fp16", "bf16", "fp8", NULL};
+const char *const pp_precision_names[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "nvfp4", NULL};
+
+bool pp_precision_is_narrow(enum pp_precision precision)
+{
+    return precision == PP_PRECISION_FP8 || precision == PP_PRECISION_NVFP4;
+}
 
 double pp_device_peak(const struct pp_device *device, enum pp_precision precision)
 {
@@ -18,6 +23,7 @@ double pp_device_peak(const struct pp_device *device, enum pp_precision precisio
         [PP_PRECISION_FP16] = half,
         [PP_PRECISION_BF16] = ampere,
         [PP_PRECISION_FP8] = device->fp8_flops_per_s,
+        [PP_PRECISION_NVFP4] = device->fp4_flops_per_s,
     };
 
     return precision == device->precision ? device->peak_flops_per_s : peaks[precision];
@@ -50,6 +56,7 @@ void pp_device_scale_peak(struct pp_device *device, double peak_flops_per_s)
     device->fp32_flops_per_s *= factor;
     device->half_flops_per_s *= factor;
     device->fp8_flops_per_s *= factor;
+    device->fp4_flops_per_s *= factor;
 }
 
 static const struct {

@@ -14,6 +14,7 @@ enum pp_precision {
     PP_PRECISION_FP16,
     PP_PRECISION_BF16,
     PP_PRECISION_FP8,
+    PP_PRECISION_NVFP4,
     PP_PRECISIONS
 };
 extern const char *const pp_precision_names[]; /* "fp32", ...; terminated by NULL */
@@ -26,9 +27,9 @@ struct pp_device {
     const char *dtype;           /* name of the training precision: "bf16", "fp16", "fp32", ... */
     enum pp_precision precision; /* the same */
     double peak_flops_per_s;     /* dense, of that precision */
-    double fp32_flops_per_s, half_flops_per_s,
-        fp8_flops_per_s; /* dense; half: fp16 and, with has_bf16,
-                          * bf16; fp8: 0 = the device has none */
+    double fp32_flops_per_s, half_flops_per_s, fp8_flops_per_s,
+        fp4_flops_per_s; /* dense; half: fp16 and, with has_bf16, bf16; fp8, fp4:
+                          * 0 = the device has none */
     bool has_bf16;       /* Ampere and later: bf16, and tf32 at half that rate */
     double memory_bytes; /* usable by a program */
     double memory_bytes_per_s;
@@ -41,8 +42,9 @@ struct pp_device {
     bool is_attention_unfused; /* no FlashAttention for it: scores are stored in memory */
 };
 
-/* Dense peak for a precision; 0 where the device has none. fp8 falls on matrices only, see
- * docs/costs.md. */
+/* Are only the matrices of blocks in that precision, and all else in bf16? fp8, nvfp4. */
+bool pp_precision_is_narrow(enum pp_precision precision);
+/* Dense peak for a precision; 0 where the device has none. */
 double pp_device_peak(const struct pp_device *device, enum pp_precision precision);
 /* Train in another precision than the device's usual one; PP_EINVAL names those it has. */
 enum pp_status pp_device_set_precision(struct pp_device *device, enum pp_precision precision,

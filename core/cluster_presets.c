@@ -121,19 +121,21 @@
     .generation = "blackwell",                                                                     \
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 2250 * TERA,                               \
     .fp32_flops_per_s = 75 * TERA, .half_flops_per_s = 2250 * TERA, .fp8_flops_per_s = 4500 * TERA,\
+    .fp4_flops_per_s = 9000 * TERA,                                                                \
     .has_bf16 = true, .multiprocessors = 148,                                                      \
     .memory_bytes = 183359 * MIB, .memory_bytes_per_s = 8000 * GIGA,                               \
-    .launch_s = 3.5 * MICRO, .gemm_eta = 0.634, .memory_eta = 0.803, .attention_eta = 0.448,       \
-    .source = "NVIDIA DGX B200 data sheet: 2.25 PFLOP/s bf16 dense, 8 TB/s per GPU"                \
+    .launch_s = 3.5 * MICRO, .gemm_eta = 0.58, .memory_eta = 0.803, .attention_eta = 0.40,       \
+    .source = "NVIDIA DGX B200 data sheet: 2.25 PFLOP/s bf16 dense, 8 TB/s per GPU; fp4: twice fp8"                \
 }
 #define DEVICE_B300 {                                                                              \
     .name = "b300", .title = "B300-SXM 288GB", .dtype = "bf16",                                    \
-    .generation = "blackwell",                                                                     \
+    .generation = "blackwell-ultra",                                                               \
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 2250 * TERA,                               \
     .fp32_flops_per_s = 75 * TERA, .half_flops_per_s = 2250 * TERA, .fp8_flops_per_s = 4500 * TERA,\
+    .fp4_flops_per_s = 13500 * TERA,                                                               \
     .has_bf16 = true, .multiprocessors = 148,                                                      \
-    .memory_bytes = 275040 * MIB, .memory_bytes_per_s = 8000 * GIGA,                                 \
-    .launch_s = 3.5 * MICRO, .gemm_eta = 0.634, .memory_eta = 0.803, .attention_eta = 0.448,       \
+    .memory_bytes = 275040 * MIB, .memory_bytes_per_s = 8000 * GIGA,                               \
+    .launch_s = 3.5 * MICRO, .gemm_eta = 0.69, .memory_eta = 0.803, .attention_eta = 0.55,         \
     .source = "NVIDIA DGX B300 data sheet: 2.25 PFLOP/s bf16 dense, 288 GB, 8 TB/s per GPU"        \
 }
 #define DEVICE_GB200 {                                                                             \
@@ -141,19 +143,21 @@
     .generation = "blackwell",                                                                     \
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 2500 * TERA,                               \
     .fp32_flops_per_s = 80 * TERA, .half_flops_per_s = 2500 * TERA, .fp8_flops_per_s = 5000 * TERA,\
+    .fp4_flops_per_s = 10000 * TERA,                                                               \
     .has_bf16 = true, .multiprocessors = 152,                                                      \
-    .memory_bytes = 189471 * MIB, .memory_bytes_per_s = 8000 * GIGA,                                 \
-    .launch_s = 3.5 * MICRO, .gemm_eta = 0.634, .memory_eta = 0.803, .attention_eta = 0.448,       \
+    .memory_bytes = 189471 * MIB, .memory_bytes_per_s = 8000 * GIGA,                               \
+    .launch_s = 3.5 * MICRO, .gemm_eta = 0.58, .memory_eta = 0.803, .attention_eta = 0.40,         \
     .source = "NVIDIA GB200 NVL72 data sheet: 180 PFLOP/s bf16 dense, 13.4 TB, 576 TB/s of 72"     \
 }
 #define DEVICE_GB300 {                                                                             \
     .name = "gb300", .title = "GB300 288GB", .dtype = "bf16",                                      \
-    .generation = "blackwell",                                                                     \
+    .generation = "blackwell-ultra",                                                               \
     .precision = PP_PRECISION_BF16, .peak_flops_per_s = 2500 * TERA,                               \
     .fp32_flops_per_s = 80 * TERA, .half_flops_per_s = 2500 * TERA, .fp8_flops_per_s = 5000 * TERA,\
+    .fp4_flops_per_s = 15000 * TERA,                                                               \
     .has_bf16 = true, .multiprocessors = 152,                                                      \
-    .memory_bytes = 284208 * MIB, .memory_bytes_per_s = 8000 * GIGA,                                 \
-    .launch_s = 3.5 * MICRO, .gemm_eta = 0.634, .memory_eta = 0.803, .attention_eta = 0.448,       \
+    .memory_bytes = 284208 * MIB, .memory_bytes_per_s = 8000 * GIGA,                               \
+    .launch_s = 3.5 * MICRO, .gemm_eta = 0.69, .memory_eta = 0.803, .attention_eta = 0.55,         \
     .source = "NVIDIA GB300 NVL72 data sheet: 180 PFLOP/s bf16 dense, 288 GB, 8 TB/s per GPU"      \
 }
 

@@ -36,11 +36,12 @@ static const double misaligned_speed = 0.5;
 
 bool pp_gemm_is_misaligned(double row_values, enum pp_precision precision)
 {
-    static const int value_bytes[PP_PRECISIONS] = {
+    static const double value_bytes[PP_PRECISIONS] = {
         [PP_PRECISION_TF32] = 4,
         [PP_PRECISION_FP16] = 2,
         [PP_PRECISION_BF16] = 2,
         [PP_PRECISION_FP8] = 1,
+        [PP_PRECISION_NVFP4] = 0.5,
     };
 
     return row_values == floor(row_values) &&

@@ -35,12 +35,12 @@ static struct shape shape_of(const struct pp_layer_kernels *list)
     };
 }
 
-/* Attention is never in fp8 here. */
+/* Attention is never narrow here. */
 static enum pp_precision core_precision(const struct pp_layer_kernels *list)
 {
     const enum pp_precision precision = list->in->cluster->device.precision;
 
-    return precision == PP_PRECISION_FP8 ? PP_PRECISION_BF16 : precision;
+    return pp_precision_is_narrow(precision) ? PP_PRECISION_BF16 : precision;
 }
 
 static void add_core_traffic(struct pp_layer_kernels *list, double values,

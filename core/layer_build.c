@@ -4,9 +4,19 @@
 #include <assert.h>
 #include <math.h>
 
-/* fp8: each operand is read in 16 bits, its largest value kept for the next scale, and written in
- * fp8 as it is and transposed (Transformer Engine's cast_transpose). */
-static const double fp8_cast_bytes = 2 + 1 + 1;
+/* Bytes of an operand in the product, and of its cast. fp8: each is read in 16 bits, its largest
+ * value kept for the next scale, and written as it is and transposed (Transformer Engine's
+ * cast_transpose). nvfp4: 4 bits and a scale of 8 bits for each 16 values; the largest value of all
+ * is needed first, so that it is read twice (NVIDIA 2025, "Pretraining Large Language Models with
+ * NVFP4", appendix B: two levels of scales). */
+static const struct narrow {
+    const char *name;
+    double bytes, cast_bytes;
+    int launches;
+} narrow[PP_PRECISIONS] = {
+    [PP_PRECISION_FP8] = {"cast to fp8", 1, 2 + 1 + 1, 1},
+    [PP_PRECISION_NVFP4] = {"cast to nvfp4", 0.5625, 2 + 2 + 0.5625 + 0.5625, 2},
+};
 
 void pp_layer_add(struct pp_layer_kernels *list, struct pp_kernel kernel)
 {
@@ -35,7 +45,7 @@ static enum pp_precision precision_of(const struct pp_layer_kernels *list, bool 
 {
     const enum pp_precision precision = list->in->cluster->device.precision;
 
-    return is_wide && precision == PP_PRECISION_FP8 ? PP_PRECISION_BF16 : precision;
+    return is_wide && pp_precision_is_narrow(precision) ? PP_PRECISION_BF16 : precision;
 }
 
 /* Weight gradients of several micro-batches that meet in a sum, each written before. */
@@ -44,19 +54,27 @@ static bool is_added_apart(const struct pp_layer_kernels *list)
     return pp_roofline_framework(list->in)->adds_grads_apart && list->in->layout.micro_batches > 1;
 }
 
+static void add_cast(struct pp_layer_kernels *list, double values, const struct narrow *to)
+{
+    pp_layer_add_traffic(list, values,
+                         (struct pp_layer_traffic){to->name,
+                                                   {to->launches, to->launches, 0},
+                                                   {to->cast_bytes, to->cast_bytes, 0}});
+}
+
 void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix matrix)
 {
     const double t = matrix.tokens, k = matrix.k, n = matrix.n, e = list->value_bytes,
                  count = matrix.count > 0 ? matrix.count : 1;
     const enum pp_precision precision = precision_of(list, matrix.is_wide);
-    const bool is_fp8 = precision == PP_PRECISION_FP8, is_apart = is_added_apart(list);
+    const bool is_narrow = pp_precision_is_narrow(precision), is_apart = is_added_apart(list);
     const bool is_misaligned =
         pp_gemm_is_misaligned(k, precision) || pp_gemm_is_misaligned(n, precision);
     /* forward t x k by k x n; input gradient t x n by n x k; weight gradient n x t by t x k */
     const struct pp_gemm shapes[PP_PASSES] = {{t, n, k, count, is_misaligned},
                                               {t, k, n, count, is_misaligned},
                                               {n, k, t, count, is_misaligned}};
-    const double operand = is_fp8 ? 1 : e;
+    const double operand = is_narrow ? narrow[precision].bytes : e;
     /* a weight gradient is read, added to and written, or written for a sum by itself */
     const double bytes[PP_PASSES] = {
         (t * k + k * n) * operand + t * n * e,
@@ -74,10 +92,8 @@ void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix m
                            .flops = 2 * t * k * n * count,
                            .bytes = bytes[list->pass] * count,
                        });
-    if (is_fp8)
-        pp_layer_add_traffic(list, (list->pass == PP_PASS_F ? k : n) * t * count,
-                             (struct pp_layer_traffic){
-                                 "cast to fp8", {1, 1, 0}, {fp8_cast_bytes, fp8_cast_bytes, 0}});
+    if (is_narrow && !matrix.is_cast_before[list->pass])
+        add_cast(list, (list->pass == PP_PASS_F ? k : n) * t * count, &narrow[precision]);
     if (is_apart)
         pp_layer_add_traffic(
             list, k * n * count,

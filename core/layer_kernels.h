@@ -43,7 +43,8 @@ struct pp_layer_matrix {
     const char *name;
     double tokens, k, n;
     bool has_bias;
-    bool is_wide;      /* in 16 bits where the others are in fp8 */
+    bool is_wide;                   /* in 16 bits where the others are narrow */
+    bool is_cast_before[PP_PASSES]; /* F: the input, I: the gradient comes in fp8 */
     double count;      /* matrices of that shape side by side (experts), a launch each; 0 = 1 */
     double again_frac; /* share that PyTorch's selective recomputation, which keeps every other
                         * product, computes again */

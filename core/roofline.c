@@ -47,7 +47,9 @@ static double again_flops(const struct pp_cost_inputs *in, enum pp_layer_kind ki
     if (pp_roofline_is_per_op(in))
         return pp_roofline_selected(in, kind, work).flops / samples;
     const unsigned again = pp_roofline_again(in), others = again & ~(unsigned)PP_AGAIN_CORE;
-    return (again & PP_AGAIN_CORE ? 4 * seq * pp_model_keys_met(m, seq, rule) * pp_model_attention_width(m) : 0) +
+    return (again & PP_AGAIN_CORE
+                ? 4 * seq * pp_model_keys_met(m, seq, rule) * pp_model_attention_width(m)
+                : 0) +
            pp_roofline_modules(in, kind, work, others).flops / samples;
 }
 

@@ -156,6 +156,8 @@ static void print_tiers(const struct pp_cluster *c, FILE *out)
 /* The end of the line of shares, multiprocessors, and what --precision may say. */
 static void print_precisions(const struct pp_device *d, FILE *out)
 {
+    enum { FULL_LINE = 5 }; /* of at most 80 characters */
+
     if (d->is_attention_unfused)
         fputs("\n           attention unfused", out);
     else
@@ -163,8 +165,12 @@ static void print_precisions(const struct pp_device *d, FILE *out)
     fprintf(out, "; %d multiprocessors\n           dense TFLOP/s:", d->multiprocessors);
     for (int i = 0, count = 0; i < PP_PRECISIONS; i++) {
         const double peak = pp_device_peak(d, (enum pp_precision)i);
+        if (peak > 0 && count == FULL_LINE)
+            fputs(",\n          ", out);
         if (peak > 0)
-            fprintf(out, "%s %s %g", count++ ? "," : "", pp_precision_names[i], peak * 1e-12);
+            fprintf(out, "%s %s %g", count % FULL_LINE ? "," : "", pp_precision_names[i],
+                    peak * 1e-12);
+        count += peak > 0;
     }
     fputc('\n', out);
 }

@@ -61,8 +61,9 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_ZERO, "^3",                          "zero", "3", NULL},
 
     /* Numbers. */
-    {PP_COL_PRECISION, "nvfp4",                  NULL, NULL, "4-bit matrices are not priced"},
-    {PP_COL_PRECISION, "fp4",                    NULL, NULL, "4-bit matrices are not priced"},
+    {PP_COL_PRECISION, "nvfp4",                  "precision", "nvfp4", NULL},
+    {PP_COL_PRECISION, "=fp4",                   NULL, NULL, "of formats of 4 bits nvfp4 alone is priced"},
+    {PP_COL_PRECISION, "mxfp4",                  NULL, NULL, "of formats of 4 bits nvfp4 alone is priced"},
     {PP_COL_PRECISION, "fp8",                    "precision", "fp8", NULL},
     {PP_COL_PRECISION, "bf16",                   "precision", "bf16", NULL},
     {PP_COL_PRECISION, "fp16",                   "precision", "fp16", NULL},

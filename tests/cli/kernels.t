@@ -6,7 +6,7 @@ $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster v100 
 ! pipesim: error: --precision bf16: V100-SXM2 32GB has no peak for it, it has fp32 fp16
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster a100 --precision int8
-! pipesim: error: --precision: "int8" is not one of fp32, tf32, fp16, bf16 and fp8
+! pipesim: error: --precision: "int8" is not one of fp32, tf32, fp16, bf16, fp8 and nvfp4
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster a100 --attention flash
 ! pipesim: error: --attention: "flash" is not one of fused, flash1 and unfused; did you mean "flash1"?

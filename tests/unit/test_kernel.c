@@ -318,3 +318,38 @@ Test(kernel, fp8_is_for_the_matrices_of_blocks)
     cr_assert_float_eq(pp_roofline_attention(&in, work).s, core_s, 1e-12);
     cr_assert_float_eq(pp_roofline_layer(&in, PP_LAYER_HEAD, work, PP_PASS_F).s, head_s, 1e-12);
 }
+
+/* nvfp4: 4.5 bits a value in products, 41 bits in casts; as fast as the peak says where products
+ * bound. */
+Test(kernel, nvfp4_is_for_the_matrices_of_blocks)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct setting s = {"llama3-70b", "gb200", 1, 1, 1, 1, 1, 8192};
+    struct pp_error err = {0};
+    struct pp_model model;
+    struct pp_cluster cluster;
+    const struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
+    struct pp_layer_kernels list;
+
+    cr_assert_eq(pp_device_set_precision(&cluster.device, PP_PRECISION_NVFP4, &err), PP_OK);
+    cr_assert_float_eq(cluster.device.peak_flops_per_s, 10e15, 1);
+    pp_layer_kernels(&in, PP_LAYER_BLOCK, pp_roofline_work(&in, 0), PP_PASS_F, &list);
+    for (int i = 0; i < list.count; i++) {
+        const struct pp_kernel *k = &list.kernel[i];
+        if (k->kind == PP_KERNEL_GEMM) {
+            cr_assert_eq(k->precision, PP_PRECISION_NVFP4, "%s", k->name);
+            cr_assert_float_eq(
+                k->bytes, 0.5625 * k->gemm.k * (k->gemm.m + k->gemm.n) + 2 * k->gemm.m * k->gemm.n,
+                1, "%s", k->name);
+            cr_assert_str_eq(k[1].name, "cast to nvfp4");
+            cr_assert_float_eq(k[1].bytes, 41.0 / 8 * k->gemm.m * k->gemm.k, 1);
+            cr_assert_eq(k[1].launches, 2);
+        }
+        if (k->kind == PP_KERNEL_ATTENTION)
+            cr_assert_eq(k->precision, PP_PRECISION_BF16);
+    }
+    cr_assert(!pp_gemm_is_misaligned(32, PP_PRECISION_NVFP4));
+    cr_assert(pp_gemm_is_misaligned(48, PP_PRECISION_NVFP4));
+    cr_assert_eq(pp_cluster_load(arena, "h100", &cluster, &err), PP_OK);
+    cr_assert_eq(pp_device_set_precision(&cluster.device, PP_PRECISION_NVFP4, &err), PP_EINVAL);
+}
