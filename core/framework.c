@@ -46,12 +46,27 @@
               .bucket_bytes = 512 * MIB, .has_param_broadcasts = true, .has_gather_overlap = true, \
               .has_gather_per_matrix = true
 
+/* Biases behind the second matrices of experts (megatron/core/transformer/moe/experts.py,
+ * _apply_bias): expert by expert times the probabilities, which are in fp32, added to the output,
+ * all put together and cast, 4 + 10 + 8 + 6 bytes; back: cast (6), gradient of the output (6), of
+ * the biases (8 + 4) and of the probabilities (8 + 4), split (4). */
+#define EXPERT_BIAS                                                                                \
+    {                                                                                              \
+        28, 40                                                                                     \
+    }
+
 /* Megatron-Core, alone and under NeMo. */
 #define MEGATRON_CORE_HABITS                                                                       \
     SOFTWARE, .loss_traffic_bytes = LOSS_SPLIT, .pads_vocabulary = true, .fragment_frac = 0.03,    \
               .saves_fp8 = true, .fp16_update_bytes = 4, .loss_bytes = 10,                         \
               .has_dense_embedding_grad = true, .has_params_ahead = true,                          \
-              .has_gather_overlap = true
+              .has_gather_overlap = true, .expert_bias_bytes = EXPERT_BIAS
+
+#define NEMO_HABITS                                                                                \
+    MEGATRON_CORE_HABITS, .stuck_frac = 0.01, /* expandable_segments */                            \
+        .grads_bytes = 2, .has_sync_overlap = true,                                                \
+                          .bucket_bytes = 80e6, /* 40e6 values in bf16 */                          \
+        .bucket_replica_bytes = 2e6
 
 /* Buckets are of 40e6 values, more with many replicas (distributed_data_parallel.py). */
 #define MEGATRON_HABITS                                                                            \
@@ -66,6 +81,7 @@
 
 enum {
     AMSP,
+    BRIDGE,
     DEEPSPEED,
     FSDP,
     INTERNEVO,
@@ -85,6 +101,13 @@ const struct pp_framework pp_frameworks[] = {
               .source = "Chen et al. 2024, AMSP, sections 4 and 5; InternEvo",
               .has_params_ahead = true,
               INTERNEVO_HABITS},
+    [BRIDGE] = {.name = "bridge",
+                .title =
+                    "Megatron-Bridge of 2026: NeMo, mixtures in fp8 by fused experts and graphs",
+                .source = "Megatron-Bridge 0.5.1, release notes and performance recipes "
+                          "(cutedsl_fused_grouped_mlp, full_iteration)",
+                NEMO_HABITS,
+                .has_fused_experts = true},
     [DEEPSPEED] = {.name = "deepspeed",
                    .title = "Megatron-DeepSpeed, ZeRO optimizer",
                    .source = "DeepSpeed runtime/zero/stage_1_and_2.py, runtime/pipe/engine.py",
@@ -138,12 +161,7 @@ const struct pp_framework pp_frameworks[] = {
               .source =
                   "NeMo lightning/pytorch/plugins/mixed_precision.py (grad_reduce_in_fp32 off), "
                   "docs/source/performance (communication overlap)",
-              MEGATRON_CORE_HABITS,
-              .stuck_frac = 0.01, /* expandable_segments */
-              .grads_bytes = 2,
-              .has_sync_overlap = true,
-              .bucket_bytes = 80e6, /* 40e6 values in bf16 */
-              .bucket_replica_bytes = 2e6},
+              NEMO_HABITS},
     [PLAIN] = {.name = "plain",
                .title = "no framework: kernels, messages and tensors only",
                .source = "by definition",

@@ -56,6 +56,12 @@ struct pp_framework {
                                * beyond; 0 = a unit */
     double gather_share_frac; /* of compute that gathers and scatters beside it take */
     bool has_gather_per_matrix; /* each matrix of a layer is gathered by itself */
+    /* mixtures of experts */
+    double expert_bias_bytes[2]; /* of kernels of their own that weigh and add biases of experts,
+                                  * per value, forward and back; 0 = the products add them */
+    bool has_fused_experts;      /* in fp8 on devices with scales of blocks: products of experts,
+                                  * biases, activation and casts are one kernel each way, and whole
+                                  * steps are launched as one graph */
 };
 
 extern const struct pp_framework pp_frameworks[]; /* alphabetical, terminated by name NULL */

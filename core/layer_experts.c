@@ -51,24 +51,54 @@ static void add_router(struct pp_layer_kernels *list)
                                   {ROUTING_KERNELS * pass, ROUTING_GRADIENT_KERNELS * pass, 0}});
 }
 
+static bool is_bias_apart(const struct pp_layer_kernels *list)
+{
+    return pp_roofline_framework(list->in)->expert_bias_bytes[PP_PASS_F] > 0;
+}
+
+/* Up, activation, down. Fused experts hand the activation's output, and its gradient, on in fp8. */
 static void add_mlp(struct pp_layer_kernels *list, const char *const name[2], double tokens,
-                    double ffn, double count)
+                    double ffn, double count, bool is_fused)
 {
     const struct pp_model *m = list->in->model;
+    const bool has_bias = m->has_bias_mlp && !is_fused;
+    const struct pp_layer_matrix up = {.name = name[0],
+                                       .tokens = tokens,
+                                       .k = m->hidden,
+                                       .n = (m->is_gated ? 2 : 1) * ffn,
+                                       .has_bias = has_bias,
+                                       .is_cast_before = {[PP_PASS_I] = is_fused},
+                                       .count = count},
+                                 down = {.name = name[1],
+                                         .tokens = tokens,
+                                         .k = ffn,
+                                         .n = m->hidden,
+                                         .has_bias = has_bias && !is_bias_apart(list),
+                                         .is_cast_before = {[PP_PASS_F] = is_fused},
+                                         .count = count};
 
-    pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = name[0],
-                                                       .tokens = tokens,
-                                                       .k = m->hidden,
-                                                       .n = (m->is_gated ? 2 : 1) * ffn,
-                                                       .has_bias = m->has_bias_mlp,
-                                                       .count = count});
-    pp_layer_add_activation(list, tokens * ffn * count);
-    pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = name[1],
-                                                       .tokens = tokens,
-                                                       .k = ffn,
-                                                       .n = m->hidden,
-                                                       .has_bias = m->has_bias_mlp,
-                                                       .count = count});
+    pp_layer_add_matrix(list, up);
+    if (!is_fused)
+        pp_layer_add_activation(list, tokens * ffn * count);
+    pp_layer_add_matrix(list, down);
+}
+
+/* Biases behind the second matrices are weighed with the router's probabilities: by kernels of
+ * their own, some for each expert. */
+static void add_output_bias(struct pp_layer_kernels *list, const struct pp_expert_work *w)
+{
+    enum { EXPERT_LAUNCHES = 2, EXPERT_GRADIENT_LAUNCHES = 5, COMMON_LAUNCHES = 2 };
+    const double *bytes = pp_roofline_framework(list->in)->expert_bias_bytes;
+    const int experts = (int)w->experts;
+
+    if (!list->in->model->has_bias_mlp || !is_bias_apart(list))
+        return;
+    pp_layer_add_traffic(
+        list, w->tokens * w->experts * list->in->model->hidden,
+        (struct pp_layer_traffic){"experts' bias",
+                                  {EXPERT_LAUNCHES * experts + COMMON_LAUNCHES,
+                                   EXPERT_GRADIENT_LAUNCHES * experts + COMMON_LAUNCHES, 0},
+                                  {bytes[0], bytes[1], 0}});
 }
 
 void pp_layer_add_experts(struct pp_layer_kernels *list)
@@ -81,6 +111,7 @@ void pp_layer_add_experts(struct pp_layer_kernels *list)
     const bool is_once =
         in->is_sent_once && in->layout.ep > 1; /* copies are made where they arrive */
     const bool is_sorted = is_once || (w.experts > 1 && in->layout.ep > 1);
+    const bool is_fused = pp_roofline_has_fused_experts(in);
     const double here = w.tokens * w.experts;
 
     add_router(list);
@@ -88,12 +119,14 @@ void pp_layer_add_experts(struct pp_layer_kernels *list)
         add_permutation(list, w.sent, "permute");
     if (is_sorted)
         add_permutation(list, here, "sort by expert");
-    add_mlp(list, routed, w.tokens, w.ffn, w.experts);
+    add_mlp(list, routed, w.tokens, w.ffn, w.experts, is_fused);
+    if (!is_fused)
+        add_output_bias(list, &w);
     if (is_sorted)
         add_permutation(list, here, "sort by sender");
     if (!is_once)
         add_permutation(list, w.sent, "unpermute, weigh");
     if (in->model->experts.shared_ffn > 0)
         add_mlp(list, shared, list->work.tokens,
-                in->model->experts.shared_ffn / (double)in->layout.tp, 1);
+                in->model->experts.shared_ffn / (double)in->layout.tp, 1, false);
 }

@@ -117,6 +117,15 @@ struct pp_device_group pp_roofline_expert_replicas(const struct pp_cost_inputs *
     return group;
 }
 
+bool pp_roofline_has_fused_experts(const struct pp_cost_inputs *in)
+{
+    const struct pp_device *device = &in->cluster->device;
+
+    /* formats with scales of blocks come with 4-bit products: Blackwell */
+    return pp_roofline_framework(in)->has_fused_experts && in->model->experts.count > 0 &&
+           device->precision == PP_PRECISION_FP8 && device->fp4_flops_per_s > 0;
+}
+
 /* ---- exchanges ------------------------------------------------------------------------------- */
 
 static bool has_experts(const struct pp_cost_inputs *in, enum pp_layer_kind kind)

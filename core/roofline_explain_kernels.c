@@ -40,7 +40,9 @@ static void explain_pass(const struct pp_cost_inputs *in, enum pp_layer_kind kin
 {
     const struct pp_work work = pp_roofline_work(in, 0);
     const struct pp_compute compute = pp_roofline_layer(in, kind, work, pass);
-    const double host_s = compute.launches * pp_roofline_framework(in)->kernel_gap_s;
+    const double host_s = pp_roofline_has_fused_experts(in)
+                              ? 0
+                              : compute.launches * pp_roofline_framework(in)->kernel_gap_s;
     struct pp_layer_kernels list;
 
     fprintf(out, "  %s %s: %s compute + %s tensor-parallel", what, pass_names[pass],

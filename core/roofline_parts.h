@@ -184,6 +184,8 @@ double pp_roofline_apart_params(const struct pp_cost_inputs *in, int stage);
 void pp_roofline_add_expert_sums(const struct pp_cost_inputs *in,
                                  const struct pp_device_links *links, int stage,
                                  struct pp_costs *costs);
+/* Do fused kernels compute experts, and graphs launch whole steps? */
+bool pp_roofline_has_fused_experts(const struct pp_cost_inputs *in);
 /* What a device sends in one exchange of a block, its own share included. */
 double pp_roofline_expert_bytes(const struct pp_cost_inputs *in, struct pp_work work);
 /* Of `places` that divide the experts between them, how many a token's experts lie in, expected. */

@@ -48,6 +48,8 @@ static double with_host_s(const struct pp_cost_inputs *in, const struct sum *pas
     const struct pp_framework *f = pp_roofline_framework(in);
     const double host_s = pass->launches * f->kernel_gap_s;
 
+    if (pp_roofline_has_fused_experts(in)) /* a graph launches them all */
+        return pass->s;
     return fmax(host_s, pass->s + f->host_frac * host_s);
 }
 
@@ -164,8 +166,8 @@ static struct layers layers_of(const struct pp_cost_inputs *in, int split)
 {
     const struct pp_work work = pp_roofline_work(in, split);
     const double gap_s = pp_roofline_framework(in)->op_gap_s / in->splits;
-    struct layers layers = {
-        .full = kinds_of(in, work), .gap_s = in->stages > 1 ? gap_s : 0, .work = work};
+    const bool has_gap = in->stages > 1 && !pp_roofline_has_fused_experts(in);
+    struct layers layers = {.full = kinds_of(in, work), .gap_s = has_gap ? gap_s : 0, .work = work};
 
     if (in->model->window.keys > 0)
         layers.near = kinds_of(in, pp_roofline_near_work(in, split));

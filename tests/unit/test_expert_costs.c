@@ -4,6 +4,7 @@
 #include "tests/unit/cost_inputs.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct setting mixtral = {"mixtral-8x7b", "h100", 1, 4, 8, 1, 1, 4096};
 
@@ -231,4 +232,80 @@ Test(expert_costs, what_is_sent_once_leaves_a_node_once)
     /* at most 4 of 8 nodes; 5.3 of 8 without the limit; 8 copies */
     cr_assert_float_eq(once_s / each_s, 8 * (1 - pow(7.0 / 8, 8)) / 8, 0.02);
     cr_assert_float_eq(limited_s / each_s, 4 * (1 - pow(3.0 / 4, 8)) / 8, 0.02);
+}
+
+static double traffic_of(const struct pp_cost_inputs *in, enum pp_pass pass, const char *name,
+                         int *launches)
+{
+    struct pp_layer_kernels list;
+    double bytes = 0;
+
+    pp_layer_kernels(in, PP_LAYER_MOE, pp_roofline_work(in, 0), pass, &list);
+    *launches = 0;
+    for (int i = 0; i < list.count; i++)
+        if (strcmp(list.kernel[i].name, name) == 0) {
+            bytes += list.kernel[i].bytes;
+            *launches += list.kernel[i].launches;
+        }
+    return bytes;
+}
+
+/* Megatron's own kernels pass 28 and 40 bytes over each value that experts put out; who has no such
+ * kernels adds biases in the products. */
+Test(expert_costs, biases_behind_experts_are_weighed_apart)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct setting s = {"gpt-oss-120b", "b200", 1, 1, 64, 1, 4, 4096};
+    struct pp_error err = {0};
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
+    const double values = 4.0 * 4096 * 4 * 2880; /* samples, tokens, copies, width */
+    int launches;
+
+    in.layout.ep = 8; /* 16 experts a device */
+    cr_assert_eq(traffic_of(&in, PP_PASS_F, "experts' bias", &launches), 0);
+    cr_assert_eq(pp_framework_find("nemo", &in.framework, &err), PP_OK);
+    cr_assert_float_eq(traffic_of(&in, PP_PASS_F, "experts' bias", &launches), 28 * values, 1);
+    cr_assert_eq(launches, 2 * 16 + 2);
+    cr_assert_float_eq(traffic_of(&in, PP_PASS_I, "experts' bias", &launches), 40 * values, 1);
+    cr_assert_eq(launches, 5 * 16 + 2);
+    cr_assert_eq(traffic_of(&in, PP_PASS_W, "experts' bias", &launches), 0);
+}
+
+/* In fp8 on Blackwell alone: no activation, no bias, one cast of the two, and no time of the host.
+ */
+Test(expert_costs, fused_experts_leave_their_products)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct setting s = {"gpt-oss-120b", "b200", 1, 4, 16, 1, 4, 4096};
+    struct pp_error err = {0};
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
+    const double copies = 4.0 * 4096 * 4, f = 2880;
+    const struct pp_work work = pp_roofline_work(&in, 0);
+    int launches;
+
+    in.layout.ep = 8;
+    cr_assert_eq(pp_framework_find("bridge", &in.framework, &err), PP_OK);
+    cr_assert_not(pp_roofline_has_fused_experts(&in));
+    cr_assert_eq(pp_device_set_precision(&cluster.device, PP_PRECISION_FP8, &err), PP_OK);
+    cr_assert(pp_roofline_has_fused_experts(&in));
+    const double cast = traffic_of(&in, PP_PASS_F, "cast to fp8", &launches);
+    cr_assert_eq(traffic_of(&in, PP_PASS_F, "silu, product", &launches), 0);
+    cr_assert_eq(traffic_of(&in, PP_PASS_F, "experts' bias", &launches), 0);
+    const struct pp_compute f_s = pp_roofline_layer(&in, PP_LAYER_MOE, work, PP_PASS_F);
+    const struct pp_costs *fused = costs_of(arena, &in);
+    /* nine blocks a stage, no embedding, no head: half of them have windows */
+    const struct pp_compute near =
+        pp_roofline_layer(&in, PP_LAYER_MOE, pp_roofline_near_work(&in, 0), PP_PASS_F);
+    const double ep_s = pp_roofline_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
+    cr_assert_float_eq(fused->op[PP_F][1].ps / 1e12, 5 * f_s.s + 4 * near.s + 9 * ep_s, 1e-9);
+    cr_assert_eq(pp_framework_find("nemo", &in.framework, &err), PP_OK);
+    cr_assert_not(pp_roofline_has_fused_experts(&in));
+    cr_assert_float_eq(traffic_of(&in, PP_PASS_F, "cast to fp8", &launches) - cast, 4 * copies * f,
+                       1);
+    cr_assert_float_eq(traffic_of(&in, PP_PASS_F, "silu, product", &launches), 6 * copies * f, 1);
+    cr_assert_gt(costs_of(arena, &in)->op[PP_F][1].ps, fused->op[PP_F][1].ps);
 }
