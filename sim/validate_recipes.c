@@ -8,29 +8,50 @@
 #define PAX    "Paxml's policy saves nothing (TransformerLmSpmdAdafactor, CHECKPOINT_POLICY)"
 #define PAX_5B "Paxml's policy for GPT5B is SAVE_DOT_WITH_NO_BATCH_DIM"
 
+#define FUSED                                                                                      \
+    "cutedsl_fused_grouped_mlp and cuda_graph_impl full_iteration, since its release 0.5.1 (NeMo " \
+    "26.06)"
+#define OVERLAP  "moe_a2a_overlap: exchanges run beside another micro-batch"
+#define ALLTOALL "moe_token_dispatcher_type alltoall"
+#define ANY      PP_MEASURE_COLUMNS
+
 /* First match wins for each option, where its own cell is empty. */
 /* clang-format off */
 static const struct recipe {
-    const char *source, *model, *gpu; /* patterns of pp_measure_matches */
-    enum pp_measure_column unless;    /* this cell says something */
+    const char *source, *model, *gpu, *precision; /* patterns of pp_measure_matches */
+    enum pp_measure_column unless; /* this cell says something; PP_MEASURE_COLUMNS: none does */
     const char *option, *value, *reason;
 } RECIPES[] = {
-    {"megatron-bridge", "deepseek*v3",   "h100",   PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj+mlp",  BRIDGE},
-    {"megatron-bridge", "kimi*k2",       "h100",   PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj+mlp",  BRIDGE},
-    {"megatron-bridge", "deepseek*v3",   "*",      PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj",      BRIDGE},
-    {"megatron-bridge", "kimi*k2",       "*",      PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj",      BRIDGE},
-    {"megatron-bridge", "gpt*oss*120b",  "h100",   PP_COL_RECOMPUTE, "recompute", "selective=layernorm+act",    BRIDGE},
-    {"megatron-bridge", "gpt*oss*120b",  "b200",   PP_COL_RECOMPUTE, "recompute", "selective=layernorm+act",    BRIDGE},
-    {" pax ",           "gpt 5b",        "*",      PP_COL_RECOMPUTE, "recompute", "selective",                  PAX_5B},
-    {" pax ",           "*",             "*",      PP_COL_RECOMPUTE, "recompute", "full",                       PAX},
+    {"megatron-bridge*(26.06.01", "gpt oss",  "*",     "mxfp8", ANY, "framework",   "nemo",   "its fused experts had regressed (release notes of 0.5.1)"},
+    {"megatron-bridge*(26.06",    "*",        "^gb",   "mxfp8", ANY, "framework",   "bridge", FUSED},
+    {"megatron-bridge*(26.06",    "qwen3",    "=b300", "mxfp8", ANY, "framework",   "bridge", FUSED},
+    {"megatron-bridge*(26.08",    "*",        "^gb",   "mxfp8", ANY, "framework",   "bridge", FUSED},
+    {"megatron-bridge*(26.06",    "deepseek", "^gb",   "mxfp8", ANY, "ep-overlap",  "100%",   OVERLAP},
+    {"megatron-bridge*(26.08",    "deepseek", "^gb",   "mxfp8", ANY, "ep-overlap",  "100%",   OVERLAP},
+    {"megatron-bridge*(26.04.01", "deepseek", "=b200", "mxfp8", ANY, "ep-overlap",  "100%",   OVERLAP},
+    {"megatron-bridge", "qwen3_235b",    "=h100", "*", ANY, "ep-overlap",  "100%", OVERLAP},
+    {"megatron-bridge", "qwen3_235b",    "=h100", "*", ANY, "ep-dispatch", "each", ALLTOALL},
+    {"megatron-bridge", "qwen3_235b",    "=b200", "*", ANY, "ep-dispatch", "each", ALLTOALL},
+    {"megatron-bridge", "qwen3_235b",    "=b300", "*", ANY, "ep-dispatch", "each", ALLTOALL},
+    {"megatron-bridge", "deepseek*v3",   "h100",   "*", PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj+mlp",  BRIDGE},
+    {"megatron-bridge", "kimi*k2",       "h100",   "*", PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj+mlp",  BRIDGE},
+    {"megatron-bridge", "deepseek*v3",   "*",      "*", PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj",      BRIDGE},
+    {"megatron-bridge", "kimi*k2",       "*",      "*", PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj",      BRIDGE},
+    {"megatron-bridge", "gpt*oss*120b",  "h100",   "*", PP_COL_RECOMPUTE, "recompute", "selective=layernorm+act",    BRIDGE},
+    {"megatron-bridge", "gpt*oss*120b",  "b200",   "*", PP_COL_RECOMPUTE, "recompute", "selective=layernorm+act",    BRIDGE},
+    {" pax ",           "gpt 5b",        "*",      "*", PP_COL_RECOMPUTE, "recompute", "selective",                  PAX_5B},
+    {" pax ",           "*",             "*",      "*", PP_COL_RECOMPUTE, "recompute", "full",                       PAX},
 };
 /* clang-format on */
 
 static bool applies(const struct recipe *r, const struct pp_measurement *row)
 {
-    return !*row->cell[r->unless] && pp_measure_matches(row->cell[PP_COL_SOURCE], r->source) &&
+    const bool is_free = r->unless == ANY || !*row->cell[r->unless];
+
+    return is_free && pp_measure_matches(row->cell[PP_COL_SOURCE], r->source) &&
            pp_measure_matches(row->cell[PP_COL_MODEL], r->model) &&
-           pp_measure_matches(row->cell[PP_COL_GPU], r->gpu);
+           pp_measure_matches(row->cell[PP_COL_GPU], r->gpu) &&
+           pp_measure_matches(row->cell[PP_COL_PRECISION], r->precision);
 }
 
 void pp_measure_put_recipes(struct pp_measure_writer *w)
