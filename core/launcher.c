@@ -181,3 +181,15 @@ enum pp_status pp_launcher_detect(struct pp_launch *launch, struct pp_error *err
              rank.source && task.source ? ", " : "", task.source ? task.source : "");
     return PP_OK;
 }
+
+enum pp_status pp_launcher_detect_ranks(struct pp_launch *launch, struct pp_error *err)
+{
+    struct place rank = {.count = 1};
+
+    *launch = (struct pp_launch){.count = 1};
+    PP_TRY(find_ranks(&rank, err));
+    launch->index = rank.index;
+    launch->count = rank.count;
+    snprintf(launch->source, sizeof launch->source, "%s", rank.source ? rank.source : "");
+    return PP_OK;
+}

@@ -14,5 +14,7 @@ struct pp_launch {
 /* {0, 1, ""} without a launcher. PP_EINVAL when variables contradict each other or do not say how
  * many there are; the message names them. */
 enum pp_status pp_launcher_detect(struct pp_launch *launch, struct pp_error *err);
+/* The same without the job arrays: processes of one run. */
+enum pp_status pp_launcher_detect_ranks(struct pp_launch *launch, struct pp_error *err);
 
 #endif

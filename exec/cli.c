@@ -69,7 +69,7 @@ static const struct pp_option options[] = {
     {.name = "backend", .type = PP_OPTION_CHOICE, .choices = "cpu|cuda|fake", .argument = "NAME", .default_text = "cpu", .group = G_MACHINE, .commands = RUN,
      .aliases = PP_NAMES("device"), .help = "Where work runs. fake: on the CPU, but in the worst order that the events of the program allow."},
     {.name = "transport", .type = PP_OPTION_CHOICE, .choices = "local|shm|tcp|nccl", .argument = "NAME", .default_text = "local", .group = G_MACHINE, .commands = RUN,
-     .help = "Where ranks run and how they talk. local: threads of one process. shm: processes of this machine, on memory that they share."},
+     .help = "Where ranks run and how they talk. local: threads of one process. shm: processes of this machine, on memory that they share. tcp: processes of any hosts; those that torchrun, srun or mpirun has started, else as many as are needed."},
     {.name = "clock", .is_common = true, .type = PP_OPTION_CHOICE, .choices = "virtual|wall", .argument = "CLOCK", .default_text = "virtual", .group = G_MACHINE, .commands = RUN,
      .help = "Whose time is told. virtual: a rank's clock advances by the CPU time of its ops and by waiting for others, as if each rank had a core and wires of its own. wall: what a watch shows."},
     {.name = "cores", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = 4096, .default_text = "those of the machine", .group = G_MACHINE, .commands = RUN,

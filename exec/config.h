@@ -22,6 +22,7 @@ struct pp_exec_config {
     enum pp_clock_kind clock;
     double timeout_s;
     struct pp_inject inject;
+    struct pp_meeting meeting;
     int cores;                /* 0 = those of the machine */
     int ranks, micro_batches; /* 0 = not given: the usual, or what a file has */
     int replicas, mbs;        /* mbs 0 = follows from gbs */

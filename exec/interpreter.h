@@ -15,6 +15,7 @@
 #include "core/cost.h"
 #include "exec/backend.h"
 #include "exec/inject.h"
+#include "exec/meeting.h"
 #include "exec/memory.h"
 #include "exec/reference.h"
 #include "schedules/evaluate.h"
@@ -39,6 +40,7 @@ struct pp_machine_options {
                          * Wall clock: at most 1, and the rank sleeps */
     double timeout_s; /* a step fails when nobody has got on for so long; 0 = never */
     struct pp_inject inject;
+    struct pp_meeting meeting; /* of processes that a launcher has started; count 0 or 1 = none */
     int cores;        /* compute ops at a time; 0 = those of the machine */
     int kept_steps;   /* of which times are kept: the last ones */
     bool is_poisoned; /* fill memory with a pattern first, see memory.h */
@@ -53,6 +55,14 @@ struct pp_machine;
 enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine_options *options,
                                  struct pp_machine **machine, struct pp_error *err);
 void pp_machine_destroy(struct pp_machine *machine); /* accepts NULL; ends all workers */
+
+/* In a process that a launcher has started beside the first one: it conducts no steps, its part in
+ * them is pp_machine_serve, which returns when the first one has no more. PP_EFAIL with what went
+ * wrong, here or elsewhere. */
+bool pp_machine_is_member(const struct pp_machine *machine);
+enum pp_status pp_machine_serve(struct pp_machine *machine, struct pp_error *err);
+/* How far the clocks of two workers' stamps may be apart: 0 on one host's clock. */
+double pp_machine_clock_error_s(const struct pp_machine *machine);
 
 struct pp_step_result {
     double loss, grad_norm; /* the norm is that before clipping */

@@ -14,6 +14,8 @@ void pp_machine_fail(struct pp_machine *m, const struct pp_error *err)
     if (!atomic_flag_test_and_set(&m->is_reported)) {
         m->error = *err;
         m->has_failed = true;
+        if (m->remote)
+            m->remote->failed(m);
     }
     m->backend->cancel(m->device);
 }
@@ -71,6 +73,13 @@ static struct pp_state state_at(const struct pp_machine *m, const struct pp_stag
                              .v = moments + bytes.optimizer / 2};
 }
 
+/* A launcher has started its process: memory is there for what is told of it, and is not touched
+ * before. */
+static bool is_elsewhere(const struct pp_machine *m, const struct pp_worker *w)
+{
+    return m->options.meeting.count > 1 && m->options.meeting.index != w->index;
+}
+
 static enum pp_status place_worker(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)
 {
     const struct pp_rank_layout *layout = &m->layout[w->rank];
@@ -78,7 +87,7 @@ static enum pp_status place_worker(struct pp_machine *m, struct pp_worker *w, st
 
     PP_TRY(m->backend->alloc(m->device, layout->block_bytes, &block, err));
     w->block = block;
-    if (m->options.is_poisoned)
+    if (m->options.is_poisoned && !is_elsewhere(m, w))
         pp_memory_poison(block, layout->block_bytes);
     w->scratch =
         (struct pp_state_scratch){.tensor = w->block + layout->tensor_offset,
@@ -93,7 +102,8 @@ static enum pp_status place_worker(struct pp_machine *m, struct pp_worker *w, st
         chunk->stage = m->options.stages[place % m->stages];
         chunk->state = state_at(m, chunk->stage, w->block + layout->state_offset[place]);
         chunk->owns_squares = w->replica == 0 && place < m->stages; /* pipeline 0 */
-        pp_state_init(chunk->stage, m->options.kernels, m->options.recipe->seed, &chunk->state);
+        if (m->options.meeting.count < 2 || m->options.meeting.index == 0)
+            pp_state_init(chunk->stage, m->options.kernels, m->options.recipe->seed, &chunk->state);
     }
     return PP_OK;
 }
@@ -161,6 +171,7 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     m->program_hash = pp_program_hash(m->p);
     m->backend = options->backend;
     m->transport = options->transport ? options->transport : &pp_transport_local;
+    m->remote = m->transport->remote;
     m->size = pp_program_size(m->p);
     m->replicas = options->batch->replicas;
     m->worker_count = m->p->ranks * m->replicas;

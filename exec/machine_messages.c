@@ -1,4 +1,6 @@
-/* Messages between threads: whoever posts second finds the other side's buffer and copies.
+/* Messages between workers: whoever posts second finds the other side's buffer and copies; where
+ * workers share no memory, posts are told to the other side and the sender sends once both are
+ * known.
  *
  * Both sides state what they expect; a difference ends the run. The posts of a channel come in one
  * order on both sides, and the second post of a message comes after both posts of the one before,
@@ -77,7 +79,7 @@ void pp_bind_messages(struct pp_machine *m, const int8_t *class_of)
 void pp_messages_begin(struct pp_machine *m)
 {
     for (int k = 0; k < m->p->message_count * m->replicas; k++)
-        atomic_store_explicit(&m->messages[k].posts, 0, memory_order_relaxed);
+        m->messages[k].posts = m->messages[k].landed = 0;
     for (int c = 0; c < m->p->channel_count * m->replicas; c++)
         m->channel_ps[c] = m->begin_ps;
 }
@@ -97,9 +99,10 @@ static bool is_same(const struct pp_header *a, const struct pp_header *b)
            a->kind == b->kind && a->split == b->split && a->granules == b->granules;
 }
 
-static bool check_headers(struct pp_worker *w, const struct pp_machine_message *message)
+static bool check_headers(struct pp_machine *m, const struct pp_machine_message *message)
 {
     const struct pp_header *sent = &message->send.header, *expected = &message->recv.header;
+    const int send = message->send.row / m->replicas, replica = message->send.row % m->replicas;
     char a[PP_OP_TEXT_BYTES], b[PP_OP_TEXT_BYTES];
     struct pp_error err = {0};
 
@@ -109,10 +112,11 @@ static bool check_headers(struct pp_worker *w, const struct pp_machine_message *
     describe(expected, b);
     pp_error_set(&err, PP_EFAIL,
                  "step %d, replica %d: rank %d received %s (step %d, %" PRIu64
-                 " bytes), but expected %s (step %d, %" PRIu64 " bytes)",
-                 w->machine->step + 1, w->replica, w->rank, a, sent->step + 1, sent->bytes, b,
-                 expected->step + 1, expected->bytes);
-    pp_machine_fail(w->machine, &err);
+                 " bytes), but expected %s (step %d, %" PRIu64 " bytes)%s",
+                 m->step + 1, replica, m->p->peer[send], a, sent->step + 1, sent->bytes, b,
+                 expected->step + 1, expected->bytes,
+                 sent->program_hash == expected->program_hash ? "" : " of another program");
+    pp_machine_fail(m, &err);
     return false;
 }
 
@@ -128,35 +132,63 @@ static int64_t max_ps(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Both sides have posted: move the bytes, then say when. */
-static bool match(struct pp_worker *w, struct pp_machine_message *message, int i)
+static void stamp_end(struct pp_machine *m, struct pp_machine_message *message, int64_t end_ps)
 {
-    struct pp_machine *m = w->machine;
-    const struct pp_backend *backend = m->backend;
-    const pp_stream_id stream = m->worker_count + message->channel;
+    m->channel_ps[message->channel] = end_ps;
+    m->end_ps[pp_cell(m, (size_t)message->send.row)] = end_ps;
+    m->end_ps[pp_cell(m, (size_t)message->recv.row)] = end_ps;
+}
+
+/* Both sides have posted: since when the bytes can move, and on the virtual clock until when. */
+static void stamp(struct pp_machine *m, struct pp_machine_message *message)
+{
     const size_t send = pp_cell(m, (size_t)message->send.row),
                  recv = pp_cell(m, (size_t)message->recv.row);
     const int64_t matched_ps = max_ps(m->posted_ps[send], m->posted_ps[recv]);
-    int64_t start_ps = max_ps(matched_ps, m->channel_ps[message->channel]);
+    const int64_t start_ps = max_ps(matched_ps, m->channel_ps[message->channel]);
 
-    if (!check_headers(w, message) ||
+    m->matched_ps[send] = m->matched_ps[recv] = matched_ps;
+    m->start_ps[send] = m->start_ps[recv] = start_ps;
+    if (!pp_is_virtual(m))
+        return;
+    const struct pp_op op = pp_program_op(m->p, message->send.row / m->replicas);
+    const int source = m->p->peer[message->recv.row / m->replicas];
+    stamp_end(m, message, start_ps + pp_costs_p2p(m->options.costs, &op, source).ps);
+}
+
+static void finish(struct pp_machine *m, struct pp_machine_message *message)
+{
+    const int64_t start_ps = m->start_ps[pp_cell(m, (size_t)message->send.row)];
+
+    if (!pp_is_virtual(m))
+        stamp_end(m, message, max_ps(start_ps, pp_now_ps(m)));
+    m->backend->record(m->device, m->worker_count + message->channel, message->done);
+}
+
+/* Either the match or the last byte comes last. */
+void pp_message_landed(struct pp_machine *m, struct pp_machine_message *message)
+{
+    if (atomic_fetch_add(&message->landed, 1) == 1)
+        finish(m, message);
+}
+
+static bool match(struct pp_machine *m, struct pp_machine_message *message)
+{
+    const struct pp_backend *backend = m->backend;
+    const pp_stream_id stream = m->worker_count + message->channel;
+
+    if (!check_headers(m, message) ||
         !backend->wait(m->device, stream, (pp_event_id)message->send.row) ||
         !backend->wait(m->device, stream, (pp_event_id)message->recv.row))
         return false;
-    backend->launch(m->device, stream, copy_message, message);
-    struct pp_op op = pp_program_op(m->p, message->send.row / m->replicas);
-    int64_t end_ps = start_ps;
-    if (pp_is_virtual(m)) {
-        const int source = pp_op_is_send(m->p->kind[i]) ? w->rank : m->p->peer[i];
-        end_ps += pp_costs_p2p(m->options.costs, &op, source).ps;
-    } else {
-        end_ps = pp_wall_ps();
+    stamp(m, message);
+    if (m->remote) {
+        m->remote->send(m, message);
+        pp_message_landed(m, message);
+        return true;
     }
-    m->channel_ps[message->channel] = end_ps;
-    m->matched_ps[send] = m->matched_ps[recv] = matched_ps;
-    m->start_ps[send] = m->start_ps[recv] = start_ps;
-    m->end_ps[send] = m->end_ps[recv] = end_ps;
-    backend->record(m->device, stream, message->done);
+    backend->launch(m->device, stream, copy_message, message);
+    finish(m, message);
     return true;
 }
 
@@ -169,9 +201,23 @@ bool pp_message_post(struct pp_worker *w, int i)
     side->header.step = m->step;
     m->posted_ps[pp_cell(m, (size_t)side->row)] = w->clock_ps;
     m->backend->record(m->device, w->index, (pp_event_id)side->row);
-    if (atomic_fetch_add(&message->posts, 1) == 0)
-        return true;
-    return match(w, message, i);
+    const bool is_second = atomic_fetch_add(&message->posts, 1) != 0;
+    if (m->remote)
+        m->remote->posted(w, i, &side->header);
+    return !is_second || match(m, message);
+}
+
+bool pp_message_post_of(struct pp_worker *w, int i, const struct pp_header *header,
+                        int64_t posted_ps)
+{
+    struct pp_machine *m = w->machine;
+    struct pp_machine_message *message = message_of(m, i, w->replica);
+    struct pp_message_side *side = pp_op_is_send(m->p->kind[i]) ? &message->send : &message->recv;
+
+    side->header = *header;
+    m->posted_ps[pp_cell(m, (size_t)side->row)] = posted_ps;
+    m->backend->record(m->device, w->index, (pp_event_id)side->row);
+    return atomic_fetch_add(&message->posts, 1) == 0 || match(m, message);
 }
 
 bool pp_message_wait(struct pp_worker *w, int target)

@@ -39,6 +39,8 @@ struct pp_worker {
     struct pp_chunk *chunks; /* [place] */
     struct pp_state_scratch scratch;
     int status; /* enum pp_fixed_status of its gradients */
+    int sum_status;       /* of sums that its process has made, where that is another one */
+    size_t touched_bytes; /* likewise */
     pthread_t thread; /* or */
     pid_t process;
     atomic_int at;   /* instruction under way: what others may know of it at any time */
@@ -48,6 +50,7 @@ struct pp_worker {
     int64_t reduce_ps;         /* end of its last collective */
     int64_t inside_ns, cpu_ns; /* CPU time in ops; of the thread */
     int launches;              /* on its compute stream: for backends that run later */
+    bool is_summing;           /* one is under way that another process owns */
     int32_t turn;              /* of its collectives: the next that may run */
     int32_t *collective_row;   /* [k] row of its k-th collective */
     int32_t collective_count;
@@ -70,7 +73,8 @@ struct pp_message_side {
 };
 struct pp_machine_message { /* of one replica */
     struct pp_message_side send, recv;
-    atomic_int posts; /* of this step */
+    atomic_int posts;  /* of this step */
+    atomic_int landed; /* without shared memory: the match, the bytes */
     int32_t channel;  /* of this replica: in `channel_ps` */
     pp_event_id done;
     size_t bytes;
@@ -81,6 +85,7 @@ struct pp_sum {
     bool is_exact;
     int copies;
     char **at; /* [copies] first element */
+    int *owner; /* [copies] worker */
     int pieces;
     int64_t offset[2], count[2]; /* elements */
     int status;
@@ -97,6 +102,7 @@ struct pp_machine_collective {
 struct pp_machine_read {
     const struct pp_times *times;
     int steps_done; /* by then */
+    int fetched_at; /* steps done when the state of other processes was brought here */
 };
 
 struct pp_machine {
@@ -136,6 +142,7 @@ struct pp_machine {
     int32_t *launch_of;                   /* [row]: its number on the compute stream */
     int kept, slot;                       /* slot of the step under way */
     int steps_done, last_step;
+    bool has_probes;
     struct pp_machine_read *read;  /* what pp_machine_times has made last */
     int64_t begin_ps, last_end_ps; /* of the step under way; of the one before */
 
@@ -154,6 +161,10 @@ struct pp_machine {
 
     /* the workers: threads or processes */
     const struct pp_transport *transport;
+    const struct pp_remote *remote; /* of the transport */
+    struct pp_tcp *tcp;             /* of transport tcp */
+    int64_t clock_error_ps;         /* of the worst of all offsets */
+    int64_t clock_offset_ps;        /* from the clock of this machine to that of the first */
     atomic_uint round;   /* steps started, and the end */
     atomic_uint running; /* workers that still walk their lists */
     int started;         /* workers */
@@ -186,6 +197,11 @@ static inline double pp_speed(const struct pp_machine *m, int rank, int replica)
     return m->options.slow ? m->options.slow[rank * m->replicas + replica] : 1;
 }
 int64_t pp_wall_ps(void);
+/* On the clock that all workers share. */
+static inline int64_t pp_now_ps(const struct pp_machine *m)
+{
+    return pp_wall_ps() + m->clock_offset_ps;
+}
 /* Remember the first error and stop all workers. */
 void pp_machine_fail(struct pp_machine *m, const struct pp_error *err);
 
@@ -206,6 +222,14 @@ void pp_bind_messages(struct pp_machine *m, const int8_t *class_of);
 void pp_messages_begin(struct pp_machine *m);
 bool pp_message_post(struct pp_worker *w, int instruction);
 bool pp_message_wait(struct pp_worker *w, int target);
+/* What a worker that runs elsewhere has posted there. */
+bool pp_message_post_of(struct pp_worker *w, int instruction, const struct pp_header *header,
+                        int64_t posted_ps);
+/* The bytes have gone, or have come. */
+void pp_message_landed(struct pp_machine *m, struct pp_machine_message *message);
+
+/* machine_step.c: a step from its beginning, once its samples are there */
+void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps);
 
 /* machine_sums.c */
 void pp_bind_sums(struct pp_machine *m);
@@ -226,6 +250,18 @@ enum pp_status pp_workers_start(struct pp_machine *m, struct pp_error *err);
 void pp_workers_run(struct pp_machine *m);
 void pp_workers_end(struct pp_machine *m);
 void pp_worker_serve(struct pp_worker *w);
+
+/* transport_local.c: the first `count` workers as threads of this process */
+enum pp_status pp_threads_start(struct pp_machine *m, int count, struct pp_error *err);
+void pp_threads_join(struct pp_machine *m);
+
+/* processes.c: one for each worker, which runs `run` and does not return from it; PP_EFAIL when the
+ * system gives no more. What a transport needs of them, see transport.h */
+enum pp_status pp_processes_start(struct pp_machine *m, void (*run)(struct pp_worker *),
+                                  struct pp_error *err);
+enum pp_status pp_processes_check(struct pp_machine *m, struct pp_error *err);
+void pp_processes_kill(struct pp_machine *m);
+void pp_processes_reap(struct pp_machine *m);
 
 /* watchdog.c: PP_EFAIL when the system gives no thread. Sees when a worker has died, when nobody has
  * got on for options.timeout_s, and that after an error all come to an end. */

@@ -13,10 +13,20 @@ void pp_machine_on_gradients(struct pp_machine *m,
     m->hook_closure = closure;
 }
 
+/* What workers of other processes hold is brought here once between two steps. */
+static void bring(const struct pp_machine *m)
+{
+    if (m->remote && m->read->fetched_at != m->steps_done && atomic_load(&m->running) == 0 &&
+        !m->has_failed)
+        m->remote->fetch(m);
+    m->read->fetched_at = m->steps_done;
+}
+
 struct pp_state pp_machine_state(const struct pp_machine *m, int replica, int pipe, int stage)
 {
     const int rank = pp_program_rank_of(m->p, pipe, stage);
 
+    bring(m);
     return pp_worker_at(m, rank, replica)->chunks[pipe * m->stages + stage].state;
 }
 
@@ -90,6 +100,8 @@ void pp_machine_probes(struct pp_machine *m, bool on)
 {
     double (*const now_s)(void) = on ? pp_host_thread_s : NULL;
 
+    m->has_probes = on;
+
     for (size_t row = 0; row < (size_t)m->size * (size_t)m->replicas; row++)
         for (int g = 0; g < m->calls[row].count; g++) {
             m->calls[row].part.now_s = now_s;
@@ -119,8 +131,12 @@ static size_t untouched(const char *block, size_t offset, size_t bytes)
 size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
 {
     const struct pp_rank_layout *layout = &m->layout[rank];
-    const char *block = pp_worker_at(m, rank, replica)->block;
+    const struct pp_worker *w = pp_worker_at(m, rank, replica);
+    const char *block = w->block;
 
+    bring(m);
+    if (w->touched_bytes > 0)
+        return w->touched_bytes;
     return pp_memory_touched(block, layout->block_bytes) +
            untouched(block, layout->scratch_offset, layout->scratch_bytes) +
            untouched(block, layout->transient_offset, layout->transient_bytes) +

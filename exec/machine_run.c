@@ -76,7 +76,7 @@ static void end_compute(struct pp_worker *w, int i, int64_t start_ps, int64_t sp
     const size_t at = pp_cell(m, pp_row(m, i, w->replica));
     const int64_t nominal_ps = m->options.has_durations ? pp_given_ps(m, i)
                                : pp_is_virtual(m)       ? spent_ns * 1000
-                                                        : pp_wall_ps() - start_ps,
+                                                        : pp_now_ps(m) - start_ps,
                   slowed_ps = pp_slowed_ps(nominal_ps, pp_speed(m, w->rank, w->replica));
 
     m->nominal_ps[at] = nominal_ps;
@@ -84,7 +84,7 @@ static void end_compute(struct pp_worker *w, int i, int64_t start_ps, int64_t sp
         w->clock_ps = start_ps + slowed_ps;
     } else {
         sleep_ps(slowed_ps - nominal_ps);
-        w->clock_ps = pp_wall_ps();
+        w->clock_ps = pp_now_ps(m);
     }
     m->start_ps[at] = start_ps;
     m->end_ps[at] = w->clock_ps;
@@ -103,7 +103,7 @@ static bool run_compute(struct pp_worker *w, int i)
         while (sem_wait(&m->cores) != 0) {
         }
     if (!pp_is_virtual(m))
-        w->clock_ps = pp_wall_ps();
+        w->clock_ps = pp_now_ps(w->machine);
     const int64_t start_ps = w->clock_ps, before_ns = pp_host_thread_ns();
     launch(w, i);
     if (is_fused)
@@ -126,7 +126,7 @@ static bool run_compute(struct pp_worker *w, int i)
 static void read_wall(struct pp_worker *w)
 {
     if (!pp_is_virtual(w->machine))
-        w->clock_ps = pp_wall_ps();
+        w->clock_ps = pp_now_ps(w->machine);
 }
 
 static bool run_channel(struct pp_worker *w, int i)
@@ -155,7 +155,7 @@ static bool run_wait(struct pp_worker *w, int i)
         return false;
     const int64_t end_ps = m->end_ps[pp_cell(m, pp_row(m, target, w->replica))];
     if (!pp_is_virtual(m))
-        w->clock_ps = pp_wall_ps();
+        w->clock_ps = pp_now_ps(w->machine);
     else if (end_ps > w->clock_ps)
         w->clock_ps = end_ps;
     m->end_ps[at] = w->clock_ps;

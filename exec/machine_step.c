@@ -11,9 +11,14 @@ static void begin_step(struct pp_machine *m, const struct pp_text *text, int ste
     for (int i = 0; i < samples; i++)
         pp_text_sample(text, m->options.recipe->seed, step, i, seq,
                        m->ids + (size_t)i * (size_t)seq, m->targets + (size_t)i * (size_t)seq);
-    m->step = step;
-    m->begin_ps = pp_is_virtual(m) ? m->last_end_ps : pp_wall_ps();
     m->slot = m->steps_done % m->kept;
+    pp_step_begin(m, step, pp_is_virtual(m) ? m->last_end_ps : pp_now_ps(m));
+}
+
+void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
+{
+    m->step = step;
+    m->begin_ps = begin_ps;
     memset(m->squares, 0, sizeof(double) * (size_t)(m->options.stages[0]->net->layers + 2));
     pp_messages_begin(m);
     pp_sums_begin(m);

@@ -21,6 +21,7 @@ static char *gradient_at(const struct pp_machine *m, const struct pp_chunk *chun
 static void add_copy(struct pp_machine *m, struct pp_sum *sum, const struct pp_chunk *chunk,
                      int64_t offset)
 {
+    sum->owner[sum->copies] = chunk->worker->index;
     sum->at[sum->copies++] = gradient_at(m, chunk, offset);
 }
 
@@ -45,7 +46,8 @@ static bool has_tied_collective(const struct pp_program *p)
 static struct pp_sum sum_make(struct pp_machine *m)
 {
     return (struct pp_sum){.is_exact = m->options.recipe->is_exact,
-                           .at = PP_ARRAY(m->arena, char *, 2 * m->replicas * m->p->pipelines)};
+                           .at = PP_ARRAY(m->arena, char *, 2 * m->replicas * m->p->pipelines),
+                           .owner = PP_ARRAY(m->arena, int, 2 * m->replicas * m->p->pipelines)};
 }
 
 static struct pp_chunk *chunk_at(const struct pp_machine *m, int replica, int pipe, int stage)
@@ -165,7 +167,7 @@ void pp_sums_begin(struct pp_machine *m)
     for (int c = 0; c < m->p->collective_count; c++)
         m->collectives[c].posts = 0;
     for (int k = 0; k < m->worker_count; k++) {
-        m->workers[k].turn = 0;
+        m->workers[k].turn = m->workers[k].is_summing = 0;
         m->workers[k].reduce_ps = m->begin_ps;
     }
 }
@@ -252,7 +254,7 @@ static void run_collective(struct pp_machine *m, struct pp_machine_collective *c
         m->backend->wait(m->device, stream, (pp_event_id)c->rows[k]);
     m->backend->launch(m->device, stream, pp_sum_run, &c->sum);
     for (int k = 0; k < c->row_count && !pp_is_virtual(m); k++)
-        m->end_ps[pp_cell(m, (size_t)c->rows[k])] = pp_wall_ps();
+        m->end_ps[pp_cell(m, (size_t)c->rows[k])] = pp_now_ps(m);
     m->backend->record(m->device, stream, c->done);
 }
 
@@ -277,6 +279,10 @@ void pp_collective_post(struct pp_worker *w, int i)
 
     m->posted_ps[pp_cell(m, row)] = posted_at(w, i);
     m->backend->record(m->device, w->index, (pp_event_id)row);
+    if (m->remote) {
+        m->remote->summed(w);
+        return;
+    }
     pthread_mutex_lock(&m->collectives_mutex);
     c->posts++;
     w->due_count = 0;

@@ -37,6 +37,7 @@ static enum pp_status check_gradients(const struct pp_machine *m, struct pp_erro
         if (m->workers[k].status != PP_FIXED_OK)
             return pp_error_set(err, PP_EFAIL, "step %d, rank %d: %s", m->step + 1,
                                 m->workers[k].rank, STATUS_TEXT[m->workers[k].status]);
+        status = status ? status : m->workers[k].sum_status;
     }
     for (int c = 0; c < m->p->collective_count; c++)
         status = status ? status : m->collectives[c].sum.status;
@@ -119,6 +120,8 @@ void pp_barriers_conduct(struct pp_machine *m)
         if (barrier == m->barrier_count - 1)
             m->backend->launch(m->device, m->conductor, judge, m);
         m->backend->record(m->device, m->conductor, m->first_release + barrier);
+        if (m->remote && !m->has_failed)
+            m->remote->released(m, barrier);
     }
 }
 
@@ -134,9 +137,11 @@ bool pp_barrier_meet(struct pp_worker *w, int i)
     m->start_ps[at] = w->clock_ps;
     m->arrived_ps[barrier * m->worker_count + w->index] = w->clock_ps;
     backend->record(m->device, w->index, (pp_event_id)pp_row(m, i, w->replica));
+    if (m->remote)
+        m->remote->arrived(w, barrier);
     if (!backend->wait(m->device, w->index, m->first_release + barrier))
         return false;
-    w->clock_ps = pp_is_virtual(m) ? m->released_ps[barrier] : pp_wall_ps();
+    w->clock_ps = pp_is_virtual(m) ? m->released_ps[barrier] : pp_now_ps(m);
     m->end_ps[at] = w->clock_ps;
     return !backend->is_immediate || !m->has_failed;
 }

@@ -49,11 +49,30 @@ void pp_workers_run(struct pp_machine *m)
         return;
     }
     atomic_store(&m->running, (unsigned)m->worker_count);
+    if (m->remote && !m->remote->begin(m)) {
+        atomic_store(&m->running, 0);
+        return;
+    }
     next_round(m);
     pp_barriers_conduct(m);
     for (unsigned left; (left = atomic_load(&m->running)) > 0 && !m->are_gone;)
         pp_futex_wait(&m->running, left, LOOK_NS);
     atomic_store(&m->running, 0);
+}
+
+bool pp_machine_is_member(const struct pp_machine *m)
+{
+    return m->remote && m->remote->is_member(m);
+}
+
+enum pp_status pp_machine_serve(struct pp_machine *m, struct pp_error *err)
+{
+    return m->remote->serve(m, err);
+}
+
+double pp_machine_clock_error_s(const struct pp_machine *m)
+{
+    return 1e-12 * (double)m->clock_error_ps;
 }
 
 void pp_workers_end(struct pp_machine *m)

@@ -201,6 +201,7 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     json_object_set_new(o, "peak_rank", json_integer(r->peak_rank));
     json_object_set_new(o, "memory", memory_json(&r->layout[r->peak_rank]));
     json_object_set_new(o, "ranks", ranks_json(run));
+    json_object_set_new(o, "clock_error_s", json_real(r->clock_error_s));
     json_object_set_new(o, "machinery", machinery_json(r));
     put_text(o, "what_if", run->what_if);
     put(o, "slowdown", r->slowdown);

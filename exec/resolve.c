@@ -9,7 +9,7 @@ enum { USUAL_STEPS = 20, USUAL_WARMUP = 2, USUAL_TIMEOUT_S = 600 };
 /* In the order of the choices of --backend and --transport; NULL = not in this build. */
 static const struct pp_backend *const BACKENDS[] = {&pp_backend_cpu, NULL, &pp_backend_fake};
 static const struct pp_transport *const TRANSPORTS[] = {&pp_transport_local, &pp_transport_shm,
-                                                        NULL, NULL};
+                                                        &pp_transport_tcp, NULL};
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static enum pp_status no_backend(const char *typed, struct pp_error *err)
@@ -39,20 +39,48 @@ static enum pp_status no_transport(const char *typed, struct pp_error *err)
     return PP_EFAIL;
 }
 
+/* A launcher starts a process for each rank of each replica. */
+static enum pp_status take_ranks(struct pp_exec_config *config, struct pp_error *err)
+{
+    const int count = config->meeting.count;
+
+    if (count % config->replicas != 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "the launcher has started %d processes (%s), which --dp %d does not "
+                            "divide",
+                            count, config->meeting.source, config->replicas);
+    if (config->ranks == 0)
+        config->ranks = count / config->replicas;
+    if (config->ranks * config->replicas != count)
+        return pp_error_set(err, PP_EINVAL,
+                            "the launcher has started %d processes (%s), the layout has %d ranks "
+                            "in %d replica%s: leave out --np, or start as many",
+                            count, config->meeting.source, config->ranks, config->replicas,
+                            config->replicas == 1 ? "" : "s");
+    return PP_OK;
+}
+
 static enum pp_status resolve_transport(const struct pp_request *request,
                                         struct pp_exec_config *config, struct pp_error *err)
 {
     char typed[PP_REQUEST_TYPED_BYTES];
 
-    config->transport = TRANSPORTS[pp_request_int(request, "transport", 0)];
+    struct pp_meeting meeting = {.count = 1};
+    const bool is_given = pp_request_has(request, "transport");
+
+    if (!is_given || TRANSPORTS[pp_request_int(request, "transport", 0)] == &pp_transport_tcp)
+        PP_TRY(pp_meeting_find(&meeting, err));
+    config->meeting = meeting;
+    config->transport = meeting.count > 1 ? &pp_transport_tcp
+                                          : TRANSPORTS[pp_request_int(request, "transport", 0)];
     if (!config->transport)
         return no_transport(pp_request_typed(request, "transport", typed), err);
-    if (config->transport->is_shared && !config->backend->is_immediate)
+    if (config->transport != &pp_transport_local && !config->backend->is_immediate)
         return pp_error_set(err, PP_EINVAL,
                             "%s: backend %s runs all ranks in one process; use --transport %s",
                             pp_request_typed(request, "transport", typed), config->backend->name,
                             pp_transport_local.name);
-    return PP_OK;
+    return meeting.count > 1 ? take_ranks(config, err) : PP_OK;
 }
 
 static enum pp_status resolve_faults(const struct pp_request *request,

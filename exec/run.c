@@ -169,6 +169,8 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_reque
     PP_TRY(pp_exec_resume_open(arena, typed, request, &resumed, err));
     PP_TRY(prepare(arena, request, resumed, run, err));
     PP_TRY(train(arena, request, run, err));
+    if (run->result.is_member)
+        return PP_OK;
     /* a full disk does not take the training back: the report comes all the same */
     const enum pp_status traces = pp_exec_traces_write(arena, request, run, &unwritten);
     run->wall_s = pp_clock_s() - started_s;

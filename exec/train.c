@@ -226,6 +226,7 @@ static enum pp_status judge(struct run *run, struct pp_error *err)
     PP_TRY(predict(run, err));
     PP_TRY(pp_train_slowdown(t, run->machine, &run->costs, r, err));
     PP_TRY(replay(run, err));
+    r->clock_error_s = pp_machine_clock_error_s(run->machine);
     r->trace = pp_exec_trace(run->arena, run->machine, &t->machine, &run->costs);
     PP_TRY(hold_against(run, err));
     if (run->reference && t->check == PP_CHECK_ALL)
@@ -271,7 +272,9 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
                                                     options.recipe->is_exact);
     result->first_judged = steps - options.kept_steps;
     PP_TRY(pp_machine_create(arena, &options, &run.machine, err));
-    const enum pp_status status = train(&run, err);
+    result->is_member = pp_machine_is_member(run.machine);
+    const enum pp_status status =
+        result->is_member ? pp_machine_serve(run.machine, err) : train(&run, err);
     pp_machine_destroy(run.machine);
     return status;
 }
@@ -286,6 +289,10 @@ enum pp_status pp_train_calibrate(struct pp_arena *arena, const struct pp_traini
 
     *calibration = pp_calibration_create(arena, training->machine.batch);
     PP_TRY(pp_machine_create(arena, &training->machine, &machine, err));
+    if (pp_machine_is_member(machine)) {
+        status = pp_machine_serve(machine, err);
+        steps = -1;
+    }
     pp_machine_probes(machine, true);
     for (int step = 0; step <= steps && status == PP_OK; step++) {
         status = pp_machine_step(machine, &training->text, step, &result, err);

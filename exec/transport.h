@@ -2,6 +2,8 @@
  * transport; the lists, their messages and their times are the same for all.
  *
  *   local   threads of this process
+ *   tcp     processes that this one forks, or that a launcher has started on any number of hosts,
+ *           and that send each other what others must know
  *   shm     processes forked by this one, on memory that they share: nothing has a name in any file
  *           system, so nothing is left behind, however a process ends */
 #ifndef PP_EXEC_TRANSPORT_H
@@ -12,9 +14,34 @@
 #include <stdbool.h>
 
 struct pp_machine;
+struct pp_worker;
+struct pp_header;
+struct pp_machine_message;
+/* Where workers share no memory, what one does is told to those who must know. All may be called
+ * by any thread, and none waits for anybody else, but for begin and fetch. */
+struct pp_remote {
+    /* Caller of a step: everybody has begun it. False = somebody has failed. */
+    bool (*begin)(struct pp_machine *machine);
+    /* The worker has posted a SEND or RECV, a sum, has come to a barrier */
+    void (*posted)(struct pp_worker *worker, int instruction, const struct pp_header *header);
+    void (*summed)(struct pp_worker *worker);
+    void (*arrived)(struct pp_worker *worker, int barrier);
+    /* Both sides of a message have posted: its bytes go, if they are here. */
+    void (*send)(struct pp_machine *machine, struct pp_machine_message *message);
+    /* Caller of a step: all may pass the barrier; all are to stop. */
+    void (*released)(struct pp_machine *machine, int barrier);
+    void (*failed)(struct pp_machine *machine);
+    /* Between steps: bring here what the workers hold. */
+    void (*fetch)(const struct pp_machine *machine);
+    /* A process that conducts nothing: until it is told to end. PP_EFAIL with the reason. */
+    bool (*is_member)(const struct pp_machine *machine);
+    enum pp_status (*serve)(struct pp_machine *machine, struct pp_error *err);
+};
+
 struct pp_transport {
     const char *name, *summary;
     const char *worker, *workers; /* what a worker is, and several: "thread", "threads" */
+    const struct pp_remote *remote; /* NULL: workers share memory */
     bool is_shared;               /* the machine and its blocks lie in memory that is shared */
     /* Start all workers: each runs pp_worker_serve. PP_EFAIL when the system gives no more. */
     enum pp_status (*start)(struct pp_machine *machine, struct pp_error *err);
@@ -25,6 +52,6 @@ struct pp_transport {
     /* They have been told to end: wait until they have. Also after a start that failed. */
     void (*stop)(struct pp_machine *machine);
 };
-extern const struct pp_transport pp_transport_local, pp_transport_shm;
+extern const struct pp_transport pp_transport_local, pp_transport_shm, pp_transport_tcp;
 
 #endif

@@ -33,7 +33,9 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           or fake; default cpu; also --device)
 >   --transport NAME        Where ranks run and how they talk. local: threads of
 >                           one process. shm: processes of this machine, on memory
->                           that they share. (local, shm, tcp or nccl; default
+>                           that they share. tcp: processes of any hosts; those
+>                           that torchrun, srun or mpirun has started, else as
+>                           many as are needed. (local, shm, tcp or nccl; default
 >                           local)
 >   --clock CLOCK           Whose time is told. virtual: a rank's clock advances
 >                           by the CPU time of its ops and by waiting for others,
@@ -121,8 +123,11 @@ $ pipeexec --backend gpu
 ! pipeexec: error: --backend: "gpu" is not one of cpu, cuda and fake; did you mean "cpu"?
 = 2
 $ pipeexec --transport nccl
-! pipeexec: error: --transport nccl: not in this build, which has local (threads of this process), shm (processes of this machine, on memory that they share)
+! pipeexec: error: --transport nccl: not in this build, which has local (threads of this process), shm (processes of this machine, on memory that they share), tcp (processes on any hosts, over TCP)
 = 1
+$ pipeexec --transport tcp --backend fake
+! pipeexec: error: --transport tcp: backend fake runs all ranks in one process; use --transport local
+= 2
 $ pipeexec --transport shm --backend fake
 ! pipeexec: error: --transport shm: backend fake runs all ranks in one process; use --transport local
 = 2

@@ -66,7 +66,7 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --no-chec
 >       1   "weight_check": null,
 $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --quiet
 # Ranks that are processes train to the same bits, and whoever dies or hangs is named.
-$ for t in local shm; do pipeexec --transport $t --schedule chimera --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | grep -vE '"transport"' | sed -n '/"losses"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done | sort -u | wc -l
+$ for t in local shm tcp; do pipeexec --transport $t --schedule chimera --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | grep -vE '"transport"' | sed -n '/"losses"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done | sort -u | wc -l
 > 1
 $ pipeexec --transport shm --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 | grep -o '^  machine .*;'
 >   machine    cpu, 4 processes;
@@ -85,9 +85,9 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | 
 > step_s step_low_s step_high_s predicted_step_s predicted_step_low_s predicted_step_mid_s
 > predicted_step_high_s structural_error_s unattributed_s model_error_frac null_step_s null_error_frac
 > bubble_frac span_bubble_frac predicted_bubble_frac calibrated_on steps_s time_frac
-> peak_mem_bytes predicted_peak_mem_bytes peak_rank memory ranks machinery
-> what_if slowdown predicted_slowdown slowdown_error_frac resumed_from checkpoint
-> trace predicted_trace meta
+> peak_mem_bytes predicted_peak_mem_bytes peak_rank memory ranks clock_error_s
+> machinery what_if slowdown predicted_slowdown slowdown_error_frac resumed_from
+> checkpoint trace predicted_trace meta
 $ for clock in virtual wall; do pipeexec --clock $clock --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -oE '"(structural_error|unattributed)_s": (0.0|null)' | sort | head -1; done
 > "structural_error_s": 0.0
 > "structural_error_s": null

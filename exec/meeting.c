@@ -1,0 +1,112 @@
+#include "exec/meeting.h"
+
+#include "core/launcher.h"
+#include "core/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_PORT = 29500, SPREAD = 1000 };
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
+/* ---- where process 0 is ---------------------------------------------------------------------*/
+
+static void copy(char *host, const char *text, size_t length)
+{
+    snprintf(host, sizeof(((struct pp_meeting *)0)->host), "%.*s", (int)length, text);
+}
+
+static void take_name(const char *value, int count, char *host)
+{
+    (void)count;
+    copy(host, value, strlen(value));
+}
+
+/* The first of "n[01-03,7],m1": n01. */
+static void take_first_host(const char *value, int count, char *host)
+{
+    const size_t stem = strcspn(value, "[,");
+
+    (void)count;
+    copy(host, value, stem);
+    if (value[stem] != '[')
+        return;
+    const char *first = value + stem + 1;
+    const size_t digits = strcspn(first, "-,]");
+    snprintf(host + strlen(host), sizeof(((struct pp_meeting *)0)->host) - strlen(host), "%.*s",
+             (int)digits, first);
+}
+
+/* As many here as in all: this host will do. */
+static void take_if_all_here(const char *value, int count, char *host)
+{
+    if (atoi(value) == count)
+        copy(host, "127.0.0.1", strlen("127.0.0.1"));
+}
+
+/* The first that is set and says something. */
+static const struct {
+    const char *name;
+    void (*take)(const char *value, int count, char *host);
+} HOSTS[] = {
+    {"MASTER_ADDR", take_name},
+    {"SLURM_STEP_NODELIST", take_first_host},
+    {"SLURM_NODELIST", take_first_host},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", take_if_all_here},
+    {"MV2_COMM_WORLD_LOCAL_SIZE", take_if_all_here},
+    {"MPI_LOCALNRANKS", take_if_all_here},
+    {"PMI_LOCAL_SIZE", take_if_all_here},
+};
+/* What keeps runs of one host apart. */
+static const char *const JOBS[] = {"SLURM_JOB_ID", "OMPI_MCA_ess_base_jobid", "PMI_JOBID"};
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static enum pp_status find_host(struct pp_meeting *meeting, struct pp_error *err)
+{
+    for (size_t i = 0; i < COUNT(HOSTS) && !meeting->host[0]; i++)
+        if (variable(HOSTS[i].name))
+            HOSTS[i].take(variable(HOSTS[i].name), meeting->count, meeting->host);
+    if (meeting->host[0])
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s says that this is process %d of %d, but nothing says where process 0 "
+                        "is: set MASTER_ADDR (and MASTER_PORT)",
+                        meeting->source, meeting->index, meeting->count);
+}
+
+static enum pp_status find_port(struct pp_meeting *meeting, struct pp_error *err)
+{
+    const char *given = variable("MASTER_PORT");
+    int64_t port = USUAL_PORT;
+
+    for (size_t i = 0; i < COUNT(JOBS); i++)
+        if (port == USUAL_PORT && variable(JOBS[i]))
+            port += (int64_t)(strtoull(variable(JOBS[i]), NULL, 10) % SPREAD);
+    if (given && pp_units_parse_int(given, 1, 65535, &port, err) != PP_OK)
+        return pp_error_prefix(err, "MASTER_PORT: ");
+    meeting->port = (int)port;
+    return PP_OK;
+}
+
+/* Tasks of an array are runs of their own. */
+enum pp_status pp_meeting_find(struct pp_meeting *meeting, struct pp_error *err)
+{
+    struct pp_launch launch;
+
+    *meeting = (struct pp_meeting){.count = 1};
+    PP_TRY(pp_launcher_detect_ranks(&launch, err));
+    if (launch.count < 2)
+        return PP_OK;
+    meeting->index = launch.index;
+    meeting->count = launch.count;
+    snprintf(meeting->source, sizeof(meeting->source), "%s", launch.source);
+    PP_TRY(find_host(meeting, err));
+    return find_port(meeting, err);
+}

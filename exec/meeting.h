@@ -1,0 +1,17 @@
+/* exec/meeting.h — where the processes of a run meet that a launcher has started. */
+#ifndef PP_EXEC_MEETING_H
+#define PP_EXEC_MEETING_H
+
+#include "core/error.h"
+
+struct pp_meeting {
+    int index, count;      /* of this process; of all; count 0 or 1: no launcher */
+    char host[128];        /* of process 0 */
+    int port;
+    char source[128];      /* the variables that said so */
+};
+/* From the environment, after core/launcher.h: torchrun, srun, mpirun (Open MPI, PMI). PP_EINVAL
+ * when nothing says where process 0 is. */
+enum pp_status pp_meeting_find(struct pp_meeting *meeting, struct pp_error *err);
+
+#endif

@@ -1,0 +1,122 @@
+/* exec/tcp.h — workers in processes that share nothing: private to exec/tcp*.c and transport_tcp.c.
+ *
+ * Node 0 is the process that conducts; worker w runs in node w + first_owner: in a process of its
+ * own where node 0 has forked them, in node w where a launcher has started all. Every node has a
+ * thread that reads and writes all connections and does what frames say; it never waits. */
+#ifndef PP_EXEC_TCP_H
+#define PP_EXEC_TCP_H
+
+#include "exec/machine_parts.h"
+
+/* What a frame is, and what it carries behind its head. */
+enum pp_frame_kind {
+    PP_FRAME_STEP,    /* 0 -> all: a step, its samples */
+    PP_FRAME_READY,   /* -> 0: it has begun here */
+    PP_FRAME_GO,      /* 0 -> all: it has everywhere */
+    PP_FRAME_POST,    /* between the ends of a channel: a SEND or RECV has been posted */
+    PP_FRAME_DATA,    /* to the receiver: the bytes */
+    PP_FRAME_PART,    /* to the owner of a sum: what a worker adds */
+    PP_FRAME_SUM,     /* from the owner: all of it */
+    PP_FRAME_ARRIVED, /* -> 0: a worker is at a barrier; at the last one: loss, norm, gradients */
+    PP_FRAME_RELEASE, /* 0 -> all: it may pass; at the last one: the verdict */
+    PP_FRAME_END,     /* -> 0: a worker's step: clock and times */
+    PP_FRAME_AT,      /* -> 0: where a worker is, every now and then */
+    PP_FRAME_FETCH,   /* 0 -> all: send the state */
+    PP_FRAME_STATE,   /* either way: state of a worker's chunks */
+    PP_FRAME_FAIL,    /* -> 0 -> all: the message */
+    PP_FRAME_PING,    /* 0 -> all and back: the clock there */
+    PP_FRAME_OFFSET,  /* 0 -> all: what to add to it */
+    PP_FRAME_QUIT,    /* 0 -> all */
+    PP_FRAME_KINDS
+};
+struct pp_frame {
+    uint32_t kind;
+    int32_t worker, id, flags; /* id: instruction, message, collective, barrier or step */
+    int64_t ps;
+    uint64_t bytes; /* behind it */
+    struct pp_header header;
+};
+
+struct pp_frame_out { /* in a queue */
+    struct pp_frame_out *next;
+    struct pp_frame frame;
+    const char *payload;
+    char *owned;                        /* freed when it is written */
+    struct pp_machine_message *message; /* has landed then */
+};
+struct pp_link {
+    int fd; /* -1 = none */
+    struct pp_frame_out *first, *last;
+    size_t written; /* of the first */
+    struct pp_frame frame; /* being read */
+    char *payload, *owned;
+    size_t read;
+    bool is_closed;
+};
+
+struct pp_tcp {
+    struct pp_machine *m;
+    int node, nodes, first_owner;
+    struct pp_link *links; /* [node] */
+    int listener, port;    /* where node 0 waits for those that it has forked */
+    bool is_running;       /* the thread */
+    int looks;             /* since a connection has ended */
+    char (*names)[64];     /* [node] address */
+    int wake_fd;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* of the queues */
+    atomic_uint changes;   /* a word to sleep on: any of those below has changed */
+    atomic_int ready, states, pongs;
+    atomic_int step_under_way; /* node > 0: 1 + the step that may run */
+    atomic_bool is_quitting;   /* connections may end */
+    atomic_int closed;         /* 1 + node whose connection has ended before */
+    int *posted;               /* [worker] sums posted here */
+    int64_t *sum_start_ps;     /* [collective] at its owner */
+    int64_t offset_ps, error_ps; /* of the node that was asked last: half of the shortest round trip */
+    int last_at;
+    bool wants_gradients;
+};
+
+static inline int pp_tcp_owner(const struct pp_tcp *t, int worker)
+{
+    return worker + t->first_owner;
+}
+static inline bool pp_tcp_is_here(const struct pp_tcp *t, int worker)
+{
+    return pp_tcp_owner(t, worker) == t->node;
+}
+
+/* ---- tcp_link.c: queues and the thread ---- */
+/* Takes `owned` (malloc), or refers to `payload` until it is written. */
+void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const void *payload,
+                 char *owned, struct pp_machine_message *message);
+/* A copy of payload, to all other nodes. */
+void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void *payload);
+enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err);
+/* Once all that is queued has been written, or cannot be. */
+void pp_tcp_stop_thread(struct pp_tcp *t);
+void pp_tcp_changed(struct pp_tcp *t);
+
+/* ---- tcp_frames.c: what frames do, in that thread ---- */
+/* Where the payload goes; NULL = into memory of its own. */
+char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame);
+void pp_tcp_take(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
+void pp_tcp_sum_next(struct pp_tcp *t, struct pp_worker *w);
+
+/* ---- tcp_pack.c: payloads, malloc'd; NULL when there is no memory ---- */
+char *pp_tcp_pack_state(const struct pp_worker *w, uint64_t *bytes);
+void pp_tcp_unpack_state(struct pp_worker *w, char *payload);
+char *pp_tcp_pack_figures(const struct pp_worker *w, bool has_gradients, uint64_t *bytes);
+void pp_tcp_take_figures(struct pp_worker *w, char *payload);
+char *pp_tcp_pack_times(struct pp_worker *w, uint64_t *bytes);
+void pp_tcp_take_times(struct pp_worker *w, char *payload);
+
+/* ---- tcp_join.c: who is where ---- */
+/* Connects all nodes. host and port: where node 0 listens; node 0 with listener >= 0 listens there
+ * already. PP_EFAIL names who is missing, who runs something else. */
+enum pp_status pp_tcp_listen(const char *host, int port, int *listener, int *bound_port,
+                             struct pp_error *err);
+enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int listener,
+                           struct pp_error *err);
+
+#endif

@@ -1,0 +1,269 @@
+/* One thread reads and writes all connections of a process, whatever is ready, and sleeps in poll. */
+#include "exec/futex.h"
+#include "exec/tcp.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { BEAT_MS = 50, HEAD_BYTES = sizeof(struct pp_frame) };
+
+void pp_tcp_changed(struct pp_tcp *t)
+{
+    atomic_fetch_add(&t->changes, 1);
+    pp_futex_wake(&t->changes);
+}
+
+static void wake(struct pp_tcp *t)
+{
+    const uint64_t one = 1;
+
+    if (write(t->wake_fd, &one, sizeof(one)) < 0)
+        return; /* full: it is awake */
+}
+
+void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const void *payload,
+                 char *owned, struct pp_machine_message *message)
+{
+    struct pp_frame_out *out = malloc(sizeof(*out));
+    struct pp_link *link = &t->links[node];
+
+    if (!out)
+        return;
+    *out = (struct pp_frame_out){
+        .frame = *frame, .payload = owned ? owned : payload, .owned = owned, .message = message};
+    pthread_mutex_lock(&t->mutex);
+    if (link->last)
+        link->last->next = out;
+    else
+        link->first = out;
+    link->last = out;
+    pthread_mutex_unlock(&t->mutex);
+    wake(t);
+}
+
+void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void *payload)
+{
+    for (int node = 0; node < t->nodes; node++) {
+        char *copy = node != t->node && frame->bytes > 0 ? malloc(frame->bytes) : NULL;
+
+        if (node == t->node || t->links[node].fd < 0)
+            continue;
+        if (copy)
+            memcpy(copy, payload, frame->bytes);
+        pp_tcp_send(t, node, frame, NULL, copy, NULL);
+    }
+}
+
+/* ---- writing --------------------------------------------------------------------------------*/
+
+static void drop_first(struct pp_tcp *t, struct pp_link *link)
+{
+    struct pp_frame_out *out = link->first;
+
+    pthread_mutex_lock(&t->mutex);
+    link->first = out->next;
+    if (!link->first)
+        link->last = NULL;
+    pthread_mutex_unlock(&t->mutex);
+    link->written = 0;
+    free(out->owned);
+    free(out);
+}
+
+static struct pp_frame_out *first_of(struct pp_tcp *t, struct pp_link *link)
+{
+    pthread_mutex_lock(&t->mutex);
+    struct pp_frame_out *out = link->first;
+    pthread_mutex_unlock(&t->mutex);
+    return out;
+}
+
+static void close_link(struct pp_tcp *t, int node)
+{
+    struct pp_link *link = &t->links[node];
+
+    link->is_closed = true;
+    shutdown(link->fd, SHUT_RDWR);
+    while (first_of(t, link))
+        drop_first(t, link);
+    if (!atomic_load(&t->is_quitting) && atomic_load(&t->closed) == 0 &&
+        (t->node == 0 || node == 0))
+        atomic_store(&t->closed, 1 + node);
+    pp_tcp_changed(t);
+}
+
+/* What is left of a frame: its head, then its payload. */
+static ssize_t write_some(const struct pp_link *link, const struct pp_frame_out *out)
+{
+    const size_t head = link->written < HEAD_BYTES ? HEAD_BYTES - link->written : 0,
+                 behind = link->written > HEAD_BYTES ? link->written - HEAD_BYTES : 0;
+    struct iovec parts[2] = {
+        {(char *)(uintptr_t)&out->frame + (HEAD_BYTES - head), head},
+        {(char *)(uintptr_t)out->payload + behind, out->frame.bytes - behind}};
+    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+
+    return sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void write_link(struct pp_tcp *t, int node)
+{
+    struct pp_link *link = &t->links[node];
+
+    for (struct pp_frame_out *out; (out = first_of(t, link));) {
+        const ssize_t count = write_some(link, out);
+
+        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+            return;
+        if (count < 0) {
+            close_link(t, node);
+            return;
+        }
+        link->written += (size_t)count;
+        if (link->written < HEAD_BYTES + out->frame.bytes)
+            continue;
+        if (out->message)
+            pp_message_landed(t->m, out->message);
+        drop_first(t, link);
+    }
+}
+
+/* ---- reading --------------------------------------------------------------------------------*/
+
+static ssize_t read_some(struct pp_link *link)
+{
+    if (link->read < HEAD_BYTES)
+        return recv(link->fd, (char *)&link->frame + link->read, HEAD_BYTES - link->read,
+                    MSG_DONTWAIT);
+    const size_t behind = link->read - HEAD_BYTES;
+    return recv(link->fd, link->payload + behind, link->frame.bytes - behind, MSG_DONTWAIT);
+}
+
+/* A head is there: where its payload goes. False = that is no frame. */
+static bool begin_payload(struct pp_tcp *t, struct pp_link *link)
+{
+    if (link->frame.kind >= PP_FRAME_KINDS || link->frame.bytes > (uint64_t)1 << 40)
+        return false;
+    link->owned = NULL;
+    link->payload = link->frame.bytes > 0 ? pp_tcp_place(t, &link->frame) : NULL;
+    if (link->frame.bytes > 0 && !link->payload)
+        link->payload = link->owned = malloc(link->frame.bytes);
+    return link->frame.bytes == 0 || link->payload;
+}
+
+static void read_link(struct pp_tcp *t, int node)
+{
+    struct pp_link *link = &t->links[node];
+
+    for (;;) {
+        const ssize_t count = read_some(link);
+
+        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+            return;
+        link->read += count > 0 ? (size_t)count : 0;
+        if (count <= 0 || (link->read == HEAD_BYTES && !begin_payload(t, link))) {
+            close_link(t, node);
+            return;
+        }
+        if (link->read < HEAD_BYTES || link->read < HEAD_BYTES + link->frame.bytes)
+            continue;
+        pp_tcp_take(t, node, &link->frame, link->payload);
+        free(link->owned);
+        link->owned = NULL;
+        link->read = 0;
+    }
+}
+
+/* ---- the thread -----------------------------------------------------------------------------*/
+
+static bool is_open(const struct pp_link *link)
+{
+    return link->fd >= 0 && !link->is_closed;
+}
+
+static bool is_empty(struct pp_tcp *t)
+{
+    for (int node = 0; node < t->nodes; node++)
+        if (is_open(&t->links[node]) && first_of(t, &t->links[node]))
+            return false;
+    return true;
+}
+
+/* Where this node's worker is, for whoever looks after all. */
+static void beat(struct pp_tcp *t)
+{
+    const int k = t->node - t->first_owner;
+
+    if (t->node == 0 || k < 0 || k >= t->m->worker_count)
+        return;
+    const int at = atomic_load_explicit(&t->m->workers[k].at, memory_order_relaxed);
+    const struct pp_frame frame = {.kind = PP_FRAME_AT, .worker = k, .id = at};
+    if (at != t->last_at && is_open(&t->links[0]))
+        pp_tcp_send(t, 0, &frame, NULL, NULL, NULL);
+    t->last_at = at;
+}
+
+static void poll_once(struct pp_tcp *t, struct pollfd *fds)
+{
+    for (int node = 0; node < t->nodes; node++) {
+        struct pp_link *link = &t->links[node];
+
+        fds[node] = (struct pollfd){.fd = is_open(link) ? link->fd : -1, .events = POLLIN};
+        if (is_open(link) && first_of(t, link))
+            fds[node].events |= POLLOUT;
+    }
+    fds[t->nodes] = (struct pollfd){.fd = t->wake_fd, .events = POLLIN};
+    poll(fds, (nfds_t)t->nodes + 1, BEAT_MS);
+    uint64_t woken;
+    if ((fds[t->nodes].revents & POLLIN) && read(t->wake_fd, &woken, sizeof(woken)) < 0)
+        return;
+    for (int node = 0; node < t->nodes; node++) {
+        if (fds[node].fd >= 0 && (fds[node].revents & (POLLIN | POLLHUP | POLLERR)))
+            read_link(t, node);
+        if (is_open(&t->links[node]) && first_of(t, &t->links[node]))
+            write_link(t, node);
+    }
+}
+
+static void *thread_main(void *argument)
+{
+    struct pp_tcp *t = argument;
+    struct pollfd *fds = calloc((size_t)t->nodes + 1, sizeof(*fds));
+
+    while (fds && !(atomic_load(&t->is_quitting) && is_empty(t))) {
+        poll_once(t, fds);
+        beat(t);
+    }
+    free(fds);
+    return NULL;
+}
+
+enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err)
+{
+    t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (t->wake_fd >= 0 && pthread_create(&t->thread, NULL, thread_main, t) == 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EFAIL, "cannot start the thread that talks to other processes: %s",
+                        strerror(errno));
+}
+
+void pp_tcp_stop_thread(struct pp_tcp *t)
+{
+    atomic_store(&t->is_quitting, true);
+    wake(t);
+    pthread_join(t->thread, NULL);
+    for (int node = 0; node < t->nodes; node++) {
+        while (t->links[node].first)
+            drop_first(t, &t->links[node]);
+        free(t->links[node].owned);
+        if (t->links[node].fd >= 0)
+            close(t->links[node].fd);
+        t->links[node].fd = -1;
+    }
+    close(t->wake_fd);
+}

@@ -1,0 +1,175 @@
+/* What a worker holds, as bytes of a frame: figures at a barrier, times of a step, state. */
+#include "exec/tcp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One walk for all: either copies out of memory, or into it, or only counts. */
+struct packer {
+    char *at;
+    size_t bytes;
+    bool is_out;
+};
+
+static void pack(struct packer *packer, void *memory, size_t bytes)
+{
+    if (packer->at && packer->is_out)
+        memcpy(packer->at + packer->bytes, memory, bytes);
+    else if (packer->at)
+        memcpy(memory, packer->at + packer->bytes, bytes);
+    packer->bytes += bytes;
+}
+
+typedef void (*walk_fn)(struct packer *packer, const struct pp_worker *w, void *closure);
+
+static char *pack_new(walk_fn walk, const struct pp_worker *w, void *closure, uint64_t *bytes)
+{
+    struct packer count = {0};
+
+    walk(&count, w, closure);
+    struct packer out = {.at = malloc(count.bytes + 1), .is_out = true};
+    if (out.at)
+        walk(&out, w, closure);
+    *bytes = out.at ? count.bytes : 0;
+    return out.at;
+}
+
+static void unpack(walk_fn walk, const struct pp_worker *w, void *closure, char *payload)
+{
+    struct packer in = {.at = payload};
+
+    if (payload)
+        walk(&in, w, closure);
+}
+
+/* ---- state ----------------------------------------------------------------------------------*/
+
+static void walk_chunks(struct packer *packer, const struct pp_worker *w, bool is_gradients)
+{
+    const struct pp_machine *m = w->machine;
+
+    for (int place = 0; place < m->places; place++) {
+        const struct pp_chunk *chunk = &w->chunks[place];
+
+        if (!chunk->worker)
+            continue;
+        const struct pp_state_bytes bytes =
+            pp_state_bytes(chunk->stage, m->options.kernels, m->options.recipe->is_exact);
+        void *gradients = chunk->state.fixed ? (void *)chunk->state.fixed : chunk->state.sum;
+        if (!is_gradients)
+            pack(packer, chunk->state.weights, bytes.weights);
+        pack(packer, gradients, bytes.gradients);
+        if (is_gradients)
+            continue;
+        pack(packer, chunk->state.m, bytes.optimizer / 2);
+        pack(packer, chunk->state.v, bytes.optimizer / 2);
+    }
+}
+
+static void walk_state(struct packer *packer, const struct pp_worker *w, void *closure)
+{
+    (void)closure;
+    walk_chunks(packer, w, false);
+}
+
+char *pp_tcp_pack_state(const struct pp_worker *w, uint64_t *bytes)
+{
+    return pack_new(walk_state, w, NULL, bytes);
+}
+
+void pp_tcp_unpack_state(struct pp_worker *w, char *payload)
+{
+    unpack(walk_state, w, NULL, payload);
+}
+
+/* ---- figures of the last barrier ------------------------------------------------------------*/
+
+struct figures {
+    double *squares; /* [layers + 2] */
+    int status, sum_status;
+    bool has_gradients;
+};
+
+static void walk_figures(struct packer *packer, const struct pp_worker *w, void *closure)
+{
+    const struct pp_machine *m = w->machine;
+    const struct pp_rank_layout *layout = &m->layout[w->rank];
+    struct figures *figures = closure;
+
+    pack(packer, &figures->status, sizeof(figures->status));
+    pack(packer, &figures->sum_status, sizeof(figures->sum_status));
+    pack(packer, &figures->has_gradients, sizeof(figures->has_gradients));
+    pack(packer, figures->squares,
+         sizeof(double) * (size_t)(m->options.stages[0]->net->layers + 2));
+    pack(packer, w->block + layout->loss_offset, layout->loss_bytes);
+    if (figures->has_gradients)
+        walk_chunks(packer, w, true);
+}
+
+static int sums_status(const struct pp_machine *m)
+{
+    int status = 0;
+
+    for (int c = 0; c < m->p->collective_count; c++)
+        status = status ? status : m->collectives[c].sum.status;
+    for (int k = 0; k < m->tied_count; k++)
+        status = status ? status : m->tied[k].status;
+    return status;
+}
+
+char *pp_tcp_pack_figures(const struct pp_worker *w, bool has_gradients, uint64_t *bytes)
+{
+    struct figures figures = {w->machine->squares, w->status, sums_status(w->machine),
+                              has_gradients};
+
+    return pack_new(walk_figures, w, &figures, bytes);
+}
+
+void pp_tcp_take_figures(struct pp_worker *w, char *payload)
+{
+    const int layers = w->machine->options.stages[0]->net->layers + 2;
+    struct figures figures = {.squares = calloc((size_t)layers, sizeof(double))};
+
+    if (!figures.squares)
+        return;
+    unpack(walk_figures, w, &figures, payload);
+    for (int layer = 0; layer < layers; layer++)
+        w->machine->squares[layer] += figures.squares[layer];
+    w->status = figures.status;
+    w->sum_status = figures.sum_status;
+    free(figures.squares);
+}
+
+/* ---- times of a step ------------------------------------------------------------------------*/
+
+static void walk_times(struct packer *packer, const struct pp_worker *w, void *closure)
+{
+    const struct pp_machine *m = w->machine;
+    struct pp_worker *times = closure;
+
+    pack(packer, &times->clock_ps, sizeof(times->clock_ps));
+    pack(packer, &times->inside_ns, sizeof(times->inside_ns));
+    pack(packer, &times->cpu_ns, sizeof(times->cpu_ns));
+    for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
+        const size_t row = pp_row(m, i, w->replica), at = pp_cell(m, row);
+
+        pack(packer, &m->start_ps[at], sizeof(int64_t));
+        pack(packer, &m->end_ps[at], sizeof(int64_t));
+        pack(packer, &m->posted_ps[at], sizeof(int64_t));
+        pack(packer, &m->matched_ps[at], sizeof(int64_t));
+        pack(packer, &m->duration_ps[at], sizeof(int64_t));
+        pack(packer, &m->nominal_ps[at], sizeof(int64_t));
+        if (m->calls[row].count > 0)
+            pack(packer, m->calls[row].probe.s, sizeof(m->calls[row].probe.s));
+    }
+}
+
+char *pp_tcp_pack_times(struct pp_worker *w, uint64_t *bytes)
+{
+    return pack_new(walk_times, w, w, bytes);
+}
+
+void pp_tcp_take_times(struct pp_worker *w, char *payload)
+{
+    unpack(walk_times, w, w, payload);
+}

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Processes started as launchers do it, on this host and on several (network namespaces): they train
+# to the bits of threads, and whatever does not fit together is named.
+#
+#   hosts.sh PIPEEXEC
+set -u
+pipeexec=$(realpath "$1")
+folder=$(mktemp -d)
+small="--schedule zbv --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check"
+number=0 failures=0 port=$((20000 + $$ % 20000))
+unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
+
+clean() {
+    ip netns del "$space" 2>/dev/null
+    ip link del "$wire" 2>/dev/null
+    rm -rf "$folder"
+}
+space=pp$$ wire=pp$$a
+trap clean EXIT
+
+report() { # NAME, after the check
+    local good=$?
+    number=$((number + 1))
+    if [ $good -eq 0 ]; then
+        echo "ok $number - $1"
+    else
+        failures=$((failures + 1))
+        echo "not ok $number - $1"
+        head -n 20 "$folder"/err.* | sed 's/^/# /'
+    fi
+}
+
+# What must not depend on where ranks run.
+facts() { sed -n '/"losses"/,/\]/p; /"grad_norms"/,/\]/p; /"bit_equal"/p; /"is_loss_equal"/p' "$1"; }
+
+# start VARIABLES-OF-RANK-k, with %k for the rank; 4 processes; the first one's exit code
+start() {
+    local k rc
+    port=$((port + 1))
+    rm -f "$folder"/err.* "$folder"/out.*
+    for k in 3 2 1; do
+        # shellcheck disable=SC2086
+        env MASTER_PORT=$port ${1//%k/$k} timeout 60 "$pipeexec" $small --json ${2:-} >"$folder/out.$k" 2>"$folder/err.$k" &
+    done
+    # shellcheck disable=SC2086
+    env MASTER_PORT=$port ${1//%k/0} timeout 60 "$pipeexec" $small --json ${3:-${2:-}} >"$folder/out.0" 2>"$folder/err.0"
+    rc=$?
+    wait
+    return $rc
+}
+check_same() { # of the last start
+    local k
+    for k in 1 2 3; do [ ! -s "$folder/out.$k" ] && [ ! -s "$folder/err.$k" ] || return 1; done
+    grep -q '"transport": "tcp"' "$folder/out.0" && [ "$(facts "$folder/out.0")" = "$(facts "$folder/threads")" ]
+}
+
+# shellcheck disable=SC2086
+"$pipeexec" $small --json >"$folder/threads" && grep -q '"bit_equal": true' "$folder/threads"
+report "threads"
+start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" && check_same
+report "torchrun"
+start "SLURM_PROCID=%k SLURM_STEP_NUM_TASKS=4 SLURM_STEP_ID=0 SLURM_STEP_NODELIST=localhost" && check_same
+report "srun"
+start "OMPI_COMM_WORLD_RANK=%k OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_SIZE=4" && check_same
+report "mpirun of Open MPI"
+start "PMI_RANK=%k PMI_SIZE=4 MPI_LOCALNRANKS=4" && check_same
+report "PMI"
+start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--calibrate-on 1f1b" && grep -q '"calibrated_on": "1f1b"' "$folder/out.0"
+report "two programs one after the other"
+
+# ---- what does not fit together ----
+start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--micro-batches 12" " "
+[ $? -eq 1 ] && grep -q 'process [123] runs program .*, process 0 runs' "$folder/err.0"
+report "another program"
+start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--lr 1e-4" " "
+[ $? -eq 1 ] && grep -q 'process [123] runs the same program with another model' "$folder/err.0"
+report "another recipe"
+RANK=0 LOCAL_RANK=0 WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 "$pipeexec" --np 3 2>"$folder/err.0"
+[ $? -eq 2 ] && grep -q 'has started 4 processes (RANK), the layout has 3 ranks' "$folder/err.0"
+report "another number of ranks"
+PMI_RANK=0 PMI_SIZE=4 "$pipeexec" 2>"$folder/err.0"
+[ $? -eq 2 ] && grep -q 'nothing says where process 0 is: set MASTER_ADDR' "$folder/err.0"
+report "no address"
+start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--inject kill,rank:2,op:9,step:2"
+[ $? -eq 1 ] && grep -q 'step 2: rank 2 .* is gone: the connection to its process at 127.0.0.1 was closed' "$folder/err.0" &&
+    [ -s "$folder/err.1" ] && [ -s "$folder/err.3" ]
+report "a process that dies"
+
+# ---- two hosts ----
+if ! ip netns add $space 2>/dev/null || ! ip link add $wire type veth peer name ${wire}b netns $space 2>/dev/null; then
+    number=$((number + 1))
+    echo "ok $number - two hosts # SKIP network namespaces are not permitted here"
+else
+    ip addr add 10.213.77.1/24 dev $wire && ip link set $wire up
+    ip netns exec $space ip addr add 10.213.77.2/24 dev ${wire}b
+    ip netns exec $space ip link set ${wire}b up
+    ip netns exec $space ip link set lo up
+    port=$((port + 1))
+    rm -f "$folder"/err.* "$folder"/out.*
+    for k in 3 2 1 0; do
+        there=()
+        [ $k -ge 2 ] && there=(ip netns exec $space)
+        # shellcheck disable=SC2086
+        env RANK=$k LOCAL_RANK=$((k % 2)) WORLD_SIZE=4 MASTER_ADDR=10.213.77.1 MASTER_PORT=$port "${there[@]}" \
+            timeout 60 "$pipeexec" $small --json --clock wall --trace "$folder/trace.csv" >"$folder/out.$k" 2>"$folder/err.$k" &
+    done
+    wait
+    check_same
+    report "two hosts"
+    # columns: posted, matched, start, end; a message starts at the same moment on both sides
+    awk -F, 'NR > 1 && $4 == "channel" && ($6 > $7 || $7 > $8 || $8 > $9) { bad = 1 }
+             NR > 1 && $4 == "channel" { messages++ } END { exit bad || messages < 100 }' "$folder/trace.csv"
+    report "no message ends before it begins"
+fi
+echo "1..$number"
+[ $failures -eq 0 ]
