@@ -2,6 +2,7 @@
 #include "exec/config.h"
 
 #include "core/model_options.h"
+#include "exec/what_if.h"
 #include "exec/wires.h"
 
 enum { USUAL_STEPS = 20, USUAL_WARMUP = 2, USUAL_TIMEOUT_S = 600 };
@@ -86,9 +87,18 @@ static enum pp_status resolve_transport(const struct pp_request *request,
 static enum pp_status resolve_faults(const struct pp_request *request,
                                      struct pp_exec_config *config, struct pp_error *err)
 {
-    const char *fault = pp_request_text(request, "inject", NULL);
+    const struct pp_option_value *injected = pp_request_get(request, "inject", NULL);
+    const char *fault = NULL;
 
     config->timeout_s = pp_request_int(request, "timeout", USUAL_TIMEOUT_S);
+    for (int i = 0; injected && i < injected->count; i++) {
+        if (pp_exec_is_what_if(injected->all[i]))
+            continue;
+        if (fault)
+            return pp_error_set(err, PP_EINVAL, "--inject \"%s\": \"%s\" is one fault already",
+                                injected->all[i], fault);
+        fault = injected->all[i];
+    }
     if (fault && !config->backend->is_immediate)
         return pp_error_set(err, PP_EINVAL, "--inject: backend %s only writes down what it is told",
                             config->backend->name);

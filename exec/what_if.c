@@ -9,22 +9,56 @@
 
 static const double SLOWEST = 1e-3, FASTEST = 1e3;
 
+/* Values of an option, and those of --inject that name it: "slow:1=0.5". */
+struct values {
+    const char **text;
+    int count;
+};
+
+static void add_value(struct values *values, const char *text)
+{
+    values->text[values->count++] = text;
+}
+
+static struct values values_of(struct pp_arena *arena, const struct pp_request *request,
+                               const char *name)
+{
+    const struct pp_option_value *own = pp_request_get(request, name, NULL),
+                                 *injected = pp_request_get(request, "inject", NULL);
+    const size_t length = strlen(name);
+    struct values values = {
+        .text = PP_ARRAY(arena, const char *,
+                         (own ? own->count : 0) + (injected ? injected->count : 0) + 1)};
+
+    for (int i = 0; own && i < own->count; i++)
+        add_value(&values, own->all[i]);
+    for (int i = 0; injected && i < injected->count; i++)
+        if (strncmp(injected->all[i], name, length) == 0 && injected->all[i][length] == ':')
+            add_value(&values, injected->all[i] + length + 1);
+    return values;
+}
+
+bool pp_exec_is_what_if(const char *inject)
+{
+    return strncmp(inject, "slow:", 5) == 0 || strncmp(inject, "link-bw:", 8) == 0;
+}
+
 /* ---- devices --------------------------------------------------------------------------------- */
 
-static enum pp_status check_factors(const struct pp_option_value *value, enum pp_clock_kind clock,
+static enum pp_status check_factors(const struct values *values, enum pp_clock_kind clock,
                                     struct pp_error *err)
 {
-    for (int i = 0; i < value->count; i++) {
+    for (int i = 0; i < values->count; i++) {
         struct pp_slow one;
-        PP_TRY(pp_slow_read(value->all[i], &one, err));
+        PP_TRY(pp_slow_read(values->text[i], &one, err));
         if (one.factor < SLOWEST || one.factor > FASTEST)
             return pp_error_set(err, PP_EINVAL, "--slow %s: the factor is out of range: %g to %g",
-                                value->all[i], SLOWEST, FASTEST);
+                                values->text[i], SLOWEST, FASTEST);
         if (clock == PP_CLOCK_WALL && one.factor > 1)
             return pp_error_set(err, PP_EINVAL,
                                 "--slow %s: on the wall clock a rank can be made slower, not "
                                 "faster; give a factor of at most 1, or --clock virtual",
-                                value->all[i]);
+                                values->text[i]);
     }
     return PP_OK;
 }
@@ -33,14 +67,12 @@ static enum pp_status take_slow(struct pp_arena *arena, const struct pp_request 
                                 const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                 struct pp_error *err)
 {
-    const struct pp_option_value *value = pp_request_get(request, "slow", NULL);
+    const struct values values = values_of(arena, request, "slow");
     const struct pp_slow_machine machine = {plan->program->ranks, config->replicas,
                                             config->replicas};
 
-    if (!value)
-        return PP_OK;
-    PP_TRY(check_factors(value, config->clock, err));
-    return pp_slow_table(arena, value->all, value->count, &machine, &plan->slow, err);
+    PP_TRY(check_factors(&values, config->clock, err));
+    return pp_slow_table(arena, values.text, values.count, &machine, &plan->slow, err);
 }
 
 /* ---- wires ----------------------------------------------------------------------------------- */
@@ -112,23 +144,29 @@ static enum pp_status check_speeds(struct pp_arena *arena, const double *factors
 }
 
 static enum pp_status take_links(struct pp_arena *arena, const struct pp_request *request,
-                                 const struct pp_exec_config *config, int ranks,
-                                 struct pp_exec_wires *wires, struct pp_error *err)
+                                 const struct pp_exec_config *config,
+                                 const struct pp_exec_plan *plan, struct pp_exec_wires *wires,
+                                 struct pp_error *err)
 {
-    const struct pp_option_value *value = pp_request_get(request, "link-bw", NULL);
-    char typed[PP_REQUEST_TYPED_BYTES];
+    const struct values values = values_of(arena, request, "link-bw");
 
-    if (!value)
+    if (values.count == 0)
         return PP_OK;
     if (config->clock == PP_CLOCK_WALL)
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--link-bw %s has no effect with --clock wall: messages take what they take",
+            values.text[0]);
+    if (plan->unit)
         return pp_error_set(err, PP_EINVAL,
-                            "%s has no effect with --clock wall: messages take what they take",
-                            pp_request_typed(request, "link-bw", typed));
+                            "--link-bw %s has no effect with --unit, where a message takes C units",
+                            values.text[0]);
+    const int ranks = plan->program->ranks;
     double *factors = PP_ARRAY(arena, double, ranks *ranks);
     for (int k = 0; k < ranks * ranks; k++)
         factors[k] = 1;
-    for (int i = 0; i < value->count; i++)
-        PP_TRY(scale_wires(value->all[i], ranks, factors, err));
+    for (int i = 0; i < values.count; i++)
+        PP_TRY(scale_wires(values.text[i], ranks, factors, err));
     wires->factors = factors;
     return check_speeds(arena, factors, ranks * ranks, err);
 }
@@ -139,7 +177,6 @@ static enum pp_status take_unit(struct pp_arena *arena, const struct pp_request 
                                 const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                 struct pp_error *err)
 {
-    static const char *const OF_WIRES[] = {"link", "link-bw"};
     const char *text = pp_request_text(request, "unit", NULL);
     char typed[PP_REQUEST_TYPED_BYTES];
 
@@ -148,11 +185,10 @@ static enum pp_status take_unit(struct pp_arena *arena, const struct pp_request 
     if (config->clock == PP_CLOCK_WALL)
         return pp_error_set(err, PP_EINVAL, "--unit %s: the wall clock is not told what time it is",
                             text);
-    for (size_t i = 0; i < sizeof OF_WIRES / sizeof *OF_WIRES; i++)
-        if (pp_request_has(request, OF_WIRES[i]))
-            return pp_error_set(err, PP_EINVAL,
-                                "%s has no effect with --unit, where a message takes C units",
-                                pp_request_typed(request, OF_WIRES[i], typed));
+    if (pp_request_has(request, "link"))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has no effect with --unit, where a message takes C units",
+                            pp_request_typed(request, "link", typed));
     plan->unit = PP_NEW(arena, struct pp_unit_costs);
     return pp_unit_costs_parse(text, plan->unit, err);
 }
@@ -163,7 +199,7 @@ static enum pp_status take_all(struct pp_arena *arena, const struct pp_request *
 {
     PP_TRY(take_slow(arena, request, config, plan, err));
     PP_TRY(take_unit(arena, request, config, plan, err));
-    return take_links(arena, request, config, plan->program->ranks, wires, err);
+    return take_links(arena, request, config, plan, wires, err);
 }
 
 /* All of a step one after another, on the slowest device. */
@@ -245,10 +281,10 @@ const char *pp_exec_what_if_text(struct pp_arena *arena, const struct pp_request
     const char *text = NULL;
 
     for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++) {
-        const struct pp_option_value *value = pp_request_get(request, OPTIONS[i], NULL);
-        for (int k = 0; value && k < value->count; k++)
+        const struct values values = values_of(arena, request, OPTIONS[i]);
+        for (int k = 0; k < values.count; k++)
             text = pp_arena_printf(arena, "%s%s--%s %s", text ? text : "", text ? " " : "",
-                                   OPTIONS[i], value->all[k]);
+                                   OPTIONS[i], values.text[k]);
     }
     return text;
 }

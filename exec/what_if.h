@@ -11,6 +11,8 @@
 enum pp_status pp_exec_plan_costs(struct pp_arena *arena, const struct pp_request *request,
                                   const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                   struct pp_error *err);
+/* Whether a value of --inject is one of these, "slow:1=0.5", and no fault. */
+bool pp_exec_is_what_if(const char *inject);
 /* "--slow 1=0.5 --link-bw 0-1=0.1", as typed; NULL without any. */
 const char *pp_exec_what_if_text(struct pp_arena *arena, const struct pp_request *request);
 

@@ -48,7 +48,8 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           1048576; default 600)
 >   --inject TEXT           Try a fault: 'kill rank:1 op:5 step:2', or hang or
 >                           stop instead of kill, before that op of the rank's
->                           list.
+>                           list. 'slow:1=0.5' and 'link-bw:0-1=0.1' are --slow
+>                           and --link-bw. (may be repeated)
 >   --link TEXT             The wires of the virtual clock, for messages and
 >                           gradient sums. (default latency:10us bandwidth:10GBps)
 >

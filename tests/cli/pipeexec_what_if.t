@@ -53,3 +53,16 @@ $ pipeexec --unit F=1e6
 $ pipeexec --unit X=1
 ! pipeexec: error: --unit: unknown key 'X', known are F, B, I, W, C and FB (F=1,B=2 or F=1,I=1,W=1,C=0.1)
 = 2
+$ pipeexec --unit F=1,B=2 --inject slow:0=0.5 --slow 1=0.8 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 4 --no-check | grep -E '^  (what-if|step|slowdown)'
+>   what-if    --slow 1=0.8 --slow 0=0.5 --unit F=1,B=2
+>   step             51.8 s      51.8 s    +0.0 %   1 step
+>   slowdown        x 1.568     x 1.568    +0.0 %   by what-if
+$ pipeexec --inject link-bw:0-9=0.5
+! pipeexec: error: --link-bw 0-9=0.5: no wire has this name; they go from rank to rank, 0-0 to 3-3 (2-2: between replicas of rank 2); * stands for any characters
+= 2
+$ pipeexec --inject 'hang rank:1' --inject 'kill rank:1'
+! pipeexec: error: --inject "kill rank:1": "hang rank:1" is one fault already
+= 2
+$ pipeexec --inject slow=1
+! pipeexec: error: --inject "slow=1": "slow=1" is none of hang (the rank goes no further), kill (its process is killed), stop (its process is stopped)
+= 2
