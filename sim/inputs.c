@@ -18,9 +18,11 @@ void pp_inputs_take(struct pp_arena *arena, const struct pp_request *request,
     config->input_count = 0;
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
         const struct pp_option *option = &pp_sim_cli.options[i];
-        const struct pp_option_value *value = pp_request_get(request, option->name, NULL);
+        enum pp_origin origin;
+        const struct pp_option_value *value = pp_request_get(request, option->name, &origin);
         if (value && !is_output(option))
-            config->inputs[config->input_count++] = (struct pp_input){option, value};
+            config->inputs[config->input_count++] =
+                (struct pp_input){option, value, origin == PP_FROM_FLAG};
     }
 }
 

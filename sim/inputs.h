@@ -9,6 +9,7 @@
 struct pp_input {
     const struct pp_option *option;
     const struct pp_option_value *value;
+    bool is_typed; /* a flag, not of the preset */
 };
 
 /* config->inputs: all options given that may change a figure, in the order of --help. */

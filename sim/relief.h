@@ -1,7 +1,8 @@
 /* sim/relief.h — a run that does not fit: what takes the memory, and which flags would help.
  *
- * Every flag is tried by resolving and simulating the same run with it, links unshared; batch and
- * model stay as they are. */
+ * Every flag is tried by typing it: the user's own command with it is resolved anew, so that what
+ * the user left open is chosen as ever, and simulated. The same command prints the same figures.
+ * Batch and model stay as they are. */
 #ifndef PP_SIM_RELIEF_H
 #define PP_SIM_RELIEF_H
 
@@ -14,7 +15,7 @@ struct pp_holder {
     double bytes;
 };
 struct pp_relief {
-    const char *flags; /* "--tp 4 --dp 8" */
+    const char *flags; /* "--tp 4 --dp 8": in place of those of the same name, or beside them */
     double peak_bytes, iteration_s;
     int gpus;
     bool fits;
@@ -22,6 +23,7 @@ struct pp_relief {
 struct pp_oom {
     double needed_bytes;       /* beyond what the device has */
     double iteration_s;        /* of the run itself, as the reliefs are simulated */
+    bool is_contention_free;   /* many replicas share links: reliefs are simulated as if none did */
     struct pp_holder *holders; /* largest first */
     struct pp_relief *reliefs; /* fitting ones first, without more devices before those with, fast
                                 * before slow; then by size. Where no single one fits the first

@@ -41,7 +41,8 @@ void pp_oom_print(const struct pp_result *r, int width, FILE *out)
     pp_text_paragraph(out, width, PP_TEXT_LABEL, "memory", line);
     if (oom->relief_count == 0)
         return;
-    fprintf(out, "\n  %-*s%8s%12s\n", FLAGS_WIDTH + 2, "less memory with", "GiB", "iteration");
+    fprintf(out, "\n  %-*s%8s%12s\n", FLAGS_WIDTH + 2, oom->is_contention_free ? "less memory with, own links" : "less memory with", "GiB",
+            "iteration");
     for (int i = 0; i < oom->relief_count && i < SHOWN_RELIEFS; i++) {
         const struct pp_relief *relief = &oom->reliefs[i];
         char effect[PP_TEXT_BYTES];

@@ -6,13 +6,13 @@ $ pipesim --schedule 1f1b --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gb
 >
 >   less memory with                               GiB   iteration
 >     --offload os=host                           63.3, fits
->     --pp 8 --dp 1                               84.5
+>     --pp 8                                      84.5
 >     --zero 3                                    86.3
 >     --recompute full                            89.4
 >     --zero 2                                    89.9
 >     --zero 1                                    94.2
 >     --mbs 2                                    105.6
->     --cp 2 --dp 1                              105.6
+>     --cp 2                                     105.6
 >
 >   note     does not fit; it would with --offload os=host (63.3 GiB,,
 # The first of them, typed.
@@ -26,17 +26,18 @@ $ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --eng
 >   grads of stage 0: 40.8 GiB
 >   context and fragments: 4.0 GiB
 >   activations of stage 0: 1.3 GiB
->   with --offload os=host --gpus 16 --pp 4: 46.6 GiB, fits
+>   with --offload os=host --gpus 16 --tp 8: 54.5 GiB, fits
 >   with --offload os=host: 87.1 GiB
 >   with --gpus 16 --tp 8: 168.0 GiB
 >   with --gpus 16 --pp 4: 170.0 GiB
+>   with --gpus 16 --cp 2: 208.8 GiB
 $ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --engine dag --require-fit > /dev/null 2>&1; echo $?
 > 3
 $ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --engine dag --json | sed -n '/"oom": /,/}/p; /"oom_tensors"/,/}/p' | grep -v iteration_s
 >   "oom": [
 >     {
->       "flags": "--offload os=host --gpus 16 --pp 4",
->       "peak_mem_bytes": 50075467776,
+>       "flags": "--offload os=host --gpus 16 --tp 8",
+>       "peak_mem_bytes": 58512293888,
 >       "fits": true,
 >     },
 >   "oom_tensors": [
@@ -80,3 +81,7 @@ $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --mbs 1 --no-
 $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --recompute selective=norm
 ! pipesim: error: --recompute selective='norm': expected modules with + between them, of core_attn layernorm act mla_up_proj mlp
 = 2
+# What is advised, and the command with it, where the tool chose the layout: bytes and seconds twice each.
+$ run="pipesim --schedule 1f1b --model llama3-70b --gbs 64 --engine dag --json"; ($run --gpus 8 | grep -A4 -e '"--gpus 16 --tp 8"'; $run --gpus 16 --tp 8 | grep '^  "') | grep -o '^ *"\(peak_mem_bytes\|iteration_s\)": .*' | tr -d ' ,' | sort | uniq -c | cut -c 1-7
+>       2
+>       2
