@@ -29,7 +29,15 @@ static bool hang(struct pp_worker *w)
     return false;
 }
 
+static bool drop(struct pp_worker *w)
+{
+    if (w->machine->remote)
+        w->machine->remote->drop(w->machine);
+    return true;
+}
+
 static const struct pp_inject_kind KINDS[] = {
+    {"drop", "its connections to other ranks are closed", drop},
     {"hang", "the rank goes no further", hang},
     {"kill", "its process is killed", kill_self},
     {"stop", "its process is stopped", stop_self},

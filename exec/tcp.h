@@ -69,6 +69,8 @@ struct pp_tcp {
     atomic_int ready, states, pongs;
     atomic_int step_under_way; /* node > 0: 1 + the step that may run */
     atomic_bool is_quitting;   /* connections may end */
+    int lost;        /* 1 + node to which a member has lost its connection */
+    int64_t lost_ps; /* since then */
     atomic_int closed;         /* 1 + node whose connection has ended before */
     int *posted;               /* [worker] sums posted here */
     int64_t *sum_start_ps;     /* [collective] at its owner */

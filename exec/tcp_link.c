@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+static const int64_t MOURNING_PS = 500000000000;
 enum { BEAT_MS = 50, HEAD_BYTES = sizeof(struct pp_frame) };
 
 void pp_tcp_changed(struct pp_tcp *t)
@@ -92,9 +93,12 @@ static void close_link(struct pp_tcp *t, int node)
     shutdown(link->fd, SHUT_RDWR);
     while (first_of(t, link))
         drop_first(t, link);
-    if (!atomic_load(&t->is_quitting) && atomic_load(&t->closed) == 0 &&
-        (t->node == 0 || node == 0))
+    if (t->node > 0 && node > 0) {
+        t->lost_ps = t->lost ? t->lost_ps : pp_wall_ps();
+        t->lost = t->lost ? t->lost : 1 + node;
+    } else if (!atomic_load(&t->is_quitting) && atomic_load(&t->closed) == 0) {
         atomic_store(&t->closed, 1 + node);
+    }
     pp_tcp_changed(t);
 }
 
@@ -208,6 +212,22 @@ static void beat(struct pp_tcp *t)
     t->last_at = at;
 }
 
+/* A process that has died is told of by the first one, which looks after them all. Where it says
+ * nothing for a while, only the connection is gone. */
+static void mourn(struct pp_tcp *t)
+{
+    struct pp_error err = {0};
+
+    if (!t->lost || t->m->has_failed || atomic_load(&t->is_quitting) ||
+        pp_wall_ps() - t->lost_ps < MOURNING_PS)
+        return;
+    pp_error_set(&err, PP_EFAIL, "step %d: ", t->m->step + 1);
+    pp_stall_place(&t->m->workers[t->node - t->first_owner], &err);
+    pp_error_append(&err, ": its connection to process %d at %s was closed", t->lost - 1,
+                    t->names[t->lost - 1]);
+    pp_machine_fail(t->m, &err);
+}
+
 static void poll_once(struct pp_tcp *t, struct pollfd *fds)
 {
     for (int node = 0; node < t->nodes; node++) {
@@ -238,6 +258,7 @@ static void *thread_main(void *argument)
     while (fds && !(atomic_load(&t->is_quitting) && is_empty(t))) {
         poll_once(t, fds);
         beat(t);
+        mourn(t);
     }
     free(fds);
     return NULL;

@@ -33,6 +33,8 @@ struct pp_remote {
     void (*failed)(struct pp_machine *machine);
     /* Between steps: bring here what the workers hold. */
     void (*fetch)(const struct pp_machine *machine);
+    /* Close all connections but that to the first process: a fault to try. */
+    void (*drop)(struct pp_machine *machine);
     /* A process that conducts nothing: until it is told to end. PP_EFAIL with the reason. */
     bool (*is_member)(const struct pp_machine *machine);
     enum pp_status (*serve)(struct pp_machine *machine, struct pp_error *err);

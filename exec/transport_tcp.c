@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum { PINGS = 32, LOOK_NS = 100 * 1000 * 1000, GRACE_LOOKS = 10 };
@@ -248,6 +249,15 @@ static enum pp_status tcp_serve(struct pp_machine *m, struct pp_error *err)
     return atomic_load(&t->is_quitting) ? PP_OK : gone(t, err);
 }
 
+static void tcp_drop(struct pp_machine *m)
+{
+    struct pp_tcp *t = m->tcp;
+
+    for (int node = 1; node < t->nodes; node++)
+        if (t->links[node].fd >= 0)
+            shutdown(t->links[node].fd, SHUT_RDWR);
+}
+
 static bool tcp_is_member(const struct pp_machine *m)
 {
     return m->tcp->node > 0;
@@ -390,6 +400,7 @@ static const struct pp_remote remote = {
     .released = tcp_released,
     .failed = tcp_failed,
     .fetch = tcp_fetch,
+    .drop = tcp_drop,
     .is_member = tcp_is_member,
     .serve = tcp_serve,
 };

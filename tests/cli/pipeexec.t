@@ -46,8 +46,8 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >   --timeout S             Seconds after which a run in which no rank gets on
 >                           ends, saying who waits for what. 0: never. (0 to
 >                           1048576; default 600)
->   --inject TEXT           Try a fault: 'kill rank:1 op:5 step:2', or hang or
->                           stop instead of kill, before that op of the rank's
+>   --inject TEXT           Try a fault: 'kill rank:1 op:5 step:2', or hang, stop
+>                           or drop instead of kill, before that op of the rank's
 >                           list. 'slow:1=0.5' and 'link-bw:0-1=0.1' are --slow
 >                           and --link-bw. (may be repeated)
 >   --link TEXT             The wires of the virtual clock, for messages and
@@ -133,7 +133,7 @@ $ pipeexec --transport shm --backend fake
 ! pipeexec: error: --transport shm: backend fake runs all ranks in one process; use --transport local
 = 2
 $ pipeexec --inject "burn rank:1"
-! pipeexec: error: --inject "burn rank:1": "burn" is none of hang (the rank goes no further), kill (its process is killed), stop (its process is stopped)
+! pipeexec: error: --inject "burn rank:1": "burn" is none of drop (its connections to other ranks are closed), hang (the rank goes no further), kill (its process is killed), stop (its process is stopped)
 = 2
 $ pipeexec --inject "kill rank:1 op"
 ! pipeexec: error: --inject "kill rank:1 op": "op": expected rank:K, replica:K, op:K, step:K

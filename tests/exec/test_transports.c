@@ -195,6 +195,22 @@ Test(transports, a_rank_that_hangs_is_named, .timeout = 60)
     }
 }
 
+/* Both ends live: it is told which connection it was. */
+Test(transports, a_dropped_connection_is_named, .timeout = 60)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct pp_error err = {0};
+
+    cr_assert_eq(run_with(arena, &pp_transport_tcp, "drop rank:1 op:6 step:2", 20, &err), PP_EFAIL);
+    cr_assert(strstr(err.message, "step 2: rank ") == err.message &&
+                  strstr(err.message, ": its connection to process ") &&
+                  strstr(err.message, " at 127.0.0.1 was closed"),
+              "%s", err.message);
+    check_no_children("drop");
+    cr_assert_eq(run_with(arena, &pp_transport_shm, "drop rank:1 op:6 step:2", 20, &err), PP_OK,
+                 "nothing to drop: %s", err.message);
+}
+
 Test(transports, faults_are_read_or_refused)
 {
     static const struct {
@@ -202,7 +218,7 @@ Test(transports, faults_are_read_or_refused)
     } CASES[] = {
         {"kill", NULL},
         {"hang rank:3, op:17 step:2 replica:1", NULL},
-        {"burn", "\"burn\" is none of hang (the rank goes no further)"},
+        {"burn", "\"burn\" is none of drop (its connections to other ranks are closed), hang"},
         {"kill now", "\"now\": expected rank:K, replica:K, op:K, step:K"},
         {"kill step:0", "0"},
         {"kill op:-1", "-1"},
