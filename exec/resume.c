@@ -154,6 +154,19 @@ static enum pp_status check_alone(const struct pp_request *with, struct pp_error
     return PP_OK;
 }
 
+/* Processes that a launcher has started have the state of their own ranks only. */
+static enum pp_status check_launched(const struct pp_exec_config *config, const char *path,
+                                     struct pp_error *err)
+{
+    if (config->meeting.count <= 1 || (!path && !config->resumed))
+        return PP_OK;
+    return pp_error_set(
+        err, PP_EFAIL,
+        "--checkpoint and --resume: not yet with the %d processes that %s tells of; "
+        "--transport shm runs all ranks on this machine",
+        config->meeting.count, config->meeting.source);
+}
+
 enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_request *with,
                                         struct pp_exec_run *run, struct pp_error *err)
 {
@@ -161,6 +174,7 @@ enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_
     const char *path = pp_request_text(with, "checkpoint", NULL);
     struct pp_checkpoint_folder *folder = PP_NEW(arena, struct pp_checkpoint_folder);
 
+    PP_TRY(check_launched(&run->config, path, err));
     if (path || run->config.resumed)
         PP_TRY(make_manifest(arena, with, run, err));
     if (!path)
