@@ -357,6 +357,15 @@ static enum pp_status check_end(struct moves *m)
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
+/* Parameters that others have updated are gathered. */
+static bool has_spread(const struct pp_program *p)
+{
+    for (int i = 0; i < pp_program_size(p); i++)
+        if ((p->kind[i] == PP_AG || p->kind[i] == PP_BC) && p->version[i] == PP_FOR_STEP)
+            return true;
+    return false;
+}
+
 /* False: nothing moves. */
 static bool prepare(struct moves *m)
 {
@@ -382,8 +391,8 @@ static bool prepare(struct moves *m)
     for (int i = 0; i < pp_program_size(p); i++)
         if (p->kind[i] == PP_MOVE)
             m->has[p->version[i]] = true;
-    if (p->state.is_moved && !m->has[PP_FOR_GRADS]) /* updated here, and not kept here */
-        m->has[PP_FOR_HOME] = true;
+    if (p->state.is_moved && (!m->has[PP_FOR_GRADS] || has_spread(p)))
+        m->has[PP_FOR_HOME] = true; /* what is updated ends up here, and is not kept here */
     return true;
 }
 

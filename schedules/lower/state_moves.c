@@ -86,14 +86,17 @@ static int needed_at(const struct pp_op *ops, int count, int at, bool is_params)
     return i < count && ops[i].aux == PP_FUSED_SECOND && ops[i].kind == PP_B ? i - 1 : i;
 }
 
-/* Index behind the gather of what the update at `at` has changed, or behind the update. */
+/* Index behind the gather of what the update at `at` has changed, its last bucket, or behind the
+ * update. */
 static int whole_at(const struct pp_op *ops, int count, int at)
 {
-    for (int i = at + 1; i < count; i++)
+    int whole = at + 1;
+
+    for (int i = at + 1; i < count && !(ops[i].kind == PP_U && is_of(&ops[i], &ops[at])); i++)
         if (ops[i].kind == PP_WAIT && (ops[i].aux == PP_AG || ops[i].aux == PP_BC) &&
             ops[i].version == PP_FOR_STEP && ops[i].stage == ops[at].stage)
-            return i + 1;
-    return at + 1;
+            whole = i + 1;
+    return whole;
 }
 
 /* What an update needs, and what is left of it. */
