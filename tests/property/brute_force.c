@@ -20,16 +20,14 @@ static int wait(struct machine *m, int rank, const struct pp_op *op)
     if (!p->is_over)
         return 0;
     p->is_waited = true;
-    if (op->aux == PP_COPY || op->aux == PP_MOVE)
-        return 1;
-    if (judge_purpose_of(op)) {
-        if (judge_is_gather(op) && m->shards[rank][op->stage].is_present)
+    if (judge_is_fetch(m, op)) {
+        if (m->shards[rank][op->stage].is_present)
             return judge_complain(m, op, rank, "the parameters are there");
-        m->shards[rank][op->stage].is_present |= judge_is_gather(op);
-        if (judge_is_gather(op))
-            m->shards[rank][op->stage].layer = -1;
-        return 1;
+        m->shards[rank][op->stage].is_present = true;
+        m->shards[rank][op->stage].layer = -1;
     }
+    if (op->aux == PP_COPY || op->aux == PP_MOVE || judge_purpose_of(op))
+        return 1;
     for (int g = 0; g < op->granules; g++) {
         if (op->aux == PP_RECV_F)
             judge_put(m, 'A', rank, op->stage - 1, op->mb + g, op->split);
@@ -38,6 +36,8 @@ static int wait(struct machine *m, int rank, const struct pp_op *op)
         if (pp_op_is_send(op->aux))
             judge_leave(m, rank, op->aux, op->stage, op->mb + g, op->split);
     }
+    if ((op->aux == PP_AG || op->aux == PP_BC) && judge_has_not_gone(m, rank, op) < 0)
+        return -1;
     if (op->aux == PP_AR || op->aux == PP_RS)
         judge_put(m, judge_is_tied(&p->op) ? 'T' : 'Y', rank, op->stage,
                   judge_is_tied(&p->op) ? 0 : op->pipe, p->op.split);

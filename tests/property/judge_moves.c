@@ -77,6 +77,24 @@ static bool is_program_of(const struct machine *m, int purpose)
     return false;
 }
 
+static bool has_spread(const struct machine *m)
+{
+    for (int r = 0; r < m->lists->ranks; r++)
+        for (int i = 0; i < m->lists->count[r]; i++) {
+            const struct pp_op *op = &m->lists->ops[r][i];
+            if ((op->kind == PP_AG || op->kind == PP_BC) && judge_purpose_of(op) == PP_FOR_STEP)
+                return true;
+        }
+    return false;
+}
+
+/* Updated parameters end up on the device, and live elsewhere. */
+static bool goes_home(const struct machine *m)
+{
+    return is_program_of(m, PP_FOR_HOME) ||
+           (m->head->state.is_moved && (!is_program_of(m, PP_FOR_GRADS) || has_spread(m)));
+}
+
 /* The MOVE of a chunk for one of two purposes that the rank has posted, NULL: none yet. */
 static const struct post *moved(const struct machine *m, int rank, const struct pp_op *op, int a,
                                 int b)
@@ -100,6 +118,16 @@ static const struct post *moved_behind(const struct machine *m, int rank, const 
     return moved(m, rank, op, PP_FOR_PARAMS, PP_FOR_STORE);
 }
 
+static const struct post *moved_home(const struct machine *m, int rank, const struct pp_op *op)
+{
+    return moved(m, rank, op, PP_FOR_HOME, PP_FOR_HOME);
+}
+
+int judge_has_not_gone(struct machine *m, int rank, const struct pp_op *op)
+{
+    return moved_home(m, rank, op) ? judge_complain(m, op, rank, "the old ones have gone home") : 1;
+}
+
 static int post_move(struct machine *m, int rank, const struct pp_op *op)
 {
     const bool is_updated = judge_has(m, 'U', rank, op->stage, op->pipe, 0);
@@ -115,6 +143,13 @@ static int post_move(struct machine *m, int rank, const struct pp_op *op)
         return is_updated && !moved_behind(m, rank, op)
                    ? 1
                    : judge_complain(m, op, rank, "moves what nothing has updated");
+    case PP_FOR_HOME:
+        return is_updated && !moved_home(m, rank, op)
+                   ? 1
+                   : judge_complain(m, op, rank, "takes home what nothing has updated");
+    case PP_FOR_LOAD:
+    case PP_FOR_RELOAD:
+        return judge_post_load(m, rank, op);
     default:
         return 1;
     }
@@ -153,20 +188,22 @@ int judge_use_state(struct machine *m, int rank, const struct pp_op *op)
 /* All that was moved is used, and waited for; what is updated moves back where anything does. */
 bool judge_are_moves_left(const struct machine *m)
 {
-    const bool returns = is_program_of(m, PP_FOR_PARAMS) || is_program_of(m, PP_FOR_STORE);
+    const bool returns = is_program_of(m, PP_FOR_PARAMS) || is_program_of(m, PP_FOR_STORE),
+               is_leaving = goes_home(m);
 
     for (int k = 0; k < m->post_count; k++) {
         const struct post *p = &m->posts[k];
         const bool is_before = p->op.version == PP_FOR_GRADS || p->op.version == PP_FOR_FETCH;
-        if (p->op.kind != PP_MOVE || p->op.version == 0)
+        if (p->op.kind != PP_MOVE || p->op.version == 0 || judge_is_load(&p->op))
             continue;
         if (is_before ? !judge_has(m, 'U', p->rank, p->op.stage, p->op.pipe, 0) : !p->is_waited)
             return true;
     }
-    for (int k = 0; returns && k < m->thing_count; k++) {
+    for (int k = 0; k < m->thing_count; k++) {
         const struct thing *t = &m->things[k];
         const struct pp_op chunk = {.stage = (uint16_t)t->stage, .pipe = (uint16_t)t->granule};
-        if (t->what == 'U' && !moved_behind(m, t->rank, &chunk))
+        if (t->what == 'U' && ((returns && !moved_behind(m, t->rank, &chunk)) ||
+                               (is_leaving && !moved_home(m, t->rank, &chunk))))
             return true;
     }
     return false;

@@ -81,7 +81,9 @@ bool judge_has_tied_gradients(const struct machine *m, int rank);
 bool judge_is_updated(const struct machine *m, int rank, int pipe, int stage);
 
 /* ---- judge_shards.c */
-bool judge_is_gather(const struct pp_op *op);
+bool judge_is_fetch(const struct machine *m, const struct pp_op *op);
+bool judge_is_load(const struct pp_op *op);
+int judge_post_load(struct machine *m, int rank, const struct pp_op *op);
 int judge_unwaited(const struct machine *m, int rank, int stage, int purpose);
 bool judge_is_last_bucket(const struct pp_op *op);
 bool judge_is_too_early(const struct machine *m, int rank, const struct pp_op *op);
@@ -103,6 +105,8 @@ int judge_use_saved(struct machine *m, int rank, const struct pp_op *op);
 int judge_post_copy(struct machine *m, int rank, const struct pp_op *op);
 int judge_update_has_moved(struct machine *m, int rank, const struct pp_op *op);
 int judge_use_state(struct machine *m, int rank, const struct pp_op *op);
+/* New parameters of a chunk arrive: nothing took the old ones home. */
+int judge_has_not_gone(struct machine *m, int rank, const struct pp_op *op);
 bool judge_are_moves_left(const struct machine *m);
 
 #endif

@@ -1,19 +1,45 @@
-/* State that is cut: gathered before its use, scattered behind it. */
+/* State that is cut: gathered before its use, scattered behind it. Parameters that live elsewhere:
+ * loaded before their gather, or before their use where they are not cut. */
 #include "tests/property/judge_parts.h"
 
 #include <string.h>
 
-bool judge_is_gather(const struct pp_op *op)
+enum { FETCHES = -1, LOADS = -2 };
+
+static bool is_gather(const struct pp_op *op)
 {
     return judge_purpose_of(op) == PP_FOR_FORWARD || judge_purpose_of(op) == PP_FOR_BACKWARD;
 }
 
-static bool is_cut(const struct machine *m)
+bool judge_is_load(const struct pp_op *op)
+{
+    return judge_purpose_of(op) == PP_FOR_LOAD || judge_purpose_of(op) == PP_FOR_RELOAD;
+}
+
+static bool is_fetched(const struct machine *m)
 {
     return m->head->state.units != NULL;
 }
 
-/* Posts of a rank for a stage that no WAIT has met: of gathers (purpose < 0) or of a purpose. */
+static bool is_cut(const struct machine *m)
+{
+    return is_fetched(m) && !m->head->state.is_whole;
+}
+
+/* Brings parameters into a buffer. */
+bool judge_is_fetch(const struct machine *m, const struct pp_op *op)
+{
+    return is_gather(op) || (!is_cut(m) && judge_is_load(op));
+}
+
+static bool is_for(const struct machine *m, const struct pp_op *op, int purpose)
+{
+    return purpose == FETCHES ? judge_is_fetch(m, op)
+           : purpose == LOADS ? judge_is_load(op)
+                              : judge_purpose_of(op) == purpose;
+}
+
+/* Posts of a rank for a stage that no WAIT has met: of fetches, of loads, or of a purpose. */
 int judge_unwaited(const struct machine *m, int rank, int stage, int purpose)
 {
     int count = 0;
@@ -21,7 +47,20 @@ int judge_unwaited(const struct machine *m, int rank, int stage, int purpose)
     for (int k = 0; k < m->post_count; k++) {
         const struct post *p = &m->posts[k];
         count += p->rank == rank && p->op.stage == stage && !p->is_waited &&
-                 (purpose < 0 ? judge_is_gather(&p->op) : judge_purpose_of(&p->op) == purpose);
+                 is_for(m, &p->op, purpose);
+    }
+    return count;
+}
+
+/* Shares of a stage that a rank has loaded, or is about to, and no gather has taken. */
+static int shares(const struct machine *m, int rank, int stage)
+{
+    int count = 0;
+
+    for (int k = 0; k < m->post_count; k++) {
+        const struct post *p = &m->posts[k];
+        if (p->rank == rank && p->op.stage == stage)
+            count += judge_is_load(&p->op) - is_gather(&p->op);
     }
     return count;
 }
@@ -63,7 +102,7 @@ static bool has_buffer(const struct machine *m, int rank)
     int held = 0;
 
     for (int stage = 0; stage < m->head->stages; stage++)
-        held += m->shards[rank][stage].is_present + judge_unwaited(m, rank, stage, -1);
+        held += m->shards[rank][stage].is_present + judge_unwaited(m, rank, stage, FETCHES);
     return m->head->state.buffers == 0 ||
            held + 1 <= m->head->state.buffers + next_chunks(m, rank) - 1;
 }
@@ -87,20 +126,50 @@ static bool has_rest(const struct machine *m, int rank, const struct pp_op *op)
     return false;
 }
 
+/* A gather, or a load where nothing is cut. */
+static int post_fetch(struct machine *m, int rank, const struct pp_op *op)
+{
+    return judge_unwaited(m, rank, op->stage, FETCHES) || !has_buffer(m, rank) ||
+                   judge_has(m, 'U', rank, op->stage, op->pipe, 0)
+               ? judge_complain(m, op, rank, "fetched twice or too late, or there is no buffer")
+               : 1;
+}
+
+/* One share of a chunk, two of a rank. */
+int judge_post_load(struct machine *m, int rank, const struct pp_op *op)
+{
+    int others = 0;
+
+    if (!m->head->state.is_moved)
+        return judge_complain(m, op, rank, "parameters live here");
+    if (!is_cut(m))
+        return post_fetch(m, rank, op);
+    for (int stage = 0; stage < m->head->stages; stage++)
+        others += shares(m, rank, stage);
+    return shares(m, rank, op->stage) > 0 || others >= 2 ||
+                   judge_has(m, 'U', rank, op->stage, op->pipe, 0)
+               ? judge_complain(m, op, rank, "loaded twice or too late, or there is no room")
+               : 1;
+}
+
+/* The share that a gather takes. */
+static bool has_share(const struct machine *m, int rank, const struct pp_op *op)
+{
+    return !m->head->state.is_moved || (shares(m, rank, op->stage) > 0 &&
+                                        judge_unwaited(m, rank, op->stage, LOADS) == 0);
+}
+
 /* A collective with a purpose is posted. */
 int judge_post_of_shards(struct machine *m, int rank, const struct pp_op *op)
 {
     struct shards *s = &m->shards[rank][op->stage];
     const int purpose = judge_purpose_of(op);
 
-    if ((judge_is_gather(op) || purpose == PP_FOR_VISIT) && !is_cut(m))
+    if ((is_gather(op) || purpose == PP_FOR_VISIT) && !is_cut(m))
         return judge_complain(m, op, rank, "parameters are whole");
-    if (judge_is_gather(op))
-        return judge_unwaited(m, rank, op->stage, -1) || !has_buffer(m, rank) ||
-                       judge_has(m, 'U', rank, op->stage, op->pipe, 0)
-                   ? judge_complain(m, op, rank,
-                                    "gathered twice or too late, or there is no buffer")
-                   : 1;
+    if (is_gather(op))
+        return has_share(m, rank, op) ? post_fetch(m, rank, op)
+                                      : judge_complain(m, op, rank, "its share is not loaded");
     if (purpose == PP_FOR_REST)
         return judge_is_too_early(m, rank, op) || has_rest(m, rank, op) ||
                        !has_posted(m, rank, PP_RS, PP_FOR_STEP, op->stage)
@@ -125,10 +194,10 @@ int judge_use_shards(struct machine *m, int rank, const struct pp_op *op, int co
 {
     for (int k = 0; k < count; k++) {
         const struct shards *s = &m->shards[rank][op[k].stage];
-        if (is_cut(m) && op[k].kind != PP_W && !s->is_present)
-            return judge_complain(m, &op[k], rank, "parameters are not gathered");
+        if (is_fetched(m) && op[k].kind != PP_W && !s->is_present)
+            return judge_complain(m, &op[k], rank, "parameters are not there");
     }
-    for (int k = 0; k < count && is_cut(m); k++) { /* through all its layers, whatever its units */
+    for (int k = 0; k < count && is_fetched(m); k++) { /* through all its layers, whatever its units */
         struct shards *s = &m->shards[rank][op[k].stage];
         const int units = m->head->state.units[op[k].stage];
         if (op[k].kind == PP_W || units == 1 || (k == 1 && op[0].stage == op[1].stage))
@@ -167,7 +236,7 @@ bool judge_are_shards_left(const struct machine *m)
     for (int r = 0; r < m->lists->ranks; r++)
         for (int stage = 0; stage < m->head->stages; stage++)
             if (m->shards[r][stage].is_present || m->shards[r][stage].is_dirty ||
-                judge_unwaited(m, r, stage, -1))
+                judge_unwaited(m, r, stage, FETCHES) || (is_cut(m) && shares(m, r, stage) > 0))
                 return true;
     return false;
 }

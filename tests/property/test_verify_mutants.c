@@ -252,13 +252,13 @@ static void change_bucket(struct trial *t, struct pp_orders *o, int rank)
     }
 }
 
-/* All collectives with the purpose of one, and their WAITs. */
+/* All collectives or copies with the purpose of one, and their WAITs. */
 static void drop_purpose(struct trial *t, struct pp_orders *o, int rank)
 {
     const struct pp_op *op = &o->ops[rank][draw(t, o->count[rank])];
     const int kind = op->kind == PP_WAIT ? op->aux : op->kind, purpose = op->version;
 
-    if (!pp_op_has_buckets(kind))
+    if (!pp_op_has_purpose(kind))
         return;
     for (int r = 0; r < o->ranks; r++)
         for (int i = o->count[r] - 1; i >= 0; i--) {
@@ -355,18 +355,27 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
     options.has_fewer_bits = draw(t, 5) == 0;
     options.has_moved_state = options.has_optimizer && draw(t, 4) == 0;
     options.is_host_update = options.has_moved_state && draw(t, 2);
+    options.has_moved_params = draw(t, 3) == 0;
+    if (options.has_moved_params) {
+        const bool is_spread = options.has_sync && options.zero;
+        options.has_whole_params = head.pipelines > 1 || !options.gather_units;
+        options.gather_units = cuts;
+        options.gather_buffers = 1 + draw(t, 4);
+        options.keeps_params = options.is_host_update && !is_spread && draw(t, 2);
+        options.has_params_home = options.has_optimizer && (!options.is_host_update || is_spread);
+    }
     cr_assert_eq(pp_program_freeze(t->arena, &head, base, &compute, &err), PP_OK, "%s",
                  err.message);
     cr_assert_eq(pp_lower(t->arena, compute, &options, &program, &err), PP_OK, "%s: %s", t->shape,
                  err.message);
     const size_t used = strlen(t->shape);
-    snprintf(t->shape + used, sizeof(t->shape) - used, ", %s, R %d, %s%s%s%s%s%s%s%s%s%s%s%s",
+    snprintf(t->shape + used, sizeof(t->shape) - used, ", %s, R %d, %s%s%s%s%s%s%s%s%s%s%s%s%s",
              pp_post_names[options.post], options.recv_slots, pp_grad_sync_names[options.grad_sync],
              options.has_sync ? ", sync" : "", options.has_optimizer ? ", U" : "",
              options.zero ? ", zero" : "", options.has_tied ? ", tied" : "",
              options.recompute_frac ? ", R" : "", options.buckets ? ", buckets" : "",
              options.has_clip ? ", clip" : "", options.gather_units ? ", gathers" : "",
-             options.has_moved_saves ? ", copies" : "", options.has_fewer_bits ? ", bits" : "",
+             options.has_moved_params ? ", loads" : "", options.has_moved_saves ? ", copies" : "", options.has_fewer_bits ? ", bits" : "",
              options.is_host_update    ? ", host update"
              : options.has_moved_state ? ", moves"
                                        : "");
