@@ -259,6 +259,21 @@ static void explain_params(const struct pp_cost_inputs *in, const struct pp_cost
             kept_params(in, 0) > 0 ? "updated there by the host" : "down again once updated");
 }
 
+/* Parameters that live there stay. */
+static void explain_host_update(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+                                FILE *out)
+{
+    const double up_bytes = costs->purpose[PP_FOR_PARAMS][0].bytes;
+
+    fprintf(out, ", updated there in %s;\n    gradients down %s",
+            TEXT(pp_roofline_host_update_s(in, 0), PP_UNIT_SECONDS),
+            TEXT(costs->purpose[PP_FOR_GRADS][0].bytes, PP_UNIT_BYTES));
+    if (up_bytes > 0)
+        fprintf(out, ", parameters up %s", TEXT(up_bytes, PP_UNIT_BYTES));
+    fprintf(out, " at %s\n",
+            TEXT(pp_roofline_tier_rate(in, PP_TIER_HOST), PP_UNIT_BYTES_PER_S));
+}
+
 static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
     const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
@@ -269,11 +284,7 @@ static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs
     fprintf(out, "  optimizer state on %s: stage 0 %s a device", pp_tier_names[home],
             TEXT(bytes, PP_UNIT_BYTES));
     if (in->state.is_cpu_update)
-        fprintf(out, ", updated there in %s;\n    gradients down %s, parameters up %s at %s\n",
-                TEXT(pp_roofline_host_update_s(in, 0), PP_UNIT_SECONDS),
-                TEXT(costs->purpose[PP_FOR_GRADS][0].bytes, PP_UNIT_BYTES),
-                TEXT(costs->purpose[PP_FOR_PARAMS][0].bytes, PP_UNIT_BYTES),
-                TEXT(pp_roofline_tier_rate(in, PP_TIER_HOST), PP_UNIT_BYTES_PER_S));
+        explain_host_update(in, costs, out);
     else
         fprintf(out, ",\n    streamed up and down through the update in buckets of %s at %s\n",
                 TEXT(costs->purpose[PP_FOR_FETCH][0].bytes, PP_UNIT_BYTES),

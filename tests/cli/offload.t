@@ -50,7 +50,7 @@ $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 1 --micro-batches 8 --model llama
 >   parameters on host: stage 0 1.57 GiB a device, loaded a layer at a time at 25.0 GB/s,
 >     updated there by the host
 >   optimizer state on host: stage 0 9.41 GiB a device, updated there in 1.18 s;
->     gradients down 1.57 GiB, parameters up 0 B at 25.0 GB/s
+>     gradients down 1.57 GiB at 25.0 GB/s
 >   stage 0: 16 blocks, F 136 ms, B 276 ms, saves 8.03 GiB a micro-batch
 $ pipesim --schedule 1f1b --gpus 2 --pp 2 --micro-batches 8 --model llama2-7b --engine dag --offload p=host --cluster "a100 ram:10GB" --require-fit 2>&1 > /dev/null
 > pipesim: error: 1f1b does not fit in host memory: 6.3 GiB a device, its share of the node's is 4.7 GiB
