@@ -311,13 +311,24 @@ static void child_main(struct pp_worker *w)
     _exit(status);
 }
 
+/* Its connection ends a moment before the kernel tells of a process. */
+static enum pp_status name_the_dead(struct pp_tcp *t, enum pp_status status, struct pp_error *err)
+{
+    for (int look = 0; look < GRACE_LOOKS; look++) {
+        if (pp_processes_check(t->m, err) != PP_OK)
+            return PP_EFAIL;
+        usleep(LOOK_NS / 1000 / GRACE_LOOKS);
+    }
+    return status;
+}
+
 static enum pp_status fork_all(struct pp_tcp *t, struct pp_error *err)
 {
     PP_TRY(pp_tcp_listen(HERE, 0, &t->listener, &t->port, err));
     PP_TRY(pp_processes_start(t->m, child_main, err));
     const enum pp_status status = meet(t, HERE, t->port, t->listener, err);
-    /* whoever is gone is known by name here */
-    return status == PP_OK ? PP_OK : pp_processes_check(t->m, err) == PP_OK ? status : PP_EFAIL;
+
+    return status == PP_OK ? PP_OK : name_the_dead(t, status, err);
 }
 
 static enum pp_status launch_all(struct pp_tcp *t, struct pp_error *err)
