@@ -38,13 +38,14 @@
     HOST, .context_bytes = 1200 * MIB, .communicator_bytes = 256 * MIB, .params_bytes = 2,         \
           .fp16_grads_bytes = 2, .optimizer_bytes = 12, .gather_share_frac = NCCL_SHARE
 
-/* reduce_bucket_size is 512 MiB. */
+/* reduce_bucket_size is 512 MiB. Gradients of inputs are exchanged as in Megatron-LM
+ * (internlm/model/utils.py, fused_dense_func). */
 #define INTERNEVO_HABITS                                                                           \
     SOFTWARE, .loss_traffic_bytes = LOSS_FUSED, .adds_grads_apart = true, .fragment_frac = 0.1,    \
               .stuck_frac = 0.05, .grads_bytes = 2, .update_bytes = 14, .fp16_update_bytes = 14,   \
               .loss_bytes = 14, .is_gate_unfused = true, .has_sync_overlap = true,                 \
               .bucket_bytes = 512 * MIB, .has_param_broadcasts = true, .has_gather_overlap = true, \
-              .has_gather_per_matrix = true
+              .has_gather_per_matrix = true, .has_async_grads = true
 
 /* Biases behind the second matrices of experts (megatron/core/transformer/moe/experts.py,
  * _apply_bias): expert by expert times the probabilities, which are in fp32, added to the output,
@@ -63,17 +64,23 @@
               .has_gather_overlap = true, .expert_bias_bytes = EXPERT_BIAS
 
 #define NEMO_HABITS                                                                                \
-    MEGATRON_CORE_HABITS, .stuck_frac = 0.01, /* expandable_segments */                            \
+    MEGATRON_CORE_HABITS, MEGATRON_ASYNC, .stuck_frac = 0.01, /* expandable_segments */            \
         .grads_bytes = 2, .has_sync_overlap = true,                                                \
                           .bucket_bytes = 80e6, /* 40e6 values in bf16 */                          \
         .bucket_replica_bytes = 2e6
+
+/* Since its third version Megatron-LM exchanges the gradient of a matrix's input beside the product
+ * of its weight gradient (core/tensor_parallel/layers.py,
+ * LinearWithGradAccumulationAndAsyncCommunication). */
+#define MEGATRON_ASYNC .has_async_grads = true
 
 /* Buckets are of 40e6 values, more with many replicas (distributed_data_parallel.py). */
 #define MEGATRON_HABITS                                                                            \
     MEGATRON_CORE_HABITS, .stuck_frac = 0.03, .grads_bytes = 4, .has_dropout = true,               \
                           .bucket_bytes = 160e6, .bucket_replica_bytes = 4e6
 
-/* PyTorch's own sharding, in llm-foundry and torchtitan. */
+/* PyTorch's own sharding, in llm-foundry and torchtitan. Since 2.1 its checkpoints stop a
+ * recomputation early (torch/utils/checkpoint.py, set_checkpoint_early_stop). */
 #define TORCH_FSDP_HABITS                                                                          \
     SOFTWARE, .loss_traffic_bytes = LOSS_FUSED, .fragment_frac = 0.03, .stuck_frac = 0.03,         \
               .grads_bytes = 2, .is_gate_unfused = true, .is_selective_per_op = true,              \
@@ -84,6 +91,7 @@ enum {
     BRIDGE,
     DEEPSPEED,
     FSDP,
+    FSDP_PT1,
     INTERNEVO,
     MEGATRON,
     MEGATRON_2023,
@@ -132,9 +140,17 @@ const struct pp_framework pp_frameworks[] = {
               .title = "PyTorch FSDP, fused losses",
               .source = "PyTorch torch/distributed/fsdp; llm-foundry, loss_fn: fused_crossentropy",
               TORCH_FSDP_HABITS,
+              .stops_recompute = true,
               .adds_grads_apart = true,
               .saves_fp8 = true,
               .loss_bytes = 4},
+    [FSDP_PT1] = {.name = "fsdp-pt1",
+                  .title = "PyTorch FSDP until 2.0: whole blocks are recomputed",
+                  .source = "PyTorch before set_checkpoint_early_stop (version 2.1)",
+                  TORCH_FSDP_HABITS,
+                  .adds_grads_apart = true,
+                  .saves_fp8 = true,
+                  .loss_bytes = 4},
     [INTERNEVO] = {.name = "internevo",
                    .title = "InternEvo, hybrid ZeRO optimizer",
                    .source = "InternEvo internlm/solver/optimizer/hybrid_zero_optim.py",
@@ -142,12 +158,14 @@ const struct pp_framework pp_frameworks[] = {
     [MEGATRON] = {.name = "megatron",
                   .title = "Megatron-LM",
                   .source = "Megatron-LM megatron/core/optimizer, tensor_parallel/cross_entropy.py",
+                  MEGATRON_ASYNC,
                   MEGATRON_HABITS},
     [MEGATRON_2023] = {.name = "megatron-2023",
                        .title = "Megatron-LM until its SwiGLU became one kernel",
                        .source = "Megatron-LM before bias_swiglu_fusion (core 0.5), "
                                  "megatron/core/transformer/mlp.py",
                        .is_gate_unfused = true,
+                       MEGATRON_ASYNC,
                        MEGATRON_HABITS},
     [MEGATRON_V2] = {.name = "megatron-v2",
                      .title =
@@ -179,6 +197,7 @@ const struct pp_framework pp_frameworks[] = {
          .title = "torchtitan: PyTorch FSDP, losses without fused kernels",
          .source = "torchtitan torchtitan/components/loss.py, distributed/activation_checkpoint.py",
          TORCH_FSDP_HABITS,
+         .stops_recompute = true,
          .loss_bytes = 14},
     [FRAMEWORKS] = {.name = NULL},
 };

@@ -38,9 +38,12 @@ struct pp_framework {
     bool keeps_output;             /* what a stage sends stays until its backward */
     bool saves_fp8;           /* with fp8, inputs of matrices are saved as they are multiplied */
     bool is_gate_unfused;     /* silu and product are two kernels: one more tensor is saved */
+    bool stops_recompute;     /* of a block at the last tensor that its backward needs */
     bool is_selective_per_op; /* --recompute selective keeps attention outputs and every other
                                * matrix product (PyTorch), else all but the attention core */
     /* habits */
+    bool has_async_grads;        /* the tensor-parallel exchange of a matrix's input gradient runs
+                                  * beside its weight gradient */
     bool has_sync_overlap;       /* gradient sums run beside the last backward (--dp-overlap) */
     double bucket_bytes;         /* of such a sum; 0 = 25 MB, as PyTorch's DDP */
     double bucket_replica_bytes; /* and at least so much for each replica: rings get slower with

@@ -129,7 +129,7 @@ void pp_layer_add_first_half(struct pp_layer_kernels *list)
     pp_layer_add_residual(list);
 }
 
-void pp_layer_add_feed_forward(struct pp_layer_kernels *list)
+int pp_layer_add_feed_forward(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
     const double t = list->work.tokens, h = m->hidden, f = m->ffn / (double)list->in->layout.tp,
@@ -143,6 +143,7 @@ void pp_layer_add_feed_forward(struct pp_layer_kernels *list)
                                                        .has_bias = m->has_bias_mlp,
                                                        .again_frac = m->is_gated ? 0.5 : 0});
     pp_layer_add_activation(list, t * f);
+    const int down = list->count;
     pp_layer_add_matrix(list, (struct pp_layer_matrix){.name = "mlp down",
                                                        .tokens = t,
                                                        .k = f,
@@ -150,15 +151,31 @@ void pp_layer_add_feed_forward(struct pp_layer_kernels *list)
                                                        .has_bias = m->has_bias_mlp,
                                                        .again_frac = m->is_gated ? 0 : 1});
     pp_layer_mark(list, first, PP_AGAIN_MLP);
+    return down;
+}
+
+/* Kernels from `first` on make nothing that the backward of their block reads: the sum with the
+ * residual, and the last matrix where its output is only added. Masks of dropout and inputs of
+ * norms are read. */
+static void end_recompute(struct pp_layer_kernels *list, int first)
+{
+    if (!pp_roofline_framework(list->in)->stops_recompute || pp_roofline_has_dropout(list->in))
+        return;
+    for (int i = first; i < list->count; i++)
+        list->kernel[i].is_never_again = true;
 }
 
 static void add_block(struct pp_layer_kernels *list)
 {
+    const bool is_normed = list->in->model->norms_per_layer > 2;
+
     pp_layer_add_first_half(list);
     add_inner_norm(list);
-    pp_layer_add_feed_forward(list);
+    const int down = pp_layer_add_feed_forward(list);
     add_outer_norm(list);
+    const int residual = list->count;
     pp_layer_add_residual(list);
+    end_recompute(list, is_normed ? residual : down);
 }
 
 static void add_moe(struct pp_layer_kernels *list)

@@ -67,8 +67,9 @@ void pp_layer_mark(struct pp_layer_kernels *list, int first, unsigned module);
 
 /* Norm, qkv, attention, projection, residual. */
 void pp_layer_add_first_half(struct pp_layer_kernels *list);
-/* The dense feed-forward matrices with their activation function. */
-void pp_layer_add_feed_forward(struct pp_layer_kernels *list);
+/* The dense feed-forward matrices with their activation function. Returns the index of the last
+ * matrix. */
+int pp_layer_add_feed_forward(struct pp_layer_kernels *list);
 void pp_layer_add_norm(struct pp_layer_kernels *list);
 void pp_layer_add_residual(struct pp_layer_kernels *list);
 /* gelu or gated product of so many values. */

@@ -32,8 +32,18 @@ double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *
     return fracs;
 }
 
-/* Of one block again, one sample. PyTorch's selection is of matrices only, which no rule counts
- * differently. */
+/* Products of a forward that a recomputation leaves out, one sample: of matrices only, which no
+ * rule counts differently. */
+static double spared_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+{
+    const struct pp_work work = pp_roofline_work(in, 0);
+
+    return (pp_roofline_layer(in, kind, work, PP_PASS_F).flops -
+            pp_roofline_whole_again(in, kind, work).flops) *
+           in->splits / in->layout.mbs;
+}
+
+/* Of one block again, one sample. PyTorch's selection is of matrices only, too. */
 static double again_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                           enum pp_flops_rule rule)
 {
@@ -41,7 +51,7 @@ static double again_flops(const struct pp_cost_inputs *in, enum pp_layer_kind ki
     const double seq = in->layout.seq;
 
     if (in->recompute != PP_RECOMPUTE_SELECTIVE)
-        return pp_model_layer_flops(m, kind, 1, seq, rule);
+        return pp_model_layer_flops(m, kind, 1, seq, rule) - spared_flops(in, kind);
     const struct pp_work work = pp_roofline_work(in, 0);
     const double samples = (double)in->layout.mbs / in->splits;
     if (pp_roofline_is_per_op(in))

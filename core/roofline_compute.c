@@ -68,10 +68,16 @@ static double of_modules(const struct pp_kernel *kernel, unsigned modules)
     return (kernel->modules & modules) != 0;
 }
 
+static double of_again(const struct pp_kernel *kernel, unsigned modules)
+{
+    (void)modules;
+    return !kernel->is_never_again;
+}
+
 static double of_selected(const struct pp_kernel *kernel, unsigned modules)
 {
     (void)modules;
-    return kernel->again_frac;
+    return kernel->is_never_again ? 0 : kernel->again_frac;
 }
 
 struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
@@ -95,6 +101,15 @@ struct pp_compute pp_roofline_modules(const struct pp_cost_inputs *in, enum pp_l
 struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_work work)
 {
     return pp_roofline_modules(in, PP_LAYER_BLOCK, work, PP_AGAIN_CORE);
+}
+
+struct pp_compute pp_roofline_whole_again(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                          struct pp_work work)
+{
+    struct pp_layer_kernels list;
+
+    pp_layer_kernels(in, kind, work, PP_PASS_F, &list);
+    return sum_of(&list, 0, of_again);
 }
 
 struct pp_compute pp_roofline_selected(const struct pp_cost_inputs *in, enum pp_layer_kind kind,

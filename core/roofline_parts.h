@@ -28,6 +28,10 @@ struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_lay
 /* Forward and backward of one layer on one device, recomputation included where every block has it.
  */
 double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
+/* What the recomputation of a whole layer does again: its forward, or as much of it as its backward
+ * needs (framework's stops_recompute). */
+struct pp_compute pp_roofline_whole_again(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                          struct pp_work work);
 /* The kernels between the projections of attention. */
 struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_work work);
 /* Whether selective recomputation chooses op by op, as PyTorch does (framework's
@@ -130,6 +134,10 @@ double pp_roofline_ring_step_s(const struct pp_cost_inputs *in, struct pp_device
 /* Exposed tensor-parallel seconds of one layer, context-parallel seconds of one block. */
 double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                         struct pp_work work, enum pp_pass pass);
+/* What of them shows. They hide behind products, `matrix_s` of the same pass, as far as that was
+ * asked for, or behind weight gradients as far as the framework does so. */
+double pp_roofline_shown_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                              struct pp_work work, enum pp_pass pass, double matrix_s);
 double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_work work, enum pp_pass pass);
 
 /* ---- memory tiers ------------------------------------------------------------------------ */

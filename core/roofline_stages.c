@@ -59,13 +59,12 @@ static int collectives(const struct pp_cost_inputs *in, enum pp_pass pass)
     return in->layout.tp > 1 && pass != PP_PASS_W ? (in->is_tp_only ? 2 : 4) : 0;
 }
 
-/* One layer in one pass. Communication hides behind matrices as far as that was asked for. */
+/* One layer in one pass. */
 static struct sum layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                             struct pp_work work, enum pp_pass pass)
 {
     const struct pp_compute compute = pp_roofline_layer(in, kind, work, pass);
-    const double all_tp_s = pp_roofline_tp_s(in, kind, work, pass);
-    const double tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, compute.matrix_s);
+    const double tp_s = pp_roofline_shown_tp_s(in, kind, work, pass, compute.matrix_s);
     const double cp_s = has_attention(kind) ? pp_roofline_cp_s(in, work, pass) : 0;
     const double all_ep_s = pp_roofline_ep_s(in, kind, work, pass);
     const double ep_s = all_ep_s - fmin(in->ep_overlap_frac * all_ep_s, compute.s);
@@ -123,6 +122,27 @@ static struct sum selected_sum(const struct pp_cost_inputs *in, enum pp_layer_ki
                         .launches = selected.launches};
 }
 
+/* A whole forward once more, or up to the last tensor that the backward needs: then without the
+ * last exchange, of the output. */
+static struct sum again_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                            struct pp_work work)
+{
+    struct sum sum = layer_sum(in, kind, work, PP_PASS_F);
+    const struct pp_compute all = pp_roofline_layer(in, kind, work, PP_PASS_F),
+                            again = pp_roofline_whole_again(in, kind, work);
+    const int exchanges = collectives(in, PP_PASS_F);
+
+    if (again.launches == all.launches)
+        return sum;
+    const double end_tp_s = exchanges > 0 ? sum.tp_s / exchanges : 0;
+    sum.s -= all.s - again.s + end_tp_s;
+    sum.tp_s -= end_tp_s;
+    sum.flops -= all.flops - again.flops;
+    sum.bytes -= all.bytes - again.bytes;
+    sum.launches -= all.launches - again.launches + (exchanges > 0);
+    return sum;
+}
+
 /* Every kind of layer over one split, of blocks with full attention and, where the model has them,
  * those with a window: computed once, then only added up. */
 struct kinds {
@@ -158,7 +178,7 @@ static struct kinds kinds_of(const struct pp_cost_inputs *in, struct pp_work wor
         else if (in->recompute == PP_RECOMPUTE_SELECTIVE)
             kinds.again[blocks[i]] = selected_sum(in, blocks[i], work);
         else if (in->recompute != PP_RECOMPUTE_NONE)
-            kinds.again[blocks[i]] = kinds.sum[blocks[i]][PP_PASS_F];
+            kinds.again[blocks[i]] = again_sum(in, blocks[i], work);
     return kinds;
 }
 

@@ -108,6 +108,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
 
     /* Software that a table does not name in a column of its own. */
     {PP_COL_SOURCE, "torchtitan",                "framework", "torchtitan", "measured with torchtitan"},
+    {PP_COL_NOTE,   "mp_mode pure",              "framework", "fsdp-pt1", "llm-foundry's runs with mp_mode PURE are of PyTorch 1.13 (submit_benchmarks.py)"},
     {PP_COL_ZERO,   "fsdp",                      "framework", "fsdp", "FSDP shards the state"},
     {PP_COL_ZERO,   "custom p/g/os",             "framework", "amsp", "AMSP shards parameters, gradients and state apart"},
     {PP_COL_SOURCE, "internevo",                 "framework", "internevo", "measured with InternEvo"},
