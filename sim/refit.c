@@ -11,13 +11,9 @@
 static const double SLOPE_STEP = 0.03;
 /* Rows whose configuration is not stated in full count so much. */
 static const double INCOMPLETE_WEIGHT = 0.2;
-/* A Gauss-Newton step changes no constant by more than this factor's logarithm. */
-static const double LONGEST_STEP = 0.7;
-/* A step that lowers the loss by less than this share is the last. */
-static const double LEAST_GAIN = 2e-3;
 /* Rows of a family that teach, spread evenly over it; all are judged. */
 enum { TEACHERS_MAX = 40, INCOMPLETE_TEACHERS_MAX = 10, OBSERVATIONS_MAX = 10 };
-enum { OWN_MAX = 64, HALVINGS = 4 };
+enum { OWN_MAX = 64 };
 
 /* ---- which values and rows there are -------------------------------------------------------- */
 
@@ -154,13 +150,14 @@ struct evaluation {
     bool with_slopes;
     const double *log_values;
     int family;        /* -1: all rows that teach */
+    int without;       /* ... but those of this family; -1: of none */
     double *residuals; /* where they go, [row_count]; NULL: into the rows */
     int refused;
 };
 
 static bool is_asked(const struct evaluation *e, const struct pp_refit_row *row)
 {
-    return e->family >= 0 ? row->family == e->family : row->weight > 0;
+    return e->family >= 0 ? row->family == e->family : row->weight > 0 && row->family != e->without;
 }
 
 static void evaluate_row(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
@@ -214,14 +211,19 @@ static enum pp_status evaluate(struct evaluation *e, struct pp_error *err)
     return e->refit->row_count ? pp_pool_run(&pool, err) : PP_OK;
 }
 
-enum pp_status pp_refit_evaluate(struct pp_refit *refit, bool with_slopes, struct pp_error *err)
+enum pp_status pp_refit_residuals(struct pp_refit *refit, int without, struct pp_error *err)
 {
-    struct evaluation e = {.refit = refit, .with_slopes = with_slopes, .family = -1};
+    struct evaluation e = {.refit = refit, .family = -1, .without = without};
+
+    return evaluate(&e, err);
+}
+
+enum pp_status pp_refit_evaluate(struct pp_refit *refit, struct pp_error *err)
+{
+    struct evaluation e = {.refit = refit, .with_slopes = true, .family = -1, .without = -1};
 
     PP_TRY(evaluate(&e, err));
     refit->refused = e.refused;
-    if (!with_slopes)
-        return PP_OK;
     for (int i = 0; i < refit->value_count; i++)
         refit->values[i].rows = 0;
     for (int i = 0; i < refit->row_count; i++)
@@ -233,45 +235,13 @@ enum pp_status pp_refit_evaluate(struct pp_refit *refit, bool with_slopes, struc
 enum pp_status pp_refit_judge(const struct pp_refit *refit, int family, const double *log_values,
                               double *residuals, struct pp_error *err)
 {
-    struct evaluation e = {
-        .refit = refit, .log_values = log_values, .family = family, .residuals = residuals};
+    struct evaluation e = {.refit = refit,
+                           .log_values = log_values,
+                           .family = family,
+                           .without = -1,
+                           .residuals = residuals};
 
     for (int i = 0; i < refit->row_count; i++)
         residuals[i] = NAN;
     return evaluate(&e, err);
-}
-
-/* ---- steps ---------------------------------------------------------------------------------- */
-
-static void move(struct pp_refit *refit, const double *from, const double *change, double share)
-{
-    for (int i = 0; i < refit->value_count; i++)
-        refit->values[i].log_value =
-            from[i] + share * fmin(fmax(change[i], -LONGEST_STEP), LONGEST_STEP);
-}
-
-enum pp_status pp_refit_solve(struct pp_refit *refit, int steps, struct pp_error *err)
-{
-    double *from = PP_ARRAY(refit->arena, double, refit->value_count + 1);
-    double *change = PP_ARRAY(refit->arena, double, refit->value_count + 1);
-
-    PP_TRY(pp_refit_evaluate(refit, true, err));
-    for (refit->steps = 0; refit->steps < steps; refit->steps++) {
-        const double before = pp_refit_loss(refit, -1);
-        double share = 1;
-        for (int i = 0; i < refit->value_count; i++)
-            from[i] = refit->values[i].log_value;
-        pp_refit_step(refit, -1, change);
-        move(refit, from, change, share);
-        PP_TRY(pp_refit_evaluate(refit, false, err));
-        for (int k = 0; k < HALVINGS && pp_refit_loss(refit, -1) > before; k++) {
-            move(refit, from, change, share /= 3);
-            PP_TRY(pp_refit_evaluate(refit, false, err));
-        }
-        const bool is_done = pp_refit_loss(refit, -1) > before * (1 - LEAST_GAIN);
-        PP_TRY(pp_refit_evaluate(refit, true, err));
-        if (is_done)
-            break;
-    }
-    return PP_OK;
 }

@@ -46,13 +46,15 @@ struct pp_refit {
  * Values begin at those of the presets. */
 void pp_refit_open(struct pp_arena *arena, const struct pp_measure_case *cases, int count,
                    struct pp_refit *refit);
-/* Predict the rows that teach; with slopes, too, when asked. On all cores. */
-enum pp_status pp_refit_evaluate(struct pp_refit *refit, bool with_slopes, struct pp_error *err);
+/* Predict the rows that teach, and how that changes with the values. On all cores. */
+enum pp_status pp_refit_evaluate(struct pp_refit *refit, struct pp_error *err);
 /* Steps until the loss hardly falls any more, at most `steps`. */
 enum pp_status pp_refit_solve(struct pp_refit *refit, int steps, struct pp_error *err);
-/* Values fitted without a family, [value_count] logarithms: one solve with the slopes of the last
- * evaluation, weights found anew. */
-void pp_refit_without(const struct pp_refit *refit, int family, double *log_values);
+/* Values fitted without a family, [value_count] logarithms, from those of the fit on all rows:
+ * steps with predictions made anew and that fit's slopes until the loss hardly falls any more, at
+ * most `steps`. One step of the linear model where it is a small one. */
+enum pp_status pp_refit_without(const struct pp_refit *refit, int family, int steps,
+                                double *log_values, struct pp_error *err);
 /* The residuals of the rows of a family at other values, [row_count]; NAN for other rows. */
 enum pp_status pp_refit_judge(const struct pp_refit *refit, int family, const double *log_values,
                               double *residuals, struct pp_error *err);
@@ -64,6 +66,10 @@ struct pp_validation;
 enum pp_status pp_refit_validation(struct pp_arena *arena, const struct pp_measurements *list,
                                    struct pp_validation *validation, FILE *out,
                                    struct pp_error *err);
+
+/* ---- parts: sim/refit.c ---- */
+/* Predict the rows that teach but those of the family `without`; -1: none left out. */
+enum pp_status pp_refit_residuals(struct pp_refit *refit, int without, struct pp_error *err);
 
 /* ---- parts: sim/refit_solve.c ---- */
 double pp_refit_loss(const struct pp_refit *refit, int without);

@@ -42,7 +42,7 @@ static enum pp_status judge_all(const struct pp_refit *refit, double *without, d
     double *judged = PP_ARRAY(refit->arena, double, refit->row_count + 1);
 
     for (int f = 0; f < refit->family_count; f++) {
-        pp_refit_without(refit, f, without + f * refit->value_count);
+        PP_TRY(pp_refit_without(refit, f, STEPS_MAX, without + f * refit->value_count, err));
         PP_TRY(pp_refit_judge(refit, f, without + f * refit->value_count, judged, err));
         for (int i = 0; i < refit->row_count; i++)
             if (refit->rows[i].family == f)

@@ -171,10 +171,3 @@ void pp_refit_step(const struct pp_refit *refit, int without, double *change)
         clamp(refit, change);
     }
 }
-
-void pp_refit_without(const struct pp_refit *refit, int family, double *log_values)
-{
-    pp_refit_step(refit, family, log_values);
-    for (int i = 0; i < refit->value_count; i++)
-        log_values[i] += refit->values[i].log_value;
-}

@@ -119,8 +119,9 @@ static void not_left_out(FILE *out)
           "a link, 50 and 75 % of\n  tensor-parallel communication hidden (`--tp-overlap`).\n"
           "* Habits of frameworks (docs/costs.md, \"Memory of frameworks\") follow their sources, "
           "but which habits are\n  modeled was chosen with rows in view.\n"
-          "* A fit without a family is one linear step from the fit on all rows, not a fit from "
-          "the start. Its errors\n  are those of full predictions with the constants so found.\n",
+          "* A fit without a family goes on from the fit on all rows, with that fit's slopes and "
+          "predictions made\n  anew, until its loss hardly falls any more; one linear step where "
+          "that moves no constant by 1 %.\n",
           out);
 }
 
