@@ -59,7 +59,7 @@ static struct pp_error err;
 static void set_up(void)
 {
     arena = pp_arena_create();
-    cr_assert_eq(pp_text_load(arena, NULL, net.seq, net.vocab, &text, &err), PP_OK);
+    cr_assert_eq(pp_text_load(arena, NULL, PP_TOKENS_BYTES, net.seq, net.vocab, &text, &err), PP_OK);
 }
 
 static void tear_down(void)
