@@ -55,6 +55,7 @@ struct pp_stage_gathers {
     double gone_frac;   /* of a unit is never there with the rest: its tensors come and go alone */
     double share_bytes; /* of an inner unit, loaded for its gather */
     double load_bytes, reload_bytes;      /* loaded inside of one F, of one B or I */
+    int64_t load_ps, reload_ps;           /* that long the link is busy with them */
     double forward_bytes, backward_bytes; /* gathered inside of one F, of one B or I */
     double scatter_bytes;                 /* scattered inside of one B or W */
 };

@@ -203,8 +203,8 @@ struct shown {
     double gather_s, load_s;
 };
 
-/* Seconds by which a pass outlasts its compute. The load of the first unit of the op behind it
- * comes beside this one, over the same link. */
+/* Seconds by which a pass outlasts its compute. What else comes over the same link beside it is the
+ * program's to say (schedules/beside.h). */
 static double outlasting_s(struct lane *l, const struct pass *p)
 {
     double compute_s = 0;
@@ -217,8 +217,6 @@ static double outlasting_s(struct lane *l, const struct pass *p)
         l->clock_s += s;
         compute_s += s;
     }
-    if (l->has_load && l->u->in->state.buffers > 1)
-        l->load_end_s += load_s(l->u, unit_at(l, 0));
     return fmax(0, fmax(l->clock_s, fmax(l->end_s, l->load_end_s)) - compute_s);
 }
 
@@ -320,6 +318,7 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
                  all = u->params * u->count + u->first_params + u->last_params,
                  first = params_of(u, 0), last = params_of(u, u->count - 1);
     const bool is_cut = pp_state_cut(state, PP_STATE_PARAMS) > 1;
+    const enum pp_tier home = state->home[PP_STATE_PARAMS];
     const double grad_bytes = pp_state_cut(state, PP_STATE_GRADS) > 1
                                   ? pp_roofline_state_bytes(u->in).grads
                                   : 0,
@@ -334,6 +333,8 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
         .share_bytes = is_cut ? load_bytes(u, u->params) : 0,
         .load_bytes = load_bytes(u, all - first),
         .reload_bytes = load_bytes(u, all - last),
+        .load_ps = pp_roofline_copy(u->in, home, load_bytes(u, all - first)).ps,
+        .reload_ps = pp_roofline_copy(u->in, home, load_bytes(u, all - last)).ps,
         .forward_bytes = gather_bytes * (all - first),
         .backward_bytes = gather_bytes * (all - last),
         .scatter_bytes = is_cut ? grad_bytes * (all - first) : 0,

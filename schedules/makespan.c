@@ -1,6 +1,7 @@
 /* Every rank plays its list up to the first WAIT for something that is not over. What ends wakes
  * those who wait for it. The rules are those of plan_graph.c; each instruction is looked at once.
  */
+#include "schedules/beside.h"
 #include "schedules/makespan_play.h"
 #include "schedules/plan.h"
 
@@ -12,15 +13,10 @@ static bool play_compute(struct pp_play *play, struct pp_seat *seat, int i)
 {
     const struct pp_program *p = play->p;
     const bool is_fused = p->aux[i] != 0 && pp_graph_is_fused(p, i, seat->end);
-    const struct pp_op op = pp_program_op(p, i);
-    struct pp_op second;
 
-    if (is_fused) {
-        second = pp_program_op(p, i + 1);
-        seat->next++;
-    }
+    seat->next += is_fused;
     seat->begun = seat->clock;
-    seat->lasted = pp_costs_op_ps(play->costs, &op, is_fused ? &second : NULL);
+    seat->lasted = pp_program_ps(p, play->costs, i, is_fused);
     seat->clock = pp_play_after(play, seat->clock, seat->lasted);
     return true;
 }

@@ -1,5 +1,7 @@
 #include "schedules/plan.h"
 
+#include "schedules/beside.h"
+
 #include <string.h>
 
 enum { MAX_PAST = 1 << 24 };
@@ -113,14 +115,8 @@ bool pp_graph_is_fused(const struct pp_program *program, int i, int end)
 
 int32_t pp_graph_compute(struct pp_graph *g, struct pp_clock *clock, int i, bool is_fused)
 {
-    const struct pp_op op = pp_program_op(g->program, i);
-    struct pp_op second = {0};
-
-    if (is_fused)
-        second = pp_program_op(g->program, i + 1);
-    struct pp_node node = {.owner = i,
-                           .ps = pp_costs_op_ps(g->costs, &op, is_fused ? &second : NULL),
-                           .is_compute = true};
+    struct pp_node node = {
+        .owner = i, .ps = pp_program_ps(g->program, g->costs, i, is_fused), .is_compute = true};
     memcpy(node.in, clock->value, sizeof(int32_t) * (size_t)clock->count);
     const int32_t id = pp_graph_add(g, node);
     g->node_of[i] = id;

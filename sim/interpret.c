@@ -1,6 +1,7 @@
 #include "sim/interpret.h"
 
 #include "core/units.h"
+#include "schedules/beside.h"
 #include "sim/interpret_parts.h"
 
 #include <string.h>
@@ -294,11 +295,8 @@ static void prepare(struct pp_run *r)
             const struct pp_op op = pp_program_op(p, i);
             const bool is_fused =
                 pp_op_is_compute(op.kind) && op.aux == PP_FUSED_FIRST && i + 1 < p->begin[rank + 1];
-            struct pp_op second = {0};
-            if (is_fused)
-                second = pp_program_op(p, i + 1);
             if (pp_op_is_compute(op.kind) || pp_op_kinds[op.kind].stream == PP_STREAM_COPY)
-                r->ps[i] = pp_costs_op(r->costs, &op, is_fused ? &second : NULL).ps;
+                r->ps[i] = pp_program_ps(p, r->costs, i, is_fused);
             r->barriers += op.kind == PP_BAR ? r->times->steps : 0;
         }
     r->barrier_ps = PP_ARRAY(r->arena, int64_t, r->barriers);

@@ -1,9 +1,16 @@
+#include "schedules/beside.h"
 #include "sim/engine.h"
 #include "traces/from_times.h"
 
 static struct pp_op op_of(const void *program, int instruction)
 {
     return pp_program_op(program, instruction);
+}
+
+static struct pp_cost cost_of(const void *program, const struct pp_costs *costs, int instruction,
+                              bool is_fused)
+{
+    return pp_program_cost(program, costs, instruction, is_fused);
 }
 
 static struct pp_trace_source source_of(const struct pp_program *program,
@@ -13,6 +20,7 @@ static struct pp_trace_source source_of(const struct pp_program *program,
                                     .ranks = program->ranks,
                                     .begin = program->begin,
                                     .op = op_of,
+                                    .cost = cost_of,
                                     .program = program,
                                     .kind = program->kind,
                                     .aux = program->aux,

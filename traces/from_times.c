@@ -44,10 +44,14 @@ static const char *cell_text(const struct builder *b, const struct pp_op *op,
     return pp_arena_printf(b->arena, "(%s;%s)OVERLAP_F_B", first, second);
 }
 
-struct pp_shares pp_trace_shares(const struct pp_costs *costs, const struct pp_op *op,
-                                 const struct pp_op *fused)
+struct pp_shares pp_trace_shares(const struct pp_trace_source *s, const struct pp_op *op, int i)
 {
-    const struct pp_cost cost = pp_costs_op(costs, op, fused);
+    const struct pp_costs *costs = s->costs;
+    const bool is_fused = op->aux == PP_FUSED_FIRST;
+    const struct pp_op second = is_fused ? s->op(s->program, i + 1) : (struct pp_op){0},
+                       *fused = is_fused ? &second : NULL;
+    const struct pp_cost cost =
+        s->cost ? s->cost(s->program, costs, i, is_fused) : pp_costs_op(costs, op, fused);
     const double total_ps = cost.ps > 0 ? (double)cost.ps : 1;
     struct pp_shares shares = {.tp = (double)cost.tp_ps / total_ps,
                                .cp = (double)cost.cp_ps / total_ps,
@@ -78,12 +82,8 @@ static struct pp_trace_event describe(const struct pp_trace_source *s, int rank,
                                    .waits_for = -1};
 
     if (event.stream == PP_STREAM_COMPUTE) {
-        struct pp_op second = {0};
+        const struct pp_shares shares = pp_trace_shares(s, op, i);
         event.is_fused = op->aux == PP_FUSED_FIRST;
-        if (event.is_fused)
-            second = s->op(s->program, i + 1);
-        const struct pp_shares shares =
-            pp_trace_shares(s->costs, op, event.is_fused ? &second : NULL);
         event.tp_s = shares.tp; /* shares until the duration is known */
         event.cp_s = shares.cp;
         event.ep_s = shares.ep;

@@ -17,6 +17,10 @@ struct pp_trace_source {
     const void *program;
     const uint8_t *kind, *aux; /* of every instruction, as op() says; for figures without a trace */
     const int32_t *arg;
+    /* what a compute op costs where it stands, with the op behind it if fused; NULL: as costs say
+     */
+    struct pp_cost (*cost)(const void *program, const struct pp_costs *costs, int instruction,
+                           bool is_fused);
     struct pp_op_style style;     /* of cells; slots are not printed */
     const struct pp_costs *costs; /* bytes, and shares of compute ops */
     int replicas, steps;          /* at least 1 */
@@ -35,9 +39,9 @@ struct pp_shares {
     double tp, cp, ep, gather, copy;
     double forward; /* fused pair: what counts as forward; NAN of others */
 };
-/* `fused`: the second op of a pair, or NULL. */
-struct pp_shares pp_trace_shares(const struct pp_costs *costs, const struct pp_op *op,
-                                 const struct pp_op *fused);
+/* Of an instruction that is op; the first of a pair stands for both. */
+struct pp_shares pp_trace_shares(const struct pp_trace_source *source, const struct pp_op *op,
+                                 int instruction);
 
 /* In the arena. Both ops of a fused pair share the event of the first. */
 struct pp_trace *pp_trace_from_source(struct pp_arena *arena, const struct pp_trace_source *source);

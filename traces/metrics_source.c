@@ -39,12 +39,8 @@ static struct pp_metrics_window find_window(const struct pp_trace_source *s)
 static struct pp_shares shares_of(struct walker *w, const struct pp_op *op, int i)
 {
     const struct pp_trace_source *s = w->source;
-    struct pp_op second = {0};
+    const struct pp_shares shares = pp_trace_shares(s, op, i);
 
-    if (op->aux == PP_FUSED_FIRST)
-        second = s->op(s->program, i + 1);
-    const struct pp_shares shares =
-        pp_trace_shares(s->costs, op, op->aux == PP_FUSED_FIRST ? &second : NULL);
     w->is_sound &= shares.tp >= 0 && shares.cp >= 0 && shares.ep >= 0 && shares.gather >= 0 &&
                    shares.copy >= 0 &&
                    shares.tp + shares.cp + shares.ep + shares.gather + shares.copy <= 1 + ROUNDING;
@@ -77,7 +73,8 @@ static void add_compute(struct walker *w, int i, double start_s, double end_s, i
 
     if (op.aux == PP_FUSED_SECOND && i > 0) /* is in the first */
         return;
-    if (op.aux == PP_FUSED_FIRST || op.stage >= costs->stages || op.split >= costs->splits)
+    if (op.aux == PP_FUSED_FIRST || op.stage >= costs->stages || op.split >= costs->splits ||
+        (costs->gathers && costs->gathers[op.stage].load_ps > 0)) /* each where it stands */
         own = shares_of(w, &op, i);
     else
         shares = known_shares(w, &op, i);
