@@ -61,6 +61,9 @@ static void add_other(const struct pp_memory_walk *w, struct pp_rank_memory *mem
     memory->other_bytes =
         w->has_bytes ? w->costs->other_bytes + wasted_bytes(w->costs, tensors) : 0;
     memory->peak_bytes = tensors + memory->other_bytes;
+    memory->is_strained =
+        w->has_bytes &&
+        memory->other_bytes < w->costs->other_bytes + rint(w->costs->fragment_frac * tensors);
 }
 
 static void find_peak(const struct pp_memory_walk *w, struct pp_rank_memory *memory)

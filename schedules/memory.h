@@ -14,6 +14,7 @@ struct pp_rank_memory {
     double away_bytes[PP_TIERS]; /* on other tiers: state, and activations at their own peak */
     double peak_activations;     /* chunk activations, split counts 1/q, granule its share */
     int peak_at;                 /* global index of the instruction at which the peak is reached */
+    bool is_strained; /* there is no room for all that the allocator wastes: it gives blocks back */
 };
 
 /* Walk every rank's list once. `costs->memory` NULL (unit mode): only peak_activations.

@@ -20,6 +20,15 @@ static double state_bytes(const struct pp_result *result)
     return m->params_bytes + m->grads_bytes + m->optimizer_bytes;
 }
 
+static bool is_strained(const struct pp_result *result)
+{
+    bool is_any = false;
+
+    for (int r = 0; r < result->program->ranks; r++)
+        is_any |= result->memory[r].is_strained;
+    return is_any;
+}
+
 static void refuse(struct pp_planned *point, const struct pp_error *err)
 {
     point->status = err->status;
@@ -35,6 +44,7 @@ static void simulate(struct pp_arena *arena, struct pp_planned *point)
 
     if (pp_simulate(arena, &point->config, PP_METRICS, &result, &err) == PP_OK) {
         point->fits = result.fits;
+        point->is_strained = is_strained(&result);
         point->step_s = result.metrics.iteration_s;
         point->exposed_frac = result.metrics.exposed_comm_frac;
         point->mfu = result.mfu;
@@ -113,18 +123,27 @@ static bool is_simple(const struct pp_planned *point)
     return cut_of(point, PP_STATE_GRADS) == cut_of(point, PP_STATE_PARAMS);
 }
 
+/* What comes first whatever the communication. */
+static int by_ease(const struct pp_planned *x, const struct pp_planned *y)
+{
+    if (x->is_strained != y->is_strained)
+        return x->is_strained ? 1 : -1;
+    return is_simple(y) - is_simple(x);
+}
+
 static double comm_of(const struct pp_planned *point)
 {
     return pp_shard_times_s(point->comm);
 }
 
-/* Of steps that cannot be told apart: those with simple gradients, then least communication. */
+/* Of steps that cannot be told apart: those with room, those with simple gradients, then least
+ * communication. */
 static int by_merit(const void *a, const void *b)
 {
     const struct pp_planned *x = a, *y = b;
 
-    if (is_simple(x) != is_simple(y))
-        return is_simple(x) ? -1 : 1;
+    if (by_ease(x, y))
+        return by_ease(x, y);
     const int order = by_value(comm_of(x), comm_of(y));
     return order ? order : by_cut(x, y);
 }
@@ -133,8 +152,8 @@ static int by_state(const void *a, const void *b)
 {
     const struct pp_planned *x = a, *y = b;
 
-    if (is_simple(x) != is_simple(y))
-        return is_simple(x) ? -1 : 1;
+    if (by_ease(x, y))
+        return by_ease(x, y);
     const int order = by_value(x->state_bytes, y->state_bytes);
     return order ? order : by_cut(x, y);
 }

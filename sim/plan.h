@@ -28,6 +28,7 @@ struct pp_planned {
     enum pp_status status; /* refused where it is not PP_OK */
     char reason[PP_PLANNED_REASON_BYTES];
     bool fits;
+    bool is_strained; /* it fits, if at all, only as the allocator gives blocks back, see memory.h */
     double step_s, exposed_frac, mfu;
     double state_bytes, peak_bytes; /* of the fullest rank */
     struct pp_shard_times comm;     /* in closed form */
@@ -50,9 +51,10 @@ enum pp_status pp_planner_free(const struct pp_request *request, struct pp_plann
                                struct pp_error *err);
 /* All values of the free knobs together, simulated and ranked. base and knobs are given. Steps that
  * differ by less than the model's own error are ties, as such a difference is no win:
- * docs/accuracy.md states a median error of 5.8 % for families left out. Of ties come first where
- * gradients are cut like parameters, then least communication by the closed form, and where that is
- * a tie, too, least state. */
+ * docs/plan.md has the figure. Of ties come first where no rank is strained: giving blocks back
+ * takes time that no step counts, and how much comes back is an assumption. Then where gradients
+ * are cut like parameters, then least communication by the closed form, and where that is a tie,
+ * too, least state. */
 #define PP_PLANNER_TIE_FRAC 0.06
 enum pp_status pp_planner_run(struct pp_arena *arena, struct pp_planner *planner,
                               struct pp_error *err);

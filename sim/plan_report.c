@@ -139,7 +139,8 @@ void pp_planner_print(const struct pp_planner *planner, int rows, FILE *out)
         snprintf(
             text, sizeof(text),
             "%d steps are within %g~%% of the fastest, closer than costs can tell; of those come "
-            "first: gradients cut like parameters, least communication, least state",
+            "first: room for all that the allocator keeps, gradients cut like parameters, least "
+            "communication, least state",
             planner->ties, 100 * PP_PLANNER_TIE_FRAC);
         pp_text_paragraph(out, WIDTH, INDENT, "= ties", text);
     }
@@ -188,6 +189,7 @@ static json_t *point_json(const struct pp_planned *point)
         return o;
     }
     json_object_set_new(o, "fits", json_boolean(point->fits));
+    json_object_set_new(o, "strained", json_boolean(point->is_strained));
     put(o, "iteration_s", point->step_s);
     put(o, "mfu", point->mfu);
     put(o, "exposed_comm_frac", point->exposed_frac);

@@ -3,6 +3,12 @@ $ pipesim plan --gpus 1024 --model llama-7b --seq 4096 --cluster a800 --recomput
 >   choose     --shard p=1x1,g=1x1,os=8x1 --recompute none
 $ pipesim plan --gpus 1024 --model llama-13b --seq 4096 --cluster a800 --recompute none --free shard | grep choose
 >   choose     --shard p=4x1,g=4x1,os=8x1 --recompute none
+$ pipesim plan --gpus 1024 --model llama-30b --seq 4096 --cluster a800 --recompute full --free shard | grep choose
+>   choose     --shard p=4x1,g=4x1,os=8x32 --recompute full
+# Of ties those come last that fit only as the allocator gives blocks back.
+$ pipesim plan --gpus 1024 --model llama-30b --seq 4096 --cluster a800 --recompute full --json | grep '"strained"' | sed 1d | head -36 | uniq -c
+>      32       "strained": false,
+>       4       "strained": true,
 $ pipesim plan --gpus 1024 --model llama-7b --seq 4096 --cluster a800 --recompute none --objective comm | grep choose
 >   choose     --shard p=1x1,g=1x1,os=4x1 --recompute none
 $ pipesim plan --gpus 1024 --model llama2-7b --cluster a800 --json | grep '"all"'
