@@ -211,7 +211,10 @@ static void print_memory_line(const struct page *page, const struct pp_result *r
     char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES];
 
     snprintf(figure, sizeof(figure), "%.1f GiB", peak / GIB);
-    if (peak <= capacity)
+    if (peak <= capacity && pp_tiers_full(r) != PP_TIER_DEVICE)
+        snprintf(remark, sizeof(remark), "of %.1f on pipeline rank %d; %s: DOES NOT FIT",
+                 capacity / GIB, r->peak_rank, pp_tier_names[pp_tiers_full(r)]);
+    else if (peak <= capacity)
         snprintf(remark, sizeof(remark), "of %.1f on pipeline rank %d: fits, %.1f GiB free",
                  capacity / GIB, r->peak_rank, (capacity - peak) / GIB);
     else

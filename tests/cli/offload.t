@@ -89,3 +89,7 @@ $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload os=nvme --cluster p100
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload os=host --cluster "node:2 gpu:8 ram:0"
 ! pipesim: error: --cluster: ram:0: 0 is out of range: expected more than 0, at most 1e18 (as in ram:1TB@200GBps)
 = 2
+# a tier that is too small is said where the memory is
+$ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --pp 8 --micro-batches 8 --cluster "a100 ram:10GiB" --offload os=host --no-alternatives | grep -e 'peak memory' -e FIT
+>   peak memory       15.7 GiB   of 79.3 on pipeline rank 7; host: DOES NOT FIT
+>   tiers    host 15.6 of 1.2 GiB a device: DOES NOT FIT
