@@ -52,19 +52,32 @@ static json_t *time_json(const struct pp_result *r)
     return o;
 }
 
-/* The parts at the peak of one rank. */
+/* The parts at the peak of one rank: rounded where their running sum is, so that they add up to
+ * the peak as it is printed. */
 static json_t *memory_json(const struct pp_result *r, int rank)
 {
     const struct pp_rank_memory *m = &r->memory[rank];
-    const bool is_unit = r->config.is_unit;
+    const struct {
+        const char *key;
+        double bytes;
+    } parts[] = {
+        {"params_bytes", m->params_bytes},
+        {"grads_bytes", m->grads_bytes},
+        {"optimizer_bytes", m->optimizer_bytes},
+        {"activations_bytes", m->activations_bytes},
+        {"buffers_bytes", m->buffers_bytes},
+        {"other_bytes", m->other_bytes},
+    };
+    enum { PARTS = sizeof parts / sizeof *parts };
     json_t *o = json_object();
+    double until_bytes = 0;
 
-    put_bytes(o, "params_bytes", is_unit, m->params_bytes);
-    put_bytes(o, "grads_bytes", is_unit, m->grads_bytes);
-    put_bytes(o, "optimizer_bytes", is_unit, m->optimizer_bytes);
-    put_bytes(o, "activations_bytes", is_unit, m->activations_bytes);
-    put_bytes(o, "buffers_bytes", is_unit, m->buffers_bytes);
-    put_bytes(o, "other_bytes", is_unit, m->other_bytes);
+    for (int i = 0; i < PARTS; i++) {
+        const double from_bytes = until_bytes;
+        until_bytes = i + 1 < PARTS ? from_bytes + parts[i].bytes : m->peak_bytes;
+        put_bytes(o, parts[i].key, r->config.is_unit,
+                  (double)(llround(until_bytes) - llround(from_bytes)));
+    }
     return o;
 }
 

@@ -85,3 +85,6 @@ $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --recompute selective=norm
 $ run="pipesim --schedule 1f1b --model llama3-70b --gbs 64 --engine dag --json"; ($run --gpus 8 | grep -A4 -e '"--gpus 16 --tp 8"'; $run --gpus 16 --tp 8 | grep '^  "') | grep -o '^ *"\(peak_mem_bytes\|iteration_s\)": .*' | tr -d ' ,' | sort | uniq -c | cut -c 1-7
 >       2
 >       2
+# parts add up to the peak, to the byte
+$ for gpus in 12 20 24; do for zero in 1 2 3; do pipesim --schedule 1f1b --gpus $gpus --model bert-large --cluster a100 --tp 1 --pp 1 --zero $zero --micro-batches 2 --engine dag --no-alternatives --json | awk -F '[:,]' '/"peak_mem_bytes"/ && !peak { peak = $2 } /^  "memory": [{]/ { inside = 1 } inside && /_bytes"/ { sum += $2 } inside && /}/ { inside = 0 } END { print sum - peak }'; done; done | sort | uniq -c
+>       9 0
