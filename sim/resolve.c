@@ -204,6 +204,38 @@ static void note_recompute(struct pp_arena *arena, const struct pp_request *requ
              "full free memory");
 }
 
+/* What the fullest rank needs. */
+static enum pp_status peak_of(const struct pp_config *config, double *peak_bytes)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct pp_config own = *config;
+    struct pp_result result;
+    struct pp_error err;
+
+    own.prepared = NULL;
+    PP_TRY(pp_simulate(scratch, &own, PP_MEMORY, &result, &err));
+    *peak_bytes = result.memory[result.peak_rank].peak_bytes;
+    return PP_OK;
+}
+
+/* An activation is on its way down for an op of its rank and back an op before its own: where no
+ * more are saved at a time, none is ever away at the peak. */
+static void note_moved_saves(struct pp_arena *arena, struct pp_config *config)
+{
+    struct pp_config without = *config;
+    double peak_bytes, other_bytes;
+
+    if (config->state.home[PP_STATE_ACTIVATIONS] == PP_TIER_DEVICE)
+        return;
+    without.state.home[PP_STATE_ACTIVATIONS] = PP_TIER_DEVICE;
+    if (peak_of(config, &peak_bytes) == PP_OK && peak_of(&without, &other_bytes) == PP_OK &&
+        peak_bytes >= other_bytes)
+        note(arena, config,
+             "--offload a frees nothing at the peak and costs its time: what the fullest rank has "
+             "saved there is all on its way or about to be used; it frees memory where a rank "
+             "has more in flight (more stages, gpipe)");
+}
+
 enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_request *request,
                                   struct pp_config *config, struct pp_error *err)
 {
@@ -224,6 +256,7 @@ enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_reques
                              NEED_TEXT[EFFECTS[i].need]));
     }
     note_recompute(arena, request, config);
+    note_moved_saves(arena, config);
     return PP_OK;
 }
 
