@@ -125,7 +125,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Costs have a table of speeds. */
+/* Costs have a table of speeds, of which the first is that of a wire whose factor is 1. */
 static enum pp_status check_speeds(struct pp_arena *arena, const double *factors, int count,
                                    struct pp_error *err)
 {
@@ -135,11 +135,11 @@ static enum pp_status check_speeds(struct pp_arena *arena, const double *factors
 
     memcpy(sorted, factors, sizeof *sorted * (size_t)count);
     qsort(sorted, (size_t)count, sizeof *sorted, ascending);
-    for (int k = 1; k < count; k++)
-        speeds += sorted[k] != sorted[k - 1];
+    for (int k = 0; k < count; k++)
+        speeds += sorted[k] != 1 && (k == 0 || sorted[k] != sorted[k - 1]);
     if (speeds <= MOST)
         return PP_OK;
-    return pp_error_set(err, PP_EINVAL, "--link-bw: wires of %d different speeds, at most %d",
+    return pp_error_set(err, PP_EINVAL, "--link-bw: wires of %d different speeds with that of --link, at most %d",
                         speeds, MOST);
 }
 
