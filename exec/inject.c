@@ -86,9 +86,10 @@ static enum pp_status take_key(const char *word, struct pp_inject *inject, struc
     return PP_EINVAL;
 }
 
-enum pp_status pp_inject_parse(const char *text, struct pp_inject *inject, struct pp_error *err)
+enum pp_status pp_inject_parse(const char *text, int first_step, struct pp_inject *inject,
+                               struct pp_error *err)
 {
-    *inject = (struct pp_inject){.step = 1};
+    *inject = (struct pp_inject){.step = first_step + 1};
     for (const char *at = text ? text : ""; *(at += strspn(at, " ,"));) {
         const size_t length = strcspn(at, " ,");
         char word[WORD_BYTES];
@@ -104,7 +105,7 @@ enum pp_status pp_inject_parse(const char *text, struct pp_inject *inject, struc
 }
 
 enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_program *p,
-                               int replicas, int steps, struct pp_error *err)
+                               int replicas, int first_step, int steps, struct pp_error *err)
 {
     if (!inject->kind)
         return PP_OK;
@@ -116,11 +117,11 @@ enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_p
         {"rank", inject->rank, 0, p->ranks - 1},
         {"replica", inject->replica, 0, replicas - 1},
         {"op", inject->op, 0, ops - 1},
-        {"step", inject->step, 1, steps},
+        {"step", inject->step, first_step + 1, steps},
     };
 
     for (size_t i = 0; i < COUNT(limits); i++)
-        if (limits[i].value > limits[i].most)
+        if (limits[i].value < limits[i].least || limits[i].value > limits[i].most)
             return pp_error_set(err, PP_EINVAL, "%s:%d: this run has %d to %d", limits[i].name,
                                 limits[i].value, limits[i].least, limits[i].most);
     return PP_OK;

@@ -18,12 +18,14 @@ struct pp_inject {
     int rank, replica, op, step;       /* op counts from 0 in the list of the rank, step from 1 */
 };
 
-/* "kill rank:1 op:5 step:2"; what is left out is 0, step 1. NULL = none. PP_EINVAL with what is
- * expected. */
-enum pp_status pp_inject_parse(const char *text, struct pp_inject *inject, struct pp_error *err);
-/* PP_EINVAL when a run of so many steps never comes to the place; says what there is. */
+/* "kill rank:1 op:5 step:2"; what is left out is 0, the step the first of the run. `first_step` is
+ * that, counted from 0. NULL = none. PP_EINVAL with what is expected. */
+enum pp_status pp_inject_parse(const char *text, int first_step, struct pp_inject *inject,
+                               struct pp_error *err);
+/* PP_EINVAL when a run from first_step to the step before `steps` never comes to the place; says
+ * what there is. */
 struct pp_program;
 enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_program *program,
-                               int replicas, int steps, struct pp_error *err);
+                               int replicas, int first_step, int steps, struct pp_error *err);
 
 #endif

@@ -102,7 +102,7 @@ static enum pp_status resolve_faults(const struct pp_request *request,
     if (fault && !config->backend->is_immediate)
         return pp_error_set(err, PP_EINVAL, "--inject: backend %s only writes down what it is told",
                             config->backend->name);
-    return pp_inject_parse(fault, &config->inject, err) == PP_OK
+    return pp_inject_parse(fault, config->first_step, &config->inject, err) == PP_OK
                ? PP_OK
                : pp_error_prefix(err, "--inject \"%s\": ", fault);
 }

@@ -46,7 +46,7 @@ static enum pp_status open_plans(struct pp_arena *arena, const struct pp_request
     run->what_if = pp_exec_what_if_text(arena, request);
     run->training = pp_exec_training(request, &run->config, &run->plan);
     if (pp_inject_check(&run->config.inject, run->plan.program, run->plan.batch.replicas,
-                        run->config.steps, err) != PP_OK)
+                        run->config.first_step, run->config.steps, err) != PP_OK)
         return pp_error_prefix(err, "--inject: ");
     if (!other)
         return PP_OK;

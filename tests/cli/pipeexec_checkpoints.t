@@ -55,6 +55,12 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 1 --checkpo
 ! pipeexec: warning: no checkpoint: cannot write /tmp/pp-v/.pipeexec-tmp-step-000000002/layer-00000.bin: File too large
 ! pipeexec: warning: no checkpoint: cannot write /tmp/pp-v/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
 ! pipeexec: error: cannot write /tmp/pp-v/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
+# A fault in a step that is done never comes; without a step it comes in the first one.
+$ pipeexec --resume /tmp/pp-t/step-000000003 --inject "kill rank:1 step:2"
+! pipeexec: error: --inject: step:2: this run has 4 to 4
+= 2
+$ pipeexec --resume /tmp/pp-t/step-000000003 --transport shm --inject "kill rank:1" 2>&1 | grep -o 'step 4: rank 1'
+> step 4: rank 1
 $ rm -r /tmp/pp-[tuv] /tmp/pp-text
 # A shard of tokens, and the same again from a checkpoint.
 $ python3 -c 'import array, sys; sys.stdout.buffer.write(array.array("i", [20240520, 1, 400] + [0] * 253).tobytes() + array.array("H", [i * i % 997 for i in range(400)]).tobytes())' > /tmp/pp-shard.bin; pipeexec --data /tmp/pp-shard.bin --tokens u16 --vocab 997 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --exact-grad --steps 3 --check --checkpoint /tmp/pp-w --checkpoint-every 1 | grep -A1 '^  data'; pipeexec --resume /tmp/pp-w/step-000000002 --np 2 --check --json | grep -E '"(bit_equal|data)"'; rm -r /tmp/pp-w /tmp/pp-shard.bin

@@ -116,7 +116,7 @@ static enum pp_status run_with(struct pp_arena *arena, const struct pp_transport
 
     cr_assert_eq(exec_run_make(arena, &c, &run, err), PP_OK, "%s", err->message);
     run.training.machine.timeout_s = timeout_s;
-    cr_assert_eq(pp_inject_parse(fault, &run.training.machine.inject, err), PP_OK, "%s",
+    cr_assert_eq(pp_inject_parse(fault, 0, &run.training.machine.inject, err), PP_OK, "%s",
                  err->message);
     return pp_train(arena, &run.training, &run.result, err);
 }
@@ -229,7 +229,7 @@ Test(transports, faults_are_read_or_refused)
     for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
         struct pp_error err = {0};
         struct pp_inject inject;
-        const enum pp_status status = pp_inject_parse(CASES[i].text, &inject, &err);
+        const enum pp_status status = pp_inject_parse(CASES[i].text, 0, &inject, &err);
 
         cr_assert_eq(status, CASES[i].message ? PP_EINVAL : PP_OK, "%s: %s", CASES[i].text,
                      err.message);
