@@ -10,7 +10,12 @@ static const char *const GIVEN[] = {
     "vocab",     "positions",    "embedding", "data",  "tokens",    "lr",         "min-lr",
     "lr-warmup", "weight-decay", "clip",      "seed",  "precision", "exact-grad",
 };
-enum { GIVEN_COUNT = sizeof GIVEN / sizeof *GIVEN, RESOLVED_COUNT = 4 };
+/* What follows from the layout and from defaults is recorded as it turned out. */
+static const char *const RESOLVED[] = {"seq", "mbs", "gbs", "steps"};
+enum {
+    GIVEN_COUNT = sizeof GIVEN / sizeof *GIVEN,
+    RESOLVED_COUNT = sizeof RESOLVED / sizeof *RESOLVED,
+};
 
 /* ---- from a checkpoint ----------------------------------------------------------------------- */
 
@@ -20,7 +25,31 @@ static bool is_overruled(const struct pp_request *request, const char *name)
     return strcmp(name, "gbs") == 0 && pp_request_has(request, "micro-batches");
 }
 
-static enum pp_status take_defaults(struct pp_arena *arena, const struct pp_checkpoint *resumed,
+static bool is_among(const char *const *names, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Whoever wrote the file: it says how a training goes on, not which files a run writes. */
+static enum pp_status check_names(const struct pp_manifest *m, struct pp_error *err)
+{
+    for (int i = 0; i < m->option_count; i++) {
+        const char *name = m->options[i].name;
+        if (is_among(GIVEN, GIVEN_COUNT, name) || is_among(RESOLVED, RESOLVED_COUNT, name))
+            continue;
+        pp_error_set(err, PP_EINVAL, "option '%s' is none that a checkpoint records:", name);
+        for (int k = 0; k < GIVEN_COUNT + RESOLVED_COUNT; k++)
+            pp_error_append(err, "%s %s", k ? "," : "",
+                            k < GIVEN_COUNT ? GIVEN[k] : RESOLVED[k - GIVEN_COUNT]);
+        return PP_EINVAL;
+    }
+    return PP_OK;
+}
+
+static enum pp_status give_defaults(struct pp_arena *arena, const struct pp_checkpoint *resumed,
                                     struct pp_request *with, struct pp_error *err)
 {
     const struct pp_manifest *m = &resumed->manifest;
@@ -37,7 +66,17 @@ static enum pp_status take_defaults(struct pp_arena *arena, const struct pp_chec
             arguments[count++] = o->value;
     }
     *row = (struct pp_preset){.name = resumed->path, .arguments = arguments};
-    return pp_request_defaults(arena, with, row, err) == PP_OK
+    return pp_request_defaults(arena, with, row, err);
+}
+
+static enum pp_status take_defaults(struct pp_arena *arena, const struct pp_checkpoint *resumed,
+                                    struct pp_request *with, struct pp_error *err)
+{
+    enum pp_status status = check_names(&resumed->manifest, err);
+
+    if (status == PP_OK)
+        status = give_defaults(arena, resumed, with, err);
+    return status == PP_OK
                ? PP_OK
                : pp_error_prefix(err, "%s/" PP_CHECKPOINT_MANIFEST ": ", resumed->path);
 }
@@ -95,22 +134,14 @@ static void record(struct pp_manifest *m, const char *name, const char *value)
     m->options[m->option_count++] = (struct pp_manifest_option){name, value};
 }
 
-/* What follows from the layout and from defaults is recorded as it turned out. */
 static void record_resolved(struct pp_arena *arena, const struct pp_exec_run *run,
                             struct pp_manifest *m)
 {
-    const struct {
-        const char *name;
-        int value;
-    } RESOLVED[RESOLVED_COUNT] = {
-        {"seq", run->config.net.seq},
-        {"mbs", run->plan.batch.mbs},
-        {"gbs", pp_batch_samples(&run->plan.batch)},
-        {"steps", run->config.steps},
-    };
+    const int values[RESOLVED_COUNT] = {run->config.net.seq, run->plan.batch.mbs,
+                                        pp_batch_samples(&run->plan.batch), run->config.steps};
 
     for (int i = 0; i < RESOLVED_COUNT; i++)
-        record(m, RESOLVED[i].name, pp_arena_printf(arena, "%d", RESOLVED[i].value));
+        record(m, RESOLVED[i], pp_arena_printf(arena, "%d", values[i]));
 }
 
 static enum pp_status make_manifest(struct pp_arena *arena, const struct pp_request *with,

@@ -61,6 +61,10 @@ $ pipeexec --resume /tmp/pp-t/step-000000003 --inject "kill rank:1 step:2"
 = 2
 $ pipeexec --resume /tmp/pp-t/step-000000003 --transport shm --inject "kill rank:1" 2>&1 | grep -o 'step 4: rank 1'
 > step 4: rank 1
+# Options of a manifest that no checkpoint records, with a checksum that is right.
+$ cd /tmp/pp-t/step-000000004; python3 -c 'import re, zlib; s = open("manifest").read(); s = re.sub(r"(?m)^seq 16$", "trace /tmp/pp-t/x.csv", s); s = s[:s.rindex("end ")]; open("manifest", "w").write("%send %08x\n" % (s, zlib.crc32(s.encode())))'; pipeexec --resume /tmp/pp-t/step-000000004 --steps 5
+! pipeexec: error: /tmp/pp-t/step-000000004/manifest: option 'trace' is none that a checkpoint records: model, layers, hidden, heads, kv-heads, ffn, mlp, vocab, positions, embedding, data, tokens, lr, min-lr, lr-warmup, weight-decay, clip, seed, precision, exact-grad, seq, mbs, gbs, steps
+= 2
 $ rm -r /tmp/pp-[tuv] /tmp/pp-text
 # A shard of tokens, and the same again from a checkpoint.
 $ python3 -c 'import array, sys; sys.stdout.buffer.write(array.array("i", [20240520, 1, 400] + [0] * 253).tobytes() + array.array("H", [i * i % 997 for i in range(400)]).tobytes())' > /tmp/pp-shard.bin; pipeexec --data /tmp/pp-shard.bin --tokens u16 --vocab 997 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --exact-grad --steps 3 --check --checkpoint /tmp/pp-w --checkpoint-every 1 | grep -A1 '^  data'; pipeexec --resume /tmp/pp-w/step-000000002 --np 2 --check --json | grep -E '"(bit_equal|data)"'; rm -r /tmp/pp-w /tmp/pp-shard.bin
