@@ -84,9 +84,14 @@ void pp_machine_on_gradients(struct pp_machine *machine,
                                           int step),
                              void *closure);
 
-/* State of a chunk in a replica. */
-struct pp_state pp_machine_state(const struct pp_machine *machine, int replica, int pipe,
-                                 int stage);
+/* Between steps: bring here what workers of other processes hold, once a step; before
+ * pp_machine_touched(). PP_EFAIL when one of them has failed or is gone: what is here then is of an
+ * older step, or of none. */
+enum pp_status pp_machine_fetch(const struct pp_machine *machine, struct pp_error *err);
+/* State of a chunk in a replica, by reference. Errors: pp_machine_fetch(), between steps; none while
+ * gradients are shown (above). */
+enum pp_status pp_machine_state(const struct pp_machine *machine, int replica, int pipe, int stage,
+                                struct pp_state *state, struct pp_error *err);
 /* Times of the kept steps, oldest first, in the layout of the evaluator: step k begins when the one
  * before has ended everywhere. `*first_step` is the number of the oldest. */
 const struct pp_times *pp_machine_times(const struct pp_machine *machine, int *first_step);

@@ -13,21 +13,27 @@ void pp_machine_on_gradients(struct pp_machine *m,
     m->hook_closure = closure;
 }
 
-/* What workers of other processes hold is brought here once between two steps. */
-static void bring(const struct pp_machine *m)
+/* What workers of other processes hold is brought here once between two steps. During a step the
+ * gradients are here: they have come with the last barrier. */
+enum pp_status pp_machine_fetch(const struct pp_machine *m, struct pp_error *err)
 {
-    if (m->remote && m->read->fetched_at != m->steps_done && atomic_load(&m->running) == 0 &&
-        !m->has_failed)
-        m->remote->fetch(m);
+    if (!m->remote || m->read->fetched_at == m->steps_done || atomic_load(&m->running) != 0)
+        return PP_OK;
+    if (m->has_failed)
+        return pp_error_set(err, m->error.status, "%s", m->error.message);
+    PP_TRY(m->remote->fetch(m, err));
     m->read->fetched_at = m->steps_done;
+    return PP_OK;
 }
 
-struct pp_state pp_machine_state(const struct pp_machine *m, int replica, int pipe, int stage)
+enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pipe, int stage,
+                                struct pp_state *state, struct pp_error *err)
 {
     const int rank = pp_program_rank_of(m->p, pipe, stage);
 
-    bring(m);
-    return pp_worker_at(m, rank, replica)->chunks[pipe * m->stages + stage].state;
+    PP_TRY(pp_machine_fetch(m, err));
+    *state = pp_worker_at(m, rank, replica)->chunks[pipe * m->stages + stage].state;
+    return PP_OK;
 }
 
 static int kept_steps(const struct pp_machine *m)
@@ -82,7 +88,7 @@ const struct pp_times *pp_machine_times(const struct pp_machine *m, int *first_s
 {
     *first_step = m->last_step - kept_steps(m) + 1;
     if (!m->read->times || m->read->steps_done != m->steps_done)
-        *m->read = (struct pp_machine_read){read_times(m), m->steps_done};
+        *m->read = (struct pp_machine_read){read_times(m), m->steps_done, m->read->fetched_at};
     return m->read->times;
 }
 
@@ -134,7 +140,6 @@ size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
     const struct pp_worker *w = pp_worker_at(m, rank, replica);
     const char *block = w->block;
 
-    bring(m);
     if (w->touched_bytes > 0)
         return w->touched_bytes;
     return pp_memory_touched(block, layout->block_bytes) +

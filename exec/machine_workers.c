@@ -42,6 +42,8 @@ enum pp_status pp_workers_start(struct pp_machine *m, struct pp_error *err)
 
 void pp_workers_run(struct pp_machine *m)
 {
+    struct pp_error err = {0};
+
     if (!m->backend->is_immediate) {
         for (int k = 0; k < m->worker_count; k++)
             pp_worker_run(&m->workers[k]);
@@ -49,7 +51,8 @@ void pp_workers_run(struct pp_machine *m)
         return;
     }
     atomic_store(&m->running, (unsigned)m->worker_count);
-    if (m->remote && !m->remote->begin(m)) {
+    if (m->remote && m->remote->begin(m, &err) != PP_OK) {
+        pp_machine_fail(m, &err);
         atomic_store(&m->running, 0);
         return;
     }

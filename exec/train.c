@@ -32,18 +32,20 @@ struct run {
 
 /* ---- check ----------------------------------------------------------------------------------*/
 
-static void compare(const struct run *run, enum pp_vector what, struct pp_difference *difference)
+static enum pp_status compare(const struct run *run, enum pp_vector what,
+                              struct pp_difference *difference, struct pp_error *err)
 {
     const struct pp_program *p = run->training->machine.program;
 
     for (int replica = 0; replica < run->training->machine.batch->replicas; replica++)
         for (int place = 0; place < p->pipelines * p->stages; place++) {
             const int stage = place % p->stages;
-            const struct pp_state state =
-                pp_machine_state(run->machine, replica, place / p->stages, stage);
+            struct pp_state state;
+            PP_TRY(pp_machine_state(run->machine, replica, place / p->stages, stage, &state, err));
             pp_reference_compare(run->reference, run->training->machine.stages[stage], &state, what,
                                  difference);
         }
+    return PP_OK;
 }
 
 static bool is_checked(const struct run *run, int step)
@@ -55,10 +57,11 @@ static bool is_checked(const struct run *run, int step)
 static void on_gradients(void *closure, const struct pp_machine *machine, int step)
 {
     struct run *run = closure;
+    struct pp_error none; /* gradients are here already */
 
     (void)machine;
     if (is_checked(run, step))
-        compare(run, PP_VECTOR_GRADIENTS, &run->result->gradients);
+        (void)compare(run, PP_VECTOR_GRADIENTS, &run->result->gradients, &none);
 }
 
 static enum pp_status begin_check(struct run *run, struct pp_error *err)
@@ -170,11 +173,12 @@ static enum pp_status replay(struct run *run, struct pp_error *err)
     return PP_OK;
 }
 
-static void read_memory(struct run *run)
+static enum pp_status read_memory(struct run *run, struct pp_error *err)
 {
     const struct pp_machine_options *m = &run->training->machine;
     struct pp_training_result *r = run->result;
 
+    PP_TRY(pp_machine_fetch(run->machine, err));
     r->layout = pp_machine_layout(run->machine);
     r->lifetimes = pp_memory_peaks(run->arena, m->program, m->costs);
     for (int rank = 0; rank < m->program->ranks; rank++)
@@ -186,6 +190,7 @@ static void read_memory(struct run *run)
         r->touched_bytes[rank] =
             m->is_poisoned ? (double)pp_machine_touched(run->machine, rank, 0) : (double)NAN;
     r->peak_mem_bytes = r->touched_bytes[r->peak_rank];
+    return PP_OK;
 }
 
 static double median_step_s(const struct run *run)
@@ -230,9 +235,8 @@ static enum pp_status judge(struct run *run, struct pp_error *err)
     r->trace = pp_exec_trace(run->arena, run->machine, &t->machine, &run->costs);
     PP_TRY(hold_against(run, err));
     if (run->reference && t->check == PP_CHECK_ALL)
-        compare(run, PP_VECTOR_WEIGHTS, &r->weights);
-    read_memory(run);
-    return PP_OK;
+        PP_TRY(compare(run, PP_VECTOR_WEIGHTS, &r->weights, err));
+    return read_memory(run, err);
 }
 
 static enum pp_status train(struct run *run, struct pp_error *err)

@@ -20,8 +20,8 @@ struct pp_machine_message;
 /* Where workers share no memory, what one does is told to those who must know. All may be called
  * by any thread, and none waits for anybody else, but for begin and fetch. */
 struct pp_remote {
-    /* Caller of a step: everybody has begun it. False = somebody has failed. */
-    bool (*begin)(struct pp_machine *machine);
+    /* Caller of a step: everybody has begun it. PP_EFAIL: somebody has failed or is gone. */
+    enum pp_status (*begin)(struct pp_machine *machine, struct pp_error *err);
     /* The worker has posted a SEND or RECV, a sum, has come to a barrier */
     void (*posted)(struct pp_worker *worker, int instruction, const struct pp_header *header);
     void (*summed)(struct pp_worker *worker);
@@ -31,8 +31,9 @@ struct pp_remote {
     /* Caller of a step: all may pass the barrier; all are to stop. */
     void (*released)(struct pp_machine *machine, int barrier);
     void (*failed)(struct pp_machine *machine);
-    /* Between steps: bring here what the workers hold. */
-    void (*fetch)(const struct pp_machine *machine);
+    /* Between steps: bring here what the workers hold. PP_EFAIL when somebody has failed or is gone:
+     * what is here then is of no step. */
+    enum pp_status (*fetch)(const struct pp_machine *machine, struct pp_error *err);
     /* Close all connections but that to the first process: a fault to try. */
     void (*drop)(struct pp_machine *machine);
     /* A process that conducts nothing: until it is told to end. PP_EFAIL with the reason. */

@@ -35,6 +35,19 @@ static bool wait_for(struct pp_tcp *t, atomic_int *count, int wanted)
     }
 }
 
+/* The watchdog finds out who was the first: it may take a moment longer. */
+static enum pp_status tell_why_not(struct pp_tcp *t, struct pp_error *err)
+{
+    struct pp_machine *m = t->m;
+
+    for (int look = 0; !m->has_failed && look < GRACE_LOOKS; look++)
+        usleep(LOOK_NS / 1000);
+    pp_error_set(err, PP_EFAIL, "step %d: other processes do not answer", m->step + 1);
+    if (!m->has_failed)
+        pp_machine_fail(m, err);
+    return pp_error_set(err, m->error.status, "%s", m->error.message);
+}
+
 /* ---- what is told ---------------------------------------------------------------------------*/
 
 static int remote_workers(const struct pp_tcp *t)
@@ -76,7 +89,7 @@ static bool tell_step(struct pp_tcp *t)
     return true;
 }
 
-static bool tcp_begin(struct pp_machine *m)
+static enum pp_status tcp_begin(struct pp_machine *m, struct pp_error *err)
 {
     const struct pp_frame go = {.kind = PP_FRAME_GO, .id = m->step};
     struct pp_tcp *t = m->tcp;
@@ -89,10 +102,12 @@ static bool tcp_begin(struct pp_machine *m)
             atomic_store_explicit(&m->workers[k].at, m->p->begin[m->workers[k].rank],
                                   memory_order_relaxed);
     atomic_store(&t->ready, 0);
-    if (!tell_step(t) || !wait_for(t, &t->ready, t->nodes - 1))
-        return false;
+    if (!tell_step(t))
+        return pp_error_set(err, PP_EFAIL, "step %d: no memory for its samples", m->step + 1);
+    if (!wait_for(t, &t->ready, t->nodes - 1))
+        return tell_why_not(t, err);
     pp_tcp_tell_all(t, &go, NULL);
-    return true;
+    return PP_OK;
 }
 
 static void tcp_posted(struct pp_worker *w, int i, const struct pp_header *header)
@@ -170,16 +185,16 @@ static void tcp_failed(struct pp_machine *m)
         pp_tcp_send(t, 0, &frame, NULL, strdup(text), NULL);
 }
 
-static void tcp_fetch(const struct pp_machine *m)
+static enum pp_status tcp_fetch(const struct pp_machine *m, struct pp_error *err)
 {
     const struct pp_frame frame = {.kind = PP_FRAME_FETCH};
     struct pp_tcp *t = m->tcp;
 
     if (t->node != 0 || m->steps_done == 0)
-        return;
+        return PP_OK;
     atomic_store(&t->states, 0);
     pp_tcp_tell_all(t, &frame, NULL);
-    wait_for(t, &t->states, remote_workers(t));
+    return wait_for(t, &t->states, remote_workers(t)) ? PP_OK : tell_why_not(t, err);
 }
 
 /* ---- clocks ---------------------------------------------------------------------------------*/

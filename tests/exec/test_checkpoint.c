@@ -2,8 +2,10 @@
  * trains to the same bits. */
 #include "tests/exec/checkpoints.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 TestSuite(checkpoint, .init = make_folder, .fini = remove_folder);
 
@@ -119,6 +121,62 @@ Test(checkpoint, without_exact_gradients_the_same_layout_goes_on_to_the_same_bit
         train_from(&c, half, again, 0, 1);
         expect_same(&read_one(to)->manifest, &read_one(again)->manifest, c.schedule);
         cr_assert_eq(system(pp_arena_printf(arena, "rm -r %s", again)), 0);
+    }
+}
+
+/* ---- a rank that dies between steps ----------------------------------------------------------- */
+
+/* The last of those that this thread has started; it is dead then, and still to be waited for. */
+static void kill_a_child(void)
+{
+    FILE *children = fopen("/proc/thread-self/children", "r");
+    siginfo_t info;
+    int child = 0;
+
+    cr_assert_not_null(children);
+    while (fscanf(children, "%d", &child) == 1) {
+    }
+    fclose(children);
+    cr_assert_gt(child, 0);
+    cr_assert_eq(kill(child, SIGKILL), 0);
+    cr_assert_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+}
+
+static void kill_behind(void *closure, int step, const struct pp_step_result *result)
+{
+    (void)result;
+    if (step == *(const int *)closure)
+        kill_a_child();
+}
+
+/* What it has learned cannot be had: weights that are older are no checkpoint. */
+Test(checkpoint, weights_that_cannot_be_fetched_are_not_written)
+{
+    for (int step = 0; step < STEPS; step += STEPS - 1) {
+        struct exec_case c = base;
+        struct exec_run run;
+        struct pp_error err = {0};
+        int *steps, count;
+
+        c.transport = &pp_transport_tcp;
+        cr_assert_eq(exec_run_make(arena, &c, &run, &err), PP_OK, "%s", err.message);
+        const struct pp_manifest head = head_of(&run);
+        const char *to = in(step ? "last" : "first");
+        struct pp_checkpoint_folder opened = open_folder(to, STEPS, 0);
+        run.training.folder = &opened;
+        run.training.manifest = &head;
+        run.training.checkpoint_every = 1;
+        run.training.on_step = kill_behind;
+        run.training.closure = &step;
+        cr_assert_eq(pp_train(arena, &run.training, &run.result, &err), PP_EFAIL);
+        const char *named = pp_arena_printf(arena, "step %d: rank 3", step + 1);
+        cr_assert_not_null(strstr(err.message, named), "%s", err.message);
+        cr_assert_str_eq(run.result.checkpoint_error.message, err.message);
+        cr_assert_eq(run.result.steps_done, step + 1);
+        cr_assert_eq(run.result.checkpoints, step);
+        cr_assert_eq(pp_checkpoint_steps(arena, to, &steps, &count, &err), PP_OK);
+        cr_assert(count == step && count_entries(to) == step, "step %d: %d", step, count);
+        pp_checkpoint_close(&opened);
     }
 }
 

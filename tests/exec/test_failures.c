@@ -135,6 +135,15 @@ Test(failures, a_message_that_is_another_ends_the_run, .timeout = 100)
 
 /* ---- numbers --------------------------------------------------------------------------------*/
 
+static struct pp_state state_of(const struct pp_machine *m, int replica)
+{
+    struct pp_error err = {0};
+    struct pp_state state;
+
+    cr_assert_eq(pp_machine_state(m, replica, 0, 1, &state, &err), PP_OK, "%s", err.message);
+    return state;
+}
+
 /* Each replica can hold its gradient, the sum of both cannot. */
 Test(failures, a_sum_beyond_fixed_point_ends_the_run)
 {
@@ -147,7 +156,7 @@ Test(failures, a_sum_beyond_fixed_point_ends_the_run)
         start(arena, BACKENDS[b], &run, &m);
         cr_assert_eq(step(m, &run, 0, &err), PP_OK, "%s", err.message);
         for (int replica = 0; replica < 2; replica++)
-            pp_machine_state(m, replica, 0, 1).fixed[0] = INT64_MAX / 2 + (1LL << 44);
+            state_of(m, replica).fixed[0] = INT64_MAX / 2 + (1LL << 44);
         cr_assert_eq(step(m, &run, 1, &err), PP_EFAIL);
         cr_assert(strstr(err.message, "step 2, sum over replicas: a gradient beyond the range"),
                   "%s: %s", BACKENDS[b]->name, err.message);
@@ -167,7 +176,7 @@ Test(failures, every_device_gives_the_same_reason)
         start(arena, BACKENDS[b], &run, &m);
         cr_assert_eq(step(m, &run, 0, &errors[b]), PP_OK, "%s", errors[b].message);
         for (int replica = 0; replica < 2; replica++)
-            ((float *)pp_machine_state(m, replica, 0, 1).weights)[0] = NAN;
+            ((float *)state_of(m, replica).weights)[0] = NAN;
         cr_assert_eq(step(m, &run, 1, &errors[b]), PP_EFAIL);
         pp_machine_destroy(m);
     }

@@ -40,7 +40,9 @@ static void compare_all(void *closure, const struct pp_machine *machine, int ste
     for (int replica = 0; replica < c->s->run.batch.replicas; replica++)
         for (int pipe = 0; pipe < p->pipelines; pipe++)
             for (int stage = 0; stage < p->stages; stage++) {
-                const struct pp_state state = pp_machine_state(machine, replica, pipe, stage);
+                struct pp_error err;
+                struct pp_state state;
+                cr_assert_eq(pp_machine_state(machine, replica, pipe, stage, &state, &err), PP_OK);
                 pp_reference_compare(c->reference, c->s->run.stages[stage], &state, c->what,
                                      &c->difference);
             }
