@@ -185,17 +185,10 @@ static enum pp_status check_alone(const struct pp_request *with, struct pp_error
     return PP_OK;
 }
 
-/* Processes that a launcher has started have the state of their own ranks only. */
-static enum pp_status check_launched(const struct pp_exec_config *config, const char *path,
-                                     struct pp_error *err)
+/* Of the processes that a launcher has started the first one has the state of all. */
+static bool writes(const struct pp_exec_config *config)
 {
-    if (config->meeting.count <= 1 || (!path && !config->resumed))
-        return PP_OK;
-    return pp_error_set(
-        err, PP_EFAIL,
-        "--checkpoint and --resume: not yet with the %d processes that %s tells of; "
-        "--transport shm runs all ranks on this machine",
-        config->meeting.count, config->meeting.source);
+    return config->meeting.count <= 1 || config->meeting.index == 0;
 }
 
 enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_request *with,
@@ -205,11 +198,12 @@ enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_
     const char *path = pp_request_text(with, "checkpoint", NULL);
     struct pp_checkpoint_folder *folder = PP_NEW(arena, struct pp_checkpoint_folder);
 
-    PP_TRY(check_launched(&run->config, path, err));
     if (path || run->config.resumed)
         PP_TRY(make_manifest(arena, with, run, err));
     if (!path)
         return check_alone(with, err);
+    if (!writes(&run->config))
+        return PP_OK;
     PP_TRY(pp_checkpoint_open(arena, path, pp_request_int(with, "checkpoint-keep", USUAL_KEEP),
                               run->training.first_step, folder, err));
     pp_arena_defer(arena, close_folder, folder);

@@ -15,9 +15,9 @@ enum pp_status pp_exec_resume_open(struct pp_arena *arena, const struct pp_reque
  * unless --data is typed. */
 enum pp_status pp_exec_resume_check(const struct pp_request *with,
                                     const struct pp_exec_config *config, struct pp_error *err);
-/* Open the folder of --checkpoint and give it to run->training; it is closed with the arena.
- * PP_EINVAL for --checkpoint-every or -keep without it, PP_EFAIL for ranks started by a launcher,
- * else pp_checkpoint_open(). */
+/* Open the folder of --checkpoint and give it to run->training; it is closed with the arena. Of
+ * processes that a launcher has started only the first does so. PP_EINVAL for --checkpoint-every or
+ * -keep without it, else pp_checkpoint_open(). */
 enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_request *with,
                                         struct pp_exec_run *run, struct pp_error *err);
 /* What differs from the checkpoint's options, for a note: "" where nothing does. */

@@ -76,7 +76,3 @@ $ python3 -c 'import array, sys; sys.stdout.buffer.write(array.array("i", [20240
 $ pipeexec --tokens u16
 ! pipeexec: error: --tokens u16: the built-in text is read by bytes; give --data FILE
 = 2
-# Processes that a launcher has started have the state of their own ranks only.
-$ RANK=1 LOCAL_RANK=1 WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 pipeexec --checkpoint /tmp/pp-z
-! pipeexec: error: --checkpoint and --resume: not yet with the 4 processes that RANK tells of; --transport shm runs all ranks on this machine
-= 1

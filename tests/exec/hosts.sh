@@ -68,6 +68,22 @@ report "PMI"
 start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--calibrate-on 1f1b" && grep -q '"calibrated_on": "1f1b"' "$folder/out.0"
 report "two programs one after the other"
 
+# ---- checkpoints: the first process writes, all go on from there ----
+torchrun="RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1"
+steps() { (cd "$1" && ls -A | tr '\n' ' '); }
+layers() { cat "$1"/step-000000003/layer-*.bin | cksum; }
+# shellcheck disable=SC2086
+"$pipeexec" $small --quiet --checkpoint "$folder/threads.to"
+start "$torchrun" "--checkpoint $folder/whole --checkpoint-every 1" && check_same &&
+    [ "$(steps "$folder/whole")" = "step-000000002 step-000000003 " ] &&
+    [ "$(layers "$folder/whole")" = "$(layers "$folder/threads.to")" ]
+report "checkpoints of launched processes are those of threads"
+start "$torchrun" "--resume $folder/whole/step-000000002 --checkpoint $folder/again" &&
+    grep -q '"first_step": 2' "$folder/out.0" && grep -q '"bit_equal": true' "$folder/out.0" &&
+    [ "$(steps "$folder/again")" = "step-000000003 " ] &&
+    [ "$(layers "$folder/again")" = "$(layers "$folder/threads.to")" ]
+report "launched processes go on from a checkpoint"
+
 # ---- what does not fit together ----
 start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--micro-batches 12" " "
 [ $? -eq 1 ] && grep -q 'process [123] runs program .*, process 0 runs' "$folder/err.0"
