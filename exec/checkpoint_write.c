@@ -1,6 +1,6 @@
 /* To the disk in an order that a power cut cannot turn around: files, the manifest, the folder's
  * own name; each is on the disk before the next begins. */
-#define _GNU_SOURCE /* O_DIRECTORY, flock */
+#define _GNU_SOURCE /* O_DIRECTORY, flock, syncfs */
 #include "exec/checkpoint.h"
 
 #include <errno.h>
@@ -55,11 +55,24 @@ static enum pp_status check_writable(const struct pp_checkpoint_folder *folder,
                : fail("write checkpoints to", folder->path, err);
 }
 
+/* The name of a new folder stands in the one above it. Who may not read that one syncs all. */
+static enum pp_status sync_name(const struct pp_checkpoint_folder *folder, struct pp_error *err)
+{
+    const int above = openat(folder->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int failed = above >= 0 ? fsync(above) : syncfs(folder->fd);
+    const enum pp_status status = failed ? fail("make the folder", folder->path, err) : PP_OK;
+
+    if (above >= 0)
+        close(above);
+    return status;
+}
+
 enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int keep, int step,
                                   struct pp_checkpoint_folder *folder, struct pp_error *err)
 {
     *folder = (struct pp_checkpoint_folder){.path = path, .keep = keep, .fd = -1};
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+    const bool is_new = mkdir(path, 0777) == 0;
+    if (!is_new && errno != EEXIST)
         return fail("make the folder", path, err);
     folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder->fd < 0)
@@ -69,6 +82,8 @@ enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int 
         status = check_order(arena, path, step, err);
     if (status == PP_OK)
         status = check_writable(folder, err);
+    if (status == PP_OK && is_new)
+        status = sync_name(folder, err);
     if (status != PP_OK)
         pp_checkpoint_close(folder);
     else

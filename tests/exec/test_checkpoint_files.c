@@ -1,7 +1,7 @@
 /* Whatever happens to the files, nobody trains on from a state that is not the one that was
  * written.
  */
-#define _GNU_SOURCE /* unshare */
+#define _GNU_SOURCE /* unshare, syscall */
 #include "tests/exec/checkpoints.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -215,6 +216,54 @@ Test(checkpoint_files, a_full_disk_leaves_the_last_one)
     }
     strcpy(folder, disk);
     umount(folder);
+}
+
+/* ---- on the disk ----------------------------------------------------------------------------- */
+
+/* What is synced, in place of the C library's: still done, and noted. */
+static struct stat synced[64];
+static int synced_count;
+
+int fsync(int fd)
+{
+    if (synced_count < (int)(sizeof synced / sizeof *synced) &&
+        fstat(fd, &synced[synced_count]) == 0)
+        synced_count++;
+    return (int)syscall(SYS_fsync, fd);
+}
+
+static bool is_synced(const char *path)
+{
+    struct stat info;
+
+    cr_assert_eq(stat(path, &info), 0);
+    for (int i = 0; i < synced_count; i++)
+        if (synced[i].st_dev == info.st_dev && synced[i].st_ino == info.st_ino)
+            return true;
+    return false;
+}
+
+Test(checkpoint_files, all_names_are_on_the_disk)
+{
+    static const char *const names[] = {"",
+                                        "/step-000000001",
+                                        "/step-000000001/manifest",
+                                        "/step-000000001/layer-00000.bin",
+                                        "/step-000000001/layer-00003.bin"};
+    const struct rig *rig = make_rig();
+    const char *to = in("new/");
+    struct pp_error err = {0};
+    struct pp_checkpoint_folder opened = open_folder(to, 1, 0);
+
+    cr_assert(is_synced(folder), "the name of a new folder");
+    cr_assert_eq(write_at(rig, &opened, 1, &err), PP_OK, "%s", err.message);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        cr_assert(is_synced(pp_arena_printf(arena, "%s%s", to, names[i])), "%s", names[i]);
+    pp_checkpoint_close(&opened);
+    synced_count = 0;
+    opened = open_folder(to, 1, 1);
+    cr_assert(!is_synced(folder), "it had its name already");
+    pp_checkpoint_close(&opened);
 }
 
 /* ---- a violent end --------------------------------------------------------------------------- */
