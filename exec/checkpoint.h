@@ -57,6 +57,11 @@ enum { PP_IDENTITY_PRECISION = 0, PP_IDENTITY_LAYERS = 1 };
 /* PP_EINVAL with every field that differs and the options that set it. */
 enum pp_status pp_identity_check(const char *path, const struct pp_identity *stored,
                                  const struct pp_identity *own, struct pp_error *err);
+/* PP_EINVAL where they are of two trainings: another model, seed, or data. */
+enum pp_status pp_manifest_check(const char *path, const struct pp_manifest *stored,
+                                 const struct pp_manifest *own, struct pp_error *err);
+/* What an option was given; NULL = it was not. */
+const char *pp_manifest_value(const struct pp_manifest *manifest, const char *name);
 
 /* ---- where the state lies in memory ---- */
 struct pp_checkpoint_part {
@@ -88,10 +93,11 @@ struct pp_checkpoint_folder {
     int fd;   /* of the folder, locked */
 };
 /* Make the folder where it is missing (not those above it), lock it, and remove what interrupted
- * runs have left half-written. `step` is the first that will be trained: PP_EINVAL where the folder
- * has later ones already. PP_EFAIL for what cannot be made or written, or is locked by another run.
- */
-enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int keep, int step,
+ * runs have left half-written. `before` is the checkpoint that the training goes on from, NULL where
+ * it begins: PP_EINVAL where the folder has later ones already, or one of another training. PP_EFAIL
+ * for what cannot be made or written, or is locked by another run. */
+enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int keep,
+                                  const struct pp_manifest *before,
                                   struct pp_checkpoint_folder *folder, struct pp_error *err);
 void pp_checkpoint_close(struct pp_checkpoint_folder *folder);
 /* Write `manifest` (all but its layers is given) and the state in `parts`, then remove what is

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <string.h>
 
 struct field {
     const char *name, *option; /* that sets it; NULL = it follows from the model */
@@ -76,4 +77,26 @@ enum pp_status pp_identity_check(const char *path, const struct pp_identity *sto
         separator = ", ";
     }
     return err->status;
+}
+
+const char *pp_manifest_value(const struct pp_manifest *m, const char *name)
+{
+    for (int i = 0; i < m->option_count; i++)
+        if (strcmp(m->options[i].name, name) == 0)
+            return m->options[i].value;
+    return NULL;
+}
+
+enum pp_status pp_manifest_check(const char *path, const struct pp_manifest *stored,
+                                 const struct pp_manifest *own, struct pp_error *err)
+{
+    const char *seeds[] = {pp_manifest_value(stored, "seed"), pp_manifest_value(own, "seed")};
+
+    PP_TRY(pp_identity_check(path, &stored->identity, &own->identity, err));
+    if (stored->tokens != own->tokens || stored->tokens_crc != own->tokens_crc)
+        return pp_error_set(err, PP_EINVAL, "%s has learned other data", path);
+    if (strcmp(seeds[0] ? seeds[0] : "", seeds[1] ? seeds[1] : "") == 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL, "%s has another seed: %s there and %s here", path,
+                        seeds[0] ? seeds[0] : "none", seeds[1] ? seeds[1] : "none");
 }

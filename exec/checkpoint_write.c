@@ -30,16 +30,31 @@ static enum pp_status lock(const struct pp_checkpoint_folder *folder, struct pp_
                         folder->path);
 }
 
-static enum pp_status check_order(struct pp_arena *arena, const char *path, int step,
-                                  struct pp_error *err)
+/* Those of another training are not to be removed as this one gets on. */
+static enum pp_status check_training(struct pp_arena *arena, const char *path,
+                                     const struct pp_manifest *before, struct pp_error *err)
 {
+    struct pp_checkpoint newest;
+    enum pp_status status = pp_checkpoint_read(arena, path, &newest, err);
+
+    if (status == PP_OK)
+        status = pp_manifest_check(newest.path, &newest.manifest, before, err);
+    return status == PP_OK ? PP_OK : pp_error_append(err, "; choose another folder");
+}
+
+static enum pp_status check_order(struct pp_arena *arena, const char *path,
+                                  const struct pp_manifest *before, struct pp_error *err)
+{
+    const int step = before ? before->step : 0;
     char name[PP_CHECKPOINT_NAME_BYTES];
     int *steps, count;
 
     PP_TRY(pp_checkpoint_steps(arena, path, &steps, &count, err));
-    if (count == 0 || steps[count - 1] <= step)
+    if (count == 0)
         return PP_OK;
     pp_checkpoint_step_name(steps[count - 1], name);
+    if (before && steps[count - 1] <= step)
+        return check_training(arena, pp_arena_printf(arena, "%s/%s", path, name), before, err);
     pp_error_set(err, PP_EINVAL, "%s has %s already, and this run begins at step %d: ", path, name,
                  step);
     return step > 0
@@ -67,7 +82,8 @@ static enum pp_status sync_name(const struct pp_checkpoint_folder *folder, struc
     return status;
 }
 
-enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int keep, int step,
+enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int keep,
+                                  const struct pp_manifest *before,
                                   struct pp_checkpoint_folder *folder, struct pp_error *err)
 {
     *folder = (struct pp_checkpoint_folder){.path = path, .keep = keep, .fd = -1};
@@ -79,7 +95,7 @@ enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int 
         return fail("open the folder", path, err);
     enum pp_status status = lock(folder, err);
     if (status == PP_OK)
-        status = check_order(arena, path, step, err);
+        status = check_order(arena, path, before, err);
     if (status == PP_OK)
         status = check_writable(folder, err);
     if (status == PP_OK && is_new)

@@ -205,7 +205,8 @@ enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_
     if (!writes(&run->config))
         return PP_OK;
     PP_TRY(pp_checkpoint_open(arena, path, pp_request_int(with, "checkpoint-keep", USUAL_KEEP),
-                              run->training.first_step, folder, err));
+                              run->config.resumed ? &run->config.resumed->manifest : NULL, folder,
+                              err));
     pp_arena_defer(arena, close_folder, folder);
     run->training.folder = folder;
     run->training.checkpoint_every = pp_request_int(with, "checkpoint-every", 0);
@@ -213,14 +214,6 @@ enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
-
-static const char *value_in(const struct pp_manifest *m, const char *name)
-{
-    for (int i = 0; i < m->option_count; i++)
-        if (strcmp(m->options[i].name, name) == 0)
-            return m->options[i].value;
-    return NULL;
-}
 
 void pp_exec_resume_note(const struct pp_exec_run *run, char *text, size_t bytes)
 {
@@ -231,7 +224,7 @@ void pp_exec_resume_note(const struct pp_exec_run *run, char *text, size_t bytes
         return;
     for (int i = 0; i < own->option_count && used < bytes; i++) {
         const struct pp_manifest_option *o = &own->options[i];
-        const char *before = value_in(&run->config.resumed->manifest, o->name);
+        const char *before = pp_manifest_value(&run->config.resumed->manifest, o->name);
 
         if (before && strcmp(before, o->value) == 0)
             continue;

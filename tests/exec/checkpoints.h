@@ -42,12 +42,13 @@ static inline struct pp_manifest head_of(const struct exec_run *run)
         .identity = pp_identity_of(&run->training.net, run->training.machine.kernels)};
 }
 
-static inline struct pp_checkpoint_folder open_folder(const char *path, int keep, int step)
+static inline struct pp_checkpoint_folder open_folder(const char *path, int keep,
+                                                      const struct pp_manifest *before)
 {
     struct pp_checkpoint_folder opened;
     struct pp_error err = {0};
 
-    cr_assert_eq(pp_checkpoint_open(arena, path, keep, step, &opened, &err), PP_OK, "%s",
+    cr_assert_eq(pp_checkpoint_open(arena, path, keep, before, &opened, &err), PP_OK, "%s",
                  err.message);
     return opened;
 }

@@ -24,7 +24,7 @@ static struct exec_run *train_from(const struct exec_case *c, const struct pp_ch
     cr_assert_eq(exec_run_make(arena, c, run, &err), PP_OK, "%s", err.message);
     const struct pp_manifest head = head_of(run);
     if (to) {
-        opened = open_folder(to, keep, from ? from->manifest.step : 0);
+        opened = open_folder(to, keep, from ? &from->manifest : NULL);
         run->training.folder = &opened;
         run->training.manifest = &head;
         run->training.checkpoint_every = every;
@@ -162,7 +162,7 @@ Test(checkpoint, weights_that_cannot_be_fetched_are_not_written)
         cr_assert_eq(exec_run_make(arena, &c, &run, &err), PP_OK, "%s", err.message);
         const struct pp_manifest head = head_of(&run);
         const char *to = in(step ? "last" : "first");
-        struct pp_checkpoint_folder opened = open_folder(to, STEPS, 0);
+        struct pp_checkpoint_folder opened = open_folder(to, STEPS, NULL);
         run.training.folder = &opened;
         run.training.manifest = &head;
         run.training.checkpoint_every = 1;
@@ -194,28 +194,54 @@ Test(checkpoint, the_newest_stay)
     cr_assert_eq(read_one(folder)->manifest.step, STEPS);
 }
 
-static void expect_refusal(enum pp_status expected, int step, const char *message)
+static void expect_refusal(enum pp_status expected, const struct pp_manifest *before,
+                           const char *message)
 {
     struct pp_checkpoint_folder opened;
     struct pp_error err = {0};
 
-    cr_assert_eq(pp_checkpoint_open(arena, folder, 1, step, &opened, &err), expected);
+    cr_assert_eq(pp_checkpoint_open(arena, folder, 1, before, &opened, &err), expected);
     cr_assert_not_null(strstr(err.message, message), "%s", err.message);
 }
 
 Test(checkpoint, a_folder_is_not_shared_and_steps_do_not_go_back)
 {
     train_from(&base, NULL, folder, 0, 1);
-    expect_refusal(PP_EINVAL, 0, "has step-000000006 already, and this run begins at step 0");
-    expect_refusal(PP_EINVAL, 5, "remove what is later");
-    struct pp_checkpoint_folder first = open_folder(folder, 1, STEPS);
-    expect_refusal(PP_EFAIL, STEPS, "another run writes its checkpoints there");
+    expect_refusal(PP_EINVAL, NULL, "has step-000000006 already, and this run begins at step 0");
+    const struct pp_manifest *last = &read_one(folder)->manifest;
+    struct pp_manifest early = *last;
+    early.step = 5;
+    expect_refusal(PP_EINVAL, &early, "remove what is later");
+    struct pp_checkpoint_folder first = open_folder(folder, 1, last);
+    expect_refusal(PP_EFAIL, last, "another run writes its checkpoints there");
     pp_checkpoint_close(&first);
     cr_assert_eq(mkdir(in(".pipeexec-tmp-step-000000007"), 0777), 0);
     cr_assert_eq(mkdir(in(".pipeexec"), 0777), 0);
-    first = open_folder(folder, 1, STEPS);
+    first = open_folder(folder, 1, last);
     cr_assert_eq(count_entries(folder), 2, "what is half-written goes, what is not ours stays");
     pp_checkpoint_close(&first);
+}
+
+/* It would remove them as it gets on. */
+Test(checkpoint, those_of_another_training_stay)
+{
+    struct pp_manifest_option seed = {"seed", "8"};
+
+    train_from(&base, NULL, folder, 0, 1);
+    const struct pp_manifest *same = &read_one(folder)->manifest;
+    struct pp_manifest model = *same, seeded = *same, data = *same;
+
+    model.step = seeded.step = data.step = STEPS + 3;
+    model.identity.value[PP_IDENTITY_LAYERS]++;
+    seeded.options = &seed;
+    seeded.option_count = 1;
+    data.tokens_crc ^= 1;
+    expect_refusal(PP_EINVAL, &model, "step-000000006 is of another model: layers is ");
+    expect_refusal(PP_EINVAL, &seeded, "step-000000006 has another seed: none there and 8 here; choose");
+    expect_refusal(PP_EINVAL, &data, "step-000000006 has learned other data; choose");
+    cr_assert_eq(count_entries(folder), 1);
+    struct pp_checkpoint_folder opened = open_folder(folder, 1, same);
+    pp_checkpoint_close(&opened);
 }
 
 Test(checkpoint, there_is_none)

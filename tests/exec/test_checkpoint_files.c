@@ -119,7 +119,7 @@ Test(checkpoint_files, no_damage_goes_unseen, .timeout = 240)
                                         "layer-00003.bin", "manifest"};
     struct rig *rig = make_rig();
     struct pp_error err = {0};
-    struct pp_checkpoint_folder opened = open_folder(folder, 99, 0);
+    struct pp_checkpoint_folder opened = open_folder(folder, 99, NULL);
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         for (int step = 0; step < 2; step++)
@@ -135,7 +135,7 @@ Test(checkpoint_files, layers_are_not_exchanged)
 {
     struct rig *rig = make_rig();
     struct pp_error err = {0};
-    struct pp_checkpoint_folder opened = open_folder(folder, 1, 0);
+    struct pp_checkpoint_folder opened = open_folder(folder, 1, NULL);
 
     cr_assert_eq(write_at(rig, &opened, 1, &err), PP_OK);
     cr_assert_eq(system(pp_arena_printf(arena,
@@ -153,7 +153,7 @@ Test(checkpoint_files, layers_are_not_exchanged)
 /* Whatever stops the writing of step 2, step 1 is there and nothing else. */
 static void expect_only_the_first(const struct rig *rig, const char *reason)
 {
-    struct pp_checkpoint_folder opened = open_folder(folder, 1, 1);
+    struct pp_checkpoint_folder opened = open_folder(folder, 1, &read_one(folder)->manifest);
     struct pp_error err = {0};
 
     cr_assert_eq(write_at(rig, &opened, 2, &err), PP_EFAIL);
@@ -168,7 +168,7 @@ Test(checkpoint_files, a_limit_of_file_size_leaves_the_last_one)
 {
     const struct rig *rig = make_rig();
     struct pp_error err = {0};
-    struct pp_checkpoint_folder opened = open_folder(folder, 1, 0);
+    struct pp_checkpoint_folder opened = open_folder(folder, 1, NULL);
 
     signal(SIGXFSZ, SIG_IGN);
     cr_assert_eq(write_at(rig, &opened, 1, &err), PP_OK, "%s", err.message);
@@ -207,7 +207,7 @@ Test(checkpoint_files, a_full_disk_leaves_the_last_one)
         strcpy(folder, disk);
         cr_assert_eq(mkdir(in("checkpoints"), 0777), 0);
         strcpy(folder, in("checkpoints"));
-        struct pp_checkpoint_folder opened = open_folder(folder, 1, 0);
+        struct pp_checkpoint_folder opened = open_folder(folder, 1, NULL);
         cr_assert_eq(write_at(rig, &opened, 1, &err), PP_OK, "%s", err.message);
         pp_checkpoint_close(&opened);
         fill(filler, left / 3);
@@ -253,7 +253,7 @@ Test(checkpoint_files, all_names_are_on_the_disk)
     const struct rig *rig = make_rig();
     const char *to = in("new/");
     struct pp_error err = {0};
-    struct pp_checkpoint_folder opened = open_folder(to, 1, 0);
+    struct pp_checkpoint_folder opened = open_folder(to, 1, NULL);
 
     cr_assert(is_synced(folder), "the name of a new folder");
     cr_assert_eq(write_at(rig, &opened, 1, &err), PP_OK, "%s", err.message);
@@ -261,7 +261,7 @@ Test(checkpoint_files, all_names_are_on_the_disk)
         cr_assert(is_synced(pp_arena_printf(arena, "%s%s", to, names[i])), "%s", names[i]);
     pp_checkpoint_close(&opened);
     synced_count = 0;
-    opened = open_folder(to, 1, 1);
+    opened = open_folder(to, 1, &read_one(to)->manifest);
     cr_assert(!is_synced(folder), "it had its name already");
     pp_checkpoint_close(&opened);
 }
@@ -271,7 +271,7 @@ Test(checkpoint_files, all_names_are_on_the_disk)
 /* Write one after the other, and say so each time. */
 static void write_forever(const struct rig *rig, int newest, int said)
 {
-    struct pp_checkpoint_folder own = open_folder(folder, 2, newest);
+    struct pp_checkpoint_folder own = open_folder(folder, 2, &read_one(folder)->manifest);
     struct pp_error err = {0};
 
     for (int step = newest + 1; write_at(rig, &own, step, &err) == PP_OK; step++)
@@ -305,7 +305,7 @@ Test(checkpoint_files, a_kill_at_any_time_leaves_a_whole_one, .timeout = 240)
     enum { TRIALS = 100 };
     const struct rig *rig = make_rig();
     struct pp_error err = {0};
-    struct pp_checkpoint_folder opened = open_folder(folder, 2, 0);
+    struct pp_checkpoint_folder opened = open_folder(folder, 2, NULL);
     int newest = 1;
 
     cr_assert_eq(write_at(rig, &opened, newest, &err), PP_OK, "%s", err.message);
@@ -317,7 +317,7 @@ Test(checkpoint_files, a_kill_at_any_time_leaves_a_whole_one, .timeout = 240)
         cr_assert_geq(found, newest + trial % 3);
         newest = found;
     }
-    opened = open_folder(folder, 2, newest);
+    opened = open_folder(folder, 2, &read_one(folder)->manifest);
     cr_assert_leq(count_entries(folder), 3, "nothing half-written stays");
     pp_checkpoint_close(&opened);
 }
