@@ -83,9 +83,6 @@ static bool (*const play_stream[])(struct pp_play *play, struct pp_seat *seat, i
 
 static void play_rank(struct pp_play *play, struct pp_seat *seat)
 {
-    if (seat->awaited)
-        seat->clock = pp_play_later(seat->clock, *seat->awaited);
-    seat->awaited = NULL;
     while (seat->next < seat->end) {
         const int i = seat->next++;
         if (!play_stream[pp_op_kinds[play->p->kind[i]].stream](play, seat, i))

@@ -5,6 +5,8 @@
 
 #include "schedules/makespan.h"
 
+#include <assert.h>
+
 enum { PP_PLAY_UNKNOWN = -1 };
 #define PP_PLAY_LIMIT_PS (INT64_MAX / 2)
 
@@ -37,6 +39,7 @@ struct pp_seat {       /* a rank */
     int64_t copied[PP_COPY_STREAMS];
     const int64_t *reduced; /* end of the last on its reduce stream that nothing stands before */
     struct pp_play_queued *first, **last;
+    bool is_turning;        /* is among play->turning, or what it has queued is being looked at */
     const int64_t *awaited; /* NULL: nothing */
 };
 
@@ -52,7 +55,8 @@ struct pp_play {
     int barrier_count;
     struct pp_seat *seats;
     int64_t *own; /* [instruction]: end of what the rank does alone beside its compute */
-    uint16_t *ready, *turning; /* ranks that can go on; whose reduce stream can */
+    /* Ranks that can go on; whose reduce stream can. Each holds a rank at most once. */
+    uint16_t *ready, *turning;
     int ready_count, turning_count;
     double sum_ps; /* of all durations so far: no clock is beyond */
 };
@@ -70,8 +74,23 @@ static inline int64_t pp_play_after(struct pp_play *play, int64_t start, int64_t
 /* `end` is known now: does the rank wait for it? */
 static inline void pp_play_wake(struct pp_play *play, int rank, const int64_t *end)
 {
-    if (play->seats[rank].awaited == end)
-        play->ready[play->ready_count++] = (uint16_t)rank;
+    struct pp_seat *seat = &play->seats[rank];
+
+    if (seat->awaited != end)
+        return;
+    seat->awaited = NULL;
+    seat->clock = pp_play_later(seat->clock, *end);
+    assert(play->ready_count < play->p->ranks);
+    play->ready[play->ready_count++] = (uint16_t)rank;
+}
+/* The last on its reduce stream is over: what is queued behind it can be looked at. */
+static inline void pp_play_turn(struct pp_play *play, struct pp_seat *seat)
+{
+    if (seat->is_turning)
+        return;
+    seat->is_turning = true;
+    assert(play->turning_count < play->p->ranks);
+    play->turning[play->turning_count++] = (uint16_t)seat->rank;
 }
 
 /* Instruction i of a seat that is a SEND, a RECV or on the reduce stream. True: nothing waits. */

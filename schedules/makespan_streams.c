@@ -70,19 +70,14 @@ static void meet(struct pp_play *play, const struct pp_collective *c, struct pp_
 {
     const struct pp_program *p = play->p;
     const struct pp_group *group = &p->groups[c->group];
-    const struct pp_op op = {.kind = c->kind,
-                             .aux = c->tied ? PP_TIED : 0,
-                             .version = c->purpose,
-                             .split = c->bucket,
-                             .granules = c->buckets,
-                             .stage = c->stage};
+    const struct pp_op op = pp_collective_op(c);
 
     m->end = pp_play_after(play, m->latest, pp_costs_op(play->costs, &op, NULL).ps);
     for (int k = 0; k < group->count; k++) {
         struct pp_seat *member = &play->seats[p->members[group->first + k]];
         pp_play_wake(play, member->rank, &m->end);
         if (member->first && member->reduced == &m->end)
-            play->turning[play->turning_count++] = (uint16_t)member->rank;
+            pp_play_turn(play, member);
     }
 }
 
@@ -115,6 +110,7 @@ void pp_play_turns(struct pp_play *play, struct pp_seat *seat)
             seat->last = &seat->first;
         take_turn(play, seat, q->post, q->at);
     }
+    seat->is_turning = false;
 }
 
 bool pp_play_reduce(struct pp_play *play, struct pp_seat *seat, int i)

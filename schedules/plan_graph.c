@@ -276,12 +276,7 @@ static void (*const walk_stream[])(struct walk *w, int i) = {
 /* A collective costs what its table says, or is passed around a ring. */
 static void add_collective(struct pp_graph *g, const struct pp_collective *c, int posts)
 {
-    const struct pp_op op = {.kind = c->kind,
-                             .aux = c->tied ? PP_TIED : 0,
-                             .version = c->purpose,
-                             .split = c->bucket,
-                             .granules = c->buckets,
-                             .stage = c->stage};
+    const struct pp_op op = pp_collective_op(c);
     const int32_t meet = add_meet(g, PP_NO_OWNER, pp_costs_op(g->costs, &op, NULL).ps, posts);
     struct pp_ring_plan ring;
 

@@ -107,6 +107,16 @@ static inline struct pp_op pp_program_op(const struct pp_program *p, int i)
                           .peer = p->peer[i],
                           .version = p->version[i]};
 }
+/* What costs and names of a collective are looked up by. */
+static inline struct pp_op pp_collective_op(const struct pp_collective *c)
+{
+    return (struct pp_op){.kind = c->kind,
+                          .aux = c->tied ? PP_TIED : 0,
+                          .version = c->purpose,
+                          .split = c->bucket,
+                          .granules = c->buckets,
+                          .stage = c->stage};
+}
 static inline int pp_program_rank_of(const struct pp_program *p, int pipe, int stage)
 {
     return p->rank_of[pipe * p->stages + stage];

@@ -124,15 +124,9 @@ static const struct pp_collective *bucket_of(const struct pp_program *p, int sta
     return NULL;
 }
 
-static struct pp_op op_of(const struct pp_collective *c)
-{
-    return (struct pp_op){
-        .kind = c->kind, .split = c->bucket, .granules = c->buckets, .stage = c->stage};
-}
-
 static double bytes_of(const struct pp_result *r, const struct pp_collective *c)
 {
-    const struct pp_op op = op_of(c);
+    const struct pp_op op = pp_collective_op(c);
 
     return pp_costs_op(r->costs, &op, NULL).bytes;
 }
@@ -176,7 +170,7 @@ static bool is_like(const struct pp_result *r, int a, int b)
 
     if (!x || !y)
         return x == y;
-    const struct pp_op first = op_of(x), second = op_of(y);
+    const struct pp_op first = pp_collective_op(x), second = pp_collective_op(y);
     return x->buckets == y->buckets &&
            pp_costs_op(r->costs, &first, NULL).ps == pp_costs_op(r->costs, &second, NULL).ps;
 }
@@ -191,7 +185,7 @@ static void explain_stage(const struct pp_result *r, int stage, FILE *out)
         fputs("one sum, not cut\n", out);
         return;
     }
-    struct pp_op op = op_of(c);
+    struct pp_op op = pp_collective_op(c);
     const struct pp_cost cost = pp_costs_op(r->costs, &op, NULL);
     op.split = op.granules = 0;
     fprintf(
