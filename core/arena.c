@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* program_invocation_short_name */
 #include "core/arena.h"
+#include "core/poison.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -71,6 +72,7 @@ static unsigned char *shared_memory(size_t capacity)
 
 static void free_block(struct block *b, bool is_shared)
 {
+    pp_unpoison(b->data, b->capacity);
     if (is_shared)
         munmap(b->data, b->capacity);
     else
@@ -90,6 +92,7 @@ static struct block *new_block(size_t capacity, bool is_shared)
     b->next = NULL;
     b->capacity = capacity;
     b->used = 0;
+    pp_poison(b->data, capacity);
     return b;
 }
 
@@ -171,19 +174,22 @@ static void next_block(struct pp_arena *arena, size_t bytes)
     }
     arena->current = b->next;
     arena->current->used = 0;
+    pp_poison(arena->current->data, arena->current->capacity);
 }
 
 void *pp_arena_alloc_raw(struct pp_arena *arena, size_t bytes)
 {
     const size_t align = bytes >= BIG_ALIGN ? BIG_ALIGN : SMALL_ALIGN;
+    const size_t taken = bytes + PP_POISON_BETWEEN_BYTES;
 
     if (bytes > SIZE_MAX / 4)
         die(bytes);
-    if (align_up(arena->current->used, align) + bytes > arena->current->capacity)
-        next_block(arena, bytes + BIG_ALIGN);
+    if (align_up(arena->current->used, align) + taken > arena->current->capacity)
+        next_block(arena, taken + BIG_ALIGN);
     struct block *b = arena->current;
     const size_t at = align_up(b->used, align);
-    b->used = at + bytes;
+    b->used = at + taken;
+    pp_unpoison(b->data + at, bytes);
     return b->data + at;
 }
 
@@ -230,7 +236,12 @@ struct pp_arena_mark pp_arena_mark(struct pp_arena *arena)
 
 void pp_arena_release(struct pp_arena *arena, struct pp_arena_mark mark)
 {
+    struct block *const block = mark.block;
+
     call_deferred(arena, mark.last);
-    arena->current = mark.block;
-    arena->current->used = mark.used;
+    for (struct block *b = block; b != arena->current; b = b->next)
+        pp_poison(b->next->data, b->next->capacity);
+    pp_poison(block->data + mark.used, block->capacity - mark.used);
+    arena->current = block;
+    block->used = mark.used;
 }

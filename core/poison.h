@@ -1,0 +1,24 @@
+/* core/poison.h — tells AddressSanitizer which bytes of a block nobody may touch, so that it sees
+ * what is written past an allocation of an arena. Nothing without it. Private to core/arena.c. */
+#ifndef PP_CORE_POISON_H
+#define PP_CORE_POISON_H
+
+#include <stddef.h>
+
+#ifndef __has_feature /* clang has it; gcc defines the other */
+#define __has_feature(feature) 0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+
+enum { PP_POISON_BETWEEN_BYTES = 64 }; /* left free behind each allocation */
+#define pp_poison(data, bytes)   __asan_poison_memory_region((data), (bytes))
+#define pp_unpoison(data, bytes) __asan_unpoison_memory_region((data), (bytes))
+#else
+enum { PP_POISON_BETWEEN_BYTES = 0 };
+#define pp_poison(data, bytes)   ((void)(data), (void)(bytes))
+#define pp_unpoison(data, bytes) ((void)(data), (void)(bytes))
+#endif
+
+#endif
