@@ -65,14 +65,14 @@ enum pp_status pp_model_read_window(const struct pp_model_reader *r,
 {
     const json_t *types = json_object_get(r->object, "layer_types");
     bool is_on = !family->has_window_switch;
+    int keys = family->window; /* one that is switched off must be a width, too */
 
     if (family->window_key == NULL)
         return PP_OK;
     PP_TRY(pp_model_read_bool(r, "use_sliding_window", &is_on));
-    if (is_on && !json_is_null(json_object_get(r->object, family->window_key))) {
-        model->window.keys = family->window;
-        PP_TRY(pp_model_read_int(r, family->window_key, 1 << 28, &model->window.keys));
-    }
+    PP_TRY(pp_model_read_int(r, family->window_key, 1 << 28, &keys));
+    if (is_on && !json_is_null(json_object_get(r->object, family->window_key)))
+        model->window.keys = keys;
     if (model->window.keys == 0)
         return PP_OK;
     model->window.is_chunked = family->is_chunked;

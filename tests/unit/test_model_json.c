@@ -193,6 +193,34 @@ Test(model_json, class_names_and_nested_text_are_understood)
     }
 }
 
+/* A width must be one, whether or not it is switched on; families without windows do not read it. */
+Test(model_json, a_window_is_a_width)
+{
+    static const struct {
+        const char *text;
+        enum pp_status status;
+    } cases[] = {{"\"mistral\", \"sliding_window\": -5", PP_EINVAL},
+                 {"\"mistral\", \"sliding_window\": 0", PP_EINVAL},
+                 {"\"qwen2\", \"sliding_window\": -5", PP_EINVAL},
+                 {"\"qwen2\", \"sliding_window\": \"wide\"", PP_EINVAL},
+                 {"\"qwen2\", \"sliding_window\": null", PP_OK},
+                 {"\"qwen2\", \"use_sliding_window\": false, \"sliding_window\": 5", PP_OK}};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pp_error err = {0};
+        struct pp_model model;
+        const char *text = pp_arena_printf(
+            arena,
+            "{\"model_type\": %s, \"num_hidden_layers\": 12, \"hidden_size\": 64, "
+            "\"num_attention_heads\": 2, \"vocab_size\": 100, \"intermediate_size\": 128}",
+            cases[i].text);
+        cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err),
+                     cases[i].status, "%s: %s", text, err.message);
+        cr_assert(cases[i].status == PP_OK || strstr(err.message, "sliding_window"));
+    }
+}
+
 /* Files of the families that have windows, and of what their classes do without a word. */
 Test(model_json, windows_follow_the_file_or_its_class)
 {
