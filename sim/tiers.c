@@ -52,13 +52,14 @@ static enum pp_status parse_home(const char *text, const char *at, size_t length
         return refuse(text, "gradients go where the optimizer runs: --cpu-optimizer", err);
     if (c == PP_STATE_CLASSES)
         return refuse(text, "unknown class", err);
-    const char *colon =
-        equals && c != PP_STATE_OPTIMIZER ? memchr(equals, ':', length - name) : NULL;
+    const char *colon = equals ? memchr(equals, ':', length - name) : NULL;
     const size_t word = (colon ? (size_t)(colon - at) : length) - name - 1;
     while (equals && tier < PP_TIERS && !is_word(pp_tier_names[tier], equals + 1, word))
         tier++;
     if (!equals || tier == PP_TIERS)
         return refuse(text, "unknown tier", err);
+    if (colon && c == PP_STATE_OPTIMIZER)
+        return refuse(text, "optimizer state moves whole: p and a alone take a share", err);
     if (state->home[c] != PP_TIER_DEVICE)
         return refuse(text, "a class is given twice", err);
     state->home[c] = (enum pp_tier)tier;

@@ -97,3 +97,6 @@ $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --pp 8 --micro-batches 8 --
 $ for degrees in '--tp 2 --pp 4' '--tp 2 --pp 8'; do pipesim --schedule 1f1b --gpus 64 --model llama2-7b --cluster a100 $degrees --offload a=host --no-alternatives --engine dag --json | grep 'a frees nothing' | wc -l; done
 > 1
 > 0
+$ pipesim --schedule 1f1b --gpus 8 --pp 4 --model llama2-7b --cluster a100 --engine dag --no-alternatives --tp 2 --offload os=host:50%
+! pipesim: error: --offload os=host:50%: optimizer state moves whole: p and a alone take a share; expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; p=host:40% and a=host:40% move a share
+= 2
