@@ -135,8 +135,8 @@ static void print_trials(const struct page *page, const struct pp_config *c)
 static void print_state(const struct page *page, const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
-    char text[2 * PP_TEXT_BYTES], steps[PP_TEXT_BYTES], buckets[PP_BUCKETS_TEXT_BYTES],
-        share[PP_UNITS_TEXT_BYTES] = "", shards[PP_STATE_TEXT_BYTES];
+    char text[3 * PP_TEXT_BYTES], steps[PP_TEXT_BYTES], buckets[PP_BUCKETS_TEXT_BYTES],
+        share[PP_UNITS_TEXT_BYTES] = "", shards[PP_STATE_TEXT_BYTES], again[PP_TEXT_BYTES];
 
     pp_text_steps(c, steps);
     if (c->engine_options.sync_share > 0)
@@ -144,7 +144,7 @@ static void print_state(const struct page *page, const struct pp_result *r)
                  100 * c->engine_options.sync_share);
     snprintf(text, sizeof(text), "%s%s, recompute %s%s, gradient sync %s%s%s%s%s",
              pp_state_name(&c->state, shards), pp_text_star(c, PP_CHOSE_ZERO),
-             pp_recompute_names[c->recompute], pp_text_star(c, PP_CHOSE_RECOMPUTE),
+             pp_text_recompute(c, again), pp_text_star(c, PP_CHOSE_RECOMPUTE),
              pp_grad_sync_names[c->lower.grad_sync], pp_buckets_text(r, buckets), share,
              steps[0] ? "; " : "", steps);
     paragraph(page, "state", text);

@@ -176,14 +176,14 @@ static json_t *state_json(const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
     const double capped_bytes = pp_buckets_capped_bytes(r);
-    char shard[PP_STATE_TEXT_BYTES];
+    char shard[PP_STATE_TEXT_BYTES], again[PP_TEXT_BYTES];
     const int zero = pp_state_zero(&c->state);
     json_t *o = json_pack("{so ss}", "zero", zero < 0 ? json_null() : json_integer(zero), "shard",
                           pp_state_print(&c->state, shard));
 
     if (pp_config_copies(c) > 1)
         put(o, "elements_per_param", pp_gathers_elements(r));
-    json_object_set_new(o, "recompute", json_string(pp_recompute_names[c->recompute]));
+    json_object_set_new(o, "recompute", json_string(pp_text_recompute(c, again)));
     json_object_set_new(o, "grad_sync", json_string(pp_grad_sync_names[c->lower.grad_sync]));
     if (c->buckets > 1)
         json_object_set_new(o, "buckets", json_integer(c->buckets));

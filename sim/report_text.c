@@ -114,6 +114,22 @@ const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTE
     return text;
 }
 
+const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES])
+{
+    const bool has_modules = config->recompute == PP_RECOMPUTE_SELECTIVE && config->again;
+    char sign = '=';
+
+    snprintf(text, PP_TEXT_BYTES, "%s", pp_recompute_names[config->recompute]);
+    for (const struct pp_again_name *n = pp_again_names; has_modules && n->name; n++) {
+        const size_t used = strlen(text);
+        if (!(config->again & n->module))
+            continue;
+        snprintf(text + used, PP_TEXT_BYTES - used, "%c%s", sign, n->name);
+        sign = '+';
+    }
+    return text;
+}
+
 const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_BYTES])
 {
     const struct pp_trials *trials = &config->trials;

@@ -28,6 +28,9 @@ const char *pp_text_trials(const struct pp_config *config, char text[PP_TRIALS_B
     "; part of a micro-batch costs its share, though kernels on less work are less efficient"
 /* "schedule", "schedule, eager", "schedule, eager:4". */
 const char *pp_text_schedule(const struct pp_config *config, char text[PP_TEXT_BYTES]);
+/* "full", "selective", "selective=act+mlp": as --recompute takes it; a stage-aware ratio is left
+ * out. */
+const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES]);
 /* The same layout under other schedules, best first; nothing when there are none. */
 void pp_report_others(const struct pp_others *others, FILE *out);
 /* Settings of a what-if, and flags that had no effect; nothing when there are none. */
