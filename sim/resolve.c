@@ -1,5 +1,6 @@
 #include "sim/resolve.h"
 
+#include "core/units.h"
 #include "sim/cli.h"
 #include "sim/inputs.h"
 
@@ -79,32 +80,36 @@ enum need {
     NEEDS_OWN_SUMS,
     NEEDS_PEERS,
     NEEDS_DEGREES,
-    NEEDS_GROUPS
+    NEEDS_GROUPS,
+    NEEDS_TENSORS
 };
-static const struct {
+static const struct effect {
     const char *option;
     enum need need;
+    const char *neutral; /* as typed; of shares any spelling of nothing */
 } EFFECTS[] = {
-    {"zero", NEEDS_REPLICAS},
-    {"shard", NEEDS_REPLICAS},
-    {"secondary", NEEDS_SHARDS},
-    {"gather", NEEDS_FETCHES},
-    {"gather-buffers", NEEDS_FETCHES},
-    {"grad-sync", NEEDS_REPLICAS},
-    {"collectives", NEEDS_REPLICAS},
-    {"p2p", NEEDS_PEERS},
-    {"post", NEEDS_PEERS},
-    {"recv-slots", NEEDS_PEERS},
-    {"nic", NEEDS_PEERS},
-    {"map", NEEDS_DEGREES},
-    {"dp-overlap", NEEDS_REPLICAS},
-    {"dp-overlap", NEEDS_OWN_SUMS},
-    {"buckets", NEEDS_REPLICAS},
-    {"bucket-size", NEEDS_REPLICAS},
-    {"buckets", NEEDS_OWN_SUMS},
-    {"bucket-size", NEEDS_OWN_SUMS},
-    {"sync-share", NEEDS_REPLICAS},
-    {"collective-algorithm", NEEDS_GROUPS},
+    {"zero", NEEDS_REPLICAS, "0"},
+    {"shard", NEEDS_REPLICAS, NULL},
+    {"secondary", NEEDS_SHARDS, NULL},
+    {"gather", NEEDS_FETCHES, "layer"},
+    {"gather-buffers", NEEDS_FETCHES, NULL},
+    {"grad-sync", NEEDS_REPLICAS, "end"},
+    {"collectives", NEEDS_REPLICAS, "analytic"},
+    {"p2p", NEEDS_PEERS, "rendezvous"},
+    {"post", NEEDS_PEERS, "early"},
+    {"recv-slots", NEEDS_PEERS, NULL},
+    {"nic", NEEDS_PEERS, "free"},
+    {"map", NEEDS_DEGREES, "tp,cp,dp,pp"},
+    {"dp-overlap", NEEDS_REPLICAS, "off"},
+    {"dp-overlap", NEEDS_OWN_SUMS, "off"},
+    {"buckets", NEEDS_REPLICAS, "1"},
+    {"bucket-size", NEEDS_REPLICAS, NULL},
+    {"buckets", NEEDS_OWN_SUMS, "1"},
+    {"bucket-size", NEEDS_OWN_SUMS, NULL},
+    {"sync-share", NEEDS_REPLICAS, "0"},
+    {"collective-algorithm", NEEDS_GROUPS, "auto"},
+    {"sequence-parallel", NEEDS_TENSORS, "on"},
+    {"tp-overlap", NEEDS_TENSORS, "0"},
 };
 static const char *const NEED_TEXT[] = {
     [NEEDS_REPLICAS] = "there is one replica of each stage, so no gradient is exchanged",
@@ -116,6 +121,7 @@ static const char *const NEED_TEXT[] = {
     [NEEDS_PEERS] = "one pipeline rank sends no messages",
     [NEEDS_DEGREES] = "one degree alone is above 1, so the devices have only one order",
     [NEEDS_GROUPS] = "tp is 1 and there is one replica of each stage, so there are no collectives",
+    [NEEDS_TENSORS] = "tp is 1, so no layer is cut and nothing is exchanged inside one",
 };
 
 static bool is_met(enum need need, const struct pp_config *config)
@@ -136,6 +142,8 @@ static bool is_met(enum need need, const struct pp_config *config)
         return config->shape.ranks > 1;
     case NEEDS_GROUPS:
         return has_replicas || config->layout.tp > 1;
+    case NEEDS_TENSORS:
+        return config->layout.tp > 1;
     case NEEDS_DEGREES:
         return (config->layout.tp > 1) + (config->layout.cp > 1) + (config->layout.dp > 1) +
                    (config->layout.pp > 1) >
@@ -144,17 +152,15 @@ static bool is_met(enum need need, const struct pp_config *config)
     return true;
 }
 
-static bool is_neutral(const char *option, const struct pp_option_value *value)
+static bool is_neutral(const struct effect *effect, const struct pp_option_value *value)
 {
-    if (!strcmp(option, "buckets"))
-        return value->integer == 1;
-    if (!strcmp(option, "sync-share"))
-        return value->number == 0;
-    return value->text && (!strcmp(value->text, "0") || !strcmp(value->text, "off") ||
-                           !strcmp(value->text, "end") || !strcmp(value->text, "analytic") ||
-                           !strcmp(value->text, "rendezvous") || !strcmp(value->text, "early") ||
-                           !strcmp(value->text, "free") || !strcmp(value->text, "tp,cp,dp,pp") ||
-                           !strcmp(value->text, "auto") || !strcmp(value->text, "layer"));
+    double frac;
+
+    if (!effect->neutral || !value->text)
+        return false;
+    return !strcmp(value->text, effect->neutral) ||
+           (!strcmp(effect->neutral, "0") &&
+            pp_units_parse(value->text, PP_UNIT_FRAC, &frac, NULL) == PP_OK && frac == 0);
 }
 
 /* Degrees that the user left open, as a bit mask by index of DEGREES. */
@@ -177,7 +183,8 @@ static bool might_be_met(enum need need, const struct pp_request *request,
 {
     static const unsigned DEGREES[] = {
         [NEEDS_REPLICAS] = DP,    [NEEDS_PEERS] = PP,   [NEEDS_DEGREES] = TP | PP | DP,
-        [NEEDS_GROUPS] = TP | DP, [NEEDS_OWN_SUMS] = 0, [NEEDS_SHARDS] = 0};
+        [NEEDS_GROUPS] = TP | DP, [NEEDS_OWN_SUMS] = 0, [NEEDS_SHARDS] = 0,
+        [NEEDS_TENSORS] = TP};
     const unsigned open = open_degrees(request, config);
     const bool has_gpus = !(config->chosen & PP_CHOSE_GPUS) || config->cluster.nodes;
 
@@ -244,7 +251,7 @@ enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_reques
     for (size_t i = 0; i < sizeof(EFFECTS) / sizeof(*EFFECTS); i++) {
         enum pp_origin origin;
         const struct pp_option_value *value = pp_request_get(request, EFFECTS[i].option, &origin);
-        if (!value || origin != PP_FROM_FLAG || is_neutral(EFFECTS[i].option, value) ||
+        if (!value || origin != PP_FROM_FLAG || is_neutral(&EFFECTS[i], value) ||
             is_met(EFFECTS[i].need, config))
             continue;
         pp_request_typed(request, EFFECTS[i].option, typed);

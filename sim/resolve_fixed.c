@@ -42,6 +42,28 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_requ
     return pp_model_take_experts(arena, request, &config->model, err);
 }
 
+/* Modules that no block of the model has: to compute them again would change nothing. */
+static enum pp_status check_again(const struct pp_model *model, unsigned again,
+                                  struct pp_error *err)
+{
+    const bool is_experts_only =
+        model->layers > 0 && pp_model_moe_blocks(model, 0, model->layers) == model->layers;
+    const struct {
+        bool is_missing;
+        unsigned module;
+        const char *why;
+    } MODULES[] = {{model->latent.kv_rank == 0, PP_AGAIN_LATENT, "has no latent attention"},
+                   {is_experts_only, PP_AGAIN_MLP, "has experts in every block, and no dense MLP"}};
+
+    for (size_t i = 0; i < sizeof(MODULES) / sizeof(*MODULES); i++)
+        for (const struct pp_again_name *n = pp_again_names; n->name; n++)
+            if (MODULES[i].is_missing && n->module == (again & MODULES[i].module))
+                return pp_error_set(err, PP_EINVAL,
+                                    "--recompute selective: %s has no effect here: %s %s", n->name,
+                                    model->name, MODULES[i].why);
+    return PP_OK;
+}
+
 static enum pp_status resolve_recompute(const struct pp_request *request, struct pp_config *config,
                                         struct pp_error *err)
 {
@@ -66,9 +88,9 @@ static enum pp_status resolve_recompute(const struct pp_request *request, struct
     }
     if (!strncmp(text, SELECTIVE, sizeof(SELECTIVE) - 1)) {
         config->recompute = PP_RECOMPUTE_SELECTIVE;
-        return pp_again_read(text + sizeof(SELECTIVE) - 1, &config->again, err) == PP_OK
-                   ? PP_OK
-                   : pp_error_prefix(err, "--recompute selective=");
+        if (pp_again_read(text + sizeof(SELECTIVE) - 1, &config->again, err) != PP_OK)
+            return pp_error_prefix(err, "--recompute selective=");
+        return check_again(&config->model, config->again, err);
     }
     for (int i = 0; i < PP_RECOMPUTE_STAGE; i++)
         if (!strcmp(text, pp_recompute_names[i])) {

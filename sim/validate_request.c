@@ -169,7 +169,8 @@ static bool is_void(const struct pp_measure_writer *w, const char *option)
     const bool is_state =
         !strcmp(option, "zero") || !strcmp(option, "shard") || !strcmp(option, "secondary");
 
-    return (!strcmp(option, "sequence-parallel") && w->tp == 1) ||
+    return ((!strcmp(option, "sequence-parallel") || !strcmp(option, "tp-overlap")) &&
+            w->tp == 1) ||
            ((!strcmp(option, "ep-dispatch") || !strcmp(option, "etp")) && w->ep == 1) ||
            (is_state && w->dp * w->cp == 1);
 }

@@ -14,6 +14,18 @@ $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster a100 
 $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster a100 --tp-overlap 2
 ! pipesim: error: --tp-overlap 2: a share lies between 0 and 1
 = 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 4 --model llama2-7b --cluster a100 --engine dag --no-alternatives --tp 1 --tp-overlap 50%
+! pipesim: error: --tp-overlap 50% has no effect here: tp is 1, so no layer is cut and nothing is exchanged inside one
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 4 --model llama2-7b --cluster a100 --engine dag --no-alternatives --tp 1 --sequence-parallel off
+! pipesim: error: --sequence-parallel off has no effect here: tp is 1, so no layer is cut and nothing is exchanged inside one
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 4 --model llama2-7b --cluster a100 --engine dag --no-alternatives --tp 1 --sequence-parallel on --tp-overlap 0% | grep -c has.no.effect
+> 0
+= 1
+$ pipesim --schedule 1f1b --gpus 8 --model gpt2 --engine dag --no-alternatives --tp-overlap 50% | grep -A1 'tp-overlap'
+>   note     --tp-overlap 50% has no effect in the layout chosen: tp is 1, so no
+>            layer is cut and nothing is exchanged inside one
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,B=2 --precision bf16
 ! pipesim: error: --precision bf16 has no effect with --unit, where only compute and C cost time and messages are buffered without bound
 = 2

@@ -78,6 +78,16 @@ $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --mbs 1 --no-
 >            count): uneven stages, not the schedule, make most of the bubble;
 >            --head balanced, --first-stage-layers and --last-stage-layers move
 >            blocks
+$ pipesim --schedule 1f1b --gpus 8 --pp 4 --model llama2-7b --cluster a100 --engine dag --no-alternatives --tp 2 --recompute selective=mlp+act | grep -o 'recompute selective[^,]*'; pipesim --schedule 1f1b --gpus 8 --pp 4 --model llama2-7b --cluster a100 --engine dag --no-alternatives --tp 2 --recompute selective=mlp+act --json | grep '"recompute": "sel'
+> recompute selective=act+mlp
+>     "recompute": "selective=act+mlp",
+>     "recompute": "selective=mlp+act",
+$ pipesim --schedule 1f1b --gpus 8 --pp 4 --model llama2-7b --cluster a100 --engine dag --no-alternatives --tp 2 --recompute selective=act+mla_up_proj
+! pipesim: error: --recompute selective: mla_up_proj has no effect here: llama2-7b has no latent attention
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 4 --cluster a100 --engine dag --no-alternatives --tp 2 --model mixtral-8x7b --recompute selective=mlp
+! pipesim: error: --recompute selective: mlp has no effect here: mixtral-8x7b has experts in every block, and no dense MLP
+= 2
 $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --recompute selective=norm
 ! pipesim: error: --recompute selective='norm': expected modules with + between them, of core_attn layernorm act mla_up_proj mlp
 = 2

@@ -13,7 +13,7 @@
 
 /* Qi et al. 2024 (Zero Bubble), table 4, 1F1B: the first and the last stage hold one layer fewer;
  * their scripts of 2023 do not ask for FlashAttention. */
-#define ZB GPT "--attention unfused --schedule 1f1b --tp 1 --seq 1024 --sequence-parallel off "
+#define ZB GPT "--attention unfused --schedule 1f1b --tp 1 --seq 1024 "
 
 /* Yeung et al. 2025 (Vocabulary Parallelism), artifact, full-exp.txt: 1F1B on 8 A100. */
 #define VP                                                                                         \
