@@ -5,6 +5,8 @@
 #include "schedules/placement.h"
 #include "sim/tiers.h"
 
+#include <string.h>
+
 /* One wish by two options: flags win over a preset's, two flags contradict each other. */
 static enum pp_status choose_shards(const struct pp_request *request,
                                     const struct pp_option_value **zero,
@@ -138,7 +140,7 @@ enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *confi
     if (config->wanted_zero >= 0)
         config->state = pp_state_with_zero(&config->state, config->wanted_zero);
     if (pp_state_complete(&config->state, err) != PP_OK)
-        return pp_error_prefix(err, "--shard ");
+        return strncmp(err->message, "--", 2) ? pp_error_prefix(err, "--shard ") : err->status;
     PP_TRY(check_flows(config, err));
     PP_TRY(check_homes(config, err));
     return check_schedule(config, err);

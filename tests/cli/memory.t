@@ -88,6 +88,9 @@ $ pipesim --schedule 1f1b --gpus 8 --pp 4 --model llama2-7b --cluster a100 --eng
 $ pipesim --schedule 1f1b --gpus 8 --pp 4 --cluster a100 --engine dag --no-alternatives --tp 2 --model mixtral-8x7b --recompute selective=mlp
 ! pipesim: error: --recompute selective: mlp has no effect here: mixtral-8x7b has experts in every block, and no dense MLP
 = 2
+$ pipesim --schedule 1f1b --gpus 64 --cluster a100 --tp 2 --pp 4 --secondary 8
+! pipesim: error: --secondary=8x1: the replicas of a stage are a mesh of 4x2, and 8 does not divide its 4 devices a node; nearest: 4
+= 2
 $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --recompute selective=norm
 ! pipesim: error: --recompute selective='norm': expected modules with + between them, of core_attn layernorm act mla_up_proj mlp
 = 2
