@@ -165,7 +165,8 @@ enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_pars
         const char *near = s ? NULL : pp_schedule_suggest(parsed->operands[0]);
         if (!s)
             return pp_error_set(err, PP_EINVAL, "unknown schedule %s%s%s%s", parsed->operands[0],
-                                near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+                                near ? "; did you mean " : "", near ? near : "",
+                                near ? "?" : "; pipesim schedules lists them");
         if (is_markdown)
             return document(arena, s, out, err);
         print_schedule(s, out);

@@ -271,7 +271,7 @@ $ pipesim verify
 ! usage: pipesim verify FILE...
 = 2
 $ pipesim schedules nosuch
-! pipesim: error: unknown schedule nosuch
+! pipesim: error: unknown schedule nosuch; pipesim schedules lists them
 = 2
 $ pipesim models gpt3
 > gpt3-175b (gpt family)
