@@ -7,6 +7,7 @@ const char *const pp_algorithm_names[] = {"auto", "ring", "tree", "hierarchical"
 
 struct input {
     double n, g, m; /* members, members of a node, nodes */
+    double k;       /* rings between nodes: members of the node that has fewest */
     struct pp_link intra, inter;
     struct pp_ring_link intra_ring, inter_ring;
     bool is_cube_mesh;
@@ -63,7 +64,7 @@ static struct pp_collective_time tree_pass(const struct input *in)
 {
     return (struct pp_collective_time){
         .node_s = (in->g - 1) / in->g * in->bytes / in->intra.bytes_per_s,
-        .network_s = (in->m - 1) / (in->g * in->m) * in->bytes / in->inter.bytes_per_s,
+        .network_s = (in->m - 1) / (in->k * in->m) * in->bytes / in->inter.bytes_per_s,
         .latency_s = rounds(in->g) * in->intra.alpha_s + rounds(in->m) * in->inter.alpha_s,
     };
 }
@@ -73,7 +74,7 @@ static struct pp_collective_time tree_pass(const struct input *in)
 static struct pp_collective_time tree_broadcast(const struct input *in)
 {
     const double node_s = in->g > 1 ? in->bytes / in->intra.bytes_per_s : 0;
-    const double network_s = in->m > 1 ? in->bytes / in->g / in->inter.bytes_per_s : 0;
+    const double network_s = in->m > 1 ? in->bytes / in->k / in->inter.bytes_per_s : 0;
 
     return (struct pp_collective_time){
         .node_s = node_s >= network_s ? node_s : 0,
@@ -101,7 +102,7 @@ static struct pp_collective_time level_pass(const struct input *in)
 {
     return (struct pp_collective_time){
         .node_s = (in->g - 1) * (in->bytes / in->g / in->intra.bytes_per_s),
-        .network_s = (in->m - 1) * (in->bytes / in->g / in->m / in->inter.bytes_per_s),
+        .network_s = (in->m - 1) * (in->bytes / in->k / in->m / in->inter.bytes_per_s),
         .latency_s = (in->g - 1) * in->intra.alpha_s + (in->m - 1) * in->inter.alpha_s,
     };
 }
@@ -151,10 +152,10 @@ static double frac_of(struct pp_ring_link ring)
     return ring.frac > 0 ? ring.frac : 1;
 }
 
-/* What all members of a node send together over their share of NICs. */
-static double network_rate(const struct input *in)
+/* What a member sends over its share of NICs. */
+static double member_rate(const struct input *in)
 {
-    return in->g * in->inter.bytes_per_s * frac_of(in->inter_ring);
+    return in->inter.bytes_per_s * frac_of(in->inter_ring);
 }
 
 static double node_rate(const struct input *in)
@@ -168,7 +169,7 @@ static double node_rate(const struct input *in)
 static struct pp_collective_time pipelined(const struct input *in, double bytes, double latency_s)
 {
     const double node_s = in->g > 1 ? bytes / node_rate(in) : 0;
-    const double network_s = in->m > 1 ? bytes / network_rate(in) : 0;
+    const double network_s = in->m > 1 ? bytes / (in->k * member_rate(in)) : 0;
     const double start_s =
         (in->g > 1 ? in->intra_ring.start_s : 0) + (in->m > 1 ? in->inter_ring.start_s : 0);
 
@@ -211,7 +212,7 @@ static struct pp_collective_time auto_broadcast(const struct input *in)
 static struct pp_collective_time auto_exchange(const struct input *in)
 {
     const double node_s = (in->g - 1) / in->n * in->bytes / node_rate(in);
-    const double network_s = (in->n - in->g) / in->n * in->bytes / (network_rate(in) / in->g);
+    const double network_s = (in->n - in->g) / in->n * in->bytes / member_rate(in);
     struct pp_collective_time time = pipelined(in, 0, ring_latency_s(in));
 
     time.node_s = node_s >= network_s ? node_s : 0;
@@ -250,6 +251,7 @@ struct pp_collective_time pp_collective_time(enum pp_op_kind kind, enum pp_algor
     const struct input in = {.n = group.members,
                              .g = group.per_node,
                              .m = group.nodes,
+                             .k = group.fewest > 0 ? group.fewest : group.per_node,
                              .intra = links->intra,
                              .inter = links->inter,
                              .intra_ring = links->intra_ring,

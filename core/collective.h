@@ -1,8 +1,10 @@
 /* core/collective.h — seconds of a collective over a group of devices, by algorithm.
  *
- * A group has `per_node` members in each of `nodes` nodes. A message inside a node takes alpha +
- * bytes / bandwidth of `intra`, between nodes of `inter`, whose bandwidth is what one device
- * reaches while the others of its node send too. Formulas with their sources: docs/costs.md. */
+ * A group has `per_node` members in each of `nodes` nodes, or about so many, and no fewer than
+ * `fewest` in any: so many rings, or trees, enter and leave every node through NICs of their own. A
+ * message inside a node takes alpha + bytes / bandwidth of `intra`, between nodes of `inter`, whose
+ * bandwidth is what one device reaches while the others of its node send too. Formulas with their
+ * sources: docs/costs.md. */
 #ifndef PP_CORE_COLLECTIVE_H
 #define PP_CORE_COLLECTIVE_H
 
@@ -11,6 +13,7 @@
 
 struct pp_device_group {
     int members, per_node, nodes;
+    int fewest; /* 0: per_node */
 };
 struct pp_device_links {
     struct pp_link intra, inter;                /* bandwidths that are reached */

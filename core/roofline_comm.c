@@ -41,12 +41,16 @@ static int degree(const struct pp_layout *l, int axis)
     return degrees[axis];
 }
 
-static struct pp_device_group group_of_nodes(int members, int nodes)
+static struct pp_device_group group_of_nodes(int members, int nodes, int fewest)
 {
     const int per_node = members / nodes > 0 ? members / nodes : 1;
 
     return (struct pp_device_group){
-        .members = members, .per_node = per_node, .nodes = (members + per_node - 1) / per_node};
+        .members = members,
+        .per_node = per_node,
+        .nodes = (members + per_node - 1) / per_node,
+        .fewest = fewest,
+    };
 }
 
 struct pp_device_group pp_roofline_group(const struct pp_cost_inputs *in, enum pp_axis axis)
@@ -55,14 +59,52 @@ struct pp_device_group pp_roofline_group(const struct pp_cost_inputs *in, enum p
     const int64_t span = (int64_t)(members - 1) * in->map.stride[axis];
     const int64_t nodes = span / in->cluster->gpus_per_node + 1;
 
-    return group_of_nodes(members, (int)(nodes < members ? nodes : members));
+    return group_of_nodes(members, (int)(nodes < members ? nodes : members), 0);
 }
 
-/* Counts the nodes of devices that come in ascending order. */
+/* Counts the nodes of devices that come in ascending order, and the devices of the node that has
+ * fewest. */
 struct count {
     int gpus_per_node;
     int64_t nodes, last;
+    int64_t in_last, fewest; /* of the nodes before the last; 0: none */
 };
+
+static void take_fewest(struct count *c, int64_t devices)
+{
+    if (devices > 0 && (c->fewest == 0 || devices < c->fewest))
+        c->fewest = devices;
+}
+
+/* Those of `count` devices, `stride` apart, that lie below a node. */
+static int64_t below(const struct count *c, int64_t first, int64_t stride, int64_t count,
+                     int64_t node)
+{
+    const int64_t room = node * c->gpus_per_node - first,
+                  fit = room > 0 ? (room + stride - 1) / stride : 0;
+
+    return fit < count ? fit : count;
+}
+
+/* Nodes in between hold as many as fit, or one each where not every node has one. */
+static void tally_run(struct count *c, int64_t first, int64_t stride, int64_t count)
+{
+    const int64_t first_node = first / c->gpus_per_node,
+                  last_node = (first + (count - 1) * stride) / c->gpus_per_node,
+                  in_first = below(c, first, stride, count, first_node + 1);
+
+    if (first_node != c->last) {
+        take_fewest(c, c->in_last);
+        c->in_last = 0;
+    }
+    c->in_last += in_first;
+    if (last_node == first_node)
+        return;
+    take_fewest(c, c->in_last);
+    if (last_node - first_node > 1 && in_first < count - 1)
+        take_fewest(c, stride < c->gpus_per_node ? c->gpus_per_node / stride : 1);
+    c->in_last = count - below(c, first, stride, count, last_node);
+}
 
 /* `count` devices, `stride` apart. */
 static void count_run(struct count *c, int64_t first, int64_t stride, int64_t count)
@@ -71,6 +113,7 @@ static void count_run(struct count *c, int64_t first, int64_t stride, int64_t co
                   last_node = (first + (count - 1) * stride) / c->gpus_per_node,
                   touched = last_node - first_node + 1;
 
+    tally_run(c, first, stride, count);
     c->nodes += (touched < count ? touched : count) - (first_node == c->last);
     c->last = last_node;
 }
@@ -146,7 +189,9 @@ struct pp_device_group pp_roofline_stage_group(const struct pp_cost_inputs *in, 
 
     pp_stage_walk_init(&walk, in, stage);
     count_axes(&count, in, &walk, 0, 0);
-    return group_of_nodes(members, (int)(count.nodes < members ? count.nodes : members));
+    take_fewest(&count, count.in_last);
+    return group_of_nodes(members, (int)(count.nodes < members ? count.nodes : members),
+                          (int)count.fewest);
 }
 
 /* The other coordinates of the two ranks are alike, so that only those matter that do not shift

@@ -168,7 +168,7 @@ static double once_s(const struct pp_cost_inputs *in, struct pp_device_group gro
                      struct pp_work work)
 {
     const struct pp_experts *e = &in->model->experts;
-    const struct pp_device_group node = {group.per_node, group.per_node, 1};
+    const struct pp_device_group node = {group.per_node, group.per_node, 1, 0};
     const double copy = pp_roofline_expert_bytes(in, work) / e->top_k;
     const double to_nodes = copy * pp_roofline_places_met(e, group.nodes),
                  to_devices = copy * pp_roofline_places_met(e, group.members);

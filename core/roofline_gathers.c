@@ -13,7 +13,7 @@
 struct units {
     const struct pp_cost_inputs *in;
     const struct pp_device_links *links;
-    int count;
+    int stage, count;
     double params, first_params, last_params;    /* of a unit; more in the first and in the last */
     double moved_frac;                           /* of a unit's parameters: loaded by this device */
     double *loaded_s, *gathered_s, *scattered_s; /* scratch, [count] */
@@ -22,7 +22,8 @@ struct units {
 static struct units units_of(struct pp_arena *scratch, const struct pp_cost_inputs *in,
                              const struct pp_device_links *links, int stage)
 {
-    struct units u = {.in = in, .links = links, .count = in->blocks_per_stage[stage]};
+    struct units u = {
+        .in = in, .links = links, .stage = stage, .count = in->blocks_per_stage[stage]};
     const double all = pp_roofline_stage_params(in, stage);
 
     if (in->state.gather == PP_GATHER_CHUNK || u.count < 1)
@@ -88,12 +89,13 @@ static struct pp_collective_time unit_time(const struct units *u, enum pp_op_kin
                                            struct pp_mesh mesh, double bytes)
 {
     const struct pp_framework *f = pp_roofline_framework(u->in);
-    const struct pp_device_group group = pp_roofline_mesh_group(mesh);
+    const struct pp_device_group group =
+        pp_roofline_group_within(u->in, u->stage, mesh, (struct pp_mesh){1, 1});
     const int calls = !f->has_gather_per_matrix ? 1 : u->in->model->is_gated ? 5 : 4;
     struct pp_device_links links = *u->links;
 
     if (f->is_gathered_by_tensor)
-        links.inter.bytes_per_s /= group.per_node;
+        links.inter.bytes_per_s /= group.fewest > 0 ? group.fewest : group.per_node;
     const struct pp_collective_time one =
         pp_collective_time(kind, u->in->algorithm, group, &links, bytes / calls);
     return (struct pp_collective_time){

@@ -102,8 +102,6 @@ struct pp_state_sums {
     double grads_bytes, rest_bytes, params_bytes;
 };
 struct pp_state_sums pp_roofline_state_sums(const struct pp_cost_inputs *in, int stage);
-/* As many devices; one device where the mesh is one. */
-struct pp_device_group pp_roofline_mesh_group(struct pp_mesh mesh);
 /* The devices that hold the parts of one shard of `coarse`, each another one of `fine`. */
 struct pp_device_group pp_roofline_group_within(const struct pp_cost_inputs *in, int stage,
                                                 struct pp_mesh fine, struct pp_mesh coarse);

@@ -26,12 +26,13 @@ struct pp_mesh pp_cost_replicas(const struct pp_cost_inputs *in)
     return mesh;
 }
 
-struct pp_device_group pp_roofline_mesh_group(struct pp_mesh mesh)
+/* As many devices; one device where the mesh is one. */
+static struct pp_device_group mesh_group(struct pp_mesh mesh)
 {
     const int members = pp_mesh_size(mesh);
 
-    return members > 1 ? (struct pp_device_group){members, mesh.in_node, mesh.nodes}
-                       : (struct pp_device_group){1, 1, 1};
+    return members > 1 ? (struct pp_device_group){members, mesh.in_node, mesh.nodes, 0}
+                       : (struct pp_device_group){1, 1, 1, 1};
 }
 
 /* Of all replicas, however unevenly they are spread, the group of the stage. */
@@ -41,7 +42,7 @@ struct pp_device_group pp_roofline_group_within(const struct pp_cost_inputs *in,
     if (pp_mesh_size(coarse) == 1 && pp_mesh_size(fine) > 1 &&
         pp_mesh_is_same(fine, in->state.replicas))
         return pp_roofline_stage_group(in, stage);
-    return pp_roofline_mesh_group(pp_mesh_within(fine, coarse));
+    return mesh_group(pp_mesh_within(fine, coarse));
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -58,7 +59,7 @@ struct pp_state_sums pp_roofline_state_sums(const struct pp_cost_inputs *in, int
         pp_state_cut(state, PP_STATE_PARAMS) == 1
             ? pp_roofline_stage_group(in, stage)
             : pp_roofline_group_within(in, stage, state->replicas, shard[PP_STATE_PARAMS]);
-    struct pp_device_group scatter = sum, rest = {1, 1, 1};
+    struct pp_device_group scatter = sum, rest = {1, 1, 1, 1};
 
     if (pp_state_cut(state, PP_STATE_OPTIMIZER) > pp_state_cut(state, PP_STATE_PARAMS)) {
         scatter =

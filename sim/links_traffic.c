@@ -85,29 +85,78 @@ static double share(int members) /* of the payload that a device passes on, all 
     return (double)(members - 1) / members;
 }
 
-/* Members in each node when all nodes hold equally many, else 1. `device` is sorted. */
-static int members_per_node(const int32_t *device, int count, int gpus_per_node)
+/* How many devices from `at` on are in one node. `device` is sorted. */
+static int run_of(const int32_t *device, int count, int at, int gpus_per_node)
 {
-    int first = 0;
+    int end = at + 1;
 
-    for (int i = 0, run = 0; i < count; i++) {
-        run++;
-        if (i + 1 < count && device[i + 1] / gpus_per_node == device[i] / gpus_per_node)
-            continue;
-        first = first ? first : run;
-        if (run != first)
-            return 1;
-        run = 0;
-    }
-    return first ? first : 1;
+    while (end < count && device[end] / gpus_per_node == device[at] / gpus_per_node)
+        end++;
+    return end - at;
 }
 
-/* A reduce-scatter or an all-gather of `bytes`, or several: inside each node, then across. */
+/* The members of the node that has fewest: where they begin, and how many; all nodes have as many
+ * when `is_even`. */
+struct fewest {
+    int first, count;
+    bool is_even;
+};
+
+static struct fewest fewest_of(const int32_t *device, int count, int gpus_per_node)
+{
+    struct fewest f = {.count = count};
+    int most = 0;
+
+    for (int at = 0, run; at < count; at += run) {
+        run = run_of(device, count, at, gpus_per_node);
+        most = most > run ? most : run;
+        if (run < f.count)
+            f = (struct fewest){at, run, false};
+    }
+    f.is_even = f.count == most;
+    return f;
+}
+
+/* Which of the `run` devices of a node stands in it where `other` does in its own. */
+static int counterpart(const int32_t *device, int run, int32_t other, int gpus_per_node)
+{
+    for (int k = 0; k < run; k++)
+        if (device[k] % gpus_per_node == other % gpus_per_node)
+            return k;
+    return other % run;
+}
+
+/* As many rings over all devices as the node with fewest has: each enters every node on a rail of
+ * its own. */
+static void send_rings(struct pp_traffic *t, const int32_t *device, int count, struct fewest f,
+                       const double *bytes)
+{
+    const struct amount amount = {bytes, f.count, share(count)};
+    const int gpus_per_node = t->in->gpus_per_node;
+    int32_t *order = PP_ARRAY(t->arena, int32_t, count);
+
+    for (int j = 0; j < f.count; j++) {
+        for (int at = 0, run; at < count; at += run) {
+            run = run_of(device, count, at, gpus_per_node);
+            const int enter = counterpart(device + at, run, device[f.first + j], gpus_per_node);
+            for (int k = 0; k < run; k++)
+                order[at + k] = device[at + (k + enter) % run];
+        }
+        send_ring(t, order, count, 1, &amount);
+    }
+}
+
+/* A reduce-scatter or an all-gather of `bytes`, or several: inside each node, then across; where
+ * nodes have not as many members each, around all. */
 static void send_two_levels(struct pp_traffic *t, const int32_t *device, int count,
                             const double *bytes)
 {
-    const int per_node = t->in->is_flat ? 1 : members_per_node(device, count, t->in->gpus_per_node);
-    const int nodes = count / per_node;
+    const struct fewest fewest = fewest_of(device, count, t->in->gpus_per_node);
+    if (!t->in->is_flat && !fewest.is_even) {
+        send_rings(t, device, count, fewest, bytes);
+        return;
+    }
+    const int per_node = t->in->is_flat ? 1 : fewest.count, nodes = count / per_node;
     const struct amount inside = {bytes, 1, share(per_node)},
                         across = {bytes, per_node, share(nodes)};
 

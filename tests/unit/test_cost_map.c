@@ -62,17 +62,23 @@ static void check_stage(struct pp_arena *arena, const struct pp_cost_inputs *in,
 {
     const int gpus = in->layout.gpus;
     int *device = PP_ARRAY(arena, int, gpus), *rank = PP_ARRAY(arena, int, gpus),
-        *replica = PP_ARRAY(arena, int, gpus), nodes = 0, last = -1;
+        *replica = PP_ARRAY(arena, int, gpus), nodes = 0, last = -1, in_node = 0, fewest = gpus;
     const int count = members_of(in, stage, device, rank, replica);
     const struct pp_ring *ring = costs->rings ? &costs->rings[stage] : NULL;
 
     for (int i = 0; i < count; i++) {
-        nodes += device[i] / in->cluster->gpus_per_node != last;
-        last = device[i] / in->cluster->gpus_per_node;
+        const int node = device[i] / in->cluster->gpus_per_node;
+        in_node = node == last ? in_node + 1 : 1;
+        nodes += node != last;
+        last = node;
+        if (i + 1 == count || device[i + 1] / in->cluster->gpus_per_node != node)
+            fewest = in_node < fewest ? in_node : fewest;
     }
     const struct pp_device_group group = pp_roofline_stage_group(in, stage);
     cr_assert_eq(group.members, count);
     cr_assert_eq(group.per_node, count / nodes, "%d in %d nodes: %d", count, nodes, group.per_node);
+    cr_assert_eq(group.fewest, fewest, "%d in %d nodes: %d, not %d in the least", count, nodes,
+                 group.fewest, fewest);
     if (!ring)
         return;
     cr_assert_eq(ring->positions, count);

@@ -15,17 +15,30 @@ static int by_switch(void *context, int source, int dest, int32_t *links, int ma
     return 2;
 }
 
-static void make_star(struct pp_arena *arena, struct listed_net *net, double bytes_per_s,
-                      struct pp_layout layout)
+/* Links only between nodes of four. */
+static int by_node_of_four(void *context, int source, int dest, int32_t *links, int max,
+                           struct pp_error *err)
+{
+    return source / 4 == dest / 4 ? 0 : by_switch(context, source, dest, links, max, err);
+}
+
+static void make_star_by(struct pp_arena *arena, struct listed_net *net, double bytes_per_s,
+                         struct pp_layout layout, struct listed_net how)
 {
     const int devices = layout.tp * layout.pp * layout.dp;
 
-    *net = (struct listed_net){.find = by_switch};
+    *net = how;
     for (int d = 0; d < devices; d++) {
         ln_link(net, bytes_per_s, 1e-6, "node%d.up", d);
         ln_link(net, bytes_per_s, 1e-6, "node%d.down", d);
     }
     ln_finish(arena, net, layout);
+}
+
+static void make_star(struct pp_arena *arena, struct listed_net *net, double bytes_per_s,
+                      struct pp_layout layout)
+{
+    make_star_by(arena, net, bytes_per_s, layout, (struct listed_net){.find = by_switch});
 }
 
 enum { BOUNDARY = 1000, GRADS = 12000 };
@@ -175,6 +188,25 @@ Test(links, sums_go_inside_nodes_first)
     const struct pp_link_loads ring = pp_link_loads(arena, &flat);
     cr_assert_float_eq(find(&ring, "gpu*.out")->bytes, 2 * 2 * 0.75 * GRADS, 1e-6);
     cr_assert_eq(find(&ring, "nic*.up")->count, 2); /* each node is left once */
+}
+
+/* Nodes of four and of two: two rings, which leave each node by NICs of their own. */
+Test(links, uneven_nodes_are_left_by_as_many_rings_as_the_least_has_members)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_program *program = ln_program(arena, "1f1b", 1, 2, 0, true);
+    struct listed_net net;
+
+    make_star_by(arena, &net, 1e6, (struct pp_layout){.tp = 1, .pp = 1, .dp = 6},
+                 (struct listed_net){.find = by_node_of_four});
+    const struct pp_link_loads loads =
+        loads_of(arena, &net, program, make_costs(arena, program), 4);
+    const double pass_bytes = 2 * (5.0 / 6) * GRADS; /* what a ring with all bytes passes on */
+    cr_assert_eq(find(&loads, "node*.up")->count, 4);
+    cr_assert_eq(find(&loads, "node*.down")->count, 4);
+    cr_assert_float_eq(find(&loads, "node*.up")->bytes, 4 * pass_bytes / 2, 1e-6);
+    cr_assert_float_eq(find(&loads, "node*.up")->max_frac, pass_bytes / 2 / (1e6 * 0.5), 1e-12);
+    cr_assert_float_eq(find(&loads, "node*.down")->max_frac, pass_bytes / 2 / (1e6 * 0.5), 1e-12);
 }
 
 /* As flows the ring is the one of the costs: it leaves each node once. */
