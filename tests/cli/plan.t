@@ -1,16 +1,24 @@
 # The best of what is left free.
-$ pipesim plan --gpus 1024 --model llama-7b --seq 4096 --cluster a800 --recompute none --free shard | grep choose
->   choose     --shard p=1x1,g=1x1,os=8x1 --recompute none
-$ pipesim plan --gpus 1024 --model llama-13b --seq 4096 --cluster a800 --recompute none --free shard | grep choose
->   choose     --shard p=4x1,g=4x1,os=8x1 --recompute none
-$ pipesim plan --gpus 1024 --model llama-30b --seq 4096 --cluster a800 --recompute full --free shard | grep choose
->   choose     --shard p=4x1,g=4x1,os=8x32 --recompute full
+$ pipesim plan --gpus 1024 --model llama-7b --seq 4096 --cluster a800 --recompute none --free shard | sed -n "/choose/,/recompute/p"
+>   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 --seq 4096
+>              --model llama-7b --framework amsp --cluster a800
+>              --shard p=1x1,g=1x1,os=8x1 --recompute none
+$ pipesim plan --gpus 1024 --model llama-13b --seq 4096 --cluster a800 --recompute none --free shard | sed -n "/choose/,/recompute/p"
+>   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 --seq 4096
+>              --model llama-13b --framework amsp --cluster a800
+>              --shard p=4x1,g=4x1,os=8x1 --recompute none
+$ pipesim plan --gpus 1024 --model llama-30b --seq 4096 --cluster a800 --recompute full --free shard | sed -n "/choose/,/recompute/p"
+>   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 --seq 4096
+>              --model llama-30b --framework amsp --cluster a800
+>              --shard p=4x1,g=4x1,os=8x32 --recompute full
 # Of ties those come last that fit only as the allocator gives blocks back.
 $ pipesim plan --gpus 1024 --model llama-30b --seq 4096 --cluster a800 --recompute full --json | grep '"strained"' | sed 1d | head -36 | uniq -c
 >      32       "strained": false,
 >       4       "strained": true,
-$ pipesim plan --gpus 1024 --model llama-7b --seq 4096 --cluster a800 --recompute none --objective comm | grep choose
->   choose     --shard p=1x1,g=1x1,os=4x1 --recompute none
+$ pipesim plan --gpus 1024 --model llama-7b --seq 4096 --cluster a800 --recompute none --objective comm | sed -n "/choose/,/recompute/p"
+>   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 --seq 4096
+>              --model llama-7b --framework amsp --cluster a800
+>              --shard p=1x1,g=1x1,os=4x1 --recompute none
 $ pipesim plan --gpus 1024 --model llama2-7b --cluster a800 --json | grep '"all"'
 >     "all": 121,
 $ pipesim plan --gpus 12 --model llama2-7b --cluster "a800 gpu:6" --json | grep '"all"'
@@ -48,3 +56,11 @@ $ pipesim plan --model llama2-7b
 $ pipesim plan --gpus 1 --model llama2-70b --require-fit --json | grep -c points
 > 1
 ! pipesim: error: none of the 1 choices fits into 85.5 GB
+# What is to be chosen is a whole command, which gives the step and the peak of the first row.
+$ for words in '--gpus 64 --model llama2-13b --cluster a800' '--gpus 16 --model llama2-7b --micro-batches 4' '--gpus 12 --model llama2-7b --cluster "a800 gpu:6" --seq 2048'; do eval "pipesim plan $words --json" | grep -A14 '"best"' | grep -e iteration_s -e peak_mem | tr -d ' ,'; command=$(eval "pipesim plan $words" | sed -n '/^  choose/,/--recompute/p' | sed 's/choose//' | tr '\n' ' '); eval "$command --no-alternatives --json" | grep -e '^  "iteration_s' -e '^  "peak_mem' | tr -d ' ,'; done | sort | uniq -c | sed 's/"[:].*//'
+>       2 "iteration_s
+>       2 "iteration_s
+>       2 "iteration_s
+>       2 "peak_mem_bytes
+>       2 "peak_mem_bytes
+>       2 "peak_mem_bytes
