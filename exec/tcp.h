@@ -66,13 +66,19 @@ struct pp_tcp {
     pthread_t thread;
     pthread_mutex_t mutex; /* of the queues */
     atomic_uint changes;   /* a word to sleep on: any of those below has changed */
-    atomic_int ready, states, pongs;
+    atomic_int asked, answers;  /* by node 0: the kind of the frames it waits for; how many came */
+    atomic_bool *has_answered;  /* [node] */
+    int64_t asked_ps;           /* when, of a clock */
     atomic_int step_under_way; /* node > 0: 1 + the step that may run */
     atomic_bool is_quitting;   /* connections may end */
     int lost;        /* 1 + node to which a member has lost its connection */
     int64_t lost_ps; /* since then */
     atomic_int closed;         /* 1 + node whose connection has ended before */
     int *posted;               /* [worker] sums posted here */
+    int *parts;                /* [worker] how far in its collectives its parts have come */
+    int *last_post;            /* [worker] instruction that it has told of last */
+    bool *has_ended;           /* [worker] its step */
+    bool *has_come;            /* [message] its bytes */
     int64_t *sum_start_ps;     /* [collective] at its owner */
     int64_t offset_ps, error_ps; /* of the node that was asked last: half of the shortest round trip */
     int last_at;
@@ -92,6 +98,8 @@ static inline bool pp_tcp_is_here(const struct pp_tcp *t, int worker)
 /* Takes `owned` (malloc), or refers to `payload` until it is written. */
 void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const void *payload,
                  char *owned, struct pp_machine_message *message);
+/* The same, of what must be owned: without memory (NULL) for it the step fails. */
+void pp_tcp_send_owned(struct pp_tcp *t, int node, const struct pp_frame *frame, char *owned);
 /* A copy of payload, to all other nodes. */
 void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void *payload);
 enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err);
@@ -99,19 +107,58 @@ enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err);
 void pp_tcp_stop_thread(struct pp_tcp *t);
 void pp_tcp_changed(struct pp_tcp *t);
 
-/* ---- tcp_frames.c: what frames do, in that thread ---- */
+/* All that has come over the connection: false = it has been closed. */
+bool pp_tcp_read(struct pp_tcp *t, int node);
+
+/* ---- tcp_rules.c: what is let in, before anything is done with it ---- */
+bool pp_tcp_is_legal(const struct pp_tcp *t, int node, const struct pp_frame *frame);
+bool pp_tcp_is_placed(const struct pp_tcp *t, int node, const struct pp_frame *frame); /* but bytes */
+/* Behind a frame that is placed */
+uint64_t pp_tcp_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
+bool pp_tcp_is_time(int64_t ps); /* sums and differences of two of them are int64_t */
+void pp_tcp_refuse(struct pp_tcp *t, int node, const struct pp_frame *frame);
+
+/* ---- tcp_frames.c: what frames do, in that thread; all are legal by the rules ---- */
+/* Not bytes that have come before, or that nobody has a place for yet. */
+bool pp_tcp_is_new(struct pp_tcp *t, const struct pp_frame *frame);
 /* Where the payload goes; NULL = into memory of its own. */
 char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame);
-void pp_tcp_take(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
-void pp_tcp_sum_next(struct pp_tcp *t, struct pp_worker *w);
+/* False: not now, nothing has been done. */
+bool pp_tcp_take(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
+/* Nothing has come of the step that is about to begin. */
+void pp_tcp_step_begin(struct pp_tcp *t);
 
-/* ---- tcp_pack.c: payloads, malloc'd; NULL when there is no memory ---- */
+/* ---- tcp_sums.c ---- */
+void pp_tcp_sum_next(struct pp_tcp *t, struct pp_worker *w);
+bool pp_tcp_is_part(const struct pp_tcp *t, int node, const struct pp_frame *frame);
+bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *frame);
+bool pp_tcp_take_part(struct pp_tcp *t, const struct pp_frame *frame, char *payload);
+bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_frame *frame, char *payload);
+/* Of a collective; of what a worker gives to it */
+uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, int id);
+uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, int id, int worker);
+
+/* ---- transport_tcp.c: beginning, what is told, end ---- */
+struct pp_tcp *pp_tcp_create(struct pp_machine *m);
+struct pp_tcp_ends { /* of a message: workers */
+    int source, dest;
+};
+struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, const struct pp_machine_message *message);
+/* Of the samples of a step: ids, or targets */
+size_t pp_tcp_token_bytes(const struct pp_machine *m);
+
+/* ---- tcp_pack.c: payloads, malloc'd; NULL when there is no memory. Taken is what has as many bytes
+ * as ..._bytes says; false = values that cannot be ---- */
+enum { PP_TCP_VERDICT = 3 }; /* loss, norm, scale */
+uint64_t pp_tcp_state_bytes(const struct pp_worker *w);
 char *pp_tcp_pack_state(const struct pp_worker *w, uint64_t *bytes);
 void pp_tcp_unpack_state(struct pp_worker *w, char *payload);
+uint64_t pp_tcp_figures_bytes(const struct pp_worker *w, bool has_gradients);
 char *pp_tcp_pack_figures(const struct pp_worker *w, bool has_gradients, uint64_t *bytes);
-void pp_tcp_take_figures(struct pp_worker *w, char *payload);
+bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload);
+uint64_t pp_tcp_times_bytes(const struct pp_worker *w);
 char *pp_tcp_pack_times(struct pp_worker *w, uint64_t *bytes);
-void pp_tcp_take_times(struct pp_worker *w, char *payload);
+bool pp_tcp_take_times(struct pp_worker *w, char *payload);
 
 /* ---- tcp_join.c: who is where ---- */
 /* Connects all nodes. host and port: where node 0 listens; node 0 with listener >= 0 listens there

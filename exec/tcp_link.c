@@ -28,14 +28,27 @@ static void wake(struct pp_tcp *t)
         return; /* full: it is awake */
 }
 
+/* What is not told would be waited for in vain. */
+static void fail_memory(struct pp_tcp *t)
+{
+    struct pp_error err = {0};
+
+    pp_error_set(&err, PP_EFAIL, "step %d: no memory for what is to be sent to other processes",
+                 t->m->step + 1);
+    pp_machine_fail(t->m, &err);
+}
+
 void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const void *payload,
                  char *owned, struct pp_machine_message *message)
 {
     struct pp_frame_out *out = malloc(sizeof(*out));
     struct pp_link *link = &t->links[node];
 
-    if (!out)
+    if (!out) {
+        free(owned);
+        fail_memory(t);
         return;
+    }
     *out = (struct pp_frame_out){
         .frame = *frame, .payload = owned ? owned : payload, .owned = owned, .message = message};
     pthread_mutex_lock(&t->mutex);
@@ -48,16 +61,23 @@ void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const
     wake(t);
 }
 
+void pp_tcp_send_owned(struct pp_tcp *t, int node, const struct pp_frame *frame, char *owned)
+{
+    if (owned)
+        pp_tcp_send(t, node, frame, NULL, owned, NULL);
+    else
+        fail_memory(t);
+}
+
 void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void *payload)
 {
     for (int node = 0; node < t->nodes; node++) {
-        char *copy = node != t->node && frame->bytes > 0 ? malloc(frame->bytes) : NULL;
-
         if (node == t->node || t->links[node].fd < 0)
             continue;
-        if (copy)
+        char *copy = malloc(frame->bytes + 1);
+        if (copy && frame->bytes > 0)
             memcpy(copy, payload, frame->bytes);
-        pp_tcp_send(t, node, frame, NULL, copy, NULL);
+        pp_tcp_send_owned(t, node, frame, copy);
     }
 }
 
@@ -148,19 +168,41 @@ static ssize_t read_some(struct pp_link *link)
     return recv(link->fd, link->payload + behind, link->frame.bytes - behind, MSG_DONTWAIT);
 }
 
-/* A head is there: where its payload goes. False = that is no frame. */
-static bool begin_payload(struct pp_tcp *t, struct pp_link *link)
+/* A head is there: where its payload goes. False = that is no frame that may come here. */
+static bool begin_payload(struct pp_tcp *t, int node)
 {
-    if (link->frame.kind >= PP_FRAME_KINDS || link->frame.bytes > (uint64_t)1 << 40)
-        return false;
+    struct pp_link *link = &t->links[node];
+
     link->owned = NULL;
-    link->payload = link->frame.bytes > 0 ? pp_tcp_place(t, &link->frame) : NULL;
-    if (link->frame.bytes > 0 && !link->payload)
+    link->payload = NULL;
+    if (!pp_tcp_is_legal(t, node, &link->frame) || !pp_tcp_is_new(t, &link->frame)) {
+        pp_tcp_refuse(t, node, &link->frame);
+        return false;
+    }
+    if (link->frame.bytes == 0)
+        return true;
+    link->payload = pp_tcp_place(t, &link->frame);
+    if (!link->payload)
         link->payload = link->owned = malloc(link->frame.bytes);
-    return link->frame.bytes == 0 || link->payload;
+    if (!link->payload)
+        fail_memory(t);
+    return link->payload;
 }
 
-static void read_link(struct pp_tcp *t, int node)
+static bool end_payload(struct pp_tcp *t, int node)
+{
+    struct pp_link *link = &t->links[node];
+    const bool is_taken = pp_tcp_take(t, node, &link->frame, link->payload);
+
+    if (!is_taken)
+        pp_tcp_refuse(t, node, &link->frame);
+    free(link->owned);
+    link->owned = NULL;
+    link->read = 0;
+    return is_taken;
+}
+
+bool pp_tcp_read(struct pp_tcp *t, int node)
 {
     struct pp_link *link = &t->links[node];
 
@@ -168,19 +210,16 @@ static void read_link(struct pp_tcp *t, int node)
         const ssize_t count = read_some(link);
 
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
-            return;
+            return true;
         link->read += count > 0 ? (size_t)count : 0;
-        if (count <= 0 || (link->read == HEAD_BYTES && !begin_payload(t, link))) {
-            close_link(t, node);
-            return;
-        }
-        if (link->read < HEAD_BYTES || link->read < HEAD_BYTES + link->frame.bytes)
-            continue;
-        pp_tcp_take(t, node, &link->frame, link->payload);
-        free(link->owned);
-        link->owned = NULL;
-        link->read = 0;
+        if (count <= 0 || (link->read == HEAD_BYTES && !begin_payload(t, node)))
+            break;
+        if (link->read >= HEAD_BYTES && link->read == HEAD_BYTES + link->frame.bytes &&
+            !end_payload(t, node))
+            break;
     }
+    close_link(t, node);
+    return false;
 }
 
 /* ---- the thread -----------------------------------------------------------------------------*/
@@ -244,7 +283,7 @@ static void poll_once(struct pp_tcp *t, struct pollfd *fds)
         return;
     for (int node = 0; node < t->nodes; node++) {
         if (fds[node].fd >= 0 && (fds[node].revents & (POLLIN | POLLHUP | POLLERR)))
-            read_link(t, node);
+            pp_tcp_read(t, node);
         if (is_open(&t->links[node]) && first_of(t, &t->links[node]))
             write_link(t, node);
     }

@@ -22,24 +22,29 @@ static void pack(struct packer *packer, void *memory, size_t bytes)
 
 typedef void (*walk_fn)(struct packer *packer, const struct pp_worker *w, void *closure);
 
+static uint64_t count(walk_fn walk, const struct pp_worker *w, void *closure)
+{
+    struct packer packer = {0};
+
+    walk(&packer, w, closure);
+    return packer.bytes;
+}
+
 static char *pack_new(walk_fn walk, const struct pp_worker *w, void *closure, uint64_t *bytes)
 {
-    struct packer count = {0};
-
-    walk(&count, w, closure);
-    struct packer out = {.at = malloc(count.bytes + 1), .is_out = true};
+    *bytes = count(walk, w, closure);
+    struct packer out = {.at = malloc(*bytes + 1), .is_out = true};
     if (out.at)
         walk(&out, w, closure);
-    *bytes = out.at ? count.bytes : 0;
     return out.at;
 }
 
+/* As many bytes as were counted. */
 static void unpack(walk_fn walk, const struct pp_worker *w, void *closure, char *payload)
 {
     struct packer in = {.at = payload};
 
-    if (payload)
-        walk(&in, w, closure);
+    walk(&in, w, closure);
 }
 
 /* ---- state ----------------------------------------------------------------------------------*/
@@ -72,6 +77,11 @@ static void walk_state(struct packer *packer, const struct pp_worker *w, void *c
     walk_chunks(packer, w, false);
 }
 
+uint64_t pp_tcp_state_bytes(const struct pp_worker *w)
+{
+    return count(walk_state, w, NULL);
+}
+
 char *pp_tcp_pack_state(const struct pp_worker *w, uint64_t *bytes)
 {
     return pack_new(walk_state, w, NULL, bytes);
@@ -98,7 +108,6 @@ static void walk_figures(struct packer *packer, const struct pp_worker *w, void 
 
     pack(packer, &figures->status, sizeof(figures->status));
     pack(packer, &figures->sum_status, sizeof(figures->sum_status));
-    pack(packer, &figures->has_gradients, sizeof(figures->has_gradients));
     pack(packer, figures->squares,
          sizeof(double) * (size_t)(m->options.stages[0]->net->layers + 2));
     pack(packer, w->block + layout->loss_offset, layout->loss_bytes);
@@ -117,6 +126,13 @@ static int sums_status(const struct pp_machine *m)
     return status;
 }
 
+uint64_t pp_tcp_figures_bytes(const struct pp_worker *w, bool has_gradients)
+{
+    struct figures figures = {.squares = w->machine->squares, .has_gradients = has_gradients};
+
+    return count(walk_figures, w, &figures);
+}
+
 char *pp_tcp_pack_figures(const struct pp_worker *w, bool has_gradients, uint64_t *bytes)
 {
     struct figures figures = {w->machine->squares, w->status, sums_status(w->machine),
@@ -125,19 +141,28 @@ char *pp_tcp_pack_figures(const struct pp_worker *w, bool has_gradients, uint64_
     return pack_new(walk_figures, w, &figures, bytes);
 }
 
-void pp_tcp_take_figures(struct pp_worker *w, char *payload)
+static bool is_status(int status)
+{
+    return status >= PP_FIXED_OK && status <= PP_FIXED_OVERFLOW;
+}
+
+bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload)
 {
     const int layers = w->machine->options.stages[0]->net->layers + 2;
-    struct figures figures = {.squares = calloc((size_t)layers, sizeof(double))};
+    struct figures figures = {.squares = calloc((size_t)layers, sizeof(double)),
+                              .has_gradients = has_gradients};
 
     if (!figures.squares)
-        return;
+        return false;
     unpack(walk_figures, w, &figures, payload);
     for (int layer = 0; layer < layers; layer++)
         w->machine->squares[layer] += figures.squares[layer];
+    free(figures.squares);
+    if (!is_status(figures.status) || !is_status(figures.sum_status))
+        return false;
     w->status = figures.status;
     w->sum_status = figures.sum_status;
-    free(figures.squares);
+    return true;
 }
 
 /* ---- times of a step ------------------------------------------------------------------------*/
@@ -164,12 +189,32 @@ static void walk_times(struct packer *packer, const struct pp_worker *w, void *c
     }
 }
 
+uint64_t pp_tcp_times_bytes(const struct pp_worker *w)
+{
+    return count(walk_times, w, (void *)(uintptr_t)w);
+}
+
 char *pp_tcp_pack_times(struct pp_worker *w, uint64_t *bytes)
 {
     return pack_new(walk_times, w, w, bytes);
 }
 
-void pp_tcp_take_times(struct pp_worker *w, char *payload)
+static bool are_times(const struct pp_worker *w)
+{
+    const struct pp_machine *m = w->machine;
+    const int64_t *const columns[] = {m->start_ps,   m->end_ps,      m->posted_ps,
+                                      m->matched_ps, m->duration_ps, m->nominal_ps};
+    bool are = pp_tcp_is_time(w->clock_ps) && pp_tcp_is_time(w->inside_ns) &&
+               pp_tcp_is_time(w->cpu_ns);
+
+    for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++)
+        for (size_t c = 0; c < sizeof(columns) / sizeof(*columns); c++)
+            are &= pp_tcp_is_time(columns[c][pp_cell(m, pp_row(m, i, w->replica))]);
+    return are;
+}
+
+bool pp_tcp_take_times(struct pp_worker *w, char *payload)
 {
     unpack(walk_times, w, w, payload);
+    return are_times(w);
 }

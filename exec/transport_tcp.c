@@ -21,13 +21,25 @@ static bool is_launched(const struct pp_machine *m)
 
 /* ---- waiting --------------------------------------------------------------------------------*/
 
+enum { EVERYBODY = -1 };
+
+/* Before frames are sent that are answered by such: one by every node, or by one. */
+static void expect(struct pp_tcp *t, enum pp_frame_kind kind, int node)
+{
+    atomic_store(&t->asked, PP_FRAME_STEP); /* which no answer is */
+    for (int k = 0; k < t->nodes; k++)
+        atomic_store(&t->has_answered[k], node != EVERYBODY && node != k);
+    atomic_store(&t->answers, 0);
+    atomic_store(&t->asked, kind);
+}
+
 /* False when somebody has failed or is gone. */
-static bool wait_for(struct pp_tcp *t, atomic_int *count, int wanted)
+static bool wait_for_answers(struct pp_tcp *t, int wanted)
 {
     for (;;) {
         const unsigned seen = atomic_load(&t->changes);
 
-        if (atomic_load(count) >= wanted)
+        if (atomic_load(&t->answers) >= wanted)
             return true;
         if (t->m->has_failed || t->m->are_gone || atomic_load(&t->closed))
             return false;
@@ -45,15 +57,10 @@ static enum pp_status tell_why_not(struct pp_tcp *t, struct pp_error *err)
     pp_error_set(err, PP_EFAIL, "step %d: other processes do not answer", m->step + 1);
     if (!m->has_failed)
         pp_machine_fail(m, err);
-    return pp_error_set(err, m->error.status, "%s", m->error.message);
+    return m->has_failed ? pp_error_set(err, m->error.status, "%s", m->error.message) : err->status;
 }
 
 /* ---- what is told ---------------------------------------------------------------------------*/
-
-static int remote_workers(const struct pp_tcp *t)
-{
-    return t->m->worker_count - (t->first_owner == 0);
-}
 
 /* Everybody begins with the weights that node 0 has, whoever made them. */
 static void push_state(struct pp_tcp *t)
@@ -64,15 +71,20 @@ static void push_state(struct pp_tcp *t)
         if (pp_tcp_is_here(t, k))
             continue;
         char *copy = pp_tcp_pack_state(&t->m->workers[k], &frame.bytes);
-        pp_tcp_send(t, pp_tcp_owner(t, k), &frame, NULL, copy, NULL);
+        pp_tcp_send_owned(t, pp_tcp_owner(t, k), &frame, copy);
     }
+}
+
+size_t pp_tcp_token_bytes(const struct pp_machine *m)
+{
+    return sizeof(int32_t) * (size_t)pp_batch_samples(m->options.batch) *
+           (size_t)m->options.stages[0]->net->seq;
 }
 
 static bool tell_step(struct pp_tcp *t)
 {
     const struct pp_machine *m = t->m;
-    const size_t bytes = sizeof(int32_t) * (size_t)pp_batch_samples(m->options.batch) *
-                         (size_t)m->options.stages[0]->net->seq;
+    const size_t bytes = pp_tcp_token_bytes(m);
     const struct pp_frame frame = {.kind = PP_FRAME_STEP,
                                    .id = m->step,
                                    .flags = (m->has_probes ? 1 : 0) | (m->hook ? 2 : 0),
@@ -80,6 +92,7 @@ static bool tell_step(struct pp_tcp *t)
                                    .bytes = 2 * bytes};
     char *payload = malloc(frame.bytes);
 
+    t->wants_gradients = m->hook;
     if (!payload)
         return false;
     memcpy(payload, m->ids, bytes);
@@ -96,15 +109,11 @@ static enum pp_status tcp_begin(struct pp_machine *m, struct pp_error *err)
 
     if (m->steps_done == 0)
         push_state(t);
-    memset(t->posted, 0, sizeof(int) * (size_t)m->worker_count);
-    for (int k = 0; k < m->worker_count; k++)
-        if (!pp_tcp_is_here(t, k))
-            atomic_store_explicit(&m->workers[k].at, m->p->begin[m->workers[k].rank],
-                                  memory_order_relaxed);
-    atomic_store(&t->ready, 0);
+    pp_tcp_step_begin(t);
+    expect(t, PP_FRAME_READY, EVERYBODY);
     if (!tell_step(t))
         return pp_error_set(err, PP_EFAIL, "step %d: no memory for its samples", m->step + 1);
-    if (!wait_for(t, &t->ready, t->nodes - 1))
+    if (!wait_for_answers(t, t->nodes - 1))
         return tell_why_not(t, err);
     pp_tcp_tell_all(t, &go, NULL);
     return PP_OK;
@@ -123,19 +132,26 @@ static void tcp_posted(struct pp_worker *w, int i, const struct pp_header *heade
     pp_tcp_send(m->tcp, pp_tcp_owner(m->tcp, peer), &frame, NULL, NULL, NULL);
 }
 
-static void tcp_send(struct pp_machine *m, struct pp_machine_message *message)
+struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, const struct pp_machine_message *message)
 {
     const int send = message->send.row / m->replicas, recv = message->recv.row / m->replicas,
               replica = message->send.row % m->replicas;
-    const int source = pp_worker_at(m, m->p->peer[recv], replica)->index,
-              dest = pp_worker_at(m, m->p->peer[send], replica)->index;
+
+    return (struct pp_tcp_ends){pp_worker_at(m, m->p->peer[recv], replica)->index,
+                                pp_worker_at(m, m->p->peer[send], replica)->index};
+}
+
+static void tcp_send(struct pp_machine *m, struct pp_machine_message *message)
+{
+    const struct pp_tcp_ends ends = pp_tcp_ends(m, message);
     const struct pp_frame frame = {.kind = PP_FRAME_DATA,
-                                   .worker = source,
+                                   .worker = ends.source,
                                    .id = (int32_t)(message - m->messages),
                                    .bytes = message->bytes};
 
-    if (pp_tcp_is_here(m->tcp, source))
-        pp_tcp_send(m->tcp, pp_tcp_owner(m->tcp, dest), &frame, message->send.buffer, NULL, message);
+    if (pp_tcp_is_here(m->tcp, ends.source))
+        pp_tcp_send(m->tcp, pp_tcp_owner(m->tcp, ends.dest), &frame, message->send.buffer, NULL,
+                    message);
 }
 
 static void tcp_summed(struct pp_worker *w)
@@ -150,18 +166,20 @@ static void tcp_arrived(struct pp_worker *w, int barrier)
                              .worker = w->index,
                              .id = barrier,
                              .ps = m->arrived_ps[barrier * m->worker_count + w->index]};
-    char *copy = NULL;
 
     if (m->tcp->node == 0)
         return;
-    if (barrier == m->barrier_count - 1)
-        copy = pp_tcp_pack_figures(w, m->tcp->wants_gradients, &frame.bytes);
-    pp_tcp_send(m->tcp, 0, &frame, NULL, copy, NULL);
+    if (barrier < m->barrier_count - 1) {
+        pp_tcp_send(m->tcp, 0, &frame, NULL, NULL, NULL);
+        return;
+    }
+    char *copy = pp_tcp_pack_figures(w, m->tcp->wants_gradients, &frame.bytes);
+    pp_tcp_send_owned(m->tcp, 0, &frame, copy);
 }
 
 static void tcp_released(struct pp_machine *m, int barrier)
 {
-    const double verdict[] = {m->loss, m->grad_norm, m->grad_scale};
+    const double verdict[PP_TCP_VERDICT] = {m->loss, m->grad_norm, m->grad_scale};
     const bool is_last = barrier == m->barrier_count - 1;
     const struct pp_frame frame = {.kind = PP_FRAME_RELEASE,
                                    .id = barrier,
@@ -182,7 +200,7 @@ static void tcp_failed(struct pp_machine *m)
     if (t->node == 0)
         pp_tcp_tell_all(t, &frame, text);
     else
-        pp_tcp_send(t, 0, &frame, NULL, strdup(text), NULL);
+        pp_tcp_send_owned(t, 0, &frame, strdup(text));
 }
 
 static enum pp_status tcp_fetch(const struct pp_machine *m, struct pp_error *err)
@@ -192,9 +210,9 @@ static enum pp_status tcp_fetch(const struct pp_machine *m, struct pp_error *err
 
     if (t->node != 0 || m->steps_done == 0)
         return PP_OK;
-    atomic_store(&t->states, 0);
+    expect(t, PP_FRAME_STATE, EVERYBODY);
     pp_tcp_tell_all(t, &frame, NULL);
-    return wait_for(t, &t->states, remote_workers(t)) ? PP_OK : tell_why_not(t, err);
+    return wait_for_answers(t, t->nodes - 1) ? PP_OK : tell_why_not(t, err);
 }
 
 /* ---- clocks ---------------------------------------------------------------------------------*/
@@ -204,11 +222,12 @@ static bool ask_clock(struct pp_tcp *t, int node)
 {
     t->error_ps = INT64_MAX;
     for (int k = 0; k < PINGS; k++) {
-        const struct pp_frame ping = {.kind = PP_FRAME_PING, .id = k, .ps = pp_wall_ps()};
+        const struct pp_frame ping = {.kind = PP_FRAME_PING, .id = k};
 
-        atomic_store(&t->pongs, 0);
+        t->asked_ps = pp_wall_ps();
+        expect(t, PP_FRAME_PING, node);
         pp_tcp_send(t, node, &ping, NULL, NULL, NULL);
-        if (!wait_for(t, &t->pongs, 1))
+        if (!wait_for_answers(t, 1))
             return false;
     }
     return true;
@@ -238,7 +257,7 @@ static void run_step(struct pp_tcp *t)
 
     pp_worker_run(w);
     char *copy = pp_tcp_pack_times(w, &frame.bytes);
-    pp_tcp_send(t, 0, &frame, NULL, copy, NULL);
+    pp_tcp_send_owned(t, 0, &frame, copy);
 }
 
 static enum pp_status gone(const struct pp_tcp *t, struct pp_error *err)
@@ -280,7 +299,7 @@ static bool tcp_is_member(const struct pp_machine *m)
 
 /* ---- beginning and end ----------------------------------------------------------------------*/
 
-static struct pp_tcp *tcp_create(struct pp_machine *m)
+struct pp_tcp *pp_tcp_create(struct pp_machine *m)
 {
     struct pp_tcp *t = PP_NEW(m->arena, struct pp_tcp);
     const struct pp_meeting *meeting = &m->options.meeting;
@@ -292,6 +311,11 @@ static struct pp_tcp *tcp_create(struct pp_machine *m)
     t->links = PP_ARRAY(m->arena, struct pp_link, t->nodes);
     t->names = pp_arena_alloc(m->arena, sizeof(*t->names) * (size_t)t->nodes);
     t->posted = PP_ARRAY(m->arena, int, m->worker_count);
+    t->parts = PP_ARRAY(m->arena, int, m->worker_count);
+    t->last_post = PP_ARRAY(m->arena, int, m->worker_count);
+    t->has_ended = PP_ARRAY(m->arena, bool, m->worker_count);
+    t->has_come = PP_ARRAY(m->arena, bool, (size_t)m->p->message_count * (size_t)m->replicas + 1);
+    t->has_answered = PP_ARRAY(m->arena, atomic_bool, t->nodes);
     t->sum_start_ps = PP_ARRAY(m->arena, int64_t, m->p->collective_count + 1);
     for (int node = 0; node < t->nodes; node++)
         t->links[node].fd = -1;
@@ -361,7 +385,7 @@ static enum pp_status launch_all(struct pp_tcp *t, struct pp_error *err)
 
 static enum pp_status tcp_start(struct pp_machine *m, struct pp_error *err)
 {
-    m->tcp = tcp_create(m);
+    m->tcp = pp_tcp_create(m);
     return is_launched(m) ? launch_all(m->tcp, err) : fork_all(m->tcp, err);
 }
 

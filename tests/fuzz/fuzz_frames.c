@@ -1,0 +1,152 @@
+/* Whatever comes over a connection is done or refused with a reason: no byte outside of what the
+ * frame may touch is read or written, and what is legal by the rules has the size that they say.
+ * The first byte says who listens; then each record is a frame from one of the others, with fields
+ * near what the program has, and as many bytes behind it as the rules ask for, or nearly. */
+#include "exec/cli.h"
+#include "exec/config.h"
+#include "exec/tcp.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { FRAMES = 64, MOST_BYTES = 1 << 16 };
+
+struct record {
+    uint8_t kind, node, worker, flags;
+    int16_t id;
+    int8_t bytes, ps;
+    uint8_t fill, header;
+};
+
+static int listener; /* node of the process that reads */
+static int peers[64];
+
+static enum pp_status start(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_tcp *t = pp_tcp_create(m);
+
+    (void)err;
+    t->node = listener % t->nodes;
+    m->tcp = t;
+    for (int node = 0; node < t->nodes; node++) {
+        int pair[2];
+
+        if (node == t->node)
+            continue;
+        FUZZ_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
+        t->links[node].fd = pair[0];
+        peers[node] = pair[1];
+    }
+    t->wake_fd = peers[t->node == 0];
+    return PP_OK;
+}
+
+static void stop(struct pp_machine *m)
+{
+    struct pp_tcp *t = m->tcp;
+
+    for (int node = 0; t && node < t->nodes; node++) {
+        if (node == t->node)
+            continue;
+        close(t->links[node].fd);
+        close(peers[node]);
+        free(t->links[node].owned);
+        for (struct pp_frame_out *next, *out = t->links[node].first; out; out = next) {
+            next = out->next;
+            free(out->owned);
+            free(out);
+        }
+    }
+}
+
+static struct pp_frame frame_of(const struct pp_tcp *t, const struct record *r)
+{
+    static const int64_t TIMES[] = {INT64_MIN, INT64_MAX, -((int64_t)1 << 61), (int64_t)1 << 62};
+    const struct pp_frame frame = {
+        .kind = r->kind % (PP_FRAME_KINDS + 1),
+        .worker = r->worker == 255 ? -1 : r->worker % (t->m->worker_count + 1),
+        .id = r->id,
+        .flags = r->flags,
+        .ps = r->ps < -124 ? TIMES[r->ps + 128] : r->ps,
+        .header = {.kind = r->header, .step = r->id},
+    };
+    return frame;
+}
+
+/* As many as the rules ask for where they can be asked, and some more or less. */
+static uint64_t bytes_of(const struct pp_tcp *t, int node, const struct pp_frame *frame, int8_t more)
+{
+    const uint64_t wanted = pp_tcp_is_placed(t, node, frame) ? pp_tcp_bytes(t, frame) : 0;
+
+    return wanted + (uint64_t)(int64_t)more;
+}
+
+static void feed(struct pp_tcp *t, const struct record *r)
+{
+    static char payload[MOST_BYTES];
+    const int node = r->node % t->nodes;
+    struct pp_frame frame = frame_of(t, r);
+
+    if (node == t->node || t->links[node].is_closed)
+        return;
+    frame.bytes = bytes_of(t, node, &frame, r->bytes);
+    const size_t behind = frame.bytes < sizeof(payload) ? (size_t)frame.bytes : sizeof(payload);
+    memset(payload, r->fill, behind);
+    if (write(peers[node], &frame, sizeof(frame)) < 0 || write(peers[node], payload, behind) < 0)
+        return;
+    const bool is_open = pp_tcp_read(t, node);
+    FUZZ_CHECK(is_open == !t->links[node].is_closed);
+    FUZZ_CHECK(is_open || (t->m->has_failed && strlen(t->m->error.message) > 0));
+}
+
+/* The same machine as a run has, in memory of its own. */
+static void resolve(struct pp_arena *arena, struct pp_training *training)
+{
+    static const char *argv[] = {"pipeexec", "--np",     "2",      "--schedule", "zbv",
+                                 "--layers", "4",        "--hidden", "8",        "--heads",
+                                 "2",        "--seq",    "4",      "--mbs",      "1",
+                                 "--dp",     "2",        "--steps", "2"};
+    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
+    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    struct pp_exec_config *config = PP_NEW(arena, struct pp_exec_config);
+    struct pp_exec_plan *plan = PP_NEW(arena, struct pp_exec_plan);
+    struct pp_error err = {0};
+
+    FUZZ_CHECK(pp_options_parse(arena, &pp_exec_cli, sizeof(argv) / sizeof(*argv),
+                                (char **)(uintptr_t)argv, parsed, &err) == PP_OK);
+    *request = (struct pp_request){.cli = &pp_exec_cli, .flags = parsed};
+    FUZZ_CHECK(pp_exec_resolve(arena, request, NULL, config, &err) == PP_OK);
+    const struct pp_subject subject = {.schedule = pp_schedule_find("zbv")};
+    FUZZ_CHECK(pp_exec_plan_make(arena, request, config, subject, plan, &err) == PP_OK);
+    *training = pp_exec_training(request, config, plan);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct pp_training training;
+    struct pp_arena *arena = pp_arena_create();
+    struct pp_transport transport = pp_transport_tcp;
+    struct pp_machine *m;
+    struct pp_error err = {0};
+
+    if (!training.machine.program)
+        resolve(pp_arena_create(), &training);
+    transport.start = start;
+    transport.stop = stop;
+    transport.check = NULL;
+    struct pp_machine_options options = training.machine;
+    options.transport = &transport;
+    listener = size > 0 ? data[0] : 0;
+    FUZZ_CHECK(pp_machine_create(arena, &options, &m, &err) == PP_OK);
+    for (size_t at = 1, k = 0; at + sizeof(struct record) <= size && k < FRAMES && !m->has_failed;
+         at += sizeof(struct record), k++) {
+        struct record record;
+        memcpy(&record, data + at, sizeof(record));
+        feed(m->tcp, &record);
+    }
+    pp_machine_destroy(m);
+    pp_arena_destroy(arena);
+    return 0;
+}
