@@ -169,6 +169,7 @@ struct pp_machine {
     atomic_uint running; /* workers that still walk their lists */
     int started;         /* workers */
     bool is_over;
+    struct pp_error gone; /* what was seen of it; set before: */
     atomic_bool are_gone; /* the processes of the workers */
     pthread_t watchdog;
     atomic_uint is_watched;
@@ -267,10 +268,11 @@ void pp_processes_reap(struct pp_machine *m);
  * got on for options.timeout_s, and that after an error all come to an end. */
 enum pp_status pp_watchdog_start(struct pp_machine *m, struct pp_error *err);
 void pp_watchdog_stop(struct pp_machine *m); /* also where it has not been started */
-/* stall.c, all appended to *err: where a worker is; who waits for what from whom; all of a standstill
- * (sets *err) */
+/* stall.c, all appended to *err: where a worker is; who waits for what from whom, but for one that
+ * is dead (NULL = none); all of a standstill (sets *err) */
 void pp_stall_place(const struct pp_worker *w, struct pp_error *err);
-void pp_stall_waiters(const struct pp_machine *m, struct pp_error *err);
+void pp_stall_waiters(const struct pp_machine *m, const struct pp_worker *dead,
+                      struct pp_error *err);
 void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_error *err);
 
 /* machine_run.c: one worker's list */

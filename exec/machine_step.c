@@ -20,6 +20,9 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     m->step = step;
     m->begin_ps = begin_ps;
     memset(m->squares, 0, sizeof(double) * (size_t)(m->options.stages[0]->net->layers + 2));
+    for (int k = 0; k < m->worker_count; k++) /* nobody is where it was at the end of the last one */
+        atomic_store_explicit(&m->workers[k].at, m->p->begin[m->workers[k].rank],
+                              memory_order_relaxed);
     pp_messages_begin(m);
     pp_sums_begin(m);
     m->backend->begin(m->device);
@@ -86,19 +89,33 @@ static void sum_up(const struct pp_machine *m, double wall_s, struct pp_step_res
     }
 }
 
+/* Whoever was first to report may have been killed before it had said what: then what was seen from
+ * outside counts. Without workers there is no step, whatever figures are there. */
+static bool has_failed(const struct pp_machine *m)
+{
+    return m->has_failed || m->are_gone;
+}
+
+static enum pp_status failure(const struct pp_machine *m, struct pp_error *err)
+{
+    const struct pp_error *first = m->has_failed ? &m->error : &m->gone;
+
+    return pp_error_set(err, first->status, "%s", first->message);
+}
+
 enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text, int step,
                                struct pp_step_result *result, struct pp_error *err)
 {
     const int64_t before_ps = pp_wall_ps();
 
-    if (m->has_failed)
-        return pp_error_set(err, m->error.status, "%s", m->error.message);
+    if (has_failed(m))
+        return failure(m, err);
     begin_step(m, text, step);
     pp_workers_run(m);
-    if (!m->has_failed && m->backend->finish(m->device, err) != PP_OK)
+    if (!has_failed(m) && m->backend->finish(m->device, err) != PP_OK)
         pp_machine_fail(m, err); /* unless what ran has failed first and says why */
-    if (m->has_failed)
-        return pp_error_set(err, m->error.status, "%s", m->error.message);
+    if (has_failed(m))
+        return failure(m, err);
     if (m->backend->is_immediate)
         end_step(m);
     else

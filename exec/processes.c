@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { LOOK_US = 1000, GRACE_LOOKS = 2000 };
+
 /* Ctrl-C reaches all processes of the terminal; only the first one answers, and takes the others
  * with it. */
 static void begin_child(struct pp_worker *w, pid_t parent, void (*run)(struct pp_worker *))
@@ -37,7 +39,7 @@ enum pp_status pp_processes_start(struct pp_machine *m, void (*run)(struct pp_wo
     return PP_OK;
 }
 
-void pp_processes_reap(struct pp_machine *m)
+static void reap(struct pp_machine *m)
 {
     for (int k = 0; k < m->started; k++)
         while (waitpid(m->workers[k].process, NULL, 0) < 0 && errno == EINTR) {
@@ -45,22 +47,50 @@ void pp_processes_reap(struct pp_machine *m)
     m->started = 0;
 }
 
+static bool have_ended(const struct pp_machine *m)
+{
+    for (int k = 0; k < m->started; k++) {
+        siginfo_t info = {0};
+
+        if (waitid(P_PID, (id_t)m->workers[k].process, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whoever does not end by itself, stopped for instance, is ended. */
+void pp_processes_reap(struct pp_machine *m)
+{
+    for (int look = 0; look < GRACE_LOOKS && !have_ended(m); look++)
+        usleep(LOOK_US);
+    pp_processes_kill(m);
+}
+
 void pp_processes_kill(struct pp_machine *m)
 {
     for (int k = 0; k < m->started; k++)
         kill(m->workers[k].process, SIGKILL);
-    pp_processes_reap(m);
+    reap(m);
 }
 
+/* One that a signal has ended, else one that has ended by itself, as those do that others leave. */
 static const struct pp_worker *dead_worker(const struct pp_machine *m, siginfo_t *info)
 {
-    *info = (siginfo_t){0};
-    if (waitid(P_ALL, 0, info, WEXITED | WNOHANG | WNOWAIT) != 0)
-        return NULL;
-    for (int k = 0; k < m->started; k++)
-        if (info->si_pid == m->workers[k].process)
-            return &m->workers[k];
-    return NULL;
+    const struct pp_worker *dead = NULL;
+
+    for (int k = 0; k < m->started; k++) {
+        siginfo_t seen = {0};
+
+        if (waitid(P_PID, (id_t)m->workers[k].process, &seen, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+            seen.si_pid == 0 || (dead && seen.si_code == CLD_EXITED))
+            continue;
+        dead = &m->workers[k];
+        *info = seen;
+        if (seen.si_code != CLD_EXITED)
+            break;
+    }
+    return dead;
 }
 
 enum pp_status pp_processes_check(struct pp_machine *m, struct pp_error *err)
@@ -79,7 +109,7 @@ enum pp_status pp_processes_check(struct pp_machine *m, struct pp_error *err)
     else
         pp_error_append(err, "was ended by signal %d (%s)", info.si_status,
                         strsignal(info.si_status));
-    pp_stall_waiters(m, err);
+    pp_stall_waiters(m, w, err);
     return PP_EFAIL;
 }
 

@@ -1,4 +1,5 @@
-/* Who does what, in words: the schedule is static, so whoever waits is known, and for whom. */
+/* Who does what, in words: the schedule is static, so whoever waits is known, and for whom. Workers
+ * go on meanwhile: where one is is read once for all that is said of it. */
 #include "exec/machine_parts.h"
 
 #include <stdio.h>
@@ -10,9 +11,9 @@ static int at_of(const struct pp_worker *w)
     return atomic_load_explicit(&w->at, memory_order_relaxed);
 }
 
-static bool is_done(const struct pp_worker *w)
+static bool is_done(const struct pp_worker *w, int at)
 {
-    return at_of(w) >= w->machine->p->begin[w->rank + 1];
+    return at >= w->machine->p->begin[w->rank + 1];
 }
 
 static void print_op(const struct pp_program *p, int i, char text[static PP_OP_TEXT_BYTES])
@@ -30,10 +31,10 @@ static void name_worker(const struct pp_worker *w, struct pp_error *err)
 }
 
 /* "rank 1 at op 12 of 40, 1F3, after 1RECV_F3" */
-void pp_stall_place(const struct pp_worker *w, struct pp_error *err)
+static void tell_place(const struct pp_worker *w, int at, struct pp_error *err)
 {
     const struct pp_program *p = w->machine->p;
-    const int first = p->begin[w->rank], count = p->begin[w->rank + 1] - first, at = at_of(w);
+    const int first = p->begin[w->rank], count = p->begin[w->rank + 1] - first;
     char text[PP_OP_TEXT_BYTES];
 
     name_worker(w, err);
@@ -49,6 +50,11 @@ void pp_stall_place(const struct pp_worker *w, struct pp_error *err)
         print_op(p, at - 1, text);
         pp_error_append(err, "%s %s", at < first + count ? ", after" : " behind its last op,", text);
     }
+}
+
+void pp_stall_place(const struct pp_worker *w, struct pp_error *err)
+{
+    tell_place(w, at_of(w), err);
 }
 
 /* ---- for what -------------------------------------------------------------------------------*/
@@ -112,18 +118,18 @@ static int barriers_before(const struct pp_program *p, int rank, int i)
     return count;
 }
 
-static bool is_waiting(const struct pp_worker *w)
+static bool is_waiting(const struct pp_worker *w, int at)
 {
-    const int at = at_of(w), kind = is_done(w) || at < 0 ? PP_F : w->machine->p->kind[at];
+    const struct pp_program *p = w->machine->p;
+    const int kind = is_done(w, at) || at < p->begin[w->rank] ? PP_F : p->kind[at];
 
     return kind == PP_WAIT || kind == PP_BAR;
 }
 
 /* What it waits for, and for whom: NULL = nobody. */
-static const struct pp_worker *tell_wait(const struct pp_worker *w, struct pp_error *err)
+static const struct pp_worker *tell_wait(const struct pp_worker *w, int at, struct pp_error *err)
 {
     const struct pp_program *p = w->machine->p;
-    const int at = at_of(w);
 
     if (p->kind[at] == PP_BAR)
         return tell_barrier(w, barriers_before(p, w->rank, at), err);
@@ -132,17 +138,19 @@ static const struct pp_worker *tell_wait(const struct pp_worker *w, struct pp_er
                                                 : tell_message(w, target, err);
 }
 
-void pp_stall_waiters(const struct pp_machine *m, struct pp_error *err)
+void pp_stall_waiters(const struct pp_machine *m, const struct pp_worker *dead,
+                      struct pp_error *err)
 {
     for (int k = 0, told = 0; k < m->worker_count && told < TOLD; k++) {
         const struct pp_worker *w = &m->workers[k];
+        const int at = at_of(w);
 
-        if (!is_waiting(w))
+        if (w == dead || !is_waiting(w, at))
             continue;
         pp_error_append(err, "\n  ");
-        pp_stall_place(w, err);
+        tell_place(w, at, err);
         pp_error_append(err, ": ");
-        const struct pp_worker *peer = tell_wait(w, err);
+        const struct pp_worker *peer = tell_wait(w, at, err);
         told++;
         if (!peer)
             continue;
@@ -158,12 +166,13 @@ void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_erro
                  idle_s);
     for (int k = 0, told = 0; k < m->worker_count && told < TOLD; k++) {
         const struct pp_worker *w = &m->workers[k];
+        const int at = at_of(w);
 
-        if (is_waiting(w) || is_done(w))
+        if (is_waiting(w, at) || is_done(w, at))
             continue;
         pp_error_append(err, "\n  stuck: ");
-        pp_stall_place(w, err);
+        tell_place(w, at, err);
         told++;
     }
-    pp_stall_waiters(m, err);
+    pp_stall_waiters(m, NULL, err);
 }

@@ -49,7 +49,7 @@ struct pp_transport {
     /* Start all workers: each runs pp_worker_serve. PP_EFAIL when the system gives no more. */
     enum pp_status (*start)(struct pp_machine *machine, struct pp_error *err);
     /* Where workers are processes, else NULL. check, every few milliseconds: PP_EFAIL says which one
-     * has died, and that it was the first; all others have been killed then. kill: all of them. */
+     * has died, of several one that a signal has ended; all others have been killed then. kill: all of them. */
     enum pp_status (*check)(struct pp_machine *machine, struct pp_error *err);
     void (*kill)(struct pp_machine *machine);
     /* They have been told to end: wait until they have. Also after a start that failed. */

@@ -402,10 +402,11 @@ static enum pp_status tcp_check(struct pp_machine *m, struct pp_error *err)
     if (t->node > 0)
         return gone(t, err);
     pp_error_set(err, PP_EFAIL, "step %d: ", m->step + 1);
-    pp_stall_place(&m->workers[closed - 1 - t->first_owner], err);
+    const struct pp_worker *dead = &m->workers[closed - 1 - t->first_owner];
+    pp_stall_place(dead, err);
     pp_error_append(err, " is gone: the connection to its process at %s was closed",
                     t->names[closed - 1]);
-    pp_stall_waiters(m, err);
+    pp_stall_waiters(m, dead, err);
     if (!is_launched(m))
         pp_processes_kill(m);
     return PP_EFAIL;

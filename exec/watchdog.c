@@ -30,6 +30,7 @@ static int64_t count_moves(const struct pp_machine *m)
 /* Whoever is gone does not count down. */
 static void end_all(struct pp_machine *m, const struct pp_error *err)
 {
+    m->gone = *err;
     pp_machine_fail(m, err);
     m->are_gone = true;
     pp_futex_wake(&m->running);

@@ -1,8 +1,10 @@
 /* Where workers run changes nothing that they compute; and whoever dies, hangs or stops is named,
  * while all others come to an end. */
+#include "exec/machine_parts.h"
 #include "tests/exec/train.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -151,6 +153,9 @@ static void check_killed(const struct pp_transport *transport, int rank, int rep
     cr_assert(strstr(err.message, place) == err.message &&
                   strstr(err.message, "was ended by signal 9"),
               "%s: %s", fault, err.message);
+    cr_assert_null(strstr(err.message, pp_arena_printf(arena, "\n  rank %d of replica %d ", rank,
+                                                       replica)),
+                   "the dead wait for nobody: %s", err.message);
     check_no_children(fault);
 }
 
@@ -209,6 +214,81 @@ Test(transports, a_dropped_connection_is_named, .timeout = 60)
     check_no_children("drop");
     cr_assert_eq(run_with(arena, &pp_transport_shm, "drop rank:1 op:6 step:2", 20, &err), PP_OK,
                  "nothing to drop: %s", err.message);
+}
+
+static struct pp_machine *machine_of(struct pp_arena *arena, const struct pp_transport *transport,
+                                     const char *fault, struct exec_run *run)
+{
+    const struct exec_case c = {.schedule = "1f1b",
+                                .shape = {.ranks = 4, .micro_batches = 4},
+                                .replicas = 1,
+                                .mbs = 1,
+                                .steps = 2,
+                                .transport = transport};
+    struct pp_machine *m = NULL;
+    struct pp_error err = {0};
+
+    cr_assert_eq(exec_run_make(arena, &c, run, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_inject_parse(fault, 0, &run->training.machine.inject, &err), PP_OK);
+    cr_assert_eq(pp_machine_create(arena, &run->training.machine, &m, &err), PP_OK, "%s",
+                 err.message);
+    return m;
+}
+
+/* Killed while it said that something had failed: nobody else may report, and no step is done. */
+Test(transports, a_rank_that_dies_while_it_reports_ends_the_step, .timeout = 60)
+{
+    for (int t = 0; t < PROCESSES_COUNT; t++) {
+        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        struct pp_step_result result;
+        struct pp_error err = {0};
+        struct exec_run run;
+        struct pp_machine *m = machine_of(arena, PROCESSES[t], "kill rank:1 op:3", &run);
+
+        atomic_flag_test_and_set(&m->is_reported);
+        for (int step = 0; step < 2; step++) {
+            cr_assert_eq(pp_machine_step(m, &run.training.text, step, &result, &err), PP_EFAIL);
+            cr_assert(strstr(err.message, "was ended by signal 9"), "%s", err.message);
+        }
+        pp_machine_destroy(m);
+        check_no_children("dies while it reports");
+    }
+}
+
+Test(transports, a_stopped_process_does_not_keep_the_others, .timeout = 60)
+{
+    for (int t = 0; t < PROCESSES_COUNT; t++) {
+        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        struct exec_run run;
+        struct pp_machine *m = machine_of(arena, PROCESSES[t], "", &run);
+
+        cr_assert_eq(kill(m->workers[1].process, SIGSTOP), 0);
+        pp_machine_destroy(m);
+        check_no_children("stopped");
+    }
+}
+
+/* Wherever workers are said to be: also behind the end, and before the first op. */
+Test(transports, a_standstill_is_told_of_any_places)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_run run;
+    struct pp_machine *m = machine_of(arena, &pp_transport_local, "", &run);
+    const int *begin = m->p->begin;
+
+    for (int at = 0; at <= begin[m->p->ranks]; at++) {
+        struct pp_error err = {0};
+
+        for (int k = 0; k < m->worker_count; k++)
+            atomic_store(&m->workers[k].at, at <= begin[k + 1] ? at : begin[k + 1]);
+        pp_stall_describe(m, 1, &err);
+        for (int k = 0; k < m->worker_count; k++)
+            cr_assert_eq(at < begin[k],
+                         strstr(err.message, pp_arena_printf(arena, "stuck: rank %d before", k)) !=
+                             NULL,
+                         "at %d: %s", at, err.message);
+    }
+    pp_machine_destroy(m);
 }
 
 Test(transports, faults_are_read_or_refused)
