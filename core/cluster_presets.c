@@ -1,7 +1,6 @@
 #include "core/cluster.h"
 
-/* Device numbers are dense peaks of the data sheets; memory is what the driver reports as total
- * (B300, GB200, GB300: the capacity of the data sheet).
+/* Device numbers are dense peaks of the data sheets; memory is what the driver reports as total.
  * gemm_eta, memory_eta, attention_eta and launch_s are fitted on published runs, alike for a
  * generation; links and other_bytes: docs/costs.md, "Constants". */
 
@@ -136,7 +135,7 @@
     .has_bf16 = true, .multiprocessors = 148,                                                      \
     .memory_bytes = 275040 * MIB, .memory_bytes_per_s = 8000 * GIGA,                               \
     .launch_s = 3.5 * MICRO, .gemm_eta = 0.69, .memory_eta = 0.803, .attention_eta = 0.55,         \
-    .source = "NVIDIA DGX B300 data sheet: 2.25 PFLOP/s bf16 dense, 288 GB, 8 TB/s per GPU"        \
+    .source = "NVIDIA DGX B300 data sheet: 2.25 PFLOP/s bf16 dense, 8 TB/s per GPU"        \
 }
 #define DEVICE_GB200 {                                                                             \
     .name = "gb200", .title = "GB200 186GB", .dtype = "bf16",                                      \
@@ -147,7 +146,7 @@
     .has_bf16 = true, .multiprocessors = 152,                                                      \
     .memory_bytes = 189471 * MIB, .memory_bytes_per_s = 8000 * GIGA,                               \
     .launch_s = 3.5 * MICRO, .gemm_eta = 0.58, .memory_eta = 0.803, .attention_eta = 0.40,         \
-    .source = "NVIDIA GB200 NVL72 data sheet: 180 PFLOP/s bf16 dense, 13.4 TB, 576 TB/s of 72"     \
+    .source = "NVIDIA GB200 NVL72 data sheet: 180 PFLOP/s bf16 dense, 576 TB/s of 72"     \
 }
 #define DEVICE_GB300 {                                                                             \
     .name = "gb300", .title = "GB300 288GB", .dtype = "bf16",                                      \
@@ -158,7 +157,7 @@
     .has_bf16 = true, .multiprocessors = 152,                                                      \
     .memory_bytes = 284208 * MIB, .memory_bytes_per_s = 8000 * GIGA,                               \
     .launch_s = 3.5 * MICRO, .gemm_eta = 0.69, .memory_eta = 0.803, .attention_eta = 0.55,         \
-    .source = "NVIDIA GB300 NVL72 data sheet: 180 PFLOP/s bf16 dense, 288 GB, 8 TB/s per GPU"      \
+    .source = "NVIDIA GB300 NVL72 data sheet: 180 PFLOP/s bf16 dense, 8 TB/s per GPU"      \
 }
 
 const struct pp_device pp_device_presets[] = {
