@@ -296,13 +296,30 @@ static struct pp_cost collective(struct pp_collective_time time, double bytes)
                             .bytes = bytes};
 }
 
-/* The widest matrix of a block: up of the MLP, or queries, keys and values together. */
+/* The widest matrix of attention: queries, keys and values together; of latent attention that of
+ * the queries, or of keys and values, from narrow to wide. */
+static double widest_of_attention(const struct pp_model *m)
+{
+    const struct pp_latent *l = &m->latent;
+    const double keys = m->head_dim - l->rope_dim;
+
+    if (l->kv_rank == 0)
+        return m->hidden * (m->heads + 2.0 * m->kv_heads) * m->head_dim;
+    const double queries = (l->q_rank > 0 ? l->q_rank : m->hidden) * (double)m->head_dim,
+                 wide = fmax(queries, l->kv_rank * (keys + l->value_dim));
+    return m->heads * fmax(wide, (double)l->value_dim * m->hidden);
+}
+
+/* The widest of a block on one device: of attention, up of the MLP, or of one expert. */
 static double widest_params(const struct pp_cost_inputs *in)
 {
     const struct pp_model *m = in->model;
-    const double heads = m->heads + 2.0 * m->kv_heads;
+    const struct pp_experts *e = &m->experts;
+    const bool has_dense = m->layers > pp_model_moe_blocks(m, 0, m->layers);
+    const double whole = fmax(has_dense ? m->ffn : 0, e->shared_ffn) * m->hidden,
+                 expert = (double)e->ffn * m->hidden / pp_layout_etp(&in->layout);
 
-    return m->hidden * fmax(m->ffn, heads * m->head_dim) / in->layout.tp;
+    return fmax(fmax(widest_of_attention(m), whole) / in->layout.tp, expert);
 }
 
 static double gone_frac(const struct units *u)
