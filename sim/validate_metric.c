@@ -124,11 +124,10 @@ double pp_measure_memory_bytes(const struct pp_measurement *row, const struct pp
     const double tensors = m->params_bytes + m->grads_bytes + m->optimizer_bytes +
                            m->activations_bytes + m->buffers_bytes;
     const double capacity = result->config.cluster.device.memory_bytes;
-    const double bytes[] = {
-        [PP_MEASURE_DEVICE] = fmax(m->peak_bytes, fmin(capacity, m->peak_bytes + m->cached_bytes)),
-        [PP_MEASURE_RESERVED] =
-            tensors * (1 + result->config.framework->fragment_frac) + m->cached_bytes,
-        [PP_MEASURE_TENSORS] = tensors};
+    const double all = fmax(m->peak_bytes, fmin(capacity, m->peak_bytes + m->cached_bytes));
+    const double bytes[] = {[PP_MEASURE_DEVICE] = all,
+                            [PP_MEASURE_RESERVED] = all - result->costs->other_bytes,
+                            [PP_MEASURE_TENSORS] = tensors};
 
     return bytes[pp_measure_memory_of(row)];
 }
