@@ -109,7 +109,7 @@ static void fill(struct pp_arena *arena, const char *name, const struct pp_csv_r
             : pp_measure_printable(arena, pp_arena_printf(arena, "%s:%d", name, fields->line));
     row->family = *row->cell[PP_COL_FAMILY] ? row->cell[PP_COL_FAMILY] : "none";
     row->is_out_of_memory = !strcasecmp(row->cell[PP_COL_OUTCOME], "oom");
-    row->is_computed = pp_measure_matches(row->cell[PP_COL_NOTE], "analytic in the paper");
+    row->is_computed = !strcasecmp(row->cell[PP_COL_OUTCOME], "computed");
     row->is_complete = !strcasecmp(row->cell[PP_COL_COMPLETENESS], "full");
     if (fields->count != header->count)
         row->defect = pp_arena_printf(arena, "the line has %d fields, the header %d", fields->count,

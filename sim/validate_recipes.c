@@ -9,10 +9,11 @@
 #define PAX_5B "Paxml's policy for GPT5B is SAVE_DOT_WITH_NO_BATCH_DIM"
 
 #define FUSED                                                                                      \
-    "cutedsl_fused_grouped_mlp and cuda_graph_impl full_iteration, since its release 0.5.1 (NeMo " \
-    "26.06)"
-#define OVERLAP  "moe_a2a_overlap: exchanges run beside another micro-batch"
-#define ALLTOALL "moe_token_dispatcher_type alltoall"
+    "cutedsl_fused_grouped_mlp and cuda_graph_impl full_iteration, in Megatron-Bridge's recipes "  \
+    "of mxfp8 since its release 0.5.1 (NeMo 26.06)"
+#define OVERLAP                                                                                    \
+    "moe_a2a_overlap of Megatron-Bridge's recipe: exchanges run beside another micro-batch"
+#define ALLTOALL "moe_token_dispatcher_type alltoall of Megatron-Bridge's recipe"
 #define ANY      PP_MEASURE_COLUMNS
 
 /* First match wins for each option, where its own cell is empty. */
@@ -22,12 +23,10 @@ static const struct recipe {
     enum pp_measure_column unless; /* this cell says something; PP_MEASURE_COLUMNS: none does */
     const char *option, *value, *reason;
 } RECIPES[] = {
-    {"megatron-bridge*(26.06.01", "gpt oss",  "*",     "mxfp8", ANY, "framework",   "nemo",   "its fused experts had regressed (release notes of 0.5.1)"},
-    {"megatron-bridge*(26.06",    "*",        "^gb",   "mxfp8", ANY, "framework",   "bridge", FUSED},
-    {"megatron-bridge*(26.06",    "qwen3",    "=b300", "mxfp8", ANY, "framework",   "bridge", FUSED},
-    {"megatron-bridge*(26.08",    "*",        "^gb",   "mxfp8", ANY, "framework",   "bridge", FUSED},
-    {"megatron-bridge*(26.06",    "deepseek", "^gb",   "mxfp8", ANY, "ep-overlap",  "100%",   OVERLAP},
-    {"megatron-bridge*(26.08",    "deepseek", "^gb",   "mxfp8", ANY, "ep-overlap",  "100%",   OVERLAP},
+    {"megatron-bridge*(26.06", "*",        "*", "mxfp8", ANY, "framework",  "bridge", FUSED},
+    {"megatron-bridge*(26.08", "*",        "*", "mxfp8", ANY, "framework",  "bridge", FUSED},
+    {"megatron-bridge*(26.06", "deepseek", "*", "mxfp8", ANY, "ep-overlap", "100%",   OVERLAP},
+    {"megatron-bridge*(26.08", "deepseek", "*", "mxfp8", ANY, "ep-overlap", "100%",   OVERLAP},
     {"megatron-bridge*(26.04.01", "deepseek", "=b200", "mxfp8", ANY, "ep-overlap",  "100%",   OVERLAP},
     {"megatron-bridge", "qwen3_235b",    "=h100", "*", ANY, "ep-overlap",  "100%", OVERLAP},
     {"megatron-bridge", "qwen3_235b",    "=h100", "*", ANY, "ep-dispatch", "each", ALLTOALL},

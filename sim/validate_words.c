@@ -120,7 +120,6 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SOURCE, "dgxc",                      "framework", "nemo", "DGX Cloud recipes are NeMo's"},
     {PP_COL_SOURCE, "mlperf*nvidia",             "framework", "nemo", "NVIDIA's entries to MLPerf are NeMo's"},
     {PP_COL_YEAR,   "<2022",                     "framework", "megatron-v2", "Megatron-LM before its third version"},
-    {PP_COL_SOURCE, "atc 2024 artifact",         "framework", "megatron-2023", "its Megatron-LM is of 2023"},
     {PP_COL_YEAR,   "<2024",                     "framework", "megatron-2023", "Megatron-LM before its SwiGLU became one kernel"},
     {PP_COL_SOURCE, "*",                         "framework", "megatron", NULL},
 
