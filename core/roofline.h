@@ -34,12 +34,13 @@ enum pp_again {
     PP_AGAIN_MLP = 16    /* dense MLPs */
 };
 extern const struct pp_again_name {
-    const char *name; /* as Megatron-Core calls it */
+    const char *name; /* as Megatron-Core calls it, but for "act", which is not of experts alone;
+                       * the first of a module is printed */
     enum pp_again module;
 } pp_again_names[]; /* terminated by NULL */
 /* "core_attn+layernorm"; PP_EINVAL with the names that there are. */
 enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error *err);
-/* The same text; "" for 0. */
+/* The text of it, first names in their order; "" for 0. */
 const char *pp_again_print(struct pp_arena *arena, unsigned again);
 
 /* Where embedding and head stand: LAST, in the first and the last stage on top of an even share of

@@ -28,6 +28,17 @@ struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_lay
 /* Forward and backward of one layer on one device, recomputation included where every block has it.
  */
 double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
+/* A layer in one pass with its exchanges, of which tp_s, cp_s and ep_s show: seconds before they
+ * are rounded, to be summed over the layers of a stage. */
+struct pp_layer_sum {
+    double s, tp_s, cp_s, ep_s, flops, bytes;
+    double launches;
+};
+struct pp_layer_sum pp_roofline_layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                          struct pp_work work, enum pp_pass pass);
+/* What recomputation does again of a block; nothing without. */
+struct pp_layer_sum pp_roofline_again_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                          struct pp_work work);
 /* What the recomputation of a whole layer does again: its forward, or as much of it as its backward
  * needs (framework's stops_recompute). */
 struct pp_compute pp_roofline_whole_again(const struct pp_cost_inputs *in, enum pp_layer_kind kind,

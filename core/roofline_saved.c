@@ -22,6 +22,7 @@ struct sizes {
     double latent;             /* narrow vectors of latent attention, before their norms */
     double normed;             /* and behind */
     double routed;             /* copies of hidden vectors that experts work on */
+    double fused;              /* of ffn: behind an activation that is no kernel of its own */
     int fan;                   /* matrices into the activation function */
 };
 
@@ -33,6 +34,7 @@ static void set_experts(const struct pp_cost_inputs *in, struct sizes *z)
 
     z->ffn = copies * e->ffn + e->shared_ffn;
     z->routed = copies * pp_layout_etp(&in->layout) * z->h;
+    z->fused = pp_roofline_has_fused_experts(in) ? copies * e->ffn : 0;
 }
 
 static void set_latent(const struct pp_model *m, struct sizes *z)
@@ -100,14 +102,16 @@ static struct widths saved_widths(const struct pp_cost_inputs *in, const struct 
     /* inputs of matrices: of qkv; of the MLP, which a router needs in 16 bits */
     const double attention = again_if(again, PP_AGAIN_NORM, z->h),
                  feed_forward = again_if(again, PP_AGAIN_NORM, z->h),
-                 narrow = again_if(again, wide, z->normed), last = again_if(again, act, z->ffn);
+                 narrow = again_if(again, wide, z->normed),
+                 last = z->fused + again_if(again, act, z->ffn - z->fused);
     struct widths w = {
         .whole = 2 * z->h /* inputs of two norms */
                  + z->latent,
-        .cut = again_if(again, wide, z->q + 2 * z->kv)    /* queries, keys, values */
-               + z->out                                   /* of attention */
-               + again_if(again, mlp, z->fan * z->ffn)    /* of the activation function */
-               + again_if(again, act, is_apart * z->ffn), /* silu(gate), multiplied apart */
+        .cut = again_if(again, wide, z->q + 2 * z->kv) /* queries, keys, values */
+               + z->out                                /* of attention */
+               + again_if(again, mlp, z->fan * z->ffn) /* of the activation function */
+               + again_if(again, act, is_apart * (z->ffn - z->fused)), /* silu(gate), multiplied
+                                                                        * apart */
         .whole_byte = pp_roofline_has_dropout(in) ? 2 * z->h : 0,
     };
 

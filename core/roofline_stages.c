@@ -1,153 +1,33 @@
-/* Compute of stages: layers, what is recomputed of them, and the host that launches their kernels.
- */
+/* Compute of stages: their layers together, and the host that launches their kernels. */
 #include "core/roofline_parts.h"
 #include "core/units.h"
 
 #include <math.h>
 
-/* Seconds before they are rounded, to be summed over the layers of a stage. */
-struct sum {
-    double s, tp_s, cp_s, ep_s, flops, bytes;
-    double launches;
-};
-
-/* Flops of the attention products of one block, counted in full, all devices of the rank. */
-static double attention_flops(const struct pp_cost_inputs *in)
+/* What the host needs to launch the kernels of a pass. */
+static double host_s(const struct pp_cost_inputs *in, const struct pp_layer_sum *pass)
 {
-    const struct pp_layout *l = &in->layout;
+    const bool is_graph = pp_roofline_has_fused_experts(in); /* that launches them all */
 
-    return 4.0 * l->mbs * l->seq * l->seq / in->splits * pp_model_attention_width(in->model);
+    return is_graph ? 0 : pass->launches * pp_roofline_framework(in)->kernel_gap_s;
 }
 
-static bool has_attention(enum pp_layer_kind kind)
+/* What the device needs while the host is ahead of it: a part of the launches shows even then. */
+static double device_s(const struct pp_cost_inputs *in, const struct pp_layer_sum *pass)
 {
-    return kind != PP_LAYER_EMBEDDING && kind != PP_LAYER_HEAD;
+    return pass->s + pp_roofline_framework(in)->host_frac * host_s(in, pass);
 }
 
-/* Weight gradients are the part of a backward that belongs to the matrices. */
-static double layer_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                          enum pp_pass pass)
+static double with_host_s(const struct pp_cost_inputs *in, const struct pp_layer_sum *pass)
 {
-    const struct pp_layout *l = &in->layout;
-    const double forward =
-        pp_model_layer_flops(in->model, kind, l->mbs, l->seq, PP_FLOPS_MEGATRON) / in->splits;
-    const double attention = has_attention(kind) ? attention_flops(in) : 0;
-    const double by_pass[PP_PASSES] = {
-        [PP_PASS_F] = forward,
-        [PP_PASS_I] = forward + attention,
-        [PP_PASS_W] = forward - attention,
-    };
-
-    return by_pass[pass];
-}
-
-/* A pass takes as long as the host needs to launch it, or as the device does while the host is
- * ahead of it; a part of the launches shows even then. */
-static double with_host_s(const struct pp_cost_inputs *in, const struct sum *pass)
-{
-    const struct pp_framework *f = pp_roofline_framework(in);
-    const double host_s = pass->launches * f->kernel_gap_s;
-
-    if (pp_roofline_has_fused_experts(in)) /* a graph launches them all */
-        return pass->s;
-    return fmax(host_s, pass->s + f->host_frac * host_s);
-}
-
-/* Collectives of a block in one pass that the host launches. */
-static int collectives(const struct pp_cost_inputs *in, enum pp_pass pass)
-{
-    return in->layout.tp > 1 && pass != PP_PASS_W ? (in->is_tp_only ? 2 : 4) : 0;
-}
-
-/* One layer in one pass. */
-static struct sum layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                            struct pp_work work, enum pp_pass pass)
-{
-    const struct pp_compute compute = pp_roofline_layer(in, kind, work, pass);
-    const double tp_s = pp_roofline_shown_tp_s(in, kind, work, pass, compute.matrix_s);
-    const double cp_s = has_attention(kind) ? pp_roofline_cp_s(in, work, pass) : 0;
-    const double all_ep_s = pp_roofline_ep_s(in, kind, work, pass);
-    const double ep_s = all_ep_s - fmin(in->ep_overlap_frac * all_ep_s, compute.s);
-
-    return (struct sum){
-        .s = compute.s + tp_s + cp_s + ep_s,
-        .tp_s = tp_s,
-        .cp_s = cp_s,
-        .ep_s = ep_s,
-        .flops = layer_flops(in, kind, pass),
-        .bytes = compute.bytes,
-        .launches = compute.launches + collectives(in, pass),
-    };
-}
-
-/* Modules once more. Keys and values of the other context-parallel devices are not kept beside the
- * attention, and half of a block's exchanges are those of its MLP. */
-static struct sum modules_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                              struct pp_work work)
-{
-    const unsigned again = pp_roofline_again(in), others = again & ~(unsigned)PP_AGAIN_CORE;
-    const bool has_core = again & PP_AGAIN_CORE,
-               has_mlp = again & PP_AGAIN_MLP && kind == PP_LAYER_BLOCK;
-    const struct pp_compute compute = pp_roofline_modules(in, kind, work, again);
-    const double cp_s = has_core ? pp_roofline_cp_s(in, work, PP_PASS_F) : 0,
-                 all_tp_s = has_mlp ? pp_roofline_tp_s(in, kind, work, PP_PASS_F) / 2 : 0,
-                 tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, compute.matrix_s);
-
-    return (struct sum){
-        .s = compute.s + tp_s + cp_s,
-        .tp_s = tp_s,
-        .cp_s = cp_s,
-        .flops = (has_core ? attention_flops(in) : 0) +
-                 pp_roofline_modules(in, kind, work, others).flops,
-        .bytes = compute.bytes,
-        .launches = compute.launches,
-    };
-}
-
-/* What selective recomputation computes again of a block: modules, or as PyTorch does, nearly
- * everything but the attention. PyTorch keeps what was scattered (torchtitan, parallelize_llama.py)
- * and gathers again, which is half of the exchanges of a forward with sequence parallelism. */
-static struct sum selected_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                               struct pp_work work)
-{
-    if (!pp_roofline_is_per_op(in))
-        return modules_sum(in, kind, work);
-    const struct pp_compute selected = pp_roofline_selected(in, kind, work);
-    const double all_tp_s = in->is_tp_only ? 0 : pp_roofline_tp_s(in, kind, work, PP_PASS_F) / 2;
-    const double tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, selected.matrix_s);
-    return (struct sum){.s = selected.s + tp_s,
-                        .tp_s = tp_s,
-                        .flops = selected.flops,
-                        .bytes = selected.bytes,
-                        .launches = selected.launches};
-}
-
-/* A whole forward once more, or up to the last tensor that the backward needs: then without the
- * last exchange, of the output. */
-static struct sum again_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                            struct pp_work work)
-{
-    struct sum sum = layer_sum(in, kind, work, PP_PASS_F);
-    const struct pp_compute all = pp_roofline_layer(in, kind, work, PP_PASS_F),
-                            again = pp_roofline_whole_again(in, kind, work);
-    const int exchanges = collectives(in, PP_PASS_F);
-
-    if (again.launches == all.launches)
-        return sum;
-    const double end_tp_s = exchanges > 0 ? sum.tp_s / exchanges : 0;
-    sum.s -= all.s - again.s + end_tp_s;
-    sum.tp_s -= end_tp_s;
-    sum.flops -= all.flops - again.flops;
-    sum.bytes -= all.bytes - again.bytes;
-    sum.launches -= all.launches - again.launches + (exchanges > 0);
-    return sum;
+    return fmax(host_s(in, pass), device_s(in, pass));
 }
 
 /* Every kind of layer over one split, of blocks with full attention and, where the model has them,
  * those with a window: computed once, then only added up. */
 struct kinds {
-    struct sum sum[PP_LAYER_KINDS][PP_PASSES];
-    struct sum again[PP_LAYER_KINDS]; /* what R computes of a block that is recomputed */
+    struct pp_layer_sum sum[PP_LAYER_KINDS][PP_PASSES];
+    struct pp_layer_sum again[PP_LAYER_KINDS]; /* what R computes of a block that is recomputed */
 };
 struct layers {
     struct kinds full, near;
@@ -171,14 +51,10 @@ static struct kinds kinds_of(const struct pp_cost_inputs *in, struct pp_work wor
     for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
         for (int pass = 0; pass < PP_PASSES && occurs(in->model, (enum pp_layer_kind)kind); pass++)
             kinds.sum[kind][pass] =
-                layer_sum(in, (enum pp_layer_kind)kind, work, (enum pp_pass)pass);
+                pp_roofline_layer_sum(in, (enum pp_layer_kind)kind, work, (enum pp_pass)pass);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        if (!occurs(in->model, blocks[i]))
-            continue;
-        else if (in->recompute == PP_RECOMPUTE_SELECTIVE)
-            kinds.again[blocks[i]] = selected_sum(in, blocks[i], work);
-        else if (in->recompute != PP_RECOMPUTE_NONE)
-            kinds.again[blocks[i]] = again_sum(in, blocks[i], work);
+        if (occurs(in->model, blocks[i]))
+            kinds.again[blocks[i]] = pp_roofline_again_sum(in, blocks[i], work);
     return kinds;
 }
 
@@ -194,7 +70,7 @@ static struct layers layers_of(const struct pp_cost_inputs *in, int split)
     return layers;
 }
 
-static void add_layers(struct sum *sum, const struct sum *layer, double count)
+static void add_layers(struct pp_layer_sum *sum, const struct pp_layer_sum *layer, double count)
 {
     sum->s += count * layer->s;
     sum->tp_s += count * layer->tp_s;
@@ -205,12 +81,12 @@ static void add_layers(struct sum *sum, const struct sum *layer, double count)
     sum->launches += count * layer->launches;
 }
 
-static struct sum stage_sum(const struct pp_cost_inputs *in, const struct layers *layers, int stage,
-                            enum pp_pass pass)
+static struct pp_layer_sum stage_sum(const struct pp_cost_inputs *in, const struct layers *layers,
+                                     int stage, enum pp_pass pass)
 {
     const bool has_ends = in->head != PP_HEAD_IGNORED;
     const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
-    struct sum sum = {0};
+    struct pp_layer_sum sum = {0};
 
     for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
         if (has_ends || (kind != PP_LAYER_EMBEDDING && kind != PP_LAYER_HEAD)) {
@@ -248,7 +124,7 @@ double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind k
            near_frac * kind_s(in, &layers.near, kind);
 }
 
-static struct pp_cost cost_of(struct sum sum)
+static struct pp_cost cost_of(struct pp_layer_sum sum)
 {
     return (struct pp_cost){
         .ps = pp_units_ps(sum.s),
@@ -274,11 +150,11 @@ static struct pp_cost both(struct pp_cost i, struct pp_cost w)
     };
 }
 
-static struct sum recompute_sum(const struct pp_cost_inputs *in, const struct layers *layers,
-                                int stage, double frac)
+static struct pp_layer_sum recompute_sum(const struct pp_cost_inputs *in,
+                                         const struct layers *layers, int stage, double frac)
 {
     const struct pp_stage_layers held = pp_roofline_stage_layers(in, stage);
-    struct sum sum = {0};
+    struct pp_layer_sum sum = {0};
 
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         const double windowed = held.windowed[blocks[i]];
@@ -288,19 +164,27 @@ static struct sum recompute_sum(const struct pp_cost_inputs *in, const struct la
     return sum;
 }
 
-/* The host launches a backward, recomputation included, as one: what it costs is spread over the
- * parts as the device's time is. */
-static void add_host(const struct pp_cost_inputs *in, double gap_s, struct sum *part[], int parts)
+/* The host launches a backward, recomputation included, as one, and no part of it is shorter than
+ * its launches. What the device takes longer belongs to the parts that it takes longer for, less
+ * the time in which the host gets ahead for the others. A faster device makes no part longer. */
+static void add_host(const struct pp_cost_inputs *in, double gap_s, struct pp_layer_sum *part[],
+                     int parts)
 {
-    struct sum all = {0};
+    double all_s = 0, longer_s = 0, shorter_s = 0;
 
-    for (int i = 0; i < parts; i++)
-        add_layers(&all, part[i], 1);
-    if (all.s <= 0)
+    for (int i = 0; i < parts; i++) {
+        const double more_s = device_s(in, part[i]) - host_s(in, part[i]);
+        longer_s += fmax(0, more_s);
+        shorter_s += fmax(0, -more_s);
+        all_s += part[i]->s;
+    }
+    if (all_s <= 0)
         return;
-    const double stretch = with_host_s(in, &all) / all.s;
-    for (int i = 0; i < parts; i++)
-        part[i]->s *= stretch;
+    const double shown_frac = longer_s > shorter_s ? 1 - shorter_s / longer_s : 0;
+    for (int i = 0; i < parts; i++) {
+        const double more_s = device_s(in, part[i]) - host_s(in, part[i]);
+        part[i]->s = host_s(in, part[i]) + shown_frac * fmax(0, more_s);
+    }
     part[0]->s += gap_s;
 }
 
@@ -311,12 +195,12 @@ void pp_roofline_fill_split(const struct pp_cost_inputs *in, const double *recom
 
     for (int s = 0; s < in->stages; s++) {
         const int at = s * in->splits + split;
-        struct sum f = stage_sum(in, &layers, s, PP_PASS_F),
-                   i = stage_sum(in, &layers, s, PP_PASS_I),
-                   w = stage_sum(in, &layers, s, PP_PASS_W),
-                   r = recompute_sum(in, &layers, s, recompute[s]);
-        add_host(in, layers.gap_s, (struct sum *[]){&f}, 1);
-        add_host(in, layers.gap_s, (struct sum *[]){&i, &w, &r}, 3);
+        struct pp_layer_sum f = stage_sum(in, &layers, s, PP_PASS_F),
+                            i = stage_sum(in, &layers, s, PP_PASS_I),
+                            w = stage_sum(in, &layers, s, PP_PASS_W),
+                            r = recompute_sum(in, &layers, s, recompute[s]);
+        add_host(in, layers.gap_s, (struct pp_layer_sum *[]){&f}, 1);
+        add_host(in, layers.gap_s, (struct pp_layer_sum *[]){&i, &w, &r}, 3);
         costs->op[PP_F][at] = cost_of(f);
         costs->op[PP_I][at] = cost_of(i);
         costs->op[PP_W][at] = cost_of(w);

@@ -151,7 +151,7 @@ static const struct pp_option options[] = {
     {.name = "act-bits", .type = PP_OPTION_CHOICE, .choices = "2|4|8", .argument = "BITS", .group = G_STATE, .commands = SHAPE,
      .help = "Keep saved activations in so many bits until their backward, with a scale and a minimum for each 128 values."},
     {.name = "recompute", .type = PP_OPTION_STRING, .argument = "HOW", .default_text = "none", .group = G_STATE, .commands = SHAPE,
-     .aliases = PP_NAMES("recompute-granularity"), .help = "none, selective, full, or stage-aware=R (R: share recomputed by the first stage). selective=MODULES: what Megatron-Core calls core_attn, layernorm, act (of MLPs and experts), mla_up_proj, mlp, with + between them."},
+     .aliases = PP_NAMES("recompute-granularity"), .help = "none, selective, full, or stage-aware=R (R: share recomputed by the first stage). selective=MODULES: what Megatron-Core calls core_attn, layernorm, act (of MLPs and experts; moe_act is the same), mla_up_proj, mlp, with + between them."},
 
     {.name = "ep-overlap", .type = PP_OPTION_FRAC, .argument = "FRAC", .default_text = "0", .group = G_COMM, .commands = RUN,
      .help = "Share of the exchanges of experts that is hidden behind compute of other tokens, e.g. 80%."},

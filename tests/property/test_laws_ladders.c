@@ -23,16 +23,9 @@ static double shared_out_frac(const struct words *w)
     return strcmp(words_of(w, "--recompute"), "none") ? 2e-3 : 1e-9;
 }
 
-/* Twice the rate of one thing: no step takes longer. Of plain kernels: a host that is slower than
- * the device shares its time out among the parts of a backward as the device would take it. */
-static void faster_is_not_slower(const struct words *with, const struct pp_result *first)
+/* Twice the rate of one thing: no step takes longer. */
+static void faster_is_not_slower(const struct words *w, const struct pp_result *r)
 {
-    const struct words plain = words_with(with, "--framework", NULL), *w = &plain;
-    struct pp_result base = *first, *r = &base;
-    struct pp_error refusal = {0};
-
-    if (words_of(with, "--framework") && !words_run(w, "dag", r, &refusal))
-        return;
     const double before_s = words_makespan_s(r);
 
     for (size_t k = 0; k < sizeof(struct law_rates) / sizeof(double); k++) {

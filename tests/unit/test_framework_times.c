@@ -2,6 +2,7 @@
  * beside products. */
 #include "core/framework.h"
 #include "core/kernel.h"
+#include "core/roofline_parts.h"
 #include "core/units.h"
 #include "tests/unit/cost_inputs.h"
 
@@ -144,4 +145,48 @@ Test(framework_times, what_hides_is_at_most_what_it_hides_behind)
     cluster.device.launch_s = 0;
     const int64_t all = costs_with(arena, in, "megatron-v2")->op[PP_I][1].tp_ps;
     cr_assert_eq(costs_with(arena, in, "megatron")->op[PP_I][1].tp_ps, all);
+}
+
+/* A host that launches as slowly as `gap_s` a kernel: I and W last as their launches where it is
+ * the slower one for both together, as the device does with a share of them where each is, and no
+ * part gets longer on a faster device. */
+Test(framework_times, launches_share_the_time_of_the_host)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    struct pp_framework framework = *pp_framework_plain;
+    const struct pp_work work = pp_roofline_work(&in, 0);
+    double launches[PP_PASSES];
+
+    framework.host_frac = 0.25;
+    in.framework = &framework;
+    struct pp_costs *plain = costs_of(arena, &in);
+    for (int pass = 0; pass < PP_PASSES; pass++)
+        launches[pass] =
+            24 * pp_roofline_layer_sum(&in, PP_LAYER_BLOCK, work, (enum pp_pass)pass).launches;
+    framework.kernel_gap_s = 1;
+    struct pp_costs *slow = costs_of(arena, &in);
+    cr_assert_float_eq(pp_units_s(slow->op[PP_I][1].ps), launches[PP_PASS_I], 1e-9);
+    cr_assert_float_eq(pp_units_s(slow->op[PP_W][1].ps), launches[PP_PASS_W], 1e-9);
+    framework.kernel_gap_s = 1e-7;
+    struct pp_costs *fast = costs_of(arena, &in);
+    cr_assert_float_eq(pp_units_s(fast->op[PP_I][1].ps - plain->op[PP_I][1].ps),
+                       0.25e-7 * launches[PP_PASS_I], 2e-12);
+    cr_assert_float_eq(pp_units_s(fast->op[PP_W][1].ps - plain->op[PP_W][1].ps),
+                       0.25e-7 * launches[PP_PASS_W], 2e-12);
+
+    framework.kernel_gap_s =
+        pp_units_s(plain->op[PP_B][1].ps) / (launches[PP_PASS_I] + launches[PP_PASS_W]);
+    struct pp_costs *before = NULL;
+    for (double rate = 1; rate < 8; rate *= 1.1) {
+        struct pp_costs *costs = costs_of(arena, &in);
+        for (int kind = 0; before && kind < PP_OP_KINDS; kind++)
+            cr_assert(!costs->op[kind] || costs->op[kind][1].ps <= before->op[kind][1].ps + 1,
+                      "%s at %g", pp_op_kinds[kind].text, rate);
+        before = costs;
+        cluster.device.peak_flops_per_s *= 1.1;
+    }
+    cr_assert_float_eq(pp_units_s(before->op[PP_B][1].ps), pp_units_s(plain->op[PP_B][1].ps), 1e-9);
 }

@@ -184,6 +184,38 @@ Test(roofline, selective_recomputation_is_the_attention_forward)
         cr_assert_eq(fracs[s], 1);
 }
 
+/* What is computed again of a block repeats half of its exchanges: of four rings a gather and a
+ * scatter of the MLP, or PyTorch's two gathers; of two sums that of the MLP, or PyTorch's of the
+ * attention. */
+Test(roofline, recomputed_modules_repeat_half_of_the_exchanges)
+{
+    static const struct {
+        const char *framework;
+        unsigned again;
+        double frac;
+    } rows[] = {{"megatron", PP_AGAIN_MLP, 0.5},
+                {"megatron", PP_AGAIN_ACT, 0},
+                {"fsdp", 0, 0.5},
+                {"torchtitan", 0, 0.5}};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+
+    in.recompute = PP_RECOMPUTE_SELECTIVE;
+    for (int is_tp_only = 0; is_tp_only <= 1; is_tp_only++)
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            in.is_tp_only = is_tp_only;
+            in.again = rows[i].again;
+            cr_assert_eq(pp_framework_find(rows[i].framework, &in.framework, &err), PP_OK);
+            const struct pp_costs *costs = costs_of(arena, &in);
+            cr_assert_float_eq((double)costs->op[PP_R][3].tp_ps,
+                               rows[i].frac * (double)costs->op[PP_F][3].tp_ps, 1, "%s %d",
+                               rows[i].framework, is_tp_only);
+        }
+}
+
 /* Both pipelines of a bidirectional schedule hold every stage: twice the replicas. */
 Test(roofline, pipelines_are_replicas_too)
 {

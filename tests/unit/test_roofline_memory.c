@@ -322,3 +322,32 @@ Test(roofline_memory, stage_aware_recomputation_follows_the_rule)
     cr_assert_float_eq(pp_recompute_flops_per_sample(&in, PP_FLOPS_MEGATRON) / (64 * block), 1,
                        1e-12);
 }
+
+/* An activation inside of a fused kernel cannot be computed again by itself: its output, which the
+ * next product needs in fp8, is kept. Shared experts have it apart. */
+Test(roofline_memory, fused_activations_are_kept)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct setting s = {"deepseek-v3", "b200", 1, 4, 16, 1, 1, 4096};
+    struct pp_error err = {0};
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
+    const double routed = 4096.0 * 8 * 2048, shared = 4096.0 * 2048;
+    double kept[2][2];
+
+    in.layout.ep = 8;
+    in.recompute = PP_RECOMPUTE_SELECTIVE;
+    cr_assert_eq(pp_device_set_precision(&cluster.device, PP_PRECISION_FP8, &err), PP_OK);
+    for (int is_fused = 0; is_fused <= 1; is_fused++)
+        for (int is_again = 0; is_again <= 1; is_again++) {
+            const char *name = is_fused ? "bridge" : "nemo";
+            cr_assert_eq(pp_framework_find(name, &in.framework, &err), PP_OK);
+            in.again = is_again ? PP_AGAIN_ACT : PP_AGAIN_CORE;
+            kept[is_fused][is_again] = costs_of(arena, &in)->memory[2].checkpoint_bytes;
+        }
+    const double blocks = in.blocks_per_stage[2];
+    cr_assert_float_eq(kept[0][0] - kept[0][1], blocks * (routed + shared), 1);
+    cr_assert_float_eq(kept[1][0] - kept[1][1], blocks * shared, 1);
+    cr_assert_eq(kept[1][0], kept[0][0]);
+}
