@@ -92,7 +92,7 @@ $ pipesim --schedule 1f1b --gpus 64 --cluster a100 --tp 2 --pp 4 --secondary 8
 ! pipesim: error: --secondary=8x1: the replicas of a stage are a mesh of 4x2, and 8 does not divide its 4 devices a node; nearest: 4
 = 2
 $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --recompute selective=norm
-! pipesim: error: --recompute selective='norm': expected modules with + between them, of core_attn layernorm act mla_up_proj mlp
+! pipesim: error: --recompute selective='norm': expected modules with + between them, of core_attn layernorm act mla_up_proj mlp moe_act
 = 2
 # What is advised, and the command with it, where the tool chose the layout: bytes and seconds twice each.
 $ run="pipesim --schedule 1f1b --model llama3-70b --gbs 64 --engine dag --json"; ($run --gpus 8 | grep -A4 -e '"--gpus 16 --tp 8"'; $run --gpus 16 --tp 8 | grep '^  "') | grep -o '^ *"\(peak_mem_bytes\|iteration_s\)": .*' | tr -d ' ,' | sort | uniq -c | cut -c 1-7

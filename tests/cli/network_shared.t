@@ -21,11 +21,11 @@ $ diff <(pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --clust
 # Late steps are like early ones: the hundredth is over after 46 days.
 $ for steps in 2 100; do pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 1 --pp 4 --micro-batches 16 --zero 0 --cluster "gpu:4 peak:0.5TF nic:1x1Gbps" --engine simgrid --steps $steps --grad-sync eager --collectives flows --json --no-alternatives | grep -o '"iteration_s": [0-9]*.[0-9]\{6\}'; done
 > "iteration_s": 43243.270367
-> "iteration_s": 11340.301833
+> "iteration_s": 8975.565711
 > "iteration_s": 43252.383573
 > "iteration_s": 43242.091859
 > "iteration_s": 43243.270367
-> "iteration_s": 11340.301833
+> "iteration_s": 8975.565711
 > "iteration_s": 43252.383573
 > "iteration_s": 43242.091859
 # Gradient sums meet on the links of the topology, priced or sent hop by hop.
