@@ -11,52 +11,13 @@
  *
  * Where the head states nothing, collectives of visits are refused. Files may gather and drop by
  * themselves then: a use behind a DROP needs another gather. */
-#include "schedules/verify_internal.h"
+#include "schedules/verify_gathers_parts.h"
 
 #include <string.h>
 
-/* The unit of a chunk that is there: as it was gathered, or with which the last use ended. */
-enum unit { ANY_UNIT, FIRST_UNIT, LAST_UNIT };
-
 enum { MOST_LOADS = 2 }; /* that no gather has taken */
 
-/* A stage on the rank at hand: places in the list, -1 = none. */
-struct stage {
-    int load, loaded;         /* MOVE of a share, its WAIT: for a gather that is not posted */
-    int posted;               /* gather that nothing has waited for */
-    int present;              /* WAIT for the gather whose parameters are there */
-    enum unit unit;           /* of these, where a chunk has several */
-    int used;                 /* last use of them */
-    int dropped;              /* DROP behind which nothing is there */
-    int dirty;                /* last B or W whose gradients are whole */
-    int pending;              /* last B, W or RS.visit whose gradients are in no shards */
-    int scatter[PP_PURPOSES]; /* post that nothing has waited for */
-    int sum, rest;            /* RS of the step, AR.rest: their last buckets so far */
-    int open_rests;           /* buckets of AR.rest that nothing has waited for */
-    int update;
-};
-
-struct gathers {
-    struct pp_verify *v;
-    struct stage *stages;
-    bool *is_waited; /* [instruction] some WAIT names it */
-    int rank;
-    int held, loads; /* units gathered, or about to be; shares loaded, or about to be */
-};
-
-/* Parameters are brought into buffers before they are used. */
-static bool is_fetched(const struct gathers *g)
-{
-    return g->v->p->state.units != NULL;
-}
-
-/* ... by gathers, otherwise by loads. */
-static bool is_cut(const struct gathers *g)
-{
-    return is_fetched(g) && !g->v->p->state.is_whole;
-}
-
-static const char *fetched_word(const struct gathers *g)
+static const char *fetched_word(const struct pp_gathers *g)
 {
     return g->v->p->state.is_whole ? "loaded" : "gathered";
 }
@@ -66,7 +27,7 @@ static bool uses_params(int kind)
     return kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_R;
 }
 
-static const char *verb(const struct gathers *g)
+static const char *verb(const struct pp_gathers *g)
 {
     return g->v->p->state.is_whole ? "load" : "gather";
 }
@@ -76,21 +37,16 @@ static bool is_load(const struct pp_program *p, int i)
     return p->kind[i] == PP_MOVE && pp_purpose_is_load(p->version[i]);
 }
 
-static const char *text_of(const struct gathers *g, int i, char text[VERIFY_TEXT_BYTES])
-{
-    return pp_verify_op_text(g->v->p, i, text);
-}
-
 /* A forward goes through the units of its chunk from the first to the last, a backward back: one
  * unit at a time is there. What is computed again belongs to the backward, layer by layer. The
  * second of a pair of one stage goes with the first. */
-static enum pp_status check_units(struct gathers *g, int i)
+static enum pp_status check_units(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
-    struct stage *s = &g->stages[p->stage[i]];
+    struct pp_gather_stage *s = &g->stages[p->stage[i]];
     const int start = pp_verify_start(p, i), kind = p->kind[i];
     const bool is_forward = kind == PP_F;
-    const enum unit first = is_forward ? FIRST_UNIT : LAST_UNIT;
+    const enum pp_gather_unit first = is_forward ? FIRST_UNIT : LAST_UNIT;
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (p->state.units[p->stage[i]] < 2 || (start < i && p->stage[start] == p->stage[i]))
@@ -99,48 +55,35 @@ static enum pp_status check_units(struct gathers *g, int i)
         return pp_verify_fail(g->v, i,
                               "%s begins with the %s gather unit of stage %d, but since %s only "
                               "the %s one is there",
-                              text_of(g, i, a), is_forward ? "first" : "last", p->stage[i],
-                              text_of(g, s->used, b), is_forward ? "last" : "first");
+                              pp_gathers_text(g, i, a), is_forward ? "first" : "last", p->stage[i],
+                              pp_gathers_text(g, s->used, b), is_forward ? "last" : "first");
     s->unit = is_forward || kind == PP_R ? LAST_UNIT : FIRST_UNIT;
     s->used = i;
     return PP_OK;
 }
 
-static enum pp_status check_use(struct gathers *g, int i)
+static enum pp_status check_use(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
-    const struct stage *s = &g->stages[p->stage[i]];
+    const struct pp_gather_stage *s = &g->stages[p->stage[i]];
     const int start = pp_verify_start(p, i); /* what a pair needs is there before it starts */
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
-    if (!is_fetched(g) && s->dropped >= 0)
-        return pp_verify_fail(g->v, i, "%s uses parameters that %s has dropped", text_of(g, i, a),
-                              text_of(g, s->dropped, b));
-    if (!is_fetched(g))
+    if (!pp_gathers_are_fetched(g) && s->dropped >= 0)
+        return pp_verify_fail(g->v, i, "%s uses parameters that %s has dropped",
+                              pp_gathers_text(g, i, a), pp_gathers_text(g, s->dropped, b));
+    if (!pp_gathers_are_fetched(g))
         return PP_OK;
     if (s->present >= 0 && s->present < start)
         return check_units(g, i);
     if (s->posted < 0)
         return pp_verify_fail(g->v, i, "%s uses parameters of stage %d that are not %s",
-                              text_of(g, i, a), p->stage[i], fetched_word(g));
-    return pp_verify_fail(g->v, i, "%s uses what %s %ss, but (%s)WAIT is missing", text_of(g, i, a),
-                          text_of(g, s->posted, b), verb(g), b);
+                              pp_gathers_text(g, i, a), p->stage[i], fetched_word(g));
+    return pp_verify_fail(g->v, i, "%s uses what %s %ss, but (%s)WAIT is missing",
+                          pp_gathers_text(g, i, a), pp_gathers_text(g, s->posted, b), verb(g), b);
 }
 
-/* Gradients of i are new where those of the one before it are in the shards that are kept. */
-static enum pp_status check_pending(struct gathers *g, int i)
-{
-    struct stage *s = &g->stages[g->v->p->stage[i]];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
-
-    if (g->v->p->state.has_parts && s->pending >= 0)
-        return pp_verify_fail(g->v, i, "%s adds to the gradients of %s, which no RS.part scatters",
-                              text_of(g, i, a), text_of(g, s->pending, b));
-    s->pending = i;
-    return PP_OK;
-}
-
-static enum pp_status check_compute(struct gathers *g, int i)
+static enum pp_status check_compute(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
 
@@ -148,20 +91,20 @@ static enum pp_status check_compute(struct gathers *g, int i)
         PP_TRY(check_use(g, i));
     if (p->kind[i] != PP_B && p->kind[i] != PP_W)
         return PP_OK;
-    if (!is_cut(g))
-        return check_pending(g, i);
+    if (!pp_gathers_are_cut(g))
+        return pp_gathers_check_pending(g, i);
     g->stages[p->stage[i]].dirty = i;
     return PP_OK;
 }
 
-static enum pp_status check_drop(struct gathers *g, int i)
+static enum pp_status check_drop(struct pp_gathers *g, int i)
 {
-    struct stage *s = &g->stages[g->v->p->stage[i]];
+    struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
     char a[VERIFY_TEXT_BYTES];
 
     if (s->present < 0)
-        return pp_verify_fail(g->v, i, "%s drops parameters that are not %s", text_of(g, i, a),
-                              fetched_word(g));
+        return pp_verify_fail(g->v, i, "%s drops parameters that are not %s",
+                              pp_gathers_text(g, i, a), fetched_word(g));
     s->present = -1;
     s->dropped = i;
     g->held--;
@@ -169,7 +112,7 @@ static enum pp_status check_drop(struct gathers *g, int i)
 }
 
 /* What uses parameters next is a pair of two chunks: one more of them is there. */
-static bool is_before_pair(const struct gathers *g, int i)
+static bool is_before_pair(const struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
     const int end = p->begin[g->rank + 1];
@@ -180,7 +123,7 @@ static bool is_before_pair(const struct gathers *g, int i)
            p->stage[i] != p->stage[i + 1];
 }
 
-static enum pp_status check_room(struct gathers *g, int i)
+static enum pp_status check_room(struct pp_gathers *g, int i)
 {
     const int buffers = g->v->p->state.buffers;
     char a[VERIFY_TEXT_BYTES];
@@ -189,185 +132,99 @@ static enum pp_status check_room(struct gathers *g, int i)
         return PP_OK;
     return pp_verify_fail(g->v, i,
                           "%s %ss unit number %d, but the program states room for %d at once",
-                          text_of(g, i, a), verb(g), g->held, buffers);
+                          pp_gathers_text(g, i, a), verb(g), g->held, buffers);
 }
 
 /* This rank's share is there where it has to be loaded; the gather takes it. */
-static enum pp_status check_share(struct gathers *g, int i)
+static enum pp_status check_share(struct pp_gathers *g, int i)
 {
-    struct stage *s = &g->stages[g->v->p->stage[i]];
+    struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
-    if (!g->v->p->state.is_moved || !is_cut(g))
+    if (!g->v->p->state.is_moved || !pp_gathers_are_cut(g))
         return PP_OK;
     if (s->load >= 0)
         return pp_verify_fail(g->v, i, "%s gathers what %s loads, but (%s)WAIT is missing",
-                              text_of(g, i, a), text_of(g, s->load, b), b);
+                              pp_gathers_text(g, i, a), pp_gathers_text(g, s->load, b), b);
     if (s->loaded < 0)
         return pp_verify_fail(g->v, i, "%s gathers parameters that no MOVE loads before it",
-                              text_of(g, i, a));
+                              pp_gathers_text(g, i, a));
     s->loaded = -1;
     g->loads--;
     return PP_OK;
 }
 
 /* A gather; or a load where parameters are not cut. */
-static enum pp_status check_fetch(struct gathers *g, int i)
+static enum pp_status check_fetch(struct pp_gathers *g, int i)
 {
-    struct stage *s = &g->stages[g->v->p->stage[i]];
+    struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (s->posted >= 0)
         return pp_verify_fail(g->v, i, "%s %ss what %s %ss before it, which nothing waits for",
-                              text_of(g, i, a), verb(g), text_of(g, s->posted, b), verb(g));
+                              pp_gathers_text(g, i, a), verb(g), pp_gathers_text(g, s->posted, b),
+                              verb(g));
     PP_TRY(check_share(g, i));
     if (s->update >= 0)
         return pp_verify_fail(g->v, i, "%s stands behind the update of its stage",
-                              text_of(g, i, a));
+                              pp_gathers_text(g, i, a));
     s->posted = i;
     return check_room(g, i);
 }
 
-static enum pp_status check_load(struct gathers *g, int i)
+static enum pp_status check_load(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
-    struct stage *s = &g->stages[p->stage[i]];
+    struct pp_gather_stage *s = &g->stages[p->stage[i]];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (!p->state.is_moved)
         return pp_verify_fail(g->v, i,
                               "%s, but the program does not state that parameters live elsewhere "
                               "('# state: m; UNITS', or p m)",
-                              text_of(g, i, a));
+                              pp_gathers_text(g, i, a));
     if (pp_program_rank_of(p, p->pipe[i], p->stage[i]) != g->rank)
         return pp_verify_fail(g->v, i, "%s is on the wrong rank: stage %d is on rank %d",
-                              text_of(g, i, a), p->stage[i],
+                              pp_gathers_text(g, i, a), p->stage[i],
                               pp_program_rank_of(p, p->pipe[i], p->stage[i]));
-    if (!is_cut(g))
+    if (!pp_gathers_are_cut(g))
         return check_fetch(g, i);
     if (s->load >= 0 || s->loaded >= 0)
         return pp_verify_fail(g->v, i, "%s loads what is loaded by %s, which nothing gathers",
-                              text_of(g, i, a), text_of(g, s->load >= 0 ? s->load : s->loaded, b));
+                              pp_gathers_text(g, i, a),
+                              pp_gathers_text(g, s->load >= 0 ? s->load : s->loaded, b));
     if (s->update >= 0)
         return pp_verify_fail(g->v, i, "%s stands behind the update of its stage",
-                              text_of(g, i, a));
+                              pp_gathers_text(g, i, a));
     if (++g->loads > MOST_LOADS)
         return pp_verify_fail(g->v, i, "%s loads share number %d; at most %d wait for a gather",
-                              text_of(g, i, a), g->loads, MOST_LOADS);
+                              pp_gathers_text(g, i, a), g->loads, MOST_LOADS);
     s->load = i;
     return PP_OK;
 }
 
-/* RS.visit, RS.part. */
-static enum pp_status check_scatter(struct gathers *g, int i)
-{
-    const struct pp_program *p = g->v->p;
-    struct stage *s = &g->stages[p->stage[i]];
-    const int purpose = p->version[i];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
-
-    if (s->scatter[purpose] >= 0)
-        return pp_verify_fail(g->v, i, "nothing waits for %s before %s is posted again",
-                              text_of(g, s->scatter[purpose], b), text_of(g, i, a));
-    if (purpose == PP_FOR_VISIT && s->dirty < 0)
-        return pp_verify_fail(g->v, i, "%s scatters gradients that nothing has made",
-                              text_of(g, i, a));
-    if (purpose == PP_FOR_PART && s->pending < 0)
-        return pp_verify_fail(g->v, i, "%s scatters gradients that %s", text_of(g, i, a),
-                              is_cut(g) ? "no RS.visit has left" : "nothing has made");
-    s->scatter[purpose] = i;
-    if (purpose == PP_FOR_PART) {
-        s->pending = -1;
-        return PP_OK;
-    }
-    s->dirty = -1;
-    return check_pending(g, i);
-}
-
-/* The sum of a step or of what its scatter leaves: gradients of all visits are in the shards. */
-static enum pp_status check_sum(struct gathers *g, int i)
-{
-    const struct pp_program *p = g->v->p;
-    struct stage *s = &g->stages[p->stage[i]];
-    const bool is_last = p->split[i] + 1 >= p->granule_count[i];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
-
-    /* the units before the last one are scattered inside of the backward */
-    if (s->dirty >= 0 && (is_last || p->state.units[p->stage[i]] < 2))
-        return pp_verify_fail(g->v, i, "%s comes before the gradients of %s are scattered",
-                              text_of(g, i, a), text_of(g, s->dirty, b));
-    if (p->version[i] != PP_FOR_REST) {
-        s->sum = i;
-        s->pending = is_last ? -1 : s->pending;
-        return PP_OK;
-    }
-    if (s->rest >= 0 && p->split[i] <= p->split[s->rest])
-        return pp_verify_fail(g->v, i, "%s is listed twice", text_of(g, i, a));
-    if (s->sum < 0)
-        return pp_verify_fail(g->v, i, "%s sums what no RS has scattered before it",
-                              text_of(g, i, a));
-    s->rest = i;
-    s->open_rests++;
-    return PP_OK;
-}
-
-/* The first AR.rest of the stage of `update` that nothing has waited for. */
-static int open_rest(const struct gathers *g, int update)
-{
-    const struct pp_program *p = g->v->p;
-    int i = p->begin[g->rank];
-
-    while (i < update && (p->kind[i] != PP_AR || p->version[i] != PP_FOR_REST ||
-                          p->stage[i] != p->stage[update] || g->is_waited[i]))
-        i++;
-    return i;
-}
-
-static enum pp_status check_update(struct gathers *g, int i)
-{
-    struct stage *s = &g->stages[g->v->p->stage[i]];
-    char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
-
-    const int left = s->dirty >= 0 || !g->v->p->state.has_parts ? s->dirty : s->pending;
-
-    s->update = i;
-    if (left >= 0)
-        return pp_verify_fail(g->v, i, "%s comes before the gradients of %s are %s",
-                              text_of(g, i, a), text_of(g, left, b),
-                              s->dirty >= 0 ? "scattered" : "summed");
-    for (int purpose = 0; purpose < PP_PURPOSES; purpose++)
-        if (s->scatter[purpose] >= 0)
-            return pp_verify_fail(g->v, i, "%s uses what %s leaves, but (%s)WAIT is missing",
-                                  text_of(g, i, a), text_of(g, s->scatter[purpose], b), b);
-    if (s->open_rests > 0)
-        return pp_verify_fail(g->v, i, "%s uses what %s leaves, but (%s)WAIT is missing",
-                              text_of(g, i, a), text_of(g, open_rest(g, i), b), b);
-    s->sum = s->rest = -1; /* an asynchronous program sums anew for its next update */
-    return PP_OK;
-}
-
 /* What is fetched is there. */
-static enum pp_status arrive(struct gathers *g, int i, int target)
+static enum pp_status arrive(struct pp_gathers *g, int i, int target)
 {
-    struct stage *s = &g->stages[g->v->p->stage[target]];
+    struct pp_gather_stage *s = &g->stages[g->v->p->stage[target]];
     char a[VERIFY_TEXT_BYTES], b[VERIFY_TEXT_BYTES];
 
     if (s->posted != target)
         return PP_OK; /* waited for again */
     if (s->present >= 0)
         return pp_verify_fail(g->v, i, "%s %ss parameters that are there since %s",
-                              text_of(g, i, a), verb(g), text_of(g, s->present, b));
+                              pp_gathers_text(g, i, a), verb(g), pp_gathers_text(g, s->present, b));
     s->posted = -1;
     s->present = i;
     s->unit = ANY_UNIT;
     return PP_OK;
 }
 
-static enum pp_status wait_load(struct gathers *g, int i, int target)
+static enum pp_status wait_load(struct pp_gathers *g, int i, int target)
 {
-    struct stage *s = &g->stages[g->v->p->stage[target]];
+    struct pp_gather_stage *s = &g->stages[g->v->p->stage[target]];
 
-    if (!is_cut(g))
+    if (!pp_gathers_are_cut(g))
         return arrive(g, i, target);
     if (s->load == target) {
         s->load = -1;
@@ -376,15 +233,15 @@ static enum pp_status wait_load(struct gathers *g, int i, int target)
     return PP_OK;
 }
 
-static enum pp_status check_wait(struct gathers *g, int i)
+static enum pp_status check_wait(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
     const int target = p->begin[g->rank] + p->arg[i], purpose = p->version[target];
-    struct stage *s = &g->stages[p->stage[target]];
+    struct pp_gather_stage *s = &g->stages[p->stage[target]];
 
     if (is_load(p, target))
         return wait_load(g, i, target);
-    if (p->kind[target] == PP_AG && purpose == PP_FOR_STEP && !is_fetched(g)) {
+    if (p->kind[target] == PP_AG && purpose == PP_FOR_STEP && !pp_gathers_are_fetched(g)) {
         s->present = i;
         s->dropped = -1;
     }
@@ -404,21 +261,21 @@ static enum pp_status check_wait(struct gathers *g, int i)
 }
 
 /* Collectives of visits and parts belong to state that is cut. */
-static enum pp_status check_stated(struct gathers *g, int i)
+static enum pp_status check_stated(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
     const int purpose = p->version[i];
     const bool is_visit = pp_purpose_is_gather(purpose) || purpose == PP_FOR_VISIT;
     char a[VERIFY_TEXT_BYTES];
 
-    if ((!is_visit || is_cut(g)) && (purpose != PP_FOR_PART || p->state.has_parts))
+    if ((!is_visit || pp_gathers_are_cut(g)) && (purpose != PP_FOR_PART || p->state.has_parts))
         return PP_OK;
-    return pp_verify_fail(g->v, i, "%s, but the program does not state that %s", text_of(g, i, a),
-                          is_visit ? "parameters are cut ('# state: p; UNITS')"
-                                   : "gradients are cut ('# state: g')");
+    return pp_verify_fail(
+        g->v, i, "%s, but the program does not state that %s", pp_gathers_text(g, i, a),
+        is_visit ? "parameters are cut ('# state: p; UNITS')" : "gradients are cut ('# state: g')");
 }
 
-static enum pp_status check_collective(struct gathers *g, int i)
+static enum pp_status check_collective(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
     const int kind = p->kind[i], purpose = p->version[i];
@@ -429,20 +286,20 @@ static enum pp_status check_collective(struct gathers *g, int i)
     if (pp_purpose_is_gather(purpose))
         return check_fetch(g, i);
     if (purpose == PP_FOR_VISIT || purpose == PP_FOR_PART)
-        return check_scatter(g, i);
-    return kind == PP_RS || kind == PP_AR ? check_sum(g, i) : PP_OK;
+        return pp_gathers_check_scatter(g, i);
+    return kind == PP_RS || kind == PP_AR ? pp_gathers_check_sum(g, i) : PP_OK;
 }
 
 /* Stages of the rank. Returns whether there is anything to prove. */
-static bool reset(struct gathers *g, int rank)
+static bool reset(struct pp_gathers *g, int rank)
 {
     const struct pp_program *p = g->v->p;
-    bool has_any = is_fetched(g) || p->state.has_parts;
+    bool has_any = pp_gathers_are_fetched(g) || p->state.has_parts;
 
     g->rank = rank;
     g->held = g->loads = 0;
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
-        struct stage *s = &g->stages[p->stage[i]];
+        struct pp_gather_stage *s = &g->stages[p->stage[i]];
         memset(s, 0xff, sizeof(*s));
         s->open_rests = 0;
         s->unit = ANY_UNIT;
@@ -452,12 +309,12 @@ static bool reset(struct gathers *g, int rank)
     return has_any;
 }
 
-static enum pp_status check_instruction(struct gathers *g, int i)
+static enum pp_status check_instruction(struct pp_gathers *g, int i)
 {
     const int kind = g->v->p->kind[i];
 
     if (kind == PP_U)
-        return check_update(g, i);
+        return pp_gathers_check_update(g, i);
     if (kind == PP_DROP)
         return check_drop(g, i);
     if (is_load(g->v->p, i))
@@ -469,22 +326,25 @@ static enum pp_status check_instruction(struct gathers *g, int i)
     return pp_op_is_compute(kind) && pp_op_kinds[kind].has_mb ? check_compute(g, i) : PP_OK;
 }
 
-static enum pp_status check_end(struct gathers *g)
+static enum pp_status check_end(struct pp_gathers *g)
 {
     const struct pp_program *p = g->v->p;
     char a[VERIFY_TEXT_BYTES];
 
     for (int i = p->begin[g->rank]; i < p->begin[g->rank + 1]; i++) {
-        const struct stage *s = &g->stages[p->stage[i]];
+        const struct pp_gather_stage *s = &g->stages[p->stage[i]];
         if (s->dirty == i)
             return pp_verify_fail(g->v, i, "nothing scatters the gradients of %s",
-                                  text_of(g, i, a));
-        if (s->present == i && is_fetched(g))
-            return pp_verify_fail(g->v, i, "nothing drops the parameters of %s", text_of(g, i, a));
+                                  pp_gathers_text(g, i, a));
+        if (s->present == i && pp_gathers_are_fetched(g))
+            return pp_verify_fail(g->v, i, "nothing drops the parameters of %s",
+                                  pp_gathers_text(g, i, a));
         if (s->posted == i)
-            return pp_verify_fail(g->v, i, "nothing uses what %s %ss", text_of(g, i, a), verb(g));
+            return pp_verify_fail(g->v, i, "nothing uses what %s %ss", pp_gathers_text(g, i, a),
+                                  verb(g));
         if (s->load == i || s->loaded == i)
-            return pp_verify_fail(g->v, i, "nothing gathers what %s loads", text_of(g, i, a));
+            return pp_verify_fail(g->v, i, "nothing gathers what %s loads",
+                                  pp_gathers_text(g, i, a));
     }
     return PP_OK;
 }
@@ -492,9 +352,9 @@ static enum pp_status check_end(struct gathers *g)
 enum pp_status pp_verify_gathers(struct pp_verify *v)
 {
     const struct pp_program *p = v->p;
-    struct gathers g = {.v = v,
-                        .stages = PP_ARRAY(v->arena, struct stage, p->stages),
-                        .is_waited = PP_ARRAY(v->arena, bool, pp_program_size(p))};
+    struct pp_gathers g = {.v = v,
+                           .stages = PP_ARRAY(v->arena, struct pp_gather_stage, p->stages),
+                           .is_waited = PP_ARRAY(v->arena, bool, pp_program_size(p))};
 
     for (int rank = 0; rank < p->ranks; rank++) {
         if (!reset(&g, rank))
