@@ -191,3 +191,17 @@ double *pp_memory_saved_by_stage(struct pp_arena *arena, const struct pp_program
     }
     return bytes;
 }
+
+void pp_memory_whole_parts(const struct pp_rank_memory *memory, int64_t parts[PP_MEMORY_PARTS])
+{
+    const double bytes[] = {memory->params_bytes,    memory->grads_bytes,
+                            memory->optimizer_bytes, memory->activations_bytes,
+                            memory->buffers_bytes,   memory->other_bytes};
+    double until_bytes = 0;
+
+    for (int i = 0; i < PP_MEMORY_PARTS; i++) {
+        const double from_bytes = until_bytes;
+        until_bytes = i + 1 < PP_MEMORY_PARTS ? from_bytes + bytes[i] : memory->peak_bytes;
+        parts[i] = llround(until_bytes) - llround(from_bytes);
+    }
+}

@@ -17,6 +17,11 @@ struct pp_rank_memory {
     bool is_strained; /* there is no room for all that the allocator wastes: it gives blocks back */
 };
 
+/* The six parts in whole bytes, in the order above, rounded where their running sum is: they add up
+ * to llround(peak_bytes). */
+enum { PP_MEMORY_PARTS = 6 };
+void pp_memory_whole_parts(const struct pp_rank_memory *memory, int64_t parts[PP_MEMORY_PARTS]);
+
 /* Walk every rank's list once. `costs->memory` NULL (unit mode): only peak_activations.
  * Works on compute-only programs too (no buffers). [ranks] in the arena. Never fails. */
 struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_program *program,

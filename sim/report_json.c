@@ -52,32 +52,18 @@ static json_t *time_json(const struct pp_result *r)
     return o;
 }
 
-/* The parts at the peak of one rank: rounded where their running sum is, so that they add up to
- * the peak as it is printed. */
+/* The parts at the peak of one rank. */
 static json_t *memory_json(const struct pp_result *r, int rank)
 {
-    const struct pp_rank_memory *m = &r->memory[rank];
-    const struct {
-        const char *key;
-        double bytes;
-    } parts[] = {
-        {"params_bytes", m->params_bytes},
-        {"grads_bytes", m->grads_bytes},
-        {"optimizer_bytes", m->optimizer_bytes},
-        {"activations_bytes", m->activations_bytes},
-        {"buffers_bytes", m->buffers_bytes},
-        {"other_bytes", m->other_bytes},
-    };
-    enum { PARTS = sizeof parts / sizeof *parts };
+    static const char *const KEYS[PP_MEMORY_PARTS] = {"params_bytes",    "grads_bytes",
+                                                      "optimizer_bytes", "activations_bytes",
+                                                      "buffers_bytes",   "other_bytes"};
+    int64_t bytes[PP_MEMORY_PARTS];
     json_t *o = json_object();
-    double until_bytes = 0;
 
-    for (int i = 0; i < PARTS; i++) {
-        const double from_bytes = until_bytes;
-        until_bytes = i + 1 < PARTS ? from_bytes + parts[i].bytes : m->peak_bytes;
-        put_bytes(o, parts[i].key, r->config.is_unit,
-                  (double)(llround(until_bytes) - llround(from_bytes)));
-    }
+    pp_memory_whole_parts(&r->memory[rank], bytes);
+    for (int i = 0; i < PP_MEMORY_PARTS; i++)
+        json_object_set_new(o, KEYS[i], r->config.is_unit ? json_null() : json_integer(bytes[i]));
     return o;
 }
 

@@ -209,16 +209,15 @@ static void put_rates(const struct pp_result *r, FILE *out)
 
 static void put_memory(const struct pp_result *r, FILE *out)
 {
-    const struct pp_rank_memory *m = &r->memory[r->peak_rank];
-    const double parts[] = {m->params_bytes,      m->grads_bytes,   m->optimizer_bytes,
-                            m->activations_bytes, m->buffers_bytes, m->other_bytes};
+    int64_t bytes[PP_MEMORY_PARTS];
     double activations = 0;
 
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+    pp_memory_whole_parts(&r->memory[r->peak_rank], bytes);
+    for (int i = 0; i < PP_MEMORY_PARTS; i++) {
         if (r->config.is_unit)
             put_empty(1, out);
         else
-            put_integer(llround(parts[i]), out);
+            put_integer(bytes[i], out);
     }
     for (int i = 0; i < r->program->ranks; i++)
         activations = fmax(activations, r->memory[i].peak_activations);
