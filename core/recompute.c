@@ -122,14 +122,16 @@ static double again_flops(const struct pp_cost_inputs *in, enum pp_layer_kind ki
 double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule)
 {
     static const enum pp_layer_kind kinds[] = {PP_LAYER_BLOCK, PP_LAYER_MOE};
+    double again[2] = {0, 0}; /* blocks of each kind */
     double flops = 0;
 
     for (int s = 0; s < in->stages; s++) {
         const struct pp_stage_layers layers = pp_roofline_stage_layers(in, s);
         for (int k = 0; k < 2; k++)
-            if (layers.count[kinds[k]] > 0)
-                flops += recompute_frac(in, s) * layers.count[kinds[k]] *
-                         again_flops(in, kinds[k], rule);
+            again[k] += recompute_frac(in, s) * layers.count[kinds[k]];
     }
+    for (int k = 0; k < 2; k++)
+        if (again[k] > 0)
+            flops += again[k] * again_flops(in, kinds[k], rule);
     return flops;
 }
