@@ -95,6 +95,39 @@ static enum pp_status find_port(struct pp_meeting *meeting, struct pp_error *err
     return PP_OK;
 }
 
+/* What a launcher calls a run, by the variable that says which process this is. */
+static const struct {
+    const char *source, *names[2];
+} RUNS[] = {
+    {"RANK", {"TORCHELASTIC_RUN_ID"}},
+    {"OMPI_COMM_WORLD_RANK", {"OMPI_MCA_ess_base_jobid", "PMIX_NAMESPACE"}},
+    {"MV2_COMM_WORLD_RANK", {"PMI_JOBID"}},
+    {"PMI_RANK", {"PMI_JOBID"}},
+    {"SLURM_PROCID", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
+    {"PMIX_RANK", {"PMIX_NAMESPACE"}},
+};
+static const char RUN_ID[] = "PIPEEXEC_RUN_ID"; /* whatever the launcher says */
+
+static uint64_t mix(uint64_t token, const char *name)
+{
+    const char *value = name ? variable(name) : NULL;
+
+    for (const char *at = value ? value : ""; *at; at++)
+        token = (token ^ (unsigned char)*at) * 1099511628211u;
+    return token;
+}
+
+static uint64_t find_token(const char *source)
+{
+    uint64_t token = mix(0, RUN_ID);
+
+    for (size_t i = 0; i < COUNT(RUNS) && !variable(RUN_ID); i++)
+        if (strcmp(RUNS[i].source, source) == 0)
+            for (size_t k = 0; k < COUNT(RUNS[i].names); k++)
+                token = mix(token, RUNS[i].names[k]);
+    return token;
+}
+
 /* Tasks of an array are runs of their own. */
 enum pp_status pp_meeting_find(struct pp_meeting *meeting, struct pp_error *err)
 {
@@ -107,6 +140,7 @@ enum pp_status pp_meeting_find(struct pp_meeting *meeting, struct pp_error *err)
     meeting->index = launch.index;
     meeting->count = launch.count;
     snprintf(meeting->source, sizeof(meeting->source), "%s", launch.source);
+    meeting->token = find_token(meeting->source);
     PP_TRY(find_host(meeting, err));
     return find_port(meeting, err);
 }

@@ -4,10 +4,14 @@
 
 #include "core/error.h"
 
+#include <stdint.h>
+
 struct pp_meeting {
     int index, count;      /* of this process; of all; count 0 or 1: no launcher */
     char host[128];        /* of process 0 */
     int port;
+    uint64_t token;        /* the same in all processes of a run, another one in other runs, as far as
+                            * the launcher says; 0: it says nothing */
     char source[128];      /* the variables that said so */
 };
 /* From the environment, after core/launcher.h: torchrun, srun, mpirun (Open MPI, PMI). PP_EINVAL

@@ -57,6 +57,7 @@ struct pp_link {
 struct pp_tcp {
     struct pp_machine *m;
     int node, nodes, first_owner;
+    uint64_t token; /* of the run: whoever has another one is let nowhere */
     struct pp_link *links; /* [node] */
     int listener, port;    /* where node 0 waits for those that it has forked */
     bool is_running;       /* the thread */
@@ -162,7 +163,8 @@ bool pp_tcp_take_times(struct pp_worker *w, char *payload);
 
 /* ---- tcp_join.c: who is where ---- */
 /* Connects all nodes. host and port: where node 0 listens; node 0 with listener >= 0 listens there
- * already. PP_EFAIL names who is missing, who runs something else. */
+ * already; it is closed then. Strangers are left. PP_EFAIL names who is missing, who runs something
+ * else. */
 enum pp_status pp_tcp_listen(const char *host, int port, int *listener, int *bound_port,
                              struct pp_error *err);
 enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int listener,

@@ -4,9 +4,11 @@
 #include "exec/futex.h"
 #include "exec/tcp.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -308,6 +310,7 @@ struct pp_tcp *pp_tcp_create(struct pp_machine *m)
     t->first_owner = is_launched(m) ? 0 : 1;
     t->nodes = m->worker_count + t->first_owner;
     t->node = is_launched(m) ? meeting->index : 0;
+    t->token = meeting->token;
     t->links = PP_ARRAY(m->arena, struct pp_link, t->nodes);
     t->names = pp_arena_alloc(m->arena, sizeof(*t->names) * (size_t)t->nodes);
     t->posted = PP_ARRAY(m->arena, int, m->worker_count);
@@ -363,6 +366,8 @@ static enum pp_status name_the_dead(struct pp_tcp *t, enum pp_status status, str
 
 static enum pp_status fork_all(struct pp_tcp *t, struct pp_error *err)
 {
+    if (getrandom(&t->token, sizeof(t->token), 0) != sizeof(t->token))
+        return pp_error_set(err, PP_EFAIL, "no random number for this run: %s", strerror(errno));
     PP_TRY(pp_tcp_listen(HERE, 0, &t->listener, &t->port, err));
     PP_TRY(pp_processes_start(t->m, child_main, err));
     const enum pp_status status = meet(t, HERE, t->port, t->listener, err);

@@ -102,6 +102,35 @@ start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--inject kill,
     [ -s "$folder/err.1" ] && [ -s "$folder/err.3" ]
 report "a process that dies"
 
+# ---- who does not belong here: no process is kept from the run by those who call as well ----
+knock() { # as soon as somebody listens
+    for _ in $(seq 500); do (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break || sleep 0.01; done
+    exec 7<>"/dev/tcp/127.0.0.1/$port" 8<>"/dev/tcp/127.0.0.1/$port" || return 1
+    printf 'fipp' >&8 # the first word of a hello, and nothing behind it
+    printf 'GET / HTTP/1.0\r\n\r\n' 1<>"/dev/tcp/127.0.0.1/$port"
+    env PIPEEXEC_RUN_ID=other RANK=1 LOCAL_RANK=1 WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port \
+        timeout 60 "$pipeexec" $small 2>"$folder/err.4"
+    [ $? -eq 1 ] && grep -q 'belongs to another run of pipeexec' "$folder/err.4"
+}
+listens_at() { # ADDRESS in hex: nobody listens at that port elsewhere
+    local at
+    at=$(awk -v port="$(printf '%04X' $port)" '$4 == "0A" { split($2, a, ":"); if (a[2] == port) print a[1] }' /proc/net/tcp)
+    [ "$at" = "$1" ]
+}
+port=$((port + 1))
+rm -f "$folder"/err.* "$folder"/out.*
+for k in 0 1 2 3; do
+    # shellcheck disable=SC2086
+    env RANK=$k LOCAL_RANK=$k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$pipeexec" $small --json \
+        >"$folder/out.$k" 2>"$folder/err.$k" &
+    [ $k -gt 0 ] || { knock && listens_at 0100007F; }
+    knocked=${knocked:-$?}
+done
+wait
+exec 7>&- 8>&-
+[ "$knocked" -eq 0 ] && check_same
+report "strangers are left, and only loopback is listened at"
+
 # ---- two hosts ----
 if ! ip netns add $space 2>/dev/null || ! ip link add $wire type veth peer name ${wire}b netns $space 2>/dev/null; then
     number=$((number + 1))
@@ -127,6 +156,26 @@ else
     awk -F, 'NR > 1 && $4 == "channel" && ($6 > $7 || $7 > $8 || $8 > $9) { bad = 1 }
              NR > 1 && $4 == "channel" { messages++ } END { exit bad || messages < 100 }' "$folder/trace.csv"
     report "no message ends before it begins"
+    # the name of a host means 127.0.1.1 on that host alone, as Debian installs it
+    sed "1i 127.0.1.1 first-of-the-run" /etc/hosts >"$folder/hosts"
+    if unshare -m mount --bind "$folder/hosts" /etc/hosts 2>/dev/null; then
+        port=$((port + 1))
+        rm -f "$folder"/err.* "$folder"/out.*
+        for k in 3 2 1 0; do
+            if [ $k -ge 2 ]; then
+                there=(ip netns exec $space env MASTER_ADDR=10.213.77.1)
+            else
+                # shellcheck disable=SC2016
+                there=(env MASTER_ADDR=first-of-the-run unshare -m sh -c 'mount --bind "$0" /etc/hosts && exec "$@"' "$folder/hosts")
+            fi
+            # shellcheck disable=SC2086
+            RANK=$k LOCAL_RANK=$((k % 2)) WORLD_SIZE=4 MASTER_PORT=$port "${there[@]}" timeout 60 "$pipeexec" $small --json \
+                >"$folder/out.$k" 2>"$folder/err.$k" &
+        done
+        wait
+        check_same
+        report "a name that means another address on its own host"
+    fi
 fi
 echo "1..$number"
 [ $failures -eq 0 ]

@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,4 +52,49 @@ Test(meeting, follows_from_the_environment)
         cr_assert_str_eq(meeting.host, CASES[i].host, "case %zu", i);
         cr_assert_eq(meeting.port, CASES[i].port, "case %zu: %d", i, meeting.port);
     }
+}
+
+static uint64_t token_of(const char *const *variables, int count)
+{
+    struct pp_meeting meeting;
+    struct pp_error err = {0};
+
+    clearenv();
+    for (int k = 0; k < count; k++)
+        putenv((char *)(uintptr_t)variables[k]);
+    cr_assert_eq(pp_meeting_find(&meeting, &err), PP_OK, "%s", err.message);
+    return meeting.token;
+}
+
+/* All of one run have the same, whichever they are; others another one. */
+Test(meeting, runs_are_told_apart)
+{
+    static const struct {
+        const char *run[5], *other; /* other: the last of another run */
+        int count;
+    } RUNS[] = {
+        {{"RANK=0", "WORLD_SIZE=4", "LOCAL_RANK=0", "MASTER_ADDR=a", "TORCHELASTIC_RUN_ID=x7"}, "TORCHELASTIC_RUN_ID=x8", 5},
+        {{"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=4", "MASTER_ADDR=a", "OMPI_MCA_ess_base_jobid=12"}, "OMPI_MCA_ess_base_jobid=13", 4},
+        {{"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=4", "SLURM_NODELIST=a", "SLURM_JOB_ID=9", "SLURM_STEP_ID=1"}, "SLURM_STEP_ID=2", 5},
+        {{"PMI_RANK=0", "PMI_SIZE=4", "MASTER_ADDR=a", "PMI_JOBID=5"}, "PMI_JOBID=6", 4},
+        {{"PMI_RANK=0", "PMI_SIZE=4", "MASTER_ADDR=a", "PIPEEXEC_RUN_ID=mine"}, "PIPEEXEC_RUN_ID=yours", 4},
+    };
+
+    for (size_t i = 0; i < sizeof(RUNS) / sizeof(*RUNS); i++) {
+        const int count = RUNS[i].count;
+        const char *variables[5], *zero;
+        char first[64];
+
+        memcpy(variables, RUNS[i].run, sizeof(variables));
+        const uint64_t token = token_of(variables, count);
+        cr_assert_neq(token, 0);
+        snprintf(first, sizeof(first), "%s", variables[0]);
+        zero = strchr(first, '0');
+        first[zero - first] = '3';
+        variables[0] = first;
+        cr_assert_eq(token_of(variables, count), token, "run %zu: rank 3 has another one", i);
+        variables[count - 1] = RUNS[i].other;
+        cr_assert_neq(token_of(variables, count), token, "run %zu", i);
+    }
+    clearenv();
 }
