@@ -29,6 +29,14 @@ static bool hang(struct pp_worker *w)
     return false;
 }
 
+static bool freeze(struct pp_worker *w)
+{
+    (void)w;
+    for (;;)
+        pause();
+    return false;
+}
+
 static bool drop(struct pp_worker *w)
 {
     if (w->machine->remote)
@@ -38,6 +46,7 @@ static bool drop(struct pp_worker *w)
 
 static const struct pp_inject_kind KINDS[] = {
     {"drop", "its connections to other ranks are closed", drop},
+    {"freeze", "its thread never comes back from an op, whatever happens", freeze},
     {"hang", "the rank goes no further", hang},
     {"kill", "its process is killed", kill_self},
     {"stop", "its process is stopped", stop_self},

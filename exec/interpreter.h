@@ -39,6 +39,11 @@ struct pp_machine_options {
     const double *slow; /* [rank * replicas + replica] factor on the speed of compute; NULL = all 1.
                          * Wall clock: at most 1, and the rank sleeps */
     double timeout_s; /* a step fails when nobody has got on for so long; 0 = never */
+    /* Called by a thread beside when the step has failed and a thread of this process does not come
+     * back from its op: it cannot be waited for, nor what it uses be freed, so this must end the
+     * process. NULL: it is waited for. */
+    void (*on_stuck)(void *closure, const struct pp_error *err);
+    void *stuck_closure;
     struct pp_inject inject;
     struct pp_meeting meeting; /* of processes that a launcher has started; count 0 or 1 = none */
     int cores;        /* compute ops at a time; 0 = those of the machine */

@@ -166,6 +166,7 @@ void pp_machine_destroy(struct pp_machine *m)
 
 static void take_options(struct pp_machine *m, const struct pp_machine_options *options)
 {
+    pp_wall_ps(); /* from now on, for all processes */
     m->options = *options;
     m->p = options->program;
     m->program_hash = pp_program_hash(m->p);

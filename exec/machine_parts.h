@@ -168,6 +168,7 @@ struct pp_machine {
     atomic_uint round;   /* steps started, and the end */
     atomic_uint running; /* workers that still walk their lists */
     int started;         /* workers */
+    atomic_uint walking; /* workers that walk their lists; of this process, unless all share this */
     bool is_over;
     struct pp_error gone; /* what was seen of it; set before: */
     atomic_bool are_gone; /* the processes of the workers */
@@ -197,7 +198,7 @@ static inline double pp_speed(const struct pp_machine *m, int rank, int replica)
 {
     return m->options.slow ? m->options.slow[rank * m->replicas + replica] : 1;
 }
-int64_t pp_wall_ps(void);
+int64_t pp_wall_ps(void); /* since this was asked first, before any process was forked */
 /* On the clock that all workers share. */
 static inline int64_t pp_now_ps(const struct pp_machine *m)
 {

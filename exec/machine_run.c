@@ -6,12 +6,16 @@
 
 #include <time.h>
 
+/* A host may be up for longer than the 106 days that 63 bits of picoseconds hold. */
 int64_t pp_wall_ps(void)
 {
+    static atomic_llong first_s = -1;
+    long long unset = -1;
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return ((int64_t)t.tv_sec * 1000000000 + t.tv_nsec) * 1000;
+    atomic_compare_exchange_strong(&first_s, &unset, (long long)t.tv_sec);
+    return ((int64_t)(t.tv_sec - atomic_load(&first_s)) * 1000000000 + t.tv_nsec) * 1000;
 }
 
 /* ---- compute --------------------------------------------------------------------------------*/
@@ -187,9 +191,10 @@ static int fault_at(const struct pp_worker *w)
 
 void pp_worker_run(struct pp_worker *w)
 {
-    const struct pp_machine *m = w->machine;
+    struct pp_machine *m = w->machine;
     const int64_t before_ns = pp_host_thread_ns();
 
+    atomic_fetch_add(&m->walking, 1);
     w->clock_ps = m->begin_ps;
     w->inside_ns = 0;
     w->launches = w->barriers = w->status = 0;
@@ -204,4 +209,5 @@ void pp_worker_run(struct pp_worker *w)
     }
     read_wall(w);
     w->cpu_ns = pp_host_thread_ns() - before_ns;
+    atomic_fetch_sub(&m->walking, 1);
 }

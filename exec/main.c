@@ -7,6 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Nobody else can print any more: all that is left to do is wait. */
+static void end_stuck(const struct pp_error *err)
+{
+    struct pp_error last = *err;
+
+    _exit(pp_process_end("pipeexec", last.status, &last));
+}
+
 static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FILE *out,
                                struct pp_error *err)
 {
@@ -24,7 +32,7 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
     if (is_answered)
         return PP_OK;
     request = (struct pp_request){.cli = &pp_exec_cli, .flags = &parsed};
-    return pp_exec_command_run(arena, &request, out, err);
+    return pp_exec_command_run(arena, &request, out, end_stuck, err);
 }
 
 /* Threads end with the process; files appear only when they are whole. */

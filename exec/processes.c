@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOOK_US = 1000, GRACE_LOOKS = 2000 };
+enum { LOOK_US = 1000, GRACE_LOOKS = 2000, FAILED_LOOKS = 200 };
 
 /* Ctrl-C reaches all processes of the terminal; only the first one answers, and takes the others
  * with it. */
@@ -62,7 +62,9 @@ static bool have_ended(const struct pp_machine *m)
 /* Whoever does not end by itself, stopped for instance, is ended. */
 void pp_processes_reap(struct pp_machine *m)
 {
-    for (int look = 0; look < GRACE_LOOKS && !have_ended(m); look++)
+    const int looks = m->has_failed ? FAILED_LOOKS : GRACE_LOOKS;
+
+    for (int look = 0; look < looks && !have_ended(m); look++)
         usleep(LOOK_US);
     pp_processes_kill(m);
 }

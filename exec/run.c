@@ -60,6 +60,7 @@ static enum pp_status open_plans(struct pp_arena *arena, const struct pp_request
 
 struct watch {
     struct pp_progress progress;
+    pp_exec_stuck_fn on_stuck;
     int steps;
     bool is_quiet;
 };
@@ -81,15 +82,30 @@ static void on_unwritten(void *closure, const struct pp_error *error)
     fprintf(stderr, "pipeexec: warning: no checkpoint: %s\n", error->message);
 }
 
+static void on_stuck(void *closure, const struct pp_error *error)
+{
+    struct watch *watch = closure;
+
+    pp_progress_clear(&watch->progress);
+    watch->on_stuck(error);
+}
+
 static enum pp_status train(struct pp_arena *arena, const struct pp_request *request,
-                            struct pp_exec_run *run, struct pp_error *err)
+                            struct pp_exec_run *run, pp_exec_stuck_fn stuck, struct pp_error *err)
 {
     struct pp_calibration *calibration;
-    struct watch watch = {.steps = run->config.steps, .is_quiet = pp_request_has(request, "quiet")};
+    struct watch watch = {.on_stuck = stuck,
+                          .steps = run->config.steps,
+                          .is_quiet = pp_request_has(request, "quiet")};
+
+    run->training.machine.on_stuck = on_stuck;
+    run->training.machine.stuck_closure = &watch;
 
     if (run->other.program) {
         struct pp_training other = pp_exec_training(request, &run->config, &run->other);
         other.machine.inject.kind = NULL;
+        other.machine.on_stuck = on_stuck;
+        other.machine.stuck_closure = &watch;
         PP_TRY(pp_train_calibrate(arena, &other, run->config.warmup, &calibration, err));
         run->training.calibration = calibration;
     }
@@ -155,7 +171,7 @@ static enum pp_status prepare(struct pp_arena *arena, const struct pp_request *w
 }
 
 enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_request *typed,
-                                   FILE *out, struct pp_error *err)
+                                   FILE *out, pp_exec_stuck_fn stuck, struct pp_error *err)
 {
     const double started_s = pp_clock_s();
     struct pp_exec_run *run = PP_NEW(arena, struct pp_exec_run);
@@ -168,7 +184,7 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_reque
     PP_TRY(pp_exec_plot_open(arena, typed, out, &target, err));
     PP_TRY(pp_exec_resume_open(arena, typed, request, &resumed, err));
     PP_TRY(prepare(arena, request, resumed, run, err));
-    PP_TRY(train(arena, request, run, err));
+    PP_TRY(train(arena, request, run, stuck, err));
     if (run->result.is_member)
         return PP_OK;
     /* a full disk does not take the training back: the report comes all the same */

@@ -7,11 +7,13 @@
 
 #include <stdio.h>
 
+/* A thread hangs for good: say why the run ends, and end the process (see exec/interpreter.h). */
+typedef void (*pp_exec_stuck_fn)(const struct pp_error *err);
 /* Resolve, train, write traces, report to `out`. PP_ETOLERANCE when the gradients are not those of
  * the reference: then there is a text report, but no JSON. PP_EFAIL with a report when only the
  * traces that were asked for could not be written. */
 enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_request *request,
-                                   FILE *out, struct pp_error *err);
+                                   FILE *out, pp_exec_stuck_fn on_stuck, struct pp_error *err);
 
 /* ---- exec/run_traces.c ---- */
 /* Names, folders and permissions of --trace and --predicted-trace, before anything is trained.

@@ -70,6 +70,7 @@ struct pp_tcp {
     atomic_int asked, answers;  /* by node 0: the kind of the frames it waits for; how many came */
     atomic_bool *has_answered;  /* [node] */
     int64_t asked_ps;           /* when, of a clock */
+    atomic_uint_fast64_t moved; /* bytes written and read */
     atomic_int step_under_way; /* node > 0: 1 + the step that may run */
     atomic_bool is_quitting;   /* connections may end */
     int lost;        /* 1 + node to which a member has lost its connection */
@@ -95,7 +96,7 @@ static inline bool pp_tcp_is_here(const struct pp_tcp *t, int worker)
     return pp_tcp_owner(t, worker) == t->node;
 }
 
-/* ---- tcp_link.c: queues and the thread ---- */
+/* ---- tcp_queue.c ---- */
 /* Takes `owned` (malloc), or refers to `payload` until it is written. */
 void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const void *payload,
                  char *owned, struct pp_machine_message *message);
@@ -103,10 +104,17 @@ void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const
 void pp_tcp_send_owned(struct pp_tcp *t, int node, const struct pp_frame *frame, char *owned);
 /* A copy of payload, to all other nodes. */
 void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void *payload);
+void pp_tcp_changed(struct pp_tcp *t); /* wakes who sleeps on t->changes */
+void pp_tcp_wake(struct pp_tcp *t);    /* the thread */
+/* What is not told would be waited for in vain: the step fails. */
+void pp_tcp_fail_memory(struct pp_tcp *t);
+struct pp_frame_out *pp_tcp_first(struct pp_tcp *t, struct pp_link *link); /* NULL: nothing */
+void pp_tcp_drop_first(struct pp_tcp *t, struct pp_link *link);
+
+/* ---- tcp_link.c: the thread ---- */
 enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err);
-/* Once all that is queued has been written, or cannot be. */
+/* Once all that is queued has been written, or nobody takes it. */
 void pp_tcp_stop_thread(struct pp_tcp *t);
-void pp_tcp_changed(struct pp_tcp *t);
 
 /* All that has come over the connection: false = it has been closed. */
 bool pp_tcp_read(struct pp_tcp *t, int node);
@@ -139,8 +147,33 @@ bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_frame *frame, char *paylo
 uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, int id);
 uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, int id, int worker);
 
-/* ---- transport_tcp.c: beginning, what is told, end ---- */
+/* ---- tcp_await.c: node 0 asks, others answer ---- */
+enum { PP_TCP_EVERYBODY = -1 };
+/* Before frames are sent that are answered by such: one by every node, or by one. */
+void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int node);
+/* PP_EFAIL: somebody has failed or is gone; nothing has been heard for options.timeout_s. */
+enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err);
+/* The first process has asked for such frames, one from everybody. */
+bool pp_tcp_is_answer(struct pp_tcp *t, int node, const struct pp_frame *frame);
+void pp_tcp_count_answer(struct pp_tcp *t);
+
+/* ---- tcp_clock.c ---- */
+enum pp_status pp_tcp_align_clocks(struct pp_tcp *t, struct pp_error *err);
+bool pp_tcp_take_ping(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
+bool pp_tcp_take_offset(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
+
+/* ---- transport_tcp.c: beginning and end ---- */
 struct pp_tcp *pp_tcp_create(struct pp_machine *m);
+
+/* ---- tcp_tell.c: see struct pp_remote ---- */
+enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err);
+void pp_tcp_posted(struct pp_worker *w, int instruction, const struct pp_header *header);
+void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *message);
+void pp_tcp_summed(struct pp_worker *w);
+void pp_tcp_arrived(struct pp_worker *w, int barrier);
+void pp_tcp_released(struct pp_machine *m, int barrier);
+void pp_tcp_failed(struct pp_machine *m);
+enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err);
 struct pp_tcp_ends { /* of a message: workers */
     int source, dest;
 };

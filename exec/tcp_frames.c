@@ -12,18 +12,6 @@ static struct pp_worker *worker_of(const struct pp_tcp *t, const struct pp_frame
     return &t->m->workers[frame->worker];
 }
 
-/* The first process has asked for such frames, one from everybody. */
-static bool is_answer(struct pp_tcp *t, int node, const struct pp_frame *frame)
-{
-    return atomic_load(&t->asked) == (int)frame->kind && !atomic_exchange(&t->has_answered[node], true);
-}
-
-static void count_answer(struct pp_tcp *t)
-{
-    atomic_fetch_add(&t->answers, 1);
-    pp_tcp_changed(t);
-}
-
 /* ---- a step ---------------------------------------------------------------------------------*/
 
 static bool are_tokens(const struct pp_machine *m, const char *payload)
@@ -85,9 +73,9 @@ static bool take_go(struct pp_tcp *t, int node, const struct pp_frame *frame, ch
 static bool take_ready(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
 {
     (void)payload;
-    if (!is_answer(t, node, frame))
+    if (!pp_tcp_is_answer(t, node, frame))
         return false;
-    count_answer(t);
+    pp_tcp_count_answer(t);
     return true;
 }
 
@@ -214,12 +202,12 @@ static bool take_state(struct pp_tcp *t, int node, const struct pp_frame *frame,
 {
     struct pp_worker *w = worker_of(t, frame);
 
-    if (t->node == 0 && !is_answer(t, node, frame))
+    if (t->node == 0 && !pp_tcp_is_answer(t, node, frame))
         return false;
     pp_tcp_unpack_state(w, payload);
     w->touched_bytes = (size_t)frame->ps;
     if (t->node == 0)
-        count_answer(t);
+        pp_tcp_count_answer(t);
     return true;
 }
 
@@ -237,47 +225,6 @@ static bool take_fail(struct pp_tcp *t, int node, const struct pp_frame *frame, 
     pp_error_set(&err, PP_EFAIL, "%s", payload);
     pp_machine_fail(t->m, &err);
     pp_tcp_changed(t);
-    return true;
-}
-
-static bool tell_clock(struct pp_tcp *t, const struct pp_frame *frame)
-{
-    const int64_t now_ps = pp_wall_ps();
-    struct pp_frame back = *frame;
-    char *copy = malloc(sizeof(now_ps));
-
-    back.bytes = sizeof(now_ps);
-    if (copy)
-        memcpy(copy, &now_ps, sizeof(now_ps));
-    pp_tcp_send_owned(t, 0, &back, copy);
-    return true;
-}
-
-/* There: the clock of this host. Back: half of the way is behind it, as far as anybody can tell. */
-static bool take_ping(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
-{
-    const int64_t now_ps = pp_wall_ps();
-    int64_t there_ps;
-
-    if (t->node != 0)
-        return tell_clock(t, frame);
-    memcpy(&there_ps, payload, sizeof(there_ps));
-    if (!is_answer(t, node, frame) || there_ps < 0)
-        return false;
-    const int64_t round_ps = now_ps - t->asked_ps;
-    if (round_ps / 2 < t->error_ps) {
-        t->error_ps = round_ps / 2;
-        t->offset_ps = t->asked_ps + round_ps / 2 - there_ps;
-    }
-    count_answer(t);
-    return true;
-}
-
-static bool take_offset(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
-{
-    (void)node;
-    (void)payload;
-    t->m->clock_offset_ps = frame->ps;
     return true;
 }
 
@@ -299,7 +246,7 @@ static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, int, const struct pp_
     [PP_FRAME_RELEASE] = take_release, [PP_FRAME_END] = take_end,
     [PP_FRAME_AT] = take_at,           [PP_FRAME_FETCH] = take_fetch,
     [PP_FRAME_STATE] = take_state,     [PP_FRAME_FAIL] = take_fail,
-    [PP_FRAME_PING] = take_ping,       [PP_FRAME_OFFSET] = take_offset,
+    [PP_FRAME_PING] = pp_tcp_take_ping,       [PP_FRAME_OFFSET] = pp_tcp_take_offset,
     [PP_FRAME_QUIT] = take_quit,
 };
 

@@ -1,5 +1,5 @@
 /* One thread reads and writes all connections of a process, whatever is ready, and sleeps in poll. */
-#include "exec/futex.h"
+#include "core/clock.h"
 #include "exec/tcp.h"
 
 #include <errno.h>
@@ -12,98 +12,9 @@
 #include <unistd.h>
 
 static const int64_t MOURNING_PS = 500000000000;
-enum { BEAT_MS = 50, HEAD_BYTES = sizeof(struct pp_frame) };
-
-void pp_tcp_changed(struct pp_tcp *t)
-{
-    atomic_fetch_add(&t->changes, 1);
-    pp_futex_wake(&t->changes);
-}
-
-static void wake(struct pp_tcp *t)
-{
-    const uint64_t one = 1;
-
-    if (write(t->wake_fd, &one, sizeof(one)) < 0)
-        return; /* full: it is awake */
-}
-
-/* What is not told would be waited for in vain. */
-static void fail_memory(struct pp_tcp *t)
-{
-    struct pp_error err = {0};
-
-    pp_error_set(&err, PP_EFAIL, "step %d: no memory for what is to be sent to other processes",
-                 t->m->step + 1);
-    pp_machine_fail(t->m, &err);
-}
-
-void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const void *payload,
-                 char *owned, struct pp_machine_message *message)
-{
-    struct pp_frame_out *out = malloc(sizeof(*out));
-    struct pp_link *link = &t->links[node];
-
-    if (!out) {
-        free(owned);
-        fail_memory(t);
-        return;
-    }
-    *out = (struct pp_frame_out){
-        .frame = *frame, .payload = owned ? owned : payload, .owned = owned, .message = message};
-    pthread_mutex_lock(&t->mutex);
-    if (link->last)
-        link->last->next = out;
-    else
-        link->first = out;
-    link->last = out;
-    pthread_mutex_unlock(&t->mutex);
-    wake(t);
-}
-
-void pp_tcp_send_owned(struct pp_tcp *t, int node, const struct pp_frame *frame, char *owned)
-{
-    if (owned)
-        pp_tcp_send(t, node, frame, NULL, owned, NULL);
-    else
-        fail_memory(t);
-}
-
-void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void *payload)
-{
-    for (int node = 0; node < t->nodes; node++) {
-        if (node == t->node || t->links[node].fd < 0)
-            continue;
-        char *copy = malloc(frame->bytes + 1);
-        if (copy && frame->bytes > 0)
-            memcpy(copy, payload, frame->bytes);
-        pp_tcp_send_owned(t, node, frame, copy);
-    }
-}
+enum { BEAT_MS = 50, LEAVE_S = 2, HEAD_BYTES = sizeof(struct pp_frame) };
 
 /* ---- writing --------------------------------------------------------------------------------*/
-
-static void drop_first(struct pp_tcp *t, struct pp_link *link)
-{
-    struct pp_frame_out *out = link->first;
-
-    pthread_mutex_lock(&t->mutex);
-    link->first = out->next;
-    if (!link->first)
-        link->last = NULL;
-    pthread_mutex_unlock(&t->mutex);
-    link->written = 0;
-    free(out->owned);
-    free(out);
-}
-
-static struct pp_frame_out *first_of(struct pp_tcp *t, struct pp_link *link)
-{
-    pthread_mutex_lock(&t->mutex);
-    struct pp_frame_out *out = link->first;
-    pthread_mutex_unlock(&t->mutex);
-    return out;
-}
 
 static void close_link(struct pp_tcp *t, int node)
 {
@@ -111,8 +22,8 @@ static void close_link(struct pp_tcp *t, int node)
 
     link->is_closed = true;
     shutdown(link->fd, SHUT_RDWR);
-    while (first_of(t, link))
-        drop_first(t, link);
+    while (pp_tcp_first(t, link))
+        pp_tcp_drop_first(t, link);
     if (t->node > 0 && node > 0) {
         t->lost_ps = t->lost ? t->lost_ps : pp_wall_ps();
         t->lost = t->lost ? t->lost : 1 + node;
@@ -139,7 +50,7 @@ static void write_link(struct pp_tcp *t, int node)
 {
     struct pp_link *link = &t->links[node];
 
-    for (struct pp_frame_out *out; (out = first_of(t, link));) {
+    for (struct pp_frame_out *out; (out = pp_tcp_first(t, link));) {
         const ssize_t count = write_some(link, out);
 
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
@@ -149,11 +60,12 @@ static void write_link(struct pp_tcp *t, int node)
             return;
         }
         link->written += (size_t)count;
+        atomic_fetch_add(&t->moved, (uint64_t)count);
         if (link->written < HEAD_BYTES + out->frame.bytes)
             continue;
         if (out->message)
             pp_message_landed(t->m, out->message);
-        drop_first(t, link);
+        pp_tcp_drop_first(t, link);
     }
 }
 
@@ -185,7 +97,7 @@ static bool begin_payload(struct pp_tcp *t, int node)
     if (!link->payload)
         link->payload = link->owned = malloc(link->frame.bytes);
     if (!link->payload)
-        fail_memory(t);
+        pp_tcp_fail_memory(t);
     return link->payload;
 }
 
@@ -212,6 +124,7 @@ bool pp_tcp_read(struct pp_tcp *t, int node)
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
             return true;
         link->read += count > 0 ? (size_t)count : 0;
+        atomic_fetch_add(&t->moved, (uint64_t)(count > 0 ? count : 0));
         if (count <= 0 || (link->read == HEAD_BYTES && !begin_payload(t, node)))
             break;
         if (link->read >= HEAD_BYTES && link->read == HEAD_BYTES + link->frame.bytes &&
@@ -232,7 +145,7 @@ static bool is_open(const struct pp_link *link)
 static bool is_empty(struct pp_tcp *t)
 {
     for (int node = 0; node < t->nodes; node++)
-        if (is_open(&t->links[node]) && first_of(t, &t->links[node]))
+        if (is_open(&t->links[node]) && pp_tcp_first(t, &t->links[node]))
             return false;
     return true;
 }
@@ -273,7 +186,7 @@ static void poll_once(struct pp_tcp *t, struct pollfd *fds)
         struct pp_link *link = &t->links[node];
 
         fds[node] = (struct pollfd){.fd = is_open(link) ? link->fd : -1, .events = POLLIN};
-        if (is_open(link) && first_of(t, link))
+        if (is_open(link) && pp_tcp_first(t, link))
             fds[node].events |= POLLOUT;
     }
     fds[t->nodes] = (struct pollfd){.fd = t->wake_fd, .events = POLLIN};
@@ -284,17 +197,35 @@ static void poll_once(struct pp_tcp *t, struct pollfd *fds)
     for (int node = 0; node < t->nodes; node++) {
         if (fds[node].fd >= 0 && (fds[node].revents & (POLLIN | POLLHUP | POLLERR)))
             pp_tcp_read(t, node);
-        if (is_open(&t->links[node]) && first_of(t, &t->links[node]))
+        if (is_open(&t->links[node]) && pp_tcp_first(t, &t->links[node]))
             write_link(t, node);
     }
+}
+
+struct leaving { /* since when nothing has been written any more */
+    double since_s;
+    uint_fast64_t moved;
+};
+
+/* What is left goes out first, unless nobody takes it. */
+static bool may_end(struct pp_tcp *t, struct leaving *leaving)
+{
+    const uint_fast64_t moved = atomic_load(&t->moved);
+
+    if (!atomic_load(&t->is_quitting))
+        return false;
+    if (leaving->since_s == 0 || moved != leaving->moved)
+        *leaving = (struct leaving){pp_clock_s(), moved};
+    return is_empty(t) || pp_clock_s() - leaving->since_s > LEAVE_S;
 }
 
 static void *thread_main(void *argument)
 {
     struct pp_tcp *t = argument;
     struct pollfd *fds = calloc((size_t)t->nodes + 1, sizeof(*fds));
+    struct leaving leaving = {0};
 
-    while (fds && !(atomic_load(&t->is_quitting) && is_empty(t))) {
+    while (fds && !may_end(t, &leaving)) {
         poll_once(t, fds);
         beat(t);
         mourn(t);
@@ -315,11 +246,11 @@ enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err)
 void pp_tcp_stop_thread(struct pp_tcp *t)
 {
     atomic_store(&t->is_quitting, true);
-    wake(t);
+    pp_tcp_wake(t);
     pthread_join(t->thread, NULL);
     for (int node = 0; node < t->nodes; node++) {
         while (t->links[node].first)
-            drop_first(t, &t->links[node]);
+            pp_tcp_drop_first(t, &t->links[node]);
         free(t->links[node].owned);
         if (t->links[node].fd >= 0)
             close(t->links[node].fd);

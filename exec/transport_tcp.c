@@ -5,249 +5,18 @@
 #include "exec/tcp.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PINGS = 32, LOOK_NS = 100 * 1000 * 1000, GRACE_LOOKS = 10 };
+enum { LOOK_NS = 100 * 1000 * 1000, GRACE_LOOKS = 10 };
 
 static const char HERE[] = "127.0.0.1";
 
 static bool is_launched(const struct pp_machine *m)
 {
     return m->options.meeting.count > 1;
-}
-
-/* ---- waiting --------------------------------------------------------------------------------*/
-
-enum { EVERYBODY = -1 };
-
-/* Before frames are sent that are answered by such: one by every node, or by one. */
-static void expect(struct pp_tcp *t, enum pp_frame_kind kind, int node)
-{
-    atomic_store(&t->asked, PP_FRAME_STEP); /* which no answer is */
-    for (int k = 0; k < t->nodes; k++)
-        atomic_store(&t->has_answered[k], node != EVERYBODY && node != k);
-    atomic_store(&t->answers, 0);
-    atomic_store(&t->asked, kind);
-}
-
-/* False when somebody has failed or is gone. */
-static bool wait_for_answers(struct pp_tcp *t, int wanted)
-{
-    for (;;) {
-        const unsigned seen = atomic_load(&t->changes);
-
-        if (atomic_load(&t->answers) >= wanted)
-            return true;
-        if (t->m->has_failed || t->m->are_gone || atomic_load(&t->closed))
-            return false;
-        pp_futex_wait(&t->changes, seen, LOOK_NS);
-    }
-}
-
-/* The watchdog finds out who was the first: it may take a moment longer. */
-static enum pp_status tell_why_not(struct pp_tcp *t, struct pp_error *err)
-{
-    struct pp_machine *m = t->m;
-
-    for (int look = 0; !m->has_failed && look < GRACE_LOOKS; look++)
-        usleep(LOOK_NS / 1000);
-    pp_error_set(err, PP_EFAIL, "step %d: other processes do not answer", m->step + 1);
-    if (!m->has_failed)
-        pp_machine_fail(m, err);
-    return m->has_failed ? pp_error_set(err, m->error.status, "%s", m->error.message) : err->status;
-}
-
-/* ---- what is told ---------------------------------------------------------------------------*/
-
-/* Everybody begins with the weights that node 0 has, whoever made them. */
-static void push_state(struct pp_tcp *t)
-{
-    for (int k = 0; k < t->m->worker_count; k++) {
-        struct pp_frame frame = {.kind = PP_FRAME_STATE, .worker = k};
-
-        if (pp_tcp_is_here(t, k))
-            continue;
-        char *copy = pp_tcp_pack_state(&t->m->workers[k], &frame.bytes);
-        pp_tcp_send_owned(t, pp_tcp_owner(t, k), &frame, copy);
-    }
-}
-
-size_t pp_tcp_token_bytes(const struct pp_machine *m)
-{
-    return sizeof(int32_t) * (size_t)pp_batch_samples(m->options.batch) *
-           (size_t)m->options.stages[0]->net->seq;
-}
-
-static bool tell_step(struct pp_tcp *t)
-{
-    const struct pp_machine *m = t->m;
-    const size_t bytes = pp_tcp_token_bytes(m);
-    const struct pp_frame frame = {.kind = PP_FRAME_STEP,
-                                   .id = m->step,
-                                   .flags = (m->has_probes ? 1 : 0) | (m->hook ? 2 : 0),
-                                   .ps = m->begin_ps,
-                                   .bytes = 2 * bytes};
-    char *payload = malloc(frame.bytes);
-
-    t->wants_gradients = m->hook;
-    if (!payload)
-        return false;
-    memcpy(payload, m->ids, bytes);
-    memcpy(payload + bytes, m->targets, bytes);
-    pp_tcp_tell_all(t, &frame, payload);
-    free(payload);
-    return true;
-}
-
-static enum pp_status tcp_begin(struct pp_machine *m, struct pp_error *err)
-{
-    const struct pp_frame go = {.kind = PP_FRAME_GO, .id = m->step};
-    struct pp_tcp *t = m->tcp;
-
-    if (m->steps_done == 0)
-        push_state(t);
-    pp_tcp_step_begin(t);
-    expect(t, PP_FRAME_READY, EVERYBODY);
-    if (!tell_step(t))
-        return pp_error_set(err, PP_EFAIL, "step %d: no memory for its samples", m->step + 1);
-    if (!wait_for_answers(t, t->nodes - 1))
-        return tell_why_not(t, err);
-    pp_tcp_tell_all(t, &go, NULL);
-    return PP_OK;
-}
-
-static void tcp_posted(struct pp_worker *w, int i, const struct pp_header *header)
-{
-    const struct pp_machine *m = w->machine;
-    const int peer = pp_worker_at(m, m->p->peer[i], w->replica)->index;
-    const struct pp_frame frame = {.kind = PP_FRAME_POST,
-                                   .worker = w->index,
-                                   .id = i,
-                                   .ps = m->posted_ps[pp_cell(m, pp_row(m, i, w->replica))],
-                                   .header = *header};
-
-    pp_tcp_send(m->tcp, pp_tcp_owner(m->tcp, peer), &frame, NULL, NULL, NULL);
-}
-
-struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, const struct pp_machine_message *message)
-{
-    const int send = message->send.row / m->replicas, recv = message->recv.row / m->replicas,
-              replica = message->send.row % m->replicas;
-
-    return (struct pp_tcp_ends){pp_worker_at(m, m->p->peer[recv], replica)->index,
-                                pp_worker_at(m, m->p->peer[send], replica)->index};
-}
-
-static void tcp_send(struct pp_machine *m, struct pp_machine_message *message)
-{
-    const struct pp_tcp_ends ends = pp_tcp_ends(m, message);
-    const struct pp_frame frame = {.kind = PP_FRAME_DATA,
-                                   .worker = ends.source,
-                                   .id = (int32_t)(message - m->messages),
-                                   .bytes = message->bytes};
-
-    if (pp_tcp_is_here(m->tcp, ends.source))
-        pp_tcp_send(m->tcp, pp_tcp_owner(m->tcp, ends.dest), &frame, message->send.buffer, NULL,
-                    message);
-}
-
-static void tcp_summed(struct pp_worker *w)
-{
-    pp_tcp_sum_next(w->machine->tcp, w);
-}
-
-static void tcp_arrived(struct pp_worker *w, int barrier)
-{
-    const struct pp_machine *m = w->machine;
-    struct pp_frame frame = {.kind = PP_FRAME_ARRIVED,
-                             .worker = w->index,
-                             .id = barrier,
-                             .ps = m->arrived_ps[barrier * m->worker_count + w->index]};
-
-    if (m->tcp->node == 0)
-        return;
-    if (barrier < m->barrier_count - 1) {
-        pp_tcp_send(m->tcp, 0, &frame, NULL, NULL, NULL);
-        return;
-    }
-    char *copy = pp_tcp_pack_figures(w, m->tcp->wants_gradients, &frame.bytes);
-    pp_tcp_send_owned(m->tcp, 0, &frame, copy);
-}
-
-static void tcp_released(struct pp_machine *m, int barrier)
-{
-    const double verdict[PP_TCP_VERDICT] = {m->loss, m->grad_norm, m->grad_scale};
-    const bool is_last = barrier == m->barrier_count - 1;
-    const struct pp_frame frame = {.kind = PP_FRAME_RELEASE,
-                                   .id = barrier,
-                                   .ps = m->released_ps[barrier],
-                                   .bytes = is_last ? sizeof(verdict) : 0};
-
-    pp_tcp_tell_all(m->tcp, &frame, verdict);
-}
-
-static void tcp_failed(struct pp_machine *m)
-{
-    const char *text = m->error.message;
-    struct pp_tcp *t = m->tcp;
-    const struct pp_frame frame = {.kind = PP_FRAME_FAIL, .bytes = strlen(text) + 1};
-
-    if (!t)
-        return;
-    if (t->node == 0)
-        pp_tcp_tell_all(t, &frame, text);
-    else
-        pp_tcp_send_owned(t, 0, &frame, strdup(text));
-}
-
-static enum pp_status tcp_fetch(const struct pp_machine *m, struct pp_error *err)
-{
-    const struct pp_frame frame = {.kind = PP_FRAME_FETCH};
-    struct pp_tcp *t = m->tcp;
-
-    if (t->node != 0 || m->steps_done == 0)
-        return PP_OK;
-    expect(t, PP_FRAME_STATE, EVERYBODY);
-    pp_tcp_tell_all(t, &frame, NULL);
-    return wait_for_answers(t, t->nodes - 1) ? PP_OK : tell_why_not(t, err);
-}
-
-/* ---- clocks ---------------------------------------------------------------------------------*/
-
-/* Of several answers the one that came soonest says most (Cristian 1989). */
-static bool ask_clock(struct pp_tcp *t, int node)
-{
-    t->error_ps = INT64_MAX;
-    for (int k = 0; k < PINGS; k++) {
-        const struct pp_frame ping = {.kind = PP_FRAME_PING, .id = k};
-
-        t->asked_ps = pp_wall_ps();
-        expect(t, PP_FRAME_PING, node);
-        pp_tcp_send(t, node, &ping, NULL, NULL, NULL);
-        if (!wait_for_answers(t, 1))
-            return false;
-    }
-    return true;
-}
-
-static bool align_clocks(struct pp_tcp *t)
-{
-    for (int node = 1; node < t->nodes; node++) {
-        struct pp_frame offset = {.kind = PP_FRAME_OFFSET};
-
-        if (!ask_clock(t, node))
-            return false;
-        offset.ps = t->offset_ps;
-        if (t->error_ps > t->m->clock_error_ps)
-            t->m->clock_error_ps = t->error_ps;
-        pp_tcp_send(t, node, &offset, NULL, NULL, NULL);
-    }
-    return true;
 }
 
 /* ---- members --------------------------------------------------------------------------------*/
@@ -332,9 +101,7 @@ static enum pp_status meet(struct pp_tcp *t, const char *host, int port, int lis
     PP_TRY(pp_tcp_join(t, host, port, listener, err));
     PP_TRY(pp_tcp_start_thread(t, err));
     t->is_running = true;
-    if (t->node > 0 || align_clocks(t))
-        return PP_OK;
-    return pp_error_set(err, PP_EFAIL, "a process has gone before the first step");
+    return t->node > 0 ? PP_OK : pp_tcp_align_clocks(t, err);
 }
 
 static void child_main(struct pp_worker *w)
@@ -448,14 +215,14 @@ static void tcp_stop(struct pp_machine *m)
 }
 
 static const struct pp_remote remote = {
-    .begin = tcp_begin,
-    .posted = tcp_posted,
-    .summed = tcp_summed,
-    .arrived = tcp_arrived,
-    .send = tcp_send,
-    .released = tcp_released,
-    .failed = tcp_failed,
-    .fetch = tcp_fetch,
+    .begin = pp_tcp_begin,
+    .posted = pp_tcp_posted,
+    .summed = pp_tcp_summed,
+    .arrived = pp_tcp_arrived,
+    .send = pp_tcp_send_message,
+    .released = pp_tcp_released,
+    .failed = pp_tcp_failed,
+    .fetch = pp_tcp_fetch,
     .drop = tcp_drop,
     .is_member = tcp_is_member,
     .serve = tcp_serve,

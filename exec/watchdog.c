@@ -3,13 +3,14 @@
 #include "exec/futex.h"
 #include "exec/machine_parts.h"
 
-enum { TICK_NS = 20 * 1000 * 1000, GRACE_TICKS = 50 };
+enum { TICK_NS = 20 * 1000 * 1000 };
+static const double GRACE_S = 1, GRACE_FRAC = 0.75; /* at most; of --timeout */
 
 struct sight { /* of the last tick */
     unsigned round;
     int64_t moves;
     double idle_s; /* since anybody has got on */
-    int failed;    /* ticks since the step has failed */
+    double failed_s; /* since the step has failed, and somebody is still in it */
 };
 
 static bool is_step_under_way(struct pp_machine *m)
@@ -36,12 +37,30 @@ static void end_all(struct pp_machine *m, const struct pp_error *err)
     pp_futex_wake(&m->running);
 }
 
+/* A thread cannot be ended from outside, but with its process. */
+static bool is_walking_here(struct pp_machine *m)
+{
+    return !m->transport->is_shared && atomic_load(&m->walking) > 0;
+}
+
+static double grace_s(const struct pp_machine *m)
+{
+    const double s = GRACE_FRAC * m->options.timeout_s;
+
+    return s > 0 && s < GRACE_S ? s : GRACE_S;
+}
+
 static void look_after_failed(struct pp_machine *m, struct sight *sight)
 {
-    if (++sight->failed < GRACE_TICKS || !m->transport->kill)
+    sight->failed_s += 1e-9 * TICK_NS;
+    if (sight->failed_s < grace_s(m))
         return;
-    m->transport->kill(m);
-    end_all(m, &m->error);
+    if (m->options.on_stuck && is_walking_here(m))
+        m->options.on_stuck(m->options.stuck_closure, m->has_failed ? &m->error : &m->gone);
+    if (!m->are_gone && m->transport->kill) {
+        m->transport->kill(m);
+        end_all(m, &m->error);
+    }
 }
 
 static void look_for_progress(struct pp_machine *m, struct sight *sight)
@@ -68,10 +87,10 @@ static void tick(struct pp_machine *m, struct sight *sight)
         m->backend->cancel(m->device); /* again: a step may have begun since */
     else if (m->transport->check && m->transport->check(m, &err) != PP_OK)
         end_all(m, &err);
-    else if (is_step_under_way(m) && m->has_failed)
-        look_after_failed(m, sight);
-    else if (is_step_under_way(m))
+    else if (is_step_under_way(m) && !m->has_failed)
         look_for_progress(m, sight);
+    if ((m->has_failed || m->are_gone) && (is_step_under_way(m) || is_walking_here(m)))
+        look_after_failed(m, sight);
 }
 
 static void *watch(void *argument)

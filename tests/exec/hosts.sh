@@ -102,6 +102,14 @@ start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--inject kill,
     [ -s "$folder/err.1" ] && [ -s "$folder/err.3" ]
 report "a process that dies"
 
+for rank in 0 2; do
+    SECONDS=0
+    start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--timeout 2 --inject freeze,rank:$rank,op:9,step:2"
+    [ $? -eq 1 ] && grep -q "stuck: rank $rank at op" "$folder/err.0" && [ $SECONDS -le 6 ] &&
+        for k in 1 2 3; do [ -s "$folder/err.$k" ] || false; done
+    report "process $rank hangs for good: all end"
+done
+
 # ---- who does not belong here: no process is kept from the run by those who call as well ----
 knock() { # as soon as somebody listens
     for _ in $(seq 500); do (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break || sleep 0.01; done

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# A rank that hangs for good is named, and ends with all others within twice the timeout.
 # A rank, or pipeexec itself, is killed at a random moment: the run ends within 2 s with an exit code
 # that is not 0, and no process, shared memory or socket is left. PIPESIM_LONG=1: 100 times each.
 #
@@ -52,6 +53,35 @@ trial() {
     [ "$2" -eq 4 ] || grep -q "was ended by signal 9\|is gone" "$folder/err"
 }
 
+# frozen TRANSPORT: a thread that nothing reaches
+frozen() {
+    local main before pids started
+    before=$(left_over)
+    # shellcheck disable=SC2086
+    "$pipeexec" --transport "$1" --schedule zbv $small --timeout 2 --inject "freeze rank:1 op:5 step:3" 2>"$folder/err" &
+    main=$!
+    started=$(date +%s%N)
+    [ "$1" = local ] || wait_for_ranks $main
+    pids=($(children $main))
+    wait $main
+    rc=$?
+    took_ms=$((($(date +%s%N) - started) / 1000000))
+    for pid in "${pids[@]}"; do lives "$pid" && return 1; done
+    [ $rc -eq 1 ] && [ $took_ms -lt 5000 ] && [ "$(left_over)" = "$before" ] &&
+        grep -q "^pipeexec: error: step 3: nobody has got on for 2.0 s (--timeout)" "$folder/err" &&
+        grep -q "stuck: rank 1 at op 5 of" "$folder/err"
+}
+
+for transport in local "$@"; do
+    number=$((number + 1))
+    if frozen "$transport"; then
+        echo "ok $number - $transport, frozen"
+    else
+        failures=$((failures + 1))
+        echo "not ok $number - $transport, frozen: exit code $rc, took ${took_ms:-?} ms"
+        sed 's/^/# /' "$folder/err"
+    fi
+done
 for transport; do
     for ((k = 0; k < trials; k++)); do
         number=$((number + 1))

@@ -1,5 +1,7 @@
 /* Where workers run changes nothing that they compute; and whoever dies, hangs or stops is named,
  * while all others come to an end. */
+#define _GNU_SOURCE /* usleep */
+#include "core/clock.h"
 #include "exec/machine_parts.h"
 #include "tests/exec/train.h"
 
@@ -7,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static const struct pp_transport *const PROCESSES[] = {&pp_transport_shm, &pp_transport_tcp};
 enum { PROCESSES_COUNT = sizeof(PROCESSES) / sizeof(*PROCESSES) };
@@ -268,6 +271,47 @@ Test(transports, a_stopped_process_does_not_keep_the_others, .timeout = 60)
     }
 }
 
+/* Nothing that it is asked for comes, and nobody sees it die: it lives. */
+Test(transports, a_process_that_is_silent_between_steps_is_named, .timeout = 60)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct pp_step_result result;
+    struct pp_error err = {0};
+    struct exec_run run;
+    struct pp_machine *m = machine_of(arena, &pp_transport_tcp, "", &run);
+
+    m->options.timeout_s = 0.5;
+    cr_assert_eq(pp_machine_step(m, &run.training.text, 0, &result, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_machine_fetch(m, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_machine_step(m, &run.training.text, 1, &result, &err), PP_OK, "%s", err.message);
+    const pid_t victim = m->workers[2].process;
+    cr_assert_eq(kill(victim, SIGSTOP), 0);
+    const double began_s = pp_clock_s();
+    cr_assert_eq(pp_machine_fetch(m, &err), PP_EFAIL);
+    cr_assert(strstr(err.message, "step 2: no answer for 0.") &&
+                  strstr(err.message, "from\n  rank 2 behind its last op, ") &&
+                  strstr(err.message, ", its process at 127.0.0.1") &&
+                  !strstr(err.message, "rank 1") && !strstr(err.message, "rank 3"),
+              "%s", err.message);
+    pp_machine_destroy(m);
+    cr_assert_lt(pp_clock_s() - began_s, 4);
+    check_no_children("silent");
+}
+
+/* Of any host, however long it has been up: the first test here took minutes at most. */
+Test(transports, the_wall_clock_begins_with_the_process)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_run run;
+    struct pp_machine *m = machine_of(arena, &pp_transport_shm, "", &run);
+    const int64_t now_ps = pp_wall_ps();
+
+    cr_assert(now_ps >= 0 && now_ps < (int64_t)(60e12), "%g s", 1e-12 * (double)now_ps);
+    usleep(20000);
+    cr_assert_geq(pp_wall_ps(), now_ps + (int64_t)20e9);
+    pp_machine_destroy(m);
+}
+
 /* Wherever workers are said to be: also behind the end, and before the first op. */
 Test(transports, a_standstill_is_told_of_any_places)
 {
@@ -298,7 +342,7 @@ Test(transports, faults_are_read_or_refused)
     } CASES[] = {
         {"kill", NULL},
         {"hang rank:3, op:17 step:2 replica:1", NULL},
-        {"burn", "\"burn\" is none of drop (its connections to other ranks are closed), hang"},
+        {"burn", "\"burn\" is none of drop (its connections to other ranks are closed), freeze (its thread"},
         {"kill now", "\"now\": expected rank:K, replica:K, op:K, step:K"},
         {"kill step:0", "0"},
         {"kill op:-1", "-1"},
