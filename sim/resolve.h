@@ -65,8 +65,8 @@ double pp_resolve_state_bytes(const struct pp_config *config, const struct pp_co
 enum pp_status pp_resolve_bare_costs(struct pp_arena *arena, const struct pp_config *config,
                                      const uint16_t **rank_of, struct pp_costs **costs,
                                      struct pp_error *err);
-/* Whatever state is chosen, it alone is more than a device has. */
-bool pp_resolve_cannot_fit(struct pp_arena *arena, const struct pp_config *config);
+/* What the fullest device needs at least, whatever state is chosen. */
+double pp_resolve_floor_bytes(struct pp_arena *arena, const struct pp_config *config);
 /* Choose the ZeRO stage and the recomputation where the user left them open: the mildest that fits,
  * else the one that needs least memory. `result` is that of the choice, at PP_QUICK depth, and
  * lives in the arena. */

@@ -17,7 +17,7 @@ struct candidate {
     struct pp_config config;
     double bound_s_per_sample; /* no program of this layout can be faster */
     double state_bytes;        /* parameters, gradients, optimizer of the fullest rank */
-    bool cannot_fit;           /* nor with any state that may be chosen */
+    double floor_bytes;        /* of any state that may be chosen */
 };
 
 struct search {
@@ -30,6 +30,7 @@ struct search {
     /* best so far */
     struct pp_config best;
     double best_s_per_sample, best_peak_bytes;
+    int best_at; /* in the list */
     bool has_best, best_fits;
 };
 
@@ -90,7 +91,7 @@ static void consider(struct search *s, const struct pp_config *base,
         return;
     }
     bounds(&c, costs, rank_of);
-    c.cannot_fit = pp_resolve_cannot_fit(s->arena, &c.config);
+    c.floor_bytes = pp_resolve_floor_bytes(s->arena, &c.config);
     *PP_PUSH(s->arena, s->list, s->count, s->capacity) = c;
 }
 
@@ -147,18 +148,21 @@ static int by_bound(const void *a, const void *b)
     return x->config.layout.pp - y->config.layout.pp;
 }
 
-/* Better: fits before not, then faster by more than rounding, then less memory when nothing fits.
- */
-static bool is_better(const struct search *s, bool fits, double s_per_sample, double peak_bytes)
+/* Better: fits before not, then faster by more than rounding, then less memory when nothing fits;
+ * of equals the one that stands first. */
+static bool is_better(const struct search *s, int at, bool fits, double s_per_sample,
+                      double peak_bytes)
 {
     if (!s->has_best || fits != s->best_fits)
         return !s->has_best || fits;
-    return fits ? s_per_sample < s->best_s_per_sample * (1 - 1e-9)
-                : peak_bytes < s->best_peak_bytes;
+    if (fits)
+        return s_per_sample < s->best_s_per_sample * (1 - 1e-9);
+    return peak_bytes < s->best_peak_bytes || (peak_bytes == s->best_peak_bytes && at < s->best_at);
 }
 
-static void try_candidate(struct search *s, const struct candidate *c)
+static void try_candidate(struct search *s, int at)
 {
+    const struct candidate *c = &s->list[at];
     const struct pp_arena_mark mark = pp_arena_mark(s->arena);
     struct pp_config config = c->config;
     struct pp_result result;
@@ -167,8 +171,9 @@ static void try_candidate(struct search *s, const struct candidate *c)
     if (pp_resolve_choice(s->arena, &config, &result, &err) == PP_OK) {
         const double s_per_sample = result.metrics.iteration_s / (double)config.layout.gbs;
         const double peak_bytes = result.memory[result.peak_rank].peak_bytes;
-        if (is_better(s, result.fits, s_per_sample, peak_bytes)) {
+        if (is_better(s, at, result.fits, s_per_sample, peak_bytes)) {
             s->best = config;
+            s->best_at = at;
             s->best_s_per_sample = s_per_sample;
             s->best_peak_bytes = peak_bytes;
             s->best_fits = result.fits;
@@ -200,11 +205,13 @@ static enum pp_status no_layout(const struct search *s, const struct pp_config *
     return err->status;
 }
 
-/* Returns how many were left out because they cannot fit. */
-static int try_all(struct search *s, bool has_hopeless)
+static bool cannot_fit(const struct candidate *c)
 {
-    int left_out = 0;
+    return c->floor_bytes > c->config.cluster.device.memory_bytes;
+}
 
+static void try_fitting(struct search *s)
+{
     for (int i = 0; i < s->count; i++) {
         const struct candidate *c = &s->list[i];
         if (s->best_fits && c->bound_s_per_sample >= s->best_s_per_sample)
@@ -212,28 +219,43 @@ static int try_all(struct search *s, bool has_hopeless)
         /* Even sharded away entirely, parameters and gradients stay: skip what cannot fit. */
         if (s->best_fits && c->state_bytes * 4 / 16 > c->config.cluster.device.memory_bytes)
             continue;
-        if (c->cannot_fit && !has_hopeless)
-            left_out++;
-        else
-            try_candidate(s, c);
+        if (!cannot_fit(c))
+            try_candidate(s, i);
     }
-    return left_out;
+}
+
+static int by_floor(const void *a, const void *b)
+{
+    const struct candidate *x = *(const struct candidate *const *)a,
+                           *y = *(const struct candidate *const *)b;
+
+    if (x->floor_bytes != y->floor_bytes)
+        return x->floor_bytes < y->floor_bytes ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Of what does not fit, the one that needs least: those that promise most first, until no other
+ * can need less. */
+static void try_hopeless(struct search *s)
+{
+    const struct candidate *list[MAX_CANDIDATES];
+    int count = 0;
+
+    for (int i = 0; i < s->count; i++)
+        if (cannot_fit(&s->list[i]))
+            list[count++] = &s->list[i];
+    qsort(list, (size_t)count, sizeof(*list), by_floor);
+    for (int i = 0; i < count && !(s->has_best && list[i]->floor_bytes > s->best_peak_bytes); i++)
+        try_candidate(s, (int)(list[i] - s->list));
 }
 
 static enum pp_status pick(struct search *s, struct pp_config *config, struct pp_error *err)
 {
-    const struct pp_error refusal = s->first_refusal;
-    const struct pp_layout refused = s->refused;
-
     if (s->count > 0)
         qsort(s->list, (size_t)s->count, sizeof(*s->list), by_bound);
-    if (try_all(s, false) > 0 &&
-        !s->best_fits) { /* of what does not fit, the one that needs least */
-        s->has_best = false;
-        s->first_refusal = refusal;
-        s->refused = refused;
-        try_all(s, true);
-    }
+    try_fitting(s);
+    if (!s->best_fits)
+        try_hopeless(s);
     if (!s->has_best)
         return no_layout(s, config, err);
     *config = s->best;

@@ -40,10 +40,10 @@ static bool may_shard(const struct pp_config *config)
     return config->chosen & PP_CHOSE_ZERO && pp_config_copies(config) > 1;
 }
 
-/* The state alone is more than a device has: what else there is can only add to it. Programs of
- * files may keep less: some only go forward. */
-static bool is_too_much(struct pp_arena *arena, const struct pp_config *config,
-                        struct pp_state_spec state)
+/* What a device needs with this state at least: the state alone, to which all else can only add.
+ * Nothing is known of programs of files: some only go forward. */
+static double floor_bytes(struct pp_arena *arena, const struct pp_config *config,
+                          struct pp_state_spec state)
 {
     struct pp_config sharded = *config;
     const uint16_t *rank_of;
@@ -53,16 +53,18 @@ static bool is_too_much(struct pp_arena *arena, const struct pp_config *config,
     sharded.state = state;
     if (config->file_program ||
         pp_resolve_bare_costs(arena, &sharded, &rank_of, &costs, &err) != PP_OK)
-        return false;
-    const double bytes = pp_resolve_state_bytes(&sharded, costs, rank_of) + costs->other_bytes;
-    return bytes > config->cluster.device.memory_bytes * (1 + ROUNDING);
+        return 0;
+    return (pp_resolve_state_bytes(&sharded, costs, rank_of) + costs->other_bytes) * (1 - ROUNDING);
 }
 
-bool pp_resolve_cannot_fit(struct pp_arena *arena, const struct pp_config *config)
+double pp_resolve_floor_bytes(struct pp_arena *arena, const struct pp_config *config)
 {
-    return is_too_much(arena, config, config->state) &&
-           (!may_shard(config) ||
-            is_too_much(arena, config, pp_state_with_zero(&config->state, 1)));
+    const double bytes = floor_bytes(arena, config, config->state);
+
+    return may_shard(config)
+               ? fmin(bytes,
+                      floor_bytes(arena, config, pp_state_with_zero(&config->state, 1)))
+               : bytes;
 }
 
 /* What may still be chosen when a layout does not fit: first shard the optimizer, then recompute.
@@ -89,28 +91,32 @@ static int reliefs_of(const struct pp_config *config, struct relief out[4])
     return count;
 }
 
-/* The first of the reliefs that fits, else the one that needs least. */
-static enum pp_status try_reliefs(struct pp_arena *arena, const struct pp_config *config,
-                                  const struct relief *reliefs, int count, struct pp_result *result,
-                                  struct pp_error *err)
-{
-    double least_bytes = INFINITY;
+/* The first of the reliefs that fits, else the one that needs least. Those that cannot fit come
+ * last, and only if they may need less than the others do. */
+struct choice {
+    struct pp_result *result;
+    double least_bytes; /* of those that do not fit */
+    int least;          /* which it is: the first of equals */
+};
 
-    for (int i = 0; i < count; i++) {
-        struct pp_config config_i = *config;
-        struct pp_result result_i;
-        config_i.state = reliefs[i].state;
-        config_i.recompute = reliefs[i].recompute;
-        config_i.prepared = NULL;
-        PP_TRY(pp_simulate(arena, &config_i, PP_MEMORY, &result_i, err));
-        const double peak_bytes = result_i.memory[result_i.peak_rank].peak_bytes;
-        if (!result_i.fits && peak_bytes >= least_bytes)
-            continue;
-        least_bytes = peak_bytes;
-        *result = result_i;
-        if (result_i.fits)
-            break;
-    }
+static enum pp_status try_relief(struct pp_arena *arena, const struct pp_config *config,
+                                 const struct relief *reliefs, int i, struct choice *choice,
+                                 struct pp_error *err)
+{
+    struct pp_config config_i = *config;
+    struct pp_result result_i;
+
+    config_i.state = reliefs[i].state;
+    config_i.recompute = reliefs[i].recompute;
+    config_i.prepared = NULL;
+    PP_TRY(pp_simulate(arena, &config_i, PP_MEMORY, &result_i, err));
+    const double peak_bytes = result_i.memory[result_i.peak_rank].peak_bytes;
+    if (!result_i.fits && (peak_bytes > choice->least_bytes ||
+                           (peak_bytes == choice->least_bytes && i > choice->least)))
+        return PP_OK;
+    choice->least_bytes = peak_bytes;
+    choice->least = i;
+    *choice->result = result_i;
     return PP_OK;
 }
 
@@ -119,11 +125,17 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
 {
     struct relief reliefs[4];
     const int count = reliefs_of(config, reliefs);
-    const int first = may_shard(config) && is_too_much(arena, config, config->state) ? 1 : 0;
+    const double plain_bytes = may_shard(config) ? floor_bytes(arena, config, config->state) : 0;
+    const int first = plain_bytes > config->cluster.device.memory_bytes ? 1 : 0;
+    struct choice choice = {.result = result, .least_bytes = INFINITY};
+    bool fits = false;
 
-    PP_TRY(try_reliefs(arena, config, reliefs + first, count - first, result, err));
-    if (first > 0 && !result->fits)
-        PP_TRY(try_reliefs(arena, config, reliefs, count, result, err));
+    for (int i = first; i < count && !fits; i++) {
+        PP_TRY(try_relief(arena, config, reliefs, i, &choice, err));
+        fits = result->fits;
+    }
+    if (!fits && first > 0 && plain_bytes <= choice.least_bytes)
+        PP_TRY(try_relief(arena, config, reliefs, 0, &choice, err));
     *config = result->config;
     return pp_simulate(arena, config, PP_QUICK, result, err);
 }
