@@ -57,14 +57,14 @@ static void quick_like(struct pp_arena *arena, const struct pp_request *request,
     result->error = err;
 }
 
-static void complete(struct pp_arena *arena, struct pp_result *result)
+static void complete(struct pp_arena *arena, enum pp_depth depth, struct pp_result *result)
 {
     const struct pp_config config = result->config;
     struct pp_error err = {0};
 
     if (result->status != PP_OK)
         return;
-    const enum pp_status status = pp_simulate(arena, &config, PP_FULL, result, &err);
+    const enum pp_status status = pp_simulate(arena, &config, depth, result, &err);
     result->config.schedule_name = config.schedule_name;
     result->status = status;
     result->error = err;
@@ -154,7 +154,7 @@ static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_re
     qsort(list, (size_t)*count, sizeof(*list), by_time);
     *count = *count < MAX_ALTERNATIVES ? *count : MAX_ALTERNATIVES;
     for (int i = 0; i < *count; i++)
-        complete(arena, &list[i]);
+        complete(arena, PP_METRICS, &list[i]);
     return list;
 }
 
@@ -238,7 +238,7 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
     }
     for (int i = 0; i < count; i++) {
         quick_like(arena, request, &subjects[i], &base, &results[i]);
-        complete(arena, &results[i]);
+        complete(arena, PP_FULL, &results[i]);
         results[i].wall_s = pp_clock_s() - started_s;
     }
     if (has(request->flags, "json"))
