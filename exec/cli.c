@@ -48,6 +48,8 @@ static const struct pp_option options[] = {
      .help = "The text that is learned, byte by byte."},
     {.name = "tokens", .type = PP_OPTION_CHOICE, .choices = "bytes|u16", .argument = "KIND", .default_text = "bytes", .group = G_MODEL, .commands = RUN,
      .help = "What --data holds. bytes: each is a token. u16: a shard of 16-bit tokens as llm.c writes them (.bin)."},
+    {.name = "tokenizer", .type = PP_OPTION_STRING, .argument = "DIR|FILE", .group = G_MODEL, .commands = RUN,
+     .help = "Read --data as text, by the byte-pair encoding of GPT-2's kind in this folder, tokenizer.json or VOCAB:MERGES."},
 
     {.name = "steps", .is_common = true, .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "20", .group = G_RECIPE, .commands = RUN,
      .aliases = PP_NAMES("iters", "train-iters", "training.steps"), .help = "Training steps."},

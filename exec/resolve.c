@@ -72,8 +72,8 @@ static enum pp_status resolve_transport(const struct pp_request *request,
     if (!is_given || TRANSPORTS[pp_request_int(request, "transport", 0)] == &pp_transport_tcp)
         PP_TRY(pp_meeting_find(&meeting, err));
     config->meeting = meeting;
-    config->transport = meeting.count > 1 ? &pp_transport_tcp
-                                          : TRANSPORTS[pp_request_int(request, "transport", 0)];
+    config->transport =
+        meeting.count > 1 ? &pp_transport_tcp : TRANSPORTS[pp_request_int(request, "transport", 0)];
     if (!config->transport)
         return no_transport(pp_request_typed(request, "transport", typed), err);
     if (config->transport != &pp_transport_local && !config->backend->is_immediate)
@@ -130,21 +130,35 @@ static enum pp_status resolve_machine(const struct pp_request *request,
                : pp_error_prefix(err, "--link \"%s\": ", link);
 }
 
+static enum pp_status resolve_text(struct pp_arena *arena, const struct pp_request *request,
+                                   struct pp_exec_config *config, struct pp_error *err)
+{
+    const enum pp_token_kind tokens =
+        (enum pp_token_kind)pp_request_int(request, "tokens", PP_TOKENS_BYTES);
+    const char *data = pp_request_text(request, "data", NULL),
+               *where = pp_request_text(request, "tokenizer", NULL);
+    const struct pp_net *net = &config->net;
+    struct pp_tokenizer *tokenizer;
+
+    if (tokens != PP_TOKENS_BYTES && !data)
+        return pp_error_set(err, PP_EINVAL,
+                            "--tokens %s: the built-in text is read by bytes; give "
+                            "--data FILE",
+                            pp_request_text(request, "tokens", ""));
+    if (!where)
+        return pp_text_load(arena, data, tokens, net->seq, net->vocab, &config->text, err);
+    if (pp_tokenizer_open(arena, where, &tokenizer, err) != PP_OK)
+        return pp_error_prefix(err, "--tokenizer: ");
+    return pp_text_encode(arena, data, tokenizer, net->seq, net->vocab, &config->text, err);
+}
+
 static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_request *request,
                                     struct pp_exec_config *config, struct pp_error *err)
 {
     PP_TRY(pp_model_take(arena, request, "tiny", &config->model, err));
     const int seq = pp_request_int(request, "seq", config->model.seq);
     PP_TRY(pp_net_from_model(&config->model, seq, &config->net, err));
-    const enum pp_token_kind tokens =
-        (enum pp_token_kind)pp_request_int(request, "tokens", PP_TOKENS_BYTES);
-    const char *data = pp_request_text(request, "data", NULL);
-    if (tokens != PP_TOKENS_BYTES && !data)
-        return pp_error_set(err, PP_EINVAL,
-                            "--tokens %s: the built-in text is read by bytes; give "
-                            "--data FILE",
-                            pp_request_text(request, "tokens", ""));
-    return pp_text_load(arena, data, tokens, seq, config->net.vocab, &config->text, err);
+    return resolve_text(arena, request, config, err);
 }
 
 static double number(const struct pp_request *request, const char *name, double usual)
@@ -217,6 +231,7 @@ static enum pp_status check_pairs(const struct pp_request *request, struct pp_er
         {"check", "no-check", "say opposite things"},
         {"json", "quiet", "say opposite things"},
         {"unit", "calibrate-on", "both say how long ops take"},
+        {"tokens", "tokenizer", "both say what the tokens of --data are"},
     };
 
     for (size_t i = 0; i < sizeof(PAIRS) / sizeof(*PAIRS); i++)

@@ -6,9 +6,9 @@
 
 /* Options that are recorded as they were given. */
 static const char *const GIVEN[] = {
-    "model",     "layers",       "hidden",    "heads", "kv-heads",  "ffn",        "mlp",
-    "vocab",     "positions",    "embedding", "data",  "tokens",    "lr",         "min-lr",
-    "lr-warmup", "weight-decay", "clip",      "seed",  "precision", "exact-grad",
+    "model",  "layers",    "hidden",       "heads", "kv-heads", "ffn",       "mlp",
+    "vocab",  "positions", "embedding",    "data",  "tokens",   "tokenizer", "lr",
+    "min-lr", "lr-warmup", "weight-decay", "clip",  "seed",     "precision", "exact-grad",
 };
 /* What follows from the layout and from defaults is recorded as it turned out. */
 static const char *const RESOLVED[] = {"seq", "mbs", "gbs", "steps"};
@@ -76,9 +76,8 @@ static enum pp_status take_defaults(struct pp_arena *arena, const struct pp_chec
 
     if (status == PP_OK)
         status = give_defaults(arena, resumed, with, err);
-    return status == PP_OK
-               ? PP_OK
-               : pp_error_prefix(err, "%s/" PP_CHECKPOINT_MANIFEST ": ", resumed->path);
+    return status == PP_OK ? PP_OK
+                           : pp_error_prefix(err, "%s/" PP_CHECKPOINT_MANIFEST ": ", resumed->path);
 }
 
 enum pp_status pp_exec_resume_open(struct pp_arena *arena, const struct pp_request *request,

@@ -25,6 +25,11 @@ static int u16_at(const struct pp_text *text, size_t i)
     return text->bytes[2 * i] | text->bytes[2 * i + 1] << 8;
 }
 
+static int encoded_at(const struct pp_text *text, size_t i)
+{
+    return ((const int32_t *)(const void *)text->bytes)[i];
+}
+
 static enum pp_status open_bytes(struct pp_text *text, struct pp_error *err)
 {
     (void)text;
@@ -65,6 +70,7 @@ static const struct kind {
 } KINDS[PP_TOKEN_KINDS] = {
     [PP_TOKENS_BYTES] = {"byte", "bytes", 1, open_bytes, byte_at},
     [PP_TOKENS_U16] = {"token", "tokens", 2, open_shard, u16_at},
+    [PP_TOKENS_ENCODED] = {"token", "tokens", sizeof(int32_t), NULL, encoded_at},
 };
 
 /* ---- loading -------------------------------------------------------------------------------- */
@@ -107,20 +113,52 @@ static enum pp_status check_tokens(const struct pp_text *text, int vocab, struct
                         text->name, kind->token, kind->at(text, first), first, vocab, largest + 1);
 }
 
+static enum pp_status read_bytes(struct pp_arena *arena, const char *path, struct pp_text *text,
+                                 struct pp_error *err)
+{
+    char *bytes;
+
+    *text = (struct pp_text){"built-in text", pp_text_builtin_bytes, pp_text_builtin_count,
+                             PP_TOKENS_BYTES};
+    if (!path)
+        return PP_OK;
+    text->name = path;
+    PP_TRY(pp_file_read(arena, path, &bytes, &text->count, err));
+    text->bytes = (const unsigned char *)bytes;
+    return PP_OK;
+}
+
 enum pp_status pp_text_load(struct pp_arena *arena, const char *path, enum pp_token_kind kind,
                             int seq, int vocab, struct pp_text *text, struct pp_error *err)
 {
-    *text = (struct pp_text){"built-in text", pp_text_builtin_bytes, pp_text_builtin_count, kind};
-    if (path) {
-        char *bytes;
-
-        text->name = pp_arena_strdup(arena, path);
-        PP_TRY(pp_file_read(arena, path, &bytes, &text->count, err));
-        text->bytes = (const unsigned char *)bytes;
-    }
+    PP_TRY(read_bytes(arena, path, text, err));
+    text->name = pp_arena_strdup(arena, text->name);
+    text->kind = kind;
     PP_TRY(KINDS[kind].open(text, err));
     PP_TRY(check_length(text, seq, err));
     return check_tokens(text, vocab, err);
+}
+
+enum pp_status pp_text_encode(struct pp_arena *arena, const char *path,
+                              const struct pp_tokenizer *tokenizer, int seq, int vocab,
+                              struct pp_text *text, struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct pp_token_list tokens;
+
+    if (tokenizer->vocab > vocab)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has %d tokens, but the model has a vocabulary of %d; the smallest "
+                            "that would do is %d",
+                            tokenizer->name, tokenizer->vocab, vocab, tokenizer->vocab);
+    PP_TRY(read_bytes(scratch, path, text, err));
+    const struct pp_named_bytes bytes = {text->name, (const char *)text->bytes, text->count};
+    PP_TRY(pp_tokenizer_encode(arena, tokenizer, bytes, &tokens, err));
+    *text = (struct pp_text){.name = pp_arena_strdup(arena, text->name),
+                             .bytes = (const unsigned char *)tokens.ids,
+                             .count = tokens.count,
+                             .kind = PP_TOKENS_ENCODED};
+    return check_length(text, seq, err);
 }
 
 /* ---- samples -------------------------------------------------------------------------------- */

@@ -63,7 +63,7 @@ $ pipeexec --resume /tmp/pp-t/step-000000003 --transport shm --inject "kill rank
 > step 4: rank 1
 # Options of a manifest that no checkpoint records, with a checksum that is right.
 $ cd /tmp/pp-t/step-000000004; python3 -c 'import re, zlib; s = open("manifest").read(); s = re.sub(r"(?m)^seq 16$", "trace /tmp/pp-t/x.csv", s); s = s[:s.rindex("end ")]; open("manifest", "w").write("%send %08x\n" % (s, zlib.crc32(s.encode())))'; pipeexec --resume /tmp/pp-t/step-000000004 --steps 5
-! pipeexec: error: /tmp/pp-t/step-000000004/manifest: option 'trace' is none that a checkpoint records: model, layers, hidden, heads, kv-heads, ffn, mlp, vocab, positions, embedding, data, tokens, lr, min-lr, lr-warmup, weight-decay, clip, seed, precision, exact-grad, seq, mbs, gbs, steps
+! pipeexec: error: /tmp/pp-t/step-000000004/manifest: option 'trace' is none that a checkpoint records: model, layers, hidden, heads, kv-heads, ffn, mlp, vocab, positions, embedding, data, tokens, tokenizer, lr, min-lr, lr-warmup, weight-decay, clip, seed, precision, exact-grad, seq, mbs, gbs, steps
 = 2
 $ rm -r /tmp/pp-[tuv] /tmp/pp-text
 # A shard of tokens, and the same again from a checkpoint.
