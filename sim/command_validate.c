@@ -25,6 +25,12 @@ static enum pp_status read_files(struct pp_arena *arena, const struct pp_parsed 
     return PP_OK;
 }
 
+static void warn_of_columns(const struct pp_measurements *list)
+{
+    for (int i = 0; i < list->hint_count; i++)
+        fprintf(stderr, "pipesim: warning: %s\n", list->hints[i]);
+}
+
 /* Rows by their names, those of a name as they were read. */
 static int by_id(const void *a, const void *b)
 {
@@ -167,8 +173,8 @@ static enum pp_status print_row(struct pp_arena *arena, const struct pp_measurem
     if (open.command.argc)
         fprintf(out, "%-*s%s\n", LABEL, "command",
                 pp_measure_command_lines(arena, &open.command, WIDTH, LABEL));
-    if (m->refused)
-        print_wrapped("refused", m->refused, out);
+    if (row.refused)
+        print_wrapped("refused", row.refused, out);
     if (row.skipped) {
         print_wrapped("skipped", row.skipped, out);
         return pp_error_set(err, PP_EINVAL, "--row %s: the row is skipped, nothing is predicted",
@@ -281,6 +287,7 @@ enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_parse
 
     PP_TRY(check_options(parsed, err));
     PP_TRY(read_files(arena, parsed, &list, err));
+    warn_of_columns(&list);
     warn_of_twins(arena, &list);
     if (family)
         PP_TRY(select_family(arena, family, &list, err));

@@ -72,6 +72,8 @@ struct pp_measurement {
 struct pp_measurements {
     struct pp_measurement *rows;
     int count, capacity;
+    const char **hints; /* columns that are ignored, but may be misspelt: "FILE:1: column ..." */
+    int hint_count, hint_capacity;
 };
 
 /* Append the rows of a table. PP_EINVAL with name:line for what is no CSV, and for a header without
@@ -110,6 +112,14 @@ void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row);
 /* Published seconds of a step: step_s, else from a rate of flops where the source says beyond doubt
  * which flops it counts, else NAN. */
 double pp_measure_step_s(const struct pp_measurement *row, const struct pp_config *config);
+
+/* ---- what of it cannot be: sim/validate_limits.c ---- */
+
+/* row->refused, and what the run refutes: rates above the peak of the device, step times in which
+ * the model's flops cannot be done, which become NAN, figures that contradict each other, and rates
+ * of which nobody knows what they count where they alone are published. NULL where nothing is. */
+const char *pp_measure_doubts(struct pp_arena *arena, const struct pp_measurement *row,
+                              const struct pp_config *config, double *step_s);
 
 enum pp_measure_memory {
     PP_MEASURE_DEVICE,   /* nvidia-smi: all that is taken on the device */
@@ -164,6 +174,7 @@ struct pp_measure_case {
     const struct pp_measurement *row;
     struct pp_measure_command command; /* argc 0: there is none */
     const char *skipped;               /* why there is no prediction; NULL = there is one */
+    const char *refused;               /* pp_measure_doubts() */
     double step_s;                     /* published; NAN = not */
     struct pp_config config;
 };

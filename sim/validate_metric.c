@@ -72,6 +72,8 @@ static double step_of_rate(const struct pp_measurement *row, const struct pp_con
             continue;
         const double rate =
             d->peak_flops_per_s > 0 ? number / 100 * d->peak_flops_per_s : number * TERA;
+        if (rate > config->cluster.device.peak_flops_per_s)
+            continue;
         return flops_of(d->counted, config) / (rate * config->layout.gpus);
     }
     return (double)NAN;

@@ -39,6 +39,8 @@ enum pp_status pp_measure_put_schedule(struct pp_measure_writer *w, struct pp_er
 /* A word that no rule knows may be the name of a schedule as it stands: "zbv (8 chunks)".
  * Names and aliases alone: a cell opens no file. */
 enum pp_status pp_measure_put_named_schedule(struct pp_measure_writer *w, struct pp_error *err);
+/* After all of these: PP_EINVAL where the schedule has another number of chunks than stated. */
+enum pp_status pp_measure_check_chunks(const struct pp_measure_writer *w, struct pp_error *err);
 /* Numbers of layers to which embedding and head are missing are meant so: 22 of 8 or 24 stages. */
 void pp_measure_put_head(struct pp_measure_writer *w, int64_t layers);
 

@@ -33,7 +33,7 @@ void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *r
 {
     struct pp_error err = {0};
 
-    *out = (struct pp_measure_case){.row = row, .step_s = row->step_s};
+    *out = (struct pp_measure_case){.row = row, .refused = row->refused, .step_s = row->step_s};
     enum pp_status status = pp_measure_command(arena, row, &out->command, &err);
     if (status == PP_OK)
         status = resolve(arena, &out->command, &out->config, &err);
@@ -42,7 +42,7 @@ void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *r
     if (status != PP_OK)
         out->skipped = pp_measure_reason(arena, &err);
     else
-        out->step_s = pp_measure_step_s(row, &out->config);
+        out->refused = pp_measure_doubts(arena, row, &out->config, &out->step_s);
     out->config.prepared = NULL; /* of other constants, perhaps */
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/csv.h"
 #include "core/file.h"
+#include "core/options.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -94,6 +95,27 @@ static enum pp_status read_header(const char *name, const struct pp_csv_row *hea
                         name, header->line);
 }
 
+/* Other columns are nobody's business, unless one is nearly called like one that is missing. */
+static void look_for_typos(struct pp_arena *arena, const char *name,
+                           const struct pp_csv_row *header, const int place[PP_MEASURE_COLUMNS],
+                           struct pp_measurements *list)
+{
+    const char *missing[PP_MEASURE_COLUMNS + 1] = {NULL};
+    int count = 0;
+
+    for (int i = 0; i < PP_MEASURE_COLUMNS; i++)
+        if (place[i] < 0)
+            missing[count++] = pp_measure_columns[i];
+    for (int i = 0; i < header->count; i++) {
+        const char *field = header->fields[i];
+        const char *near = column_of(field) < 0 ? pp_suggest(field, missing) : NULL;
+        if (near)
+            *PP_PUSH(arena, list->hints, list->hint_count, list->hint_capacity) = pp_arena_printf(
+                arena, "%s:%d: column \"%.60s\" is ignored; did you mean %s?", name, header->line,
+                pp_measure_printable(arena, field), near);
+    }
+}
+
 static void fill(struct pp_arena *arena, const char *name, const struct pp_csv_row *header,
                  const struct pp_csv_row *fields, const int place[PP_MEASURE_COLUMNS],
                  struct pp_measurement *row)
@@ -136,6 +158,7 @@ enum pp_status pp_measurements_parse(struct pp_arena *arena, const char *name, c
         }
         header = &csv.rows[i];
         PP_TRY(read_header(name, header, place, err));
+        look_for_typos(arena, name, header, place, list);
     }
     return header ? PP_OK : pp_error_set(err, PP_EINVAL, "%s: no header line", name);
 }

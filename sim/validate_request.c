@@ -80,6 +80,10 @@ static enum pp_status check_cells(const struct pp_measurement *row, struct pp_er
 
     if (row->defect)
         return pp_error_set(err, PP_EINVAL, "%s", row->defect);
+    if (*row->cell[PP_COL_OUTCOME] && !row->is_out_of_memory && !row->is_computed)
+        return pp_error_set(err, PP_EINVAL,
+                            "outcome \"%.40s\" is not known: OOM, computed or nothing",
+                            row->cell[PP_COL_OUTCOME]);
     PP_TRY(pp_measure_check_numbers(row, err));
     look_for(&m, NEEDED, sizeof(NEEDED) / sizeof(*NEEDED), err);
     if (!pp_measure_is_named(row))
@@ -275,6 +279,7 @@ enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measur
     if (w.dp * w.cp == 1)
         pp_measure_put(&w, "zero", "0");
     PP_TRY(pp_measure_put_named_schedule(&w, err));
+    PP_TRY(pp_measure_check_chunks(&w, err));
     PP_TRY(pp_measure_put_model(&w, err));
     pp_measure_put(&w, "engine", "dag");
     return PP_OK;

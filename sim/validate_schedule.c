@@ -22,6 +22,23 @@ enum pp_status pp_measure_put_named_schedule(struct pp_measure_writer *w, struct
     return near ? pp_error_append(err, "; nearest: %s", near) : PP_EINVAL;
 }
 
+/* A schedule whose chunks are fixed has no other number of them. Of two pipelines a rank holds one
+ * chunk each, which tables count as two. */
+enum pp_status pp_measure_check_chunks(const struct pp_measure_writer *w, struct pp_error *err)
+{
+    const char *name = pp_measure_given(w, "schedule");
+    const struct pp_schedule *schedule = name ? pp_schedule_find(name) : NULL;
+    const int chunks = schedule ? schedule->chunks : 0;
+
+    if (w->vp <= 1 || chunks == 0 || w->vp == chunks ||
+        (schedule->placement == PP_PLACE_TWO_WAY && w->vp == 2 * chunks))
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "contradiction: vpp_or_chunks %" PRId64 ", while a rank of schedule %s has "
+                        "%d",
+                        w->vp, name, chunks);
+}
+
 /* Does the cell name an order whose ranks have several chunks each, as many as the table says? */
 static bool is_of_chunks(const char *cell)
 {

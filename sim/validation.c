@@ -22,6 +22,7 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
 
     *row = (struct pp_validation_row){.row = m,
                                       .skipped = open->skipped,
+                                      .refused = open->refused,
                                       .step_s = open->step_s,
                                       .error_frac = (double)NAN,
                                       .mem_error_frac = (double)NAN,
@@ -61,6 +62,8 @@ void pp_validation_run(struct pp_arena *arena, const struct pp_measurements *lis
         pp_validation_predict(scratch, &open, row, NULL);
         if (row->skipped)
             row->skipped = pp_arena_strdup(arena, row->skipped);
+        if (row->refused)
+            row->refused = pp_arena_strdup(arena, row->refused);
         if (row->schedule)
             row->schedule = pp_arena_strdup(arena, row->schedule);
         pp_arena_release(scratch, mark);

@@ -8,6 +8,7 @@
 struct pp_validation_row {
     const struct pp_measurement *row;
     const char *skipped;  /* why there is no prediction; NULL = there is one */
+    const char *refused;  /* published cells that are no measurement; NULL = none */
     const char *device;   /* "a100" */
     const char *schedule; /* "1f1b" */
     const char *precision, *framework;

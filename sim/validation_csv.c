@@ -46,7 +46,7 @@ void pp_validation_csv(const struct pp_validation *v, FILE *out)
         fputc(',', out);
         put_text(row->skipped, out);
         fputc(',', out);
-        put_text(row->row->refused, out);
+        put_text(row->refused, out);
         fputc('\n', out);
     }
 }

@@ -159,7 +159,7 @@ static const char *why_skipped(const struct pp_validation_row *row)
 }
 static const char *why_refused(const struct pp_validation_row *row)
 {
-    return row->row->refused;
+    return row->refused;
 }
 
 /* Rows with the same text counted together. */

@@ -34,7 +34,7 @@ static json_t *row_json(const struct pp_validation_row *row)
                         row->skipped ? json_null() : json_boolean(row->prediction.fits));
     json_object_set_new(o, "complete", json_boolean(pp_validation_is_complete(row)));
     put_text(o, "skipped", row->skipped);
-    put_text(o, "refused", row->row->refused);
+    put_text(o, "refused", row->refused);
     return o;
 }
 

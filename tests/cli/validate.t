@@ -146,6 +146,25 @@ $ sed -n '1p;s/,3[.]5,,full/,3.5s,-4,full/p' tests/cli/validate.csv | head -2 >"
 > | rows | reason | first |
 > |---|---|---|
 > | 1 | metric_step_time_s "3.5s" is no number from 1e-06 to 1e+08; metric_mem_gib "-4" is no number from 0.001 to 1e+06 | good |
+# Published values that cannot be, contradict each other or cannot be read are named, too.
+$ row() { sed -n "s/^good,alpha\(.*\),3[.]5,,full,,red/$1,alpha\1,$2/p" tests/cli/validate.csv; }; { sed -n '1s/metric_mem_gib,config_completeness,outcome,colour/metric_tokens_per_s_per_gpu,metric_model_tflops_per_gpu,metric_mfu_pct,outcome/p' tests/cli/validate.csv; row peak ,,90000,,; row alone ,,,99.9,; row fast 0.01,,,,; row tokens 3.5,20000,,,; row banana 3.5,,,,banana; row seven 3.5,,,, | sed 's/,none,1,/,1f1b,7,/'; } >"$TMPDIR/limits.csv"; pipesim validate "$TMPDIR/limits.csv" | sed -n '/^published values/,$p'
+> published values refused
+>      1  a step of 0.01 s: at the peak of all devices the model's flops take
+>         1.109 s (fast, line 4)
+>      1  metric_mfu_pct "99.9": which flops its source counts is not known
+>         (alone, line 3)
+>      1  metric_model_tflops_per_gpu "90000" is above the device's peak, 312
+>         (peak, line 2)
+>      1  metric_tokens_per_s_per_gpu "20000" is a step of 1.638 s, not of 3.5 s
+>         (tokens, line 5)
+>
+> skipped
+>      1  contradiction: vpp_or_chunks 7, while a rank of schedule 1f1b has 1
+>         (seven, line 7)
+>      1  outcome "banana" is not known: OOM, computed or nothing (banana, line 6)
+# A column that is nearly a known one that is missing.
+$ sed 's/,gpus,/,gpuz,/' tests/cli/validate.csv >"$TMPDIR/typo.csv"; pipesim validate "$TMPDIR/typo.csv" 2>&1 >/dev/null | sed "s|$TMPDIR|.|"
+> pipesim: warning: ./typo.csv:1: column "gpuz" is ignored; did you mean gpus?
 # Names in any encoding stay apart.
 $ sed -n '1p;s/^good,alpha/caf\xe9,\xe9/p;s/^split,alpha/caf\xe8,\xe8/p' tests/cli/validate.csv >"$TMPDIR/latin.csv"; pipesim validate "$TMPDIR/latin.csv" --json | grep -E '"(id|family)"|x..": .$'
 >       "\\xe9": {
