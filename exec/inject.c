@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static const int64_t JUMP_PS = 1000000000000;
+
 static bool kill_self(struct pp_worker *w)
 {
     (void)w;
@@ -37,6 +39,12 @@ static bool freeze(struct pp_worker *w)
     return false;
 }
 
+static bool jump(struct pp_worker *w)
+{
+    atomic_fetch_add(&w->machine->clock_shift_ps, JUMP_PS);
+    return true;
+}
+
 static bool drop(struct pp_worker *w)
 {
     if (w->machine->remote)
@@ -48,6 +56,7 @@ static const struct pp_inject_kind KINDS[] = {
     {"drop", "its connections to other ranks are closed", drop},
     {"freeze", "its thread never comes back from an op, whatever happens", freeze},
     {"hang", "the rank goes no further", hang},
+    {"jump", "the clock of its process jumps ahead by 1 s", jump},
     {"kill", "its process is killed", kill_self},
     {"stop", "its process is stopped", stop_self},
 };

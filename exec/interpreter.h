@@ -66,8 +66,16 @@ void pp_machine_destroy(struct pp_machine *machine); /* accepts NULL; ends all w
  * wrong, here or elsewhere. */
 bool pp_machine_is_member(const struct pp_machine *machine);
 enum pp_status pp_machine_serve(struct pp_machine *machine, struct pp_error *err);
-/* How far the clocks of two workers' stamps may be apart: 0 on one host's clock. */
-double pp_machine_clock_error_s(const struct pp_machine *machine);
+/* Clocks of workers in processes of their own, held against that of the first before the run, now and
+ * then, and after it (by this, between steps). PP_EFAIL: somebody has failed or is gone. */
+struct pp_machine_clock {
+    double error_s; /* how far the stamps of two workers may be apart: 0 on one clock, and on virtual ones */
+    /* The largest jump seen, 0 = none: clocks that are only slewed cannot differ so much. */
+    double jump_s;
+    int jump_rank, jump_replica, jump_step; /* seen after so many steps of the training */
+};
+enum pp_status pp_machine_clock(struct pp_machine *machine, struct pp_machine_clock *clock,
+                                struct pp_error *err);
 
 struct pp_step_result {
     double loss, grad_norm; /* the norm is that before clipping */

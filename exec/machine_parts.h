@@ -163,8 +163,9 @@ struct pp_machine {
     const struct pp_transport *transport;
     const struct pp_remote *remote; /* of the transport */
     struct pp_tcp *tcp;             /* of transport tcp */
-    int64_t clock_error_ps;         /* of the worst of all offsets */
+    struct pp_machine_clock clock;
     int64_t clock_offset_ps;        /* from the clock of this machine to that of the first */
+    atomic_llong clock_shift_ps;    /* a fault to try: this clock has jumped */
     atomic_uint round;   /* steps started, and the end */
     atomic_uint running; /* workers that still walk their lists */
     int started;         /* workers */
@@ -199,10 +200,14 @@ static inline double pp_speed(const struct pp_machine *m, int rank, int replica)
     return m->options.slow ? m->options.slow[rank * m->replicas + replica] : 1;
 }
 int64_t pp_wall_ps(void); /* since this was asked first, before any process was forked */
-/* On the clock that all workers share. */
+/* On the clock of this process; on the one that all workers share. */
+static inline int64_t pp_own_ps(const struct pp_machine *m)
+{
+    return pp_wall_ps() + atomic_load_explicit(&m->clock_shift_ps, memory_order_relaxed);
+}
 static inline int64_t pp_now_ps(const struct pp_machine *m)
 {
-    return pp_wall_ps() + m->clock_offset_ps;
+    return pp_own_ps(m) + m->clock_offset_ps;
 }
 /* Remember the first error and stop all workers. */
 void pp_machine_fail(struct pp_machine *m, const struct pp_error *err);

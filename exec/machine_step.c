@@ -110,6 +110,8 @@ enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text,
 
     if (has_failed(m))
         return failure(m, err);
+    if (m->remote)
+        PP_TRY(m->remote->align(m, false, err));
     begin_step(m, text, step);
     pp_workers_run(m);
     if (!has_failed(m) && m->backend->finish(m->device, err) != PP_OK)

@@ -73,9 +73,13 @@ enum pp_status pp_machine_serve(struct pp_machine *m, struct pp_error *err)
     return m->remote->serve(m, err);
 }
 
-double pp_machine_clock_error_s(const struct pp_machine *m)
+enum pp_status pp_machine_clock(struct pp_machine *m, struct pp_machine_clock *clock,
+                                struct pp_error *err)
 {
-    return 1e-12 * (double)m->clock_error_ps;
+    if (m->remote)
+        PP_TRY(m->remote->align(m, true, err));
+    *clock = pp_is_virtual(m) ? (struct pp_machine_clock){0} : m->clock;
+    return PP_OK;
 }
 
 void pp_workers_end(struct pp_machine *m)

@@ -186,6 +186,14 @@ static json_t *machinery_json(const struct pp_training_result *r)
     return o;
 }
 
+static json_t *jump_json(const struct pp_machine_clock *clock)
+{
+    if (clock->jump_s == 0)
+        return json_null();
+    return json_pack("{sf si si si}", "by_s", clock->jump_s, "rank", clock->jump_rank, "replica",
+                     clock->jump_replica, "after_step", clock->jump_step);
+}
+
 void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
 {
     const struct pp_training_result *r = &run->result;
@@ -201,7 +209,8 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     json_object_set_new(o, "peak_rank", json_integer(r->peak_rank));
     json_object_set_new(o, "memory", memory_json(&r->layout[r->peak_rank]));
     json_object_set_new(o, "ranks", ranks_json(run));
-    json_object_set_new(o, "clock_error_s", json_real(r->clock_error_s));
+    json_object_set_new(o, "clock_error_s", json_real(r->clock.error_s));
+    json_object_set_new(o, "clock_jump", jump_json(&r->clock));
     json_object_set_new(o, "machinery", machinery_json(r));
     put_text(o, "what_if", run->what_if);
     put(o, "slowdown", r->slowdown);

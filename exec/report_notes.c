@@ -2,6 +2,9 @@
 #include "exec/report.h"
 #include "exec/resume.h"
 
+#include "core/units.h"
+
+#include <math.h>
 #include <stdio.h>
 
 static void note_empty_stages(const struct pp_exec_run *run, char *text, size_t bytes)
@@ -32,12 +35,26 @@ static void note_warmup(const struct pp_exec_run *run, char *text, size_t bytes)
                  c->steps - c->first_step, c->warmup, c->first_step + 4);
 }
 
+static void note_jump(const struct pp_exec_run *run, char *text, size_t bytes)
+{
+    const struct pp_machine_clock *clock = &run->result.clock;
+    char by[PP_UNITS_TEXT_BYTES];
+
+    if (clock->jump_s != 0)
+        snprintf(text, bytes,
+                 "the clock of rank~%d, replica~%d, has jumped %s by %s (seen after step~%d): was "
+                 "its host suspended? Times until then are wrong by so much",
+                 clock->jump_rank, clock->jump_replica, clock->jump_s > 0 ? "ahead" : "back",
+                 pp_units_print(fabs(clock->jump_s), PP_UNIT_SECONDS, by), clock->jump_step);
+}
+
 void pp_exec_report_notes(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     static void (*const NOTES[])(const struct pp_exec_run *run, char *text, size_t bytes) = {
         note_empty_stages,
         note_spread,
         note_warmup,
+        note_jump,
         pp_exec_resume_note,
     };
 

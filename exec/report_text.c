@@ -131,6 +131,17 @@ static void print_start(const struct pp_exec_page *page, const struct pp_exec_ru
                 c->resumed->path, c->first_step, c->steps);
 }
 
+static void paragraph_wall(const struct pp_exec_page *page, const struct pp_machine_clock *clock)
+{
+    char text[PP_EXEC_TEXT_BYTES], error[PP_UNITS_TEXT_BYTES];
+
+    snprintf(text, sizeof(text), "wall: ranks share the cores of this machine; stamps of two ranks "
+                                 "are within %s of each other",
+             pp_units_print(clock->error_s, PP_UNIT_SECONDS, error));
+    paragraph(page, "clock",
+              clock->error_s > 0 ? text : "wall: ranks share the cores of this machine");
+}
+
 static void print_machine(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const struct pp_exec_config *c = &run->config;
@@ -142,7 +153,7 @@ static void print_machine(const struct pp_exec_page *page, const struct pp_exec_
              c->kernels->about());
     paragraph(page, "machine", text);
     if (c->clock == PP_CLOCK_WALL) {
-        paragraph(page, "clock", "wall: ranks share the cores of this machine");
+        paragraph_wall(page, &run->result.clock);
         return;
     }
     if (run->plan.unit) {

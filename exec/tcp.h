@@ -54,6 +54,13 @@ struct pp_link {
     bool is_closed;
 };
 
+struct pp_tcp_clock { /* of a node, by that of node 0 */
+    int64_t offset_ps; /* from the one there */
+    int64_t error_ps;  /* half of the shortest round trip */
+    int64_t at_ps;     /* when */
+    bool is_known;
+};
+
 struct pp_tcp {
     struct pp_machine *m;
     int node, nodes, first_owner;
@@ -82,7 +89,9 @@ struct pp_tcp {
     bool *has_ended;           /* [worker] its step */
     bool *has_come;            /* [message] its bytes */
     int64_t *sum_start_ps;     /* [collective] at its owner */
-    int64_t offset_ps, error_ps; /* of the node that was asked last: half of the shortest round trip */
+    struct pp_tcp_clock *clocks; /* [node] */
+    struct pp_tcp_clock asked_clock; /* of the node that is asked, so far */
+    int64_t aligned_ps, aligning_ps; /* when; how long it took */
     int last_at;
     bool wants_gradients;
 };
@@ -159,6 +168,7 @@ void pp_tcp_count_answer(struct pp_tcp *t);
 
 /* ---- tcp_clock.c ---- */
 enum pp_status pp_tcp_align_clocks(struct pp_tcp *t, struct pp_error *err);
+enum pp_status pp_tcp_align(struct pp_machine *m, bool is_last, struct pp_error *err);
 bool pp_tcp_take_ping(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
 bool pp_tcp_take_offset(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload);
 

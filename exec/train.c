@@ -231,8 +231,9 @@ static enum pp_status judge(struct run *run, struct pp_error *err)
     PP_TRY(predict(run, err));
     PP_TRY(pp_train_slowdown(t, run->machine, &run->costs, r, err));
     PP_TRY(replay(run, err));
-    r->clock_error_s = pp_machine_clock_error_s(run->machine);
+    PP_TRY(pp_machine_clock(run->machine, &r->clock, err));
     r->trace = pp_exec_trace(run->arena, run->machine, &t->machine, &run->costs);
+    r->trace->clock_error_s = r->clock.error_s;
     PP_TRY(hold_against(run, err));
     if (run->reference && t->check == PP_CHECK_ALL)
         PP_TRY(compare(run, PP_VECTOR_WEIGHTS, &r->weights, err));

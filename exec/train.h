@@ -39,7 +39,7 @@ struct pp_training {
 
 struct pp_training_result {
     bool is_member; /* one of several processes, and not the first: nothing else is known here */
-    double clock_error_s; /* see pp_machine_clock_error_s */
+    struct pp_machine_clock clock;
     int steps_done;                       /* here */
     double *losses, *grad_norms, *step_s; /* [steps_done] */
     int first_judged;                     /* steps before it warm up or calibrate */

@@ -34,6 +34,9 @@ struct pp_remote {
     /* Between steps: bring here what the workers hold. PP_EFAIL when somebody has failed or is gone:
      * what is here then is of no step. */
     enum pp_status (*fetch)(const struct pp_machine *machine, struct pp_error *err);
+    /* Between steps, on the wall clock: hold all clocks against that of the first process, if that was
+     * long ago, or at the end. PP_EFAIL when somebody has failed or is gone. */
+    enum pp_status (*align)(struct pp_machine *machine, bool is_last, struct pp_error *err);
     /* Close all connections but that to the first process: a fault to try. */
     void (*drop)(struct pp_machine *machine);
     /* A process that conducts nothing: until it is told to end. PP_EFAIL with the reason. */

@@ -88,6 +88,7 @@ struct pp_tcp *pp_tcp_create(struct pp_machine *m)
     t->has_ended = PP_ARRAY(m->arena, bool, m->worker_count);
     t->has_come = PP_ARRAY(m->arena, bool, (size_t)m->p->message_count * (size_t)m->replicas + 1);
     t->has_answered = PP_ARRAY(m->arena, atomic_bool, t->nodes);
+    t->clocks = PP_ARRAY(m->arena, struct pp_tcp_clock, t->nodes);
     t->sum_start_ps = PP_ARRAY(m->arena, int64_t, m->p->collective_count + 1);
     for (int node = 0; node < t->nodes; node++)
         t->links[node].fd = -1;
@@ -223,6 +224,7 @@ static const struct pp_remote remote = {
     .released = pp_tcp_released,
     .failed = pp_tcp_failed,
     .fetch = pp_tcp_fetch,
+    .align = pp_tcp_align,
     .drop = tcp_drop,
     .is_member = tcp_is_member,
     .serve = tcp_serve,

@@ -1,12 +1,15 @@
 /* While workers run, somebody looks after them who waits for nobody: every few milliseconds, has one
  * died, has anybody got on? What happened last is read from where every worker says what it does. */
+#include "core/clock.h"
 #include "exec/futex.h"
 #include "exec/machine_parts.h"
 
 enum { TICK_NS = 20 * 1000 * 1000 };
-static const double GRACE_S = 1, GRACE_FRAC = 0.75; /* at most; of --timeout */
+static const double GRACE_S = 1, GRACE_FRAC = 0.75, /* at most; of --timeout */
+                    MOST_S = 5e-9 * TICK_NS;
 
 struct sight { /* of the last tick */
+    double now_s, passed_s;
     unsigned round;
     int64_t moves;
     double idle_s; /* since anybody has got on */
@@ -52,7 +55,7 @@ static double grace_s(const struct pp_machine *m)
 
 static void look_after_failed(struct pp_machine *m, struct sight *sight)
 {
-    sight->failed_s += 1e-9 * TICK_NS;
+    sight->failed_s += sight->passed_s;
     if (sight->failed_s < grace_s(m))
         return;
     if (m->options.on_stuck && is_walking_here(m))
@@ -70,13 +73,24 @@ static void look_for_progress(struct pp_machine *m, struct sight *sight)
     struct pp_error err = {0};
 
     if (round != sight->round || moves != sight->moves)
-        *sight = (struct sight){.round = round, .moves = moves};
+        sight->idle_s = 0;
     else
-        sight->idle_s += 1e-9 * TICK_NS;
+        sight->idle_s += sight->passed_s;
+    sight->round = round;
+    sight->moves = moves;
     if (m->options.timeout_s > 0 && sight->idle_s >= m->options.timeout_s) {
         pp_stall_describe(m, sight->idle_s, &err);
         pp_machine_fail(m, &err);
     }
+}
+
+/* A machine that is busy comes late; one that was stopped and goes on has not been waited for. */
+static void look_at_clock(struct sight *sight)
+{
+    const double now_s = pp_clock_s(), passed_s = now_s - sight->now_s;
+
+    sight->passed_s = passed_s < MOST_S ? passed_s : MOST_S;
+    sight->now_s = now_s;
 }
 
 static void tick(struct pp_machine *m, struct sight *sight)
@@ -96,10 +110,11 @@ static void tick(struct pp_machine *m, struct sight *sight)
 static void *watch(void *argument)
 {
     struct pp_machine *m = argument;
-    struct sight sight = {0};
+    struct sight sight = {.now_s = pp_clock_s()};
 
     while (atomic_load(&m->is_watched)) {
         pp_futex_wait(&m->is_watched, 1, TICK_NS);
+        look_at_clock(&sight);
         if (atomic_load(&m->is_watched))
             tick(m, &sight);
     }

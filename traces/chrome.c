@@ -260,7 +260,10 @@ void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out)
     write_string(w.file, trace->program);
     fputs(",\"engine\":", w.file);
     write_string(w.file, trace->engine);
-    fprintf(w.file, ",\"program_hash\":\"%016" PRIx64 "\"},\"traceEvents\":[", trace->program_hash);
+    fprintf(w.file, ",\"program_hash\":\"%016" PRIx64 "\"", trace->program_hash);
+    if (trace->clock_error_s > 0)
+        fprintf(w.file, ",\"clock_error_s\":%.17g", trace->clock_error_s);
+    fputs("},\"traceEvents\":[", w.file);
     for (int from = 0, to; from < trace->count; from = to) {
         const int pid = process_of(trace, &trace->events[from]);
         for (to = from; to < trace->count && process_of(trace, &trace->events[to]) == pid; to++)

@@ -4,6 +4,7 @@
 #include "core/units.h"
 #include "traces/trace.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -232,6 +233,7 @@ static enum pp_status read_head(struct reader *reader, const struct pp_json *jso
 {
     json_t *other = json_object_get(json->root, "otherData");
     const char *hash, *engine;
+    bool found;
 
     if (!json_is_object(other) || !json_is_array(json_object_get(json->root, "traceEvents")))
         return pp_error_set(err, PP_EINVAL,
@@ -239,6 +241,8 @@ static enum pp_status read_head(struct reader *reader, const struct pp_json *jso
                             "writes them; other Chrome traces are not read");
     PP_TRY(pp_json_string(json, other, "program_hash", &hash, NULL, err));
     PP_TRY(pp_json_string(json, other, "engine", &engine, NULL, err));
+    PP_TRY(pp_json_number(json, other, "clock_error_s", 0, DBL_MAX, &reader->trace->clock_error_s,
+                          &found, err));
     if (strlen(hash) != 16 || strspn(hash, "0123456789abcdef") != 16)
         return pp_error_set(err, PP_EINVAL, "\"program_hash\" '%.40s' is not 16 hexadecimal digits",
                             hash);

@@ -35,6 +35,8 @@ static const char *const stream_names[] = {[PP_STREAM_COMPUTE] = "compute",
                                            [PP_STREAM_COPY] = "copy",
                                            [PP_STREAM_CONTROL] = "control"};
 
+#define CLOCK_ERROR "# clock_error_s: "
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static void write_time(FILE *out, double seconds)
@@ -66,6 +68,8 @@ static void write_event(FILE *out, const struct pp_trace_event *event, uint64_t 
 
 void pp_trace_print_csv(const struct pp_trace *trace, FILE *out)
 {
+    if (trace->clock_error_s > 0)
+        fprintf(out, CLOCK_ERROR "%.17g\n", trace->clock_error_s);
     for (int c = 0; c < COLUMNS; c++)
         fprintf(out, "%s%s", c ? "," : "", column_names[c]);
     fputc('\n', out);
@@ -245,6 +249,23 @@ static enum pp_status parse_rows(struct reader *reader, const struct pp_csv *csv
     return PP_OK;
 }
 
+/* What else comments may say is not for us. */
+static enum pp_status parse_comments(struct reader *reader, const struct pp_csv *comments,
+                                     struct pp_error *err)
+{
+    static const size_t length = sizeof(CLOCK_ERROR) - 1;
+
+    for (int i = 0; i < comments->count; i++) {
+        const struct pp_csv_row *row = &comments->rows[i];
+
+        if (strncmp(row->fields[0], CLOCK_ERROR, length) == 0 &&
+            parse_number(row->fields[0] + length, "clock_error_s", false,
+                         &reader->trace->clock_error_s, err) != PP_OK)
+            return pp_error_prefix(err, "%s:%d: ", reader->path, row->line);
+    }
+    return PP_OK;
+}
+
 enum pp_status pp_trace_read_csv(struct pp_arena *arena, const char *path, struct pp_trace **trace,
                                  struct pp_error *err)
 {
@@ -259,9 +280,10 @@ enum pp_status pp_trace_parse_csv(struct pp_arena *arena, const char *name, cons
                                   size_t length, struct pp_trace **trace, struct pp_error *err)
 {
     struct reader reader = {.arena = arena, .path = name, .trace = PP_NEW(arena, struct pp_trace)};
-    struct pp_csv csv;
+    struct pp_csv csv, comments = {0};
 
-    PP_TRY(pp_csv_parse(arena, name, text, length, &csv, NULL, err));
+    PP_TRY(pp_csv_parse(arena, name, text, length, &csv, &comments, err));
+    PP_TRY(parse_comments(&reader, &comments, err));
     PP_TRY(parse_rows(&reader, &csv, err));
     reader.trace->program = pp_arena_strdup(arena, name);
     reader.trace->engine = "file";

@@ -32,13 +32,14 @@ struct pp_trace {
     uint64_t program_hash;
     const char *engine; /* "dag", "simgrid", "cpu", ... */
     int ranks, replicas, steps;
+    double clock_error_s; /* stamps of two ranks may be so far apart; 0: on one clock */
     struct pp_trace_event *events; /* by replica, rank, order of the list; a list that holds several
                                     * steps has them by turns. A WAIT has the step of what it waits
                                     * for */
     int count;
 };
 
-/* CSV (libcsv): step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,
+/* CSV (libcsv): where ranks have clocks of their own "# clock_error_s: X" first, then step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,
  * program_hash; numbers %.17g, empty where they mean nothing. A control op is a point in time:
  * posted_s when the rank arrives, start_s = end_s when it goes on, duration 0.
  * Errors of the stream are sticky. */

@@ -133,7 +133,7 @@ $ pipeexec --transport shm --backend fake
 ! pipeexec: error: --transport shm: backend fake runs all ranks in one process; use --transport local
 = 2
 $ pipeexec --inject "burn rank:1"
-! pipeexec: error: --inject "burn rank:1": "burn" is none of drop (its connections to other ranks are closed), freeze (its thread never comes back from an op, whatever happens), hang (the rank goes no further), kill (its process is killed), stop (its process is stopped)
+! pipeexec: error: --inject "burn rank:1": "burn" is none of drop (its connections to other ranks are closed), freeze (its thread never comes back from an op, whatever happens), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), stop (its process is stopped)
 = 2
 $ pipeexec --inject "kill rank:1 op"
 ! pipeexec: error: --inject "kill rank:1 op": "op": expected rank:K, replica:K, op:K, step:K

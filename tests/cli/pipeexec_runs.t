@@ -86,8 +86,8 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | 
 > predicted_step_high_s structural_error_s unattributed_s model_error_frac null_step_s null_error_frac
 > bubble_frac span_bubble_frac predicted_bubble_frac calibrated_on steps_s time_frac
 > peak_mem_bytes predicted_peak_mem_bytes peak_rank memory ranks clock_error_s
-> machinery what_if slowdown predicted_slowdown slowdown_error_frac resumed_from
-> checkpoint trace predicted_trace meta
+> clock_jump machinery what_if slowdown predicted_slowdown slowdown_error_frac
+> resumed_from checkpoint trace predicted_trace meta
 $ for clock in virtual wall; do pipeexec --clock $clock --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -oE '"(structural_error|unattributed)_s": (0.0|null)' | sort | head -1; done
 > "structural_error_s": 0.0
 > "structural_error_s": null

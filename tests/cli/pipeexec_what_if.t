@@ -69,5 +69,5 @@ $ pipeexec --inject 'hang rank:1' --inject 'kill rank:1'
 ! pipeexec: error: --inject "kill rank:1": "hang rank:1" is one fault already
 = 2
 $ pipeexec --inject slow=1
-! pipeexec: error: --inject "slow=1": "slow=1" is none of drop (its connections to other ranks are closed), freeze (its thread never comes back from an op, whatever happens), hang (the rank goes no further), kill (its process is killed), stop (its process is stopped)
+! pipeexec: error: --inject "slow=1": "slow=1" is none of drop (its connections to other ranks are closed), freeze (its thread never comes back from an op, whatever happens), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), stop (its process is stopped)
 = 2

@@ -160,9 +160,15 @@ else
     wait
     check_same
     report "two hosts"
-    # columns: posted, matched, start, end; a message starts at the same moment on both sides
-    awk -F, 'NR > 1 && $4 == "channel" && ($6 > $7 || $7 > $8 || $8 > $9) { bad = 1 }
-             NR > 1 && $4 == "channel" { messages++ } END { exit bad || messages < 100 }' "$folder/trace.csv"
+    # columns 6 to 9: posted, matched, start, end; matched is the later of two stamps, one of them of the other process
+    awk -F, '/^# clock_error_s: / { split($0, word, ": "); error = word[2] }
+             $4 == "channel" { matched[$1, $2, $3, $5] = $7; bad = bad || $6 > $7 || $7 > $8 || $8 > $9 }
+             $4 == "control" && /RECV.*WAIT/ {
+                 cell = substr($5, 2, index($5, ")") - 2)
+                 bad = bad || !(($1, $2, $3, cell) in matched) || $9 < matched[$1, $2, $3, cell] - error
+                 waits++
+             }
+             END { exit bad || waits < 50 || error <= 0 || error > 0.1 }' "$folder/trace.csv"
     report "no message ends before it begins"
     # the name of a host means 127.0.1.1 on that host alone, as Debian installs it
     sed "1i 127.0.1.1 first-of-the-run" /etc/hosts >"$folder/hosts"

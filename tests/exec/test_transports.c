@@ -2,7 +2,7 @@
  * while all others come to an end. */
 #define _GNU_SOURCE /* usleep */
 #include "core/clock.h"
-#include "exec/machine_parts.h"
+#include "exec/tcp.h"
 #include "tests/exec/train.h"
 
 #include <errno.h>
@@ -309,6 +309,99 @@ Test(transports, the_wall_clock_begins_with_the_process)
     cr_assert(now_ps >= 0 && now_ps < (int64_t)(60e12), "%g s", 1e-12 * (double)now_ps);
     usleep(20000);
     cr_assert_geq(pp_wall_ps(), now_ps + (int64_t)20e9);
+    pp_machine_destroy(m);
+}
+
+/* ---- clocks ---------------------------------------------------------------------------------*/
+
+static const struct exec_case WALL = {.schedule = "zbv",
+                                      .shape = {.ranks = 4, .micro_batches = 6},
+                                      .replicas = 1,
+                                      .mbs = 1,
+                                      .steps = 5,
+                                      .clock = PP_CLOCK_WALL,
+                                      .transport = &pp_transport_tcp};
+
+/* A rank goes on when the message that it waits for has come, which is not before it was sent: by the
+ * clocks of two processes, within what is said of them. Returns how many were looked at. */
+static int check_causes(const struct pp_trace *trace)
+{
+    int messages = 0;
+
+    for (int i = 0; i < trace->count; i++) {
+        const struct pp_trace_event *wait = &trace->events[i];
+        if (wait->kind != PP_WAIT || wait->waits_for < 0)
+            continue;
+        const struct pp_trace_event *event = &trace->events[wait->waits_for];
+        if (!pp_op_is_recv(event->kind))
+            continue;
+        messages++;
+        cr_assert(event->matched_s >= event->posted_s && event->start_s >= event->matched_s &&
+                      event->end_s >= event->start_s,
+                  "%s of rank %d", event->cell, event->rank);
+        cr_assert_geq(wait->end_s, event->matched_s - trace->clock_error_s,
+                      "step %d, rank %d: %s goes on %g s before its message was sent", wait->step,
+                      wait->rank, wait->cell, event->matched_s - wait->end_s);
+    }
+    return messages;
+}
+
+Test(transports, no_receive_ends_before_its_send_begins, .timeout = 60)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_run run;
+
+    cr_assert(exec_run(arena, &WALL, &run));
+    const struct pp_trace *trace = run.result.trace;
+    cr_assert(trace->clock_error_s > 0 && trace->clock_error_s < 0.1, "%g", trace->clock_error_s);
+    cr_assert_eq(run.result.clock.jump_s, 0, "%g", run.result.clock.jump_s);
+    cr_assert_geq(check_causes(trace), 36);
+}
+
+/* One clock jumps on while all are in a step: which one, how far, and what it means for the stamps. */
+Test(transports, a_clock_that_jumps_is_named, .timeout = 60)
+{
+    static const int RANKS[] = {1, 3};
+
+    for (size_t k = 0; k < sizeof(RANKS) / sizeof(*RANKS); k++) {
+        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        struct pp_error err = {0};
+        struct exec_run run;
+
+        cr_assert_eq(exec_run_make(arena, &WALL, &run, &err), PP_OK, "%s", err.message);
+        const char *fault = pp_arena_printf(arena, "jump rank:%d op:7 step:2", RANKS[k]);
+        cr_assert_eq(pp_inject_parse(fault, 0, &run.training.machine.inject, &err), PP_OK);
+        cr_assert_eq(pp_train(arena, &run.training, &run.result, &err), PP_OK, "%s", err.message);
+        const struct pp_machine_clock *clock = &run.result.clock;
+        cr_assert(clock->jump_s > 0.9 && clock->jump_s < 1.1, "%g s", clock->jump_s);
+        cr_assert_eq(clock->jump_rank, RANKS[k]);
+        cr_assert(clock->jump_step >= 2 && clock->jump_step <= WALL.steps, "%d", clock->jump_step);
+        cr_assert(clock->error_s > 0.9 && clock->error_s < 1.2, "%g", clock->error_s);
+        cr_assert_eq(run.result.trace->clock_error_s, clock->error_s);
+        check_causes(run.result.trace);
+    }
+}
+
+/* Every now and then between steps: stamps of those behind are right again. */
+Test(transports, clocks_are_aligned_again_on_the_way, .timeout = 60)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct pp_step_result result;
+    struct pp_error err = {0};
+    struct exec_run run;
+    struct pp_machine *m;
+
+    cr_assert_eq(exec_run_make(arena, &WALL, &run, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_inject_parse("jump rank:2 op:7 step:1", 0, &run.training.machine.inject, &err),
+                 PP_OK);
+    cr_assert_eq(pp_machine_create(arena, &run.training.machine, &m, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_machine_step(m, &run.training.text, 0, &result, &err), PP_OK, "%s", err.message);
+    cr_assert_gt(result.step_s, 0.9, "the stamps of rank 2 are not wrong");
+    m->tcp->aligned_ps -= 3600 * (int64_t)1000000000000; /* that was long ago */
+    cr_assert_eq(pp_machine_step(m, &run.training.text, 1, &result, &err), PP_OK, "%s", err.message);
+    cr_assert_lt(result.step_s, 0.9, "the stamps of rank 2 are still wrong");
+    cr_assert(m->clock.jump_rank == 2 && m->clock.jump_step == 1, "rank %d, step %d",
+              m->clock.jump_rank, m->clock.jump_step);
     pp_machine_destroy(m);
 }
 

@@ -64,6 +64,42 @@ static const struct pp_trace_event *find(const struct pp_trace *trace,
     return NULL;
 }
 
+/* How far clocks are apart is in the head of both forms, and only where there are several clocks. */
+Test(chrome_read, the_clock_error_is_kept)
+{
+    static const double ERRORS[] = {0, 1.7e-5, 1.0000123};
+    static const char *const PATHS[] = {"clock.csv", "clock.json"};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_trace *trace = from_csv(arena), *again;
+
+    cr_assert_eq(trace->clock_error_s, 0);
+    for (size_t k = 0; k < 6; k++) {
+        const char *path = PATHS[k % 2];
+
+        trace->clock_error_s = ERRORS[k / 2];
+        cr_assert_eq(pp_trace_write(trace, path, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(pp_trace_read(arena, path, &again, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(again->clock_error_s, ERRORS[k / 2], "%s: %g", path, again->clock_error_s);
+    }
+}
+
+Test(chrome_read, a_clock_error_that_is_no_time_is_refused)
+{
+    static const char *const WORDS[] = {"-1", "1e400", "soon", ""};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_trace *trace;
+
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(*WORDS); i++) {
+        const char *text = pp_arena_printf(arena, "# clock_error_s: %s\n%s", WORDS[i], csv);
+        struct pp_error err = {0};
+
+        cr_assert_eq(pp_trace_parse_csv(arena, "t.csv", text, strlen(text), &trace, &err), PP_EINVAL,
+                     "%s", WORDS[i]);
+        cr_assert(strstr(err.message, "t.csv:1: clock_error_s"), "%s", err.message);
+    }
+}
+
 static bool near(double a, double b)
 {
     return (isnan(a) && isnan(b)) || fabs(a - b) < 1e-12;
