@@ -213,7 +213,8 @@ static double activations_bytes(struct pp_arena *arena, const struct exec_run *r
 {
     const struct pp_machine_options *m = &run->training.machine;
     const struct pp_rank_layout *layout =
-        pp_memory_layout(arena, m->program, m->stages, m->kernels, m->recipe->is_exact);
+        pp_memory_layout(arena, m->program, m->stages, m->kernels, m->recipe->is_exact,
+                         m->batch->replicas);
     double bytes = 0;
 
     for (int rank = 0; rank < m->program->ranks; rank++)

@@ -81,10 +81,11 @@ const struct pp_stage *pp_checkpoint_whole(struct pp_arena *arena, const struct 
  */
 const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *parts, int id,
                                           int *from);
-/* Weights, m and v of a tensor. */
+/* Weights, m and v of a tensor: what the part has of it, which may be some elements or none. Their
+ * place in the tensor goes to `*range`. */
 enum { PP_CHECKPOINT_VECTORS = 3 };
 void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
-                           const struct pp_param *param, int vector);
+                           const struct pp_param *param, int vector, struct pp_range *range);
 
 /* ---- exec/checkpoint_write.c ---- */
 struct pp_checkpoint_folder {

@@ -27,10 +27,23 @@ const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *part
 }
 
 void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
-                           const struct pp_param *param, int vector)
+                           const struct pp_param *param, int vector, struct pp_range *range)
 {
     const struct pp_state *state = &parts->part[part].state;
-    void *const vectors[PP_CHECKPOINT_VECTORS] = {state->weights, state->m, state->v};
+    const struct pp_range all = {param->offset, param->offset + param->count};
+    const struct {
+        void *vector;
+        struct pp_range held;
+    } vectors[PP_CHECKPOINT_VECTORS] = {{state->weights, {0, parts->part[part].stage->elements}},
+                                        {state->m, state->share},
+                                        {state->v, state->share}};
+    const struct pp_range here = pp_range_common(all, vectors[vector].held);
 
-    return (char *)vectors[vector] + (size_t)param->offset * parts->kernels->element_bytes;
+    if (here.from >= here.until) {
+        *range = (struct pp_range){0, 0};
+        return NULL;
+    }
+    *range = (struct pp_range){here.from - all.from, here.until - all.from};
+    return (char *)vectors[vector].vector +
+           (size_t)(here.from - vectors[vector].held.from) * parts->kernels->element_bytes;
 }

@@ -144,9 +144,14 @@ static void scatter(const struct pp_checkpoint_parts *parts, int number, const c
         if (from->layer != number)
             continue;
         for (int part = 0; (to = pp_checkpoint_find(parts, from->id, &part)) != NULL;)
-            for (int v = 0; v < PP_CHECKPOINT_VECTORS; v++)
-                memcpy(pp_checkpoint_vector(parts, part - 1, to, v), data + (size_t)v * bytes,
-                       bytes);
+            for (int v = 0; v < PP_CHECKPOINT_VECTORS; v++) {
+                struct pp_range range;
+                void *vector = pp_checkpoint_vector(parts, part - 1, to, v, &range);
+                if (vector)
+                    memcpy(vector,
+                           data + (size_t)v * bytes + (size_t)range.from * element_bytes,
+                           (size_t)(range.until - range.from) * element_bytes);
+            }
         data += PP_CHECKPOINT_VECTORS * bytes;
     }
 }

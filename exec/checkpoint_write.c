@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* O_DIRECTORY, flock, syncfs */
 #include "exec/checkpoint.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -167,15 +168,27 @@ static enum pp_status close_file(struct file *file, enum pp_status status, struc
 
 /* ---- a checkpoint --------------------------------------------------------------------------- */
 
-static enum pp_status write_tensor(const struct pp_checkpoint_parts *parts, int id,
-                                   struct file *file, struct pp_error *err)
+/* Parts of a vector follow one another, each in the first part that has its first element. */
+static enum pp_status write_vector(const struct pp_checkpoint_parts *parts,
+                                   const struct pp_param *tensor, int v, struct file *file,
+                                   struct pp_error *err)
 {
-    int from = 0;
-    const struct pp_param *param = pp_checkpoint_find(parts, id, &from);
+    const size_t element_bytes = parts->kernels->element_bytes;
+    int64_t done = 0;
 
-    for (int v = 0; v < PP_CHECKPOINT_VECTORS; v++)
-        PP_TRY(write_bytes(file, pp_checkpoint_vector(parts, from - 1, param, v),
-                           (size_t)param->count * parts->kernels->element_bytes, err));
+    for (int part = 0; done < tensor->count;) {
+        const struct pp_param *param = pp_checkpoint_find(parts, tensor->id, &part);
+        struct pp_range range;
+        assert(param);
+        const char *vector = pp_checkpoint_vector(parts, part - 1, param, v, &range);
+
+        if (!vector || range.until <= done)
+            continue;
+        assert(range.from <= done);
+        PP_TRY(write_bytes(file, vector + (size_t)(done - range.from) * element_bytes,
+                           (size_t)(range.until - done) * element_bytes, err));
+        done = range.until;
+    }
     return PP_OK;
 }
 
@@ -190,7 +203,8 @@ static enum pp_status write_tensors(struct pp_arena *arena, const struct pp_chec
         const struct pp_param *param = &whole->params[p];
         if (param->layer != number)
             continue;
-        PP_TRY(write_tensor(parts, param->id, file, err));
+        for (int v = 0; v < PP_CHECKPOINT_VECTORS; v++)
+            PP_TRY(write_vector(parts, param, v, file, err));
         layer->tensors[layer->tensor_count++] =
             (struct pp_manifest_tensor){param->name, param->count};
     }

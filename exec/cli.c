@@ -33,6 +33,8 @@ static const struct pp_option options[] = {
     {.name = "recompute", .type = PP_OPTION_CHOICE, .choices = "none|full", .argument = "HOW", .default_text = "none", .group = G_SCHEDULE, .commands = RUN,
      .aliases = PP_NAMES("recompute-granularity"), .help = "full: keep only the input of a stage, and compute its forward again before its backward."},
     PP_OPTIONS_GRAD_SYNC(G_SCHEDULE, RUN),
+    {.name = "zero", .type = PP_OPTION_INT, .argument = "STAGE", .min = 0, .max = 1, .default_text = "0", .group = G_SCHEDULE, .commands = RUN,
+     .help = "ZeRO stage. 1: the replicas of a stage share its optimizer state out; gradients are scattered among them, and each updates a share of the weights, which all gather."},
     PP_OPTIONS_RECEIVES(G_SCHEDULE, RUN),
 
     {.name = "np", .is_common = true, .type = PP_OPTION_INT, .argument = "P", .min = 1, .max = 1024, .default_text = "4", .group = G_LAYOUT, .commands = RUN,

@@ -51,6 +51,7 @@ struct pp_exec_plan {
     struct pp_program *program;
     int *blocks_per_stage; /* [stages] */
     int empty_stages;      /* stages without a block */
+    int zero;              /* 1: replicas share optimizer state out, as the program says */
     const struct pp_stage **stages;
     struct pp_batch batch;
     struct pp_costs *costs;

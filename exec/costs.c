@@ -1,5 +1,5 @@
 /* The network of the virtual clock, and the memory of stages: costs of a program before anything is
- * measured. A gradient sum is a ring over the members of its group in all replicas. */
+ * measured. A collective is a ring over the members of its group in all replicas. */
 #include "core/units.h"
 #include "exec/predict.h"
 
@@ -45,11 +45,12 @@ static double ring_bytes_per_s(const struct builder *b, const struct pp_group *g
     return b->wires->bytes_per_s * (isfinite(slowest) ? slowest : 1);
 }
 
-/* 2 (n - 1) steps of bytes / n each (Patarasuk and Yuan 2009). */
-static struct pp_cost ring_sum(const struct builder *b, const struct pp_group *group, double bytes)
+/* n - 1 steps of bytes / n each for a turn, of which a sum takes two (Patarasuk and Yuan 2009). */
+static struct pp_cost ring(const struct builder *b, int kind, const struct pp_group *group,
+                           double bytes)
 {
     const int members = group ? group->count * b->batch->replicas : 1;
-    const int steps = 2 * (members - 1);
+    const int steps = pp_ring_turns(kind) * (members - 1);
     const int64_t alpha_ps = pp_units_ps(b->wires->alpha_s);
     const int64_t share_ps = pp_units_ps(bytes / members / ring_bytes_per_s(b, group));
 
@@ -59,10 +60,12 @@ static struct pp_cost ring_sum(const struct builder *b, const struct pp_group *g
 
 static void add_sums(const struct builder *b)
 {
+    static const int collectives[] = {PP_AR, PP_RS, PP_AG};
     struct pp_costs *costs = b->costs;
     const struct pp_group *tied = group_of(b->p, true, 0);
 
-    costs->op[PP_AR] = PP_ARRAY(b->arena, struct pp_cost, b->p->stages);
+    for (size_t k = 0; k < sizeof(collectives) / sizeof(*collectives); k++)
+        costs->op[collectives[k]] = PP_ARRAY(b->arena, struct pp_cost, b->p->stages);
     costs->ring_alpha_ps = PP_ARRAY(b->arena, int64_t, b->p->stages);
     costs->sync_ranks = b->batch->replicas * b->p->pipelines;
     for (int s = 0; s < b->p->stages; s++) {
@@ -71,7 +74,11 @@ static void add_sums(const struct builder *b)
             gradient_bytes(b, b->stages[s]->elements - (shared ? shared->count : 0));
         const struct pp_group *group = group_of(b->p, false, s);
 
-        costs->op[PP_AR][s] = ring_sum(b, group, bytes);
+        costs->op[PP_AR][s] = ring(b, PP_AR, group, bytes);
+        costs->op[PP_RS][s] = ring(b, PP_RS, group, bytes);
+        costs->op[PP_AG][s] =
+            ring(b, PP_AG, group,
+                 (double)b->stages[s]->elements * (double)b->kernels->element_bytes);
         if (group && costs->op[PP_AR][s].ps > 0)
             costs->ring_alpha_ps[s] =
                 costs->op[PP_AR][s].ps / (2 * (group->count * (int64_t)b->batch->replicas - 1));
@@ -80,7 +87,7 @@ static void add_sums(const struct builder *b)
     if (!tied || !shared)
         return;
     costs->tied = PP_NEW(b->arena, struct pp_cost);
-    *costs->tied = ring_sum(b, tied, gradient_bytes(b, shared->count));
+    *costs->tied = ring(b, PP_AR, tied, gradient_bytes(b, shared->count));
 }
 
 /* The class of a factor: a new one where there is none yet. */
@@ -124,12 +131,13 @@ static void add_wires(const struct builder *b)
 static void add_memory(const struct builder *b)
 {
     const double cells = (double)b->p->granules * b->p->splits;
+    const int *copies = pp_memory_copies(b->arena, b->p, b->batch->replicas);
     double other_bytes = 0;
 
     b->costs->memory = PP_ARRAY(b->arena, struct pp_stage_memory, b->p->stages);
     for (int s = 0; s < b->p->stages; s++) {
         const struct pp_stage *stage = b->stages[s];
-        const struct pp_state_bytes state = pp_state_bytes(stage, b->kernels, b->is_exact);
+        const struct pp_state_bytes state = pp_state_bytes(stage, b->kernels, b->is_exact, copies[s]);
 
         b->costs->memory[s] = (struct pp_stage_memory){
             .params_bytes = (double)state.weights,

@@ -60,17 +60,22 @@ static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *
                                 "--micro-batches");
 }
 
-static struct pp_state state_at(const struct pp_machine *m, const struct pp_stage *stage, char *at)
+/* Copies of a stage are counted as its sums add them up. */
+static struct pp_state state_at(const struct pp_machine *m, int replica, int place, char *at)
 {
     const bool is_exact = m->options.recipe->is_exact;
-    const struct pp_state_bytes bytes = pp_state_bytes(stage, m->options.kernels, is_exact);
+    const struct pp_stage *stage = m->options.stages[place % m->stages];
+    const int copies = m->copies[place % m->stages],
+              copy = copies > 1 ? replica * m->p->pipelines + place / m->stages : 0;
+    const struct pp_state_bytes bytes = pp_state_bytes(stage, m->options.kernels, is_exact, copies);
     char *gradients = at + bytes.weights, *moments = gradients + bytes.gradients;
 
     return (struct pp_state){.weights = at,
                              .sum = is_exact ? NULL : gradients,
                              .fixed = is_exact ? (int64_t *)(void *)gradients : NULL,
                              .m = moments,
-                             .v = moments + bytes.optimizer / 2};
+                             .v = moments + bytes.optimizer / 2,
+                             .share = pp_share_of(stage, copy, copies)};
 }
 
 /* A launcher has started its process: memory is there for what is told of it, and is not touched
@@ -100,10 +105,12 @@ static enum pp_status place_worker(struct pp_machine *m, struct pp_worker *w, st
             continue;
         chunk->worker = w;
         chunk->stage = m->options.stages[place % m->stages];
-        chunk->state = state_at(m, chunk->stage, w->block + layout->state_offset[place]);
-        chunk->owns_squares = w->replica == 0 && place < m->stages; /* pipeline 0 */
+        chunk->state = state_at(m, w->replica, place, w->block + layout->state_offset[place]);
+        chunk->owns_squares = m->copies[place % m->stages] > 1 ||
+                              (w->replica == 0 && place < m->stages); /* pipeline 0 */
         if (m->options.meeting.count < 2 || m->options.meeting.index == 0)
-            pp_state_init(chunk->stage, m->options.kernels, m->options.recipe->seed, &chunk->state);
+            pp_state_init(chunk->stage, m->options.kernels, m->options.recipe->seed, &chunk->state,
+                          m->copies[place % m->stages]);
     }
     return PP_OK;
 }
@@ -164,6 +171,17 @@ void pp_machine_destroy(struct pp_machine *m)
 
 /* ---- creation -------------------------------------------------------------------------------*/
 
+static void place_squares(struct pp_machine *m)
+{
+    m->squares_of = PP_ARRAY(m->arena, int64_t, m->stages);
+    for (int stage = 0; stage < m->stages; stage++) {
+        m->squares_of[stage] = m->square_count;
+        m->square_count += pp_squares_blocks(m->options.stages[stage]);
+    }
+    m->squares = PP_ARRAY(m->arena, double, m->square_count);
+    m->layer_squares = PP_ARRAY(m->arena, double, m->options.stages[0]->net->layers + 2);
+}
+
 static void take_options(struct pp_machine *m, const struct pp_machine_options *options)
 {
     pp_wall_ps(); /* from now on, for all processes */
@@ -182,8 +200,9 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     assert(((int64_t)m->size + m->p->message_count + m->p->channel_count) * m->replicas <
            INT32_MAX / 2);
     m->layout = pp_memory_layout(m->arena, m->p, options->stages, options->kernels,
-                                 options->recipe->is_exact);
-    m->squares = PP_ARRAY(m->arena, double, options->stages[0]->net->layers + 2);
+                                 options->recipe->is_exact, m->replicas);
+    m->copies = pp_memory_copies(m->arena, m->p, m->replicas);
+    place_squares(m);
     m->workers = PP_ARRAY(m->arena, struct pp_worker, m->worker_count);
     for (int k = 0; k < m->worker_count; k++)
         m->workers[k] = (struct pp_worker){

@@ -70,12 +70,13 @@ static enum pp_status check_waits(const struct pp_program *p, int rank, struct p
     char text[PP_OP_TEXT_BYTES];
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
-        if (p->kind[i] != PP_AR || is_waited(p, rank, i))
+        if (!pp_op_is_collective(p->kind[i]) || is_waited(p, rank, i))
             continue;
         print_op(p, i, text);
         return pp_error_set(err, PP_EPROGRAM,
-                            "rank %d op %d: nothing waits for %s; put (%s)WAIT before the last BAR",
-                            rank, i - p->begin[rank], text, text);
+                            "rank %d op %d: nothing waits for %s; put (%s)WAIT %s", rank,
+                            i - p->begin[rank], text, text,
+                            is_gradient(p, i) ? "before the last BAR" : "at the end of its list");
     }
     return PP_OK;
 }
@@ -83,7 +84,8 @@ static enum pp_status check_waits(const struct pp_program *p, int rank, struct p
 static bool has_sum(const struct pp_program *p, int rank, int stage)
 {
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
-        if (p->kind[i] == PP_AR && p->stage[i] == stage && !is_tied_sum(p, i))
+        if ((p->kind[i] == PP_AR || p->kind[i] == PP_RS) && p->stage[i] == stage &&
+            !is_tied_sum(p, i))
             return true;
     return false;
 }
@@ -111,6 +113,54 @@ static enum pp_status check_copies(const struct pp_program *p, int replicas, str
                                     "copies; put %dAR and (%dAR)WAIT before the last BAR",
                                     rank, stage, replicas * p->pipelines, stage, stage);
         }
+    return PP_OK;
+}
+
+/* Last instruction of a kind and stage on a rank, -1 = none. */
+static int last_of(const struct pp_program *p, int rank, int kind, int stage)
+{
+    int at = -1;
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+        at = p->kind[i] == kind && p->stage[i] == stage ? i : at;
+    return at;
+}
+
+static int first_of(const struct pp_program *p, int rank, int kind, int stage)
+{
+    int i = p->begin[rank];
+
+    while (i < p->begin[rank + 1] && (p->kind[i] != kind || p->stage[i] != stage))
+        i++;
+    return i;
+}
+
+/* Where RS leaves a copy its share of the gradients, AG gives the others what it makes of them. */
+static enum pp_status check_gathers(const struct pp_program *p, int rank, struct pp_error *err)
+{
+    char text[PP_OP_TEXT_BYTES], update[PP_OP_TEXT_BYTES];
+
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+        if (p->kind[i] != PP_RS)
+            continue;
+        const int stage = p->stage[i], last = last_of(p, rank, PP_U, stage),
+                  gather = first_of(p, rank, PP_AG, stage);
+        print_op(p, i, text);
+        if (gather == p->begin[rank + 1])
+            return pp_error_set(err, PP_EPROGRAM,
+                                "rank %d op %d: %s leaves each copy of stage %d a share of the "
+                                "update, and nothing gathers the weights; put %dAG and (%dAG)WAIT "
+                                "behind %dU",
+                                rank, i - p->begin[rank], text, stage, stage, stage, stage);
+        if (gather > last)
+            continue;
+        print_op(p, gather, text);
+        print_op(p, last, update);
+        return pp_error_set(err, PP_EPROGRAM,
+                            "rank %d op %d: %s stands before %s, whose weights it gathers; move it "
+                            "behind",
+                            rank, gather - p->begin[rank], text, update);
+    }
     return PP_OK;
 }
 
@@ -161,7 +211,9 @@ enum pp_status pp_check_program(const struct pp_machine_options *options, struct
     PP_TRY(check_recomputed(p, err));
     PP_TRY(check_tied(p, options->stages[0]->net->is_tied, err));
     PP_TRY(check_copies(p, options->batch->replicas, err));
-    for (int rank = 0; rank < p->ranks; rank++)
+    for (int rank = 0; rank < p->ranks; rank++) {
         PP_TRY(check_waits(p, rank, err));
+        PP_TRY(check_gathers(p, rank, err));
+    }
     return pp_check_updates(p, err);
 }

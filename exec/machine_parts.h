@@ -29,7 +29,7 @@ struct pp_chunk {
     struct pp_worker *worker; /* NULL: not on this one */
     const struct pp_stage *stage;
     struct pp_state state;
-    bool owns_squares; /* of all copies, the one that computes the norm */
+    bool owns_squares; /* has gradients that count in the norm: one copy, or each its share */
 };
 
 struct pp_worker {
@@ -80,16 +80,35 @@ struct pp_machine_message { /* of one replica */
     size_t bytes;
 };
 
-/* Gradient vectors that are added up, all copies getting the sum: `pieces` of each. */
+/* What a collective does with `pieces` of the vectors of its copies: adds gradients up, all copies
+ * getting the sum (AR) or each what it needs of it (RS); gives all copies the weights that each has
+ * changed (AG). */
 struct pp_sum {
+    const struct pp_sum_rule *rule;
     bool is_exact;
+    size_t element_bytes;
     int copies;
     char **at; /* [copies] first element */
     int *owner; /* [copies] worker */
     int pieces;
-    int64_t offset[2], count[2]; /* elements */
+    struct pp_range piece[2]; /* elements */
+    /* RS and AG; NULL with AR */
+    struct pp_range *share; /* [copies] */
+    struct pp_range *norm;  /* [copies] from its share on, what the norm needs */
+    struct pp_range tied;   /* which all copies need, to add it to another matrix; often empty */
     int status;
 };
+/* By kind of collective: the work, a pp_sum; elements that a copy gives and gets: how many ranges,
+ * at most PP_SUM_RANGES. */
+enum { PP_SUM_RANGES = 4 };
+struct pp_sum_rule {
+    pp_work run;
+    int (*given)(const struct pp_sum *sum, int copy, struct pp_range *ranges);
+    int (*got)(const struct pp_sum *sum, int copy, struct pp_range *ranges);
+};
+extern const struct pp_sum_rule pp_sum_rules[]; /* [kind], exec/machine_shares.c */
+void pp_sum_run(const struct pp_kernels *k, void *stream, void *sum); /* that of AR */
+
 struct pp_machine_collective {
     struct pp_sum sum;
     int32_t *rows, row_count; /* of all members */
@@ -111,6 +130,7 @@ struct pp_machine {
     const struct pp_program *p;
     uint64_t program_hash;
     int size, replicas, worker_count, stages, places;
+    int *copies; /* [stage] that share its optimizer state out; 1 = each has all of it */
     struct pp_device *device;
     const struct pp_backend *backend;
 
@@ -148,7 +168,10 @@ struct pp_machine {
 
     /* of the step under way */
     int step;
-    double *squares; /* [layers + 2] */
+    double *squares;      /* sums of squares by block, [square_count] */
+    int64_t *squares_of;  /* [stage] its first one */
+    int64_t square_count;
+    double *layer_squares; /* [layers + 2] */
     double grad_scale, grad_norm, loss;
     void (*hook)(void *closure, const struct pp_machine *machine, int step);
     void *hook_closure;
@@ -241,7 +264,6 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps);
 /* machine_sums.c */
 void pp_bind_sums(struct pp_machine *m);
 void pp_sums_begin(struct pp_machine *m);
-void pp_sum_run(const struct pp_kernels *k, void *stream, void *sum);
 void pp_collective_post(struct pp_worker *w, int instruction);
 bool pp_collective_wait(struct pp_worker *w, int target);
 

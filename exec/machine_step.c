@@ -19,7 +19,7 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
 {
     m->step = step;
     m->begin_ps = begin_ps;
-    memset(m->squares, 0, sizeof(double) * (size_t)(m->options.stages[0]->net->layers + 2));
+    memset(m->squares, 0, sizeof(double) * (size_t)m->square_count);
     for (int k = 0; k < m->worker_count; k++) /* nobody is where it was at the end of the last one */
         atomic_store_explicit(&m->workers[k].at, m->p->begin[m->workers[k].rank],
                               memory_order_relaxed);

@@ -1,36 +1,26 @@
-/* Gradient sums. A worker's collectives run in the order of its list; the one who posts last runs
+/* Gradient sums, and the other collectives of a stage. A worker's collectives run in the order of its list; the one who posts last runs
  * all that has its turn then. Copies are added in the order of replicas, pipelines and stages: with
  * exact gradients the order does not matter, without it is at least always the same. */
 #include "exec/machine_parts.h"
 
 #include <string.h>
 
-static size_t element_bytes(const struct pp_machine *m)
+/* The vector from element `offset` on: gradients, or what a gather spreads. */
+static void add_copy(struct pp_sum *sum, const struct pp_chunk *chunk, int64_t offset)
 {
-    return m->options.recipe->is_exact ? sizeof(int64_t) : m->options.kernels->element_bytes;
-}
+    const struct pp_state *state = &chunk->state;
+    char *base = sum->rule == &pp_sum_rules[PP_AG] ? state->weights
+                 : state->fixed                    ? (void *)state->fixed
+                                                   : state->sum;
 
-/* Gradients of a chunk from element `offset` on. */
-static char *gradient_at(const struct pp_machine *m, const struct pp_chunk *chunk, int64_t offset)
-{
-    char *base = m->options.recipe->is_exact ? (char *)chunk->state.fixed : chunk->state.sum;
-
-    return base + (size_t)offset * element_bytes(m);
-}
-
-static void add_copy(struct pp_machine *m, struct pp_sum *sum, const struct pp_chunk *chunk,
-                     int64_t offset)
-{
     sum->owner[sum->copies] = chunk->worker->index;
-    sum->at[sum->copies++] = gradient_at(m, chunk, offset);
+    sum->at[sum->copies++] = base + (size_t)offset * sum->element_bytes;
 }
 
 static void add_piece(struct pp_sum *sum, int64_t from, int64_t until)
 {
-    if (from >= until)
-        return;
-    sum->offset[sum->pieces] = from;
-    sum->count[sum->pieces++] = until - from;
+    if (from < until)
+        sum->piece[sum->pieces++] = (struct pp_range){from, until};
 }
 
 /* ---- binding --------------------------------------------------------------------------------*/
@@ -43,11 +33,17 @@ static bool has_tied_collective(const struct pp_program *p)
     return false;
 }
 
-static struct pp_sum sum_make(struct pp_machine *m)
+static struct pp_sum sum_make(struct pp_machine *m, int kind)
 {
-    return (struct pp_sum){.is_exact = m->options.recipe->is_exact,
-                           .at = PP_ARRAY(m->arena, char *, 2 * m->replicas * m->p->pipelines),
-                           .owner = PP_ARRAY(m->arena, int, 2 * m->replicas * m->p->pipelines)};
+    const int most = 2 * m->replicas * m->p->pipelines;
+    const bool is_exact = kind != PP_AG && m->options.recipe->is_exact;
+
+    return (struct pp_sum){.rule = &pp_sum_rules[kind],
+                           .is_exact = is_exact,
+                           .element_bytes =
+                               is_exact ? sizeof(int64_t) : m->options.kernels->element_bytes,
+                           .at = PP_ARRAY(m->arena, char *, most),
+                           .owner = PP_ARRAY(m->arena, int, most)};
 }
 
 static struct pp_chunk *chunk_at(const struct pp_machine *m, int replica, int pipe, int stage)
@@ -57,18 +53,43 @@ static struct pp_chunk *chunk_at(const struct pp_machine *m, int replica, int pi
     return &pp_worker_at(m, rank, replica)->chunks[pipe * m->stages + stage];
 }
 
+/* A matrix that is in two stages is summed over these where the gradients of both are complete. */
+static struct pp_range tied_locally(const struct pp_machine *m, const struct pp_stage *stage)
+{
+    const struct pp_param *tied = pp_stage_tied(stage);
+
+    return tied && m->stages > 1 && !has_tied_collective(m->p)
+               ? (struct pp_range){tied->offset, tied->offset + tied->count}
+               : (struct pp_range){0, 0};
+}
+
+static void bind_shares(struct pp_machine *m, const struct pp_stage *stage, struct pp_sum *sum)
+{
+    sum->share = PP_ARRAY(m->arena, struct pp_range, sum->copies);
+    sum->norm = PP_ARRAY(m->arena, struct pp_range, sum->copies);
+    for (int c = 0; c < sum->copies; c++) {
+        sum->share[c] = pp_share_of(stage, c, sum->copies);
+        sum->norm[c] =
+            (struct pp_range){sum->share[c].from, pp_squares_end(stage, sum->share[c])};
+    }
+    sum->tied = tied_locally(m, stage);
+}
+
 /* The ordinary sum of a stage leaves the tied matrix to the tied sum, where there is one. */
 static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, struct pp_sum *sum)
 {
     const struct pp_stage *stage = m->options.stages[c->stage];
-    const struct pp_param *tied = has_tied_collective(m->p) ? pp_stage_tied(stage) : NULL;
+    const struct pp_param *tied =
+        c->kind != PP_AG && has_tied_collective(m->p) ? pp_stage_tied(stage) : NULL;
     const int buckets = c->buckets > 1 ? c->buckets : 1;
     const int64_t from = stage->elements * c->bucket / buckets,
                   until = stage->elements * (c->bucket + 1) / buckets;
 
     for (int replica = 0; replica < m->replicas; replica++)
         for (int pipe = 0; pipe < m->p->pipelines; pipe++)
-            add_copy(m, sum, chunk_at(m, replica, pipe, c->stage), 0);
+            add_copy(sum, chunk_at(m, replica, pipe, c->stage), 0);
+    if (c->kind != PP_AR)
+        bind_shares(m, stage, sum);
     if (!tied) {
         add_piece(sum, from, until);
         return;
@@ -83,7 +104,7 @@ static void add_tied_copies(struct pp_machine *m, int replica, int pipe, struct 
     for (int stage = 0; stage<m->stages; stage += m->stages> 1 ? m->stages - 1 : 1) {
         const struct pp_param *tied = pp_stage_tied(m->options.stages[stage]);
 
-        add_copy(m, sum, chunk_at(m, replica, pipe, stage), tied->offset);
+        add_copy(sum, chunk_at(m, replica, pipe, stage), tied->offset);
         sum->pieces = 0;
         add_piece(sum, 0, tied->count);
     }
@@ -95,7 +116,7 @@ static void bind_collective(struct pp_machine *m, int c)
     const struct pp_group *group = &m->p->groups[from->group];
     struct pp_machine_collective *to = &m->collectives[c];
 
-    to->sum = sum_make(m);
+    to->sum = sum_make(m, from->kind);
     if (!from->tied)
         bind_stage_sum(m, from, &to->sum);
     for (int replica = 0; from->tied && replica < m->replicas; replica++)
@@ -118,7 +139,7 @@ static void bind_local_tied(struct pp_machine *m)
             const int rank = pp_program_rank_of(m->p, pipe, 0);
 
             m->tied_worker[m->tied_count] = pp_worker_at(m, rank, replica)->index;
-            m->tied[m->tied_count] = sum_make(m);
+            m->tied[m->tied_count] = sum_make(m, PP_AR);
             add_tied_copies(m, replica, pipe, &m->tied[m->tied_count++]);
         }
 }
@@ -169,27 +190,6 @@ void pp_sums_begin(struct pp_machine *m)
     for (int k = 0; k < m->worker_count; k++) {
         m->workers[k].turn = m->workers[k].is_summing = 0;
         m->workers[k].reduce_ps = m->begin_ps;
-    }
-}
-
-/* Work on a stream: all into the first copy, then back. */
-void pp_sum_run(const struct pp_kernels *k, void *stream, void *argument)
-{
-    struct pp_sum *sum = argument;
-    const size_t bytes = sum->is_exact ? sizeof(int64_t) : k->element_bytes;
-
-    for (int piece = 0; piece < sum->pieces; piece++) {
-        const size_t offset = (size_t)sum->offset[piece] * bytes;
-        char *first = sum->at[0] + offset;
-
-        for (int c = 1; c < sum->copies; c++)
-            if (sum->is_exact)
-                k->fixed_merge(stream, sum->count[piece], (int64_t *)(void *)(sum->at[c] + offset),
-                               (int64_t *)(void *)first, &sum->status);
-            else
-                k->add(stream, sum->count[piece], sum->at[c] + offset, first);
-        for (int c = 1; c < sum->copies; c++)
-            k->copy(stream, (size_t)sum->count[piece] * bytes, first, sum->at[c] + offset);
     }
 }
 
@@ -252,7 +252,7 @@ static void run_collective(struct pp_machine *m, struct pp_machine_collective *c
 
     for (int k = 0; k < c->row_count; k++)
         m->backend->wait(m->device, stream, (pp_event_id)c->rows[k]);
-    m->backend->launch(m->device, stream, pp_sum_run, &c->sum);
+    m->backend->launch(m->device, stream, c->sum.rule->run, &c->sum);
     for (int k = 0; k < c->row_count && !pp_is_virtual(m); k++)
         m->end_ps[pp_cell(m, (size_t)c->rows[k])] = pp_now_ps(m);
     m->backend->record(m->device, stream, c->done);

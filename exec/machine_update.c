@@ -18,7 +18,8 @@ static void squares_of_worker(const struct pp_kernels *k, void *stream, void *ar
     for (int place = 0; place < m->places; place++) {
         const struct pp_chunk *chunk = &w->chunks[place];
         if (chunk->owns_squares)
-            pp_state_squares(k, stream, chunk->stage, &chunk->state, &w->scratch, m->squares);
+            pp_state_squares(k, stream, chunk->stage, &chunk->state, &w->scratch,
+                             m->squares + m->squares_of[place % m->stages]);
     }
 }
 
@@ -68,15 +69,25 @@ static enum pp_status check_loss(struct pp_machine *m, struct pp_error *err)
     return PP_OK;
 }
 
+static double norm_of(const struct pp_machine *m)
+{
+    const int layers = m->options.stages[0]->net->layers;
+
+    memset(m->layer_squares, 0, sizeof(double) * (size_t)(layers + 2));
+    for (int stage = 0; stage < m->stages; stage++)
+        pp_squares_add(m->options.stages[stage], m->squares + m->squares_of[stage],
+                       m->layer_squares);
+    return pp_squares_norm(m->layer_squares, layers);
+}
+
 static void judge(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct pp_machine *m = argument;
-    const int layers = m->options.stages[0]->net->layers;
     struct pp_error err = {0};
 
     (void)k;
     (void)stream;
-    m->grad_norm = pp_squares_norm(m->squares, layers);
+    m->grad_norm = norm_of(m);
     m->grad_scale = pp_recipe_grad_scale(m->options.recipe, m->grad_norm);
     enum pp_status status = check_loss(m, &err);
     if (status == PP_OK)

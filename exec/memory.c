@@ -95,6 +95,7 @@ struct layout {
     const struct pp_stage *const *stages;
     const struct pp_kernels *kernels;
     const int8_t *class_of;
+    const int *copies;
     bool is_exact;
 };
 
@@ -117,7 +118,8 @@ static void place_states(const struct layout *l, int r, struct pp_rank_layout *r
         if (p->rank_of[k] != r)
             continue;
         const struct pp_state_bytes bytes =
-            pp_state_bytes(l->stages[k % p->stages], l->kernels, l->is_exact);
+            pp_state_bytes(l->stages[k % p->stages], l->kernels, l->is_exact,
+                           l->copies[k % p->stages]);
         rank->state_offset[k] = take(rank, bytes.weights + bytes.gradients + bytes.optimizer);
         rank->params_bytes += bytes.weights;
         rank->grads_bytes += bytes.gradients;
@@ -196,9 +198,22 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
         rank->transient_bytes + rank->scratch_bytes + rank->tensor_bytes + rank->loss_bytes;
 }
 
+int *pp_memory_copies(struct pp_arena *arena, const struct pp_program *p, int replicas)
+{
+    int *copies = PP_ARRAY(arena, int, p->stages);
+
+    for (int stage = 0; stage < p->stages; stage++)
+        copies[stage] = 1;
+    for (int c = 0; c < p->collective_count; c++)
+        if (p->collectives[c].kind == PP_RS)
+            copies[p->collectives[c].stage] = replicas * p->pipelines;
+    return copies;
+}
+
 struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,
                                         const struct pp_stage *const *stages,
-                                        const struct pp_kernels *kernels, bool is_exact)
+                                        const struct pp_kernels *kernels, bool is_exact,
+                                        int replicas)
 {
     struct pp_rank_layout *ranks = PP_ARRAY(arena, struct pp_rank_layout, program->ranks);
     const struct layout l = {.arena = arena,
@@ -206,6 +221,7 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
                              .stages = stages,
                              .kernels = kernels,
                              .class_of = pp_slot_classes(arena, program),
+                             .copies = pp_memory_copies(arena, program, replicas),
                              .is_exact = is_exact};
 
     for (int r = 0; r < program->ranks; r++) {

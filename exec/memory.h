@@ -42,10 +42,16 @@ struct pp_rank_layout {
     size_t peak_bytes; /* sum of the above: the prediction */
 };
 
-/* Layout of every rank, [ranks] in the arena. stages [stages] of one replica of the program. */
+/* [stage]: copies, in all replicas and pipelines, among which its optimizer state is shared out:
+ * where RS scatters its gradients; 1 = each has all of it. */
+int *pp_memory_copies(struct pp_arena *arena, const struct pp_program *program, int replicas);
+
+/* Layout of every rank, [ranks] in the arena, alike in all replicas. stages [stages] of one replica
+ * of the program. */
 struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,
                                         const struct pp_stage *const *stages,
-                                        const struct pp_kernels *kernels, bool is_exact);
+                                        const struct pp_kernels *kernels, bool is_exact,
+                                        int replicas);
 
 /* Poison: a pattern no computation leaves behind (a signalling NaN in both precisions). */
 void pp_memory_poison(void *memory, size_t bytes);

@@ -18,7 +18,7 @@ struct pp_reference {
     struct pp_stage *stage;
     struct pp_state state;
     struct pp_state_scratch state_scratch;
-    double *squares;    /* [layers + 2] */
+    double *squares, *blocks; /* [layers + 2], [blocks of all tensors] */
     bool has_gradients; /* of a step that no update has used and zeroed */
 
     /* of one granule */
@@ -51,7 +51,7 @@ struct needs {
 static struct needs needs_of(const struct pp_stage *stage, const struct pp_kernels *k,
                              bool is_exact)
 {
-    const struct pp_state_bytes state = pp_state_bytes(stage, k, is_exact);
+    const struct pp_state_bytes state = pp_state_bytes(stage, k, is_exact, 1);
     const size_t tokens = tokens_of_granule(stage);
 
     return (struct needs){
@@ -59,7 +59,7 @@ static struct needs needs_of(const struct pp_stage *stage, const struct pp_kerne
         .granule = (size_t)stage->shape.splits * (stage->kept_bytes + stage->saved_bytes) +
                    tokens * (2 * sizeof(int32_t) + sizeof(double)),
         .scratch = stage->scratch_bytes + stage->grad_scratch_bytes +
-                   (size_t)blocks_of(stage) * sizeof(double),
+                   (size_t)(blocks_of(stage) + pp_squares_blocks(stage)) * sizeof(double),
     };
 }
 
@@ -111,11 +111,12 @@ static enum pp_status check_memory(const struct needs *needs, struct pp_error *e
 static struct pp_state take_state(struct pp_arena *arena, const struct pp_stage *stage,
                                   const struct pp_kernels *k, bool is_exact)
 {
-    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, is_exact);
+    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, is_exact, 1);
     struct pp_state state = {
         .weights = pp_arena_alloc_raw(arena, bytes.weights),
         .m = pp_arena_alloc_raw(arena, bytes.optimizer / 2),
         .v = pp_arena_alloc_raw(arena, bytes.optimizer / 2),
+        .share = pp_share_of(stage, 0, 1),
     };
     void *gradients = pp_arena_alloc_raw(arena, bytes.gradients);
 
@@ -160,7 +161,8 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
     r->state_scratch.tensor = r->grad_scratch;
     r->state_scratch.blocks = PP_ARRAY(arena, double, blocks_of(r->stage));
     r->squares = PP_ARRAY(arena, double, net->layers + 2);
-    pp_state_init(r->stage, kernels, recipe->seed, &r->state);
+    r->blocks = PP_ARRAY(arena, double, pp_squares_blocks(r->stage));
+    pp_state_init(r->stage, kernels, recipe->seed, &r->state, 1);
     *reference = r;
     return PP_OK;
 }
@@ -244,7 +246,7 @@ enum pp_status pp_reference_step(struct pp_reference *reference, const struct pp
     void *gradients = r->state.fixed ? (void *)r->state.fixed : r->state.sum;
 
     if (r->has_gradients)
-        memset(gradients, 0, pp_state_bytes(r->stage, r->kernels, r->recipe.is_exact).gradients);
+        memset(gradients, 0, pp_state_bytes(r->stage, r->kernels, r->recipe.is_exact, 1).gradients);
     r->has_gradients = true;
     for (int g = 0; g < granules; g++) {
         take_samples(r, text, step, g);
@@ -273,7 +275,9 @@ enum pp_status pp_reference_update(struct pp_reference *reference, int step, str
 {
     struct pp_reference *r = reference;
 
-    pp_state_squares(r->kernels, NULL, r->stage, &r->state, &r->state_scratch, r->squares);
+    memset(r->squares, 0, sizeof(double) * (size_t)(r->net->layers + 2));
+    pp_state_squares(r->kernels, NULL, r->stage, &r->state, &r->state_scratch, r->blocks);
+    pp_squares_add(r->stage, r->blocks, r->squares);
     const double norm = pp_squares_norm(r->squares, r->net->layers);
     if (!isfinite(norm))
         return fail_norm(r, step, err);

@@ -7,9 +7,11 @@
 
 static const double fixed_unit = 1.0 / (double)((int64_t)1 << PP_GRAD_BITS);
 
-/* One tensor in both places: elements of T, or int64 fixed point when `is_fixed`. */
+/* The same `count` elements of a tensor in both places: elements of T, or int64 fixed point when
+ * `is_fixed`. */
 struct sides {
     const void *ours, *reference;
+    int64_t count;
     bool is_fixed;
     size_t element_bytes; /* of T */
 };
@@ -54,8 +56,8 @@ static void compare_tensor(const struct sides *s, const struct pp_param *param,
 {
     const size_t bytes = bytes_each(s);
 
-    difference->elements += param->count;
-    for (int64_t i = 0; i < param->count; i++) {
+    difference->elements += s->count;
+    for (int64_t i = 0; i < s->count; i++) {
         const size_t offset = (size_t)i * bytes;
         const double reference = reference_value(s, i);
 
@@ -81,13 +83,22 @@ static const struct pp_param *find(const struct pp_stage *stage, int id)
     return NULL;
 }
 
-static const void *tensor(const struct pp_state *state, const struct pp_param *param,
-                          enum pp_vector what, size_t element_bytes)
+static const void *vector_at(const struct pp_state *state, int64_t element, enum pp_vector what,
+                             size_t element_bytes)
 {
     if (what == PP_VECTOR_GRADIENTS && state->fixed)
-        return state->fixed + param->offset;
+        return state->fixed + element;
     const void *vector = what == PP_VECTOR_WEIGHTS ? state->weights : state->sum;
-    return (const char *)vector + (size_t)param->offset * element_bytes;
+    return (const char *)vector + (size_t)element * element_bytes;
+}
+
+/* What this copy has of a tensor: all weights, the gradients of its share. */
+static struct pp_range held(const struct pp_state *state, const struct pp_param *param,
+                            enum pp_vector what)
+{
+    const struct pp_range all = {param->offset, param->offset + param->count};
+
+    return what == PP_VECTOR_WEIGHTS ? all : pp_range_common(all, state->share);
 }
 
 void pp_reference_compare(const struct pp_reference *reference, const struct pp_stage *stage,
@@ -103,9 +114,14 @@ void pp_reference_compare(const struct pp_reference *reference, const struct pp_
         const struct pp_param *ours = &stage->params[p], *theirs = find(whole, ours->id);
 
         assert(theirs && theirs->count == ours->count);
+        const struct pp_range range = held(state, ours, what);
+        if (range.from >= range.until)
+            continue;
         const struct sides sides = {
-            .ours = tensor(state, ours, what, element_bytes),
-            .reference = tensor(expected, theirs, what, element_bytes),
+            .ours = vector_at(state, range.from, what, element_bytes),
+            .reference = vector_at(expected, theirs->offset + range.from - ours->offset, what,
+                                   element_bytes),
+            .count = range.until - range.from,
             .is_fixed = what == PP_VECTOR_GRADIENTS && state->fixed,
             .element_bytes = element_bytes,
         };

@@ -54,6 +54,7 @@ static json_t *layout_json(const struct pp_exec_run *run)
     json_t *o = json_pack("{si si si si si si si}", "np", p->ranks, "vp", p->stages / p->ranks,
                           "dp", b->replicas, "pipelines", p->pipelines, "micro_batches",
                           b->micro_batches, "mbs", b->mbs, "gbs", pp_batch_samples(b));
+    json_object_set_new(o, "zero", json_integer(run->plan.zero));
     json_object_set_new(o, "seq", json_integer(run->config.net.seq));
     json_object_set_new(o, "splits", json_integer(b->splits));
     json_object_set_new(o, "granules", json_integer(b->granules));

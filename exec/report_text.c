@@ -183,6 +183,8 @@ static int print_title(const struct pp_exec_page *page, const struct pp_exec_run
             fprintf(page->out, ", %d%s chunks each", chunks, pp_exec_star(chosen, PP_OPT_CHUNKS));
     if (plan->batch.replicas > 1)
         used += fprintf(page->out, ", %d replicas", plan->batch.replicas);
+    if (plan->zero)
+        used += fprintf(page->out, ", ZeRO %d", plan->zero);
     return used;
 }
 

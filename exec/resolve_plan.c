@@ -51,14 +51,16 @@ static enum pp_status check_kinds(const struct pp_program *p, const char *name,
         [PP_F] = true,      [PP_B] = true,      [PP_I] = true,      [PP_W] = true,
         [PP_R] = true,      [PP_U] = true,      [PP_AR] = true,     [PP_SEND_F] = true,
         [PP_RECV_F] = true, [PP_SEND_B] = true, [PP_RECV_B] = true, [PP_WAIT] = true,
-        [PP_BAR] = true,
+        [PP_BAR] = true,    [PP_RS] = true,     [PP_AG] = true,
     };
 
     for (int i = 0; i < pp_program_size(p); i++)
-        if (!IS_EXECUTED[p->kind[i]]) {
+        if (!IS_EXECUTED[p->kind[i]] ||
+            (pp_op_has_buckets(p->kind[i]) && p->version[i] != PP_FOR_STEP)) {
             char reason[64];
-            snprintf(reason, sizeof(reason), "nothing here executes its %s",
-                     pp_op_kinds[p->kind[i]].text);
+            snprintf(reason, sizeof(reason), "nothing here executes its %s%s%s",
+                     pp_op_kinds[p->kind[i]].text, p->version[i] ? "." : "",
+                     p->version[i] ? pp_purpose_names[p->version[i]] : "");
             return simulated_only(name, p->ranks, reason, err);
         }
     return PP_OK;
@@ -147,7 +149,7 @@ static enum pp_status compute_program(struct pp_arena *arena, struct pp_exec_pla
 static enum pp_status check_lowered(const struct pp_request *request,
                                     const struct pp_exec_plan *plan, struct pp_error *err)
 {
-    static const char *const LOWERING[] = {"recompute", "post", "recv-slots", "grad-sync"};
+    static const char *const LOWERING[] = {"recompute", "post", "recv-slots", "grad-sync", "zero"};
     const struct pp_program *file = plan->subject.file;
     char typed[PP_REQUEST_TYPED_BYTES];
 
@@ -176,6 +178,7 @@ static enum pp_status lower(struct pp_arena *arena, const struct pp_request *req
                             const struct pp_exec_config *config, struct pp_exec_plan *plan,
                             struct pp_error *err)
 {
+    static const char *const SYNC[] = {"grad-sync", "zero"};
     const struct pp_verify_options strict = {0};
     struct pp_program *compute;
     char typed[PP_REQUEST_TYPED_BYTES];
@@ -185,21 +188,24 @@ static enum pp_status lower(struct pp_arena *arena, const struct pp_request *req
     if (plan->subject.file) /* before anything is added, so that messages show its own cells */
         PP_TRY(pp_verify(compute, &strict, err));
     const bool has_copies = config->replicas * compute->pipelines > 1;
-    if (!has_copies && !plan->subject.is_listed && pp_request_has(request, "grad-sync"))
-        return pp_error_set(err, PP_EINVAL,
-                            "%s has no effect with one replica of each stage; give --dp 2",
-                            pp_request_typed(request, "grad-sync", typed));
+    for (size_t i = 0; i < sizeof(SYNC) / sizeof(*SYNC); i++)
+        if (!has_copies && !plan->subject.is_listed && pp_request_int(request, SYNC[i], -1) >= 0)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s has no effect with one replica of each stage; give --dp 2",
+                                pp_request_typed(request, SYNC[i], typed));
     const struct pp_lower_options options = {
         .post = (enum pp_post)pp_request_int(request, "post", PP_POST_EARLY),
         .recv_slots = pp_request_int(request, "recv-slots", 2),
         .grad_sync = (enum pp_grad_sync)pp_request_int(request, "grad-sync", PP_SYNC_END),
         .has_sync = has_copies,
+        .zero = pp_request_int(request, "zero", 0),
         .has_optimizer = true,
         .has_clip = true, /* there the norm is taken and gradients are compared */
         .has_tied = config->net.is_tied,
         .recompute_frac = recompute_fracs(arena, config->has_recompute, compute->stages)};
     PP_TRY(pp_lower(arena, compute, &options, &plan->program, err));
     PP_TRY(check_kinds(plan->program, plan->subject.name, err));
+    plan->zero = find_op(plan->program, PP_RS, 0) >= 0;
     return pp_verify(plan->program, &strict, err);
 }
 

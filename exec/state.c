@@ -1,70 +1,145 @@
 #include "exec/state.h"
 
 #include <math.h>
+#include <string.h>
+
+enum { SHARE_UNIT = 16 }; /* elements; tensors begin at multiples of it, too */
+
+int64_t pp_share_elements(const struct pp_stage *stage, int copies)
+{
+    const int64_t each = (stage->elements + copies - 1) / copies;
+
+    return (each + SHARE_UNIT - 1) / SHARE_UNIT * SHARE_UNIT;
+}
+
+struct pp_range pp_share_of(const struct pp_stage *stage, int copy, int copies)
+{
+    const int64_t each = pp_share_elements(stage, copies);
+    const struct pp_range share = {copy * each, (copy + 1) * each};
+
+    return pp_range_common(share, (struct pp_range){0, stage->elements});
+}
+
+struct pp_range pp_range_common(struct pp_range a, struct pp_range b)
+{
+    return (struct pp_range){a.from > b.from ? a.from : b.from,
+                             a.until < b.until ? a.until : b.until};
+}
 
 struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct pp_kernels *k,
-                                     bool is_exact)
+                                     bool is_exact, int copies)
 {
     const size_t elements = (size_t)stage->elements;
 
     return (struct pp_state_bytes){
         .weights = elements * k->element_bytes,
         .gradients = elements * (is_exact ? sizeof(int64_t) : k->element_bytes),
-        .optimizer = 2 * elements * k->element_bytes,
+        .optimizer = 2 * (size_t)pp_share_elements(stage, copies) * k->element_bytes,
     };
 }
 
-static void *at(void *vector, const struct pp_kernels *k, const struct pp_param *param)
+static void *at(void *vector, const struct pp_kernels *k, int64_t element)
 {
-    return (char *)vector + (size_t)param->offset * k->element_bytes;
+    return (char *)vector + (size_t)element * k->element_bytes;
 }
 
-/* The gradient of a tensor as elements of T: where it lies, or from fixed point in `tensor`. */
-static const void *gradient(const struct pp_kernels *k, void *stream, const struct pp_param *param,
+static struct pp_range range_of(const struct pp_param *param)
+{
+    return (struct pp_range){param->offset, param->offset + param->count};
+}
+
+/* Gradients as elements of T: where they lie, or from fixed point in `tensor`. */
+static const void *gradient(const struct pp_kernels *k, void *stream, struct pp_range range,
                             const struct pp_state *state, void *tensor)
 {
     if (!state->fixed)
-        return at(state->sum, k, param);
-    k->fixed_read(stream, param->count, state->fixed + param->offset, PP_GRAD_BITS, tensor);
+        return at(state->sum, k, range.from);
+    k->fixed_read(stream, range.until - range.from, state->fixed + range.from, PP_GRAD_BITS,
+                  tensor);
     return tensor;
 }
 
-static double tensor_squares(const struct pp_kernels *k, void *stream, const struct pp_param *param,
-                             const struct pp_state *state, const struct pp_state_scratch *scratch)
-{
-    double sum = 0;
+/* ---- norm -----------------------------------------------------------------------------------*/
 
-    k->squares(stream, param->count, gradient(k, stream, param, state, scratch->tensor),
-               scratch->blocks);
-    for (int64_t i = 0; i < (param->count + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK; i++)
-        sum += scratch->blocks[i];
-    return sum;
+static int64_t blocks_of(const struct pp_param *param)
+{
+    return (param->count + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK;
 }
 
-static void clear_own_layers(const struct pp_stage *stage, double *squares)
+/* The first block of a tensor that begins at `element` or behind it. */
+static int64_t block_from(const struct pp_param *param, int64_t element)
 {
-    const struct pp_stage_shape *shape = &stage->shape;
+    const int64_t before = element - param->offset;
+    const int64_t block = before > 0 ? (before + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK : 0;
 
-    if (shape->has_embedding)
-        squares[0] = 0;
-    for (int block = 0; block < shape->blocks; block++)
-        squares[1 + shape->first_block + block] = 0;
-    if (shape->has_head)
-        squares[1 + stage->net->layers] = 0;
+    return block < blocks_of(param) ? block : blocks_of(param);
+}
+
+/* From the first block to the last that begins in a share: elements. */
+static struct pp_range squared(const struct pp_param *param, struct pp_range share)
+{
+    const struct pp_range blocks = {
+        param->offset + PP_SQUARES_BLOCK * block_from(param, share.from),
+        param->offset + PP_SQUARES_BLOCK * block_from(param, share.until)};
+
+    return pp_range_common(blocks, range_of(param));
+}
+
+int64_t pp_squares_blocks(const struct pp_stage *stage)
+{
+    int64_t count = 0;
+
+    for (int p = 0; p < stage->param_count; p++)
+        count += blocks_of(&stage->params[p]);
+    return count;
+}
+
+int64_t pp_squares_end(const struct pp_stage *stage, struct pp_range share)
+{
+    int64_t end = share.until;
+
+    for (int p = 0; p < stage->param_count; p++) {
+        const struct pp_range range = squared(&stage->params[p], share);
+        if (range.from < range.until && range.until > end)
+            end = range.until;
+    }
+    return end;
+}
+
+static void tensor_squares(const struct pp_kernels *k, void *stream, struct pp_range range,
+                           const struct pp_state *state, const struct pp_state_scratch *scratch)
+{
+    k->squares(stream, range.until - range.from, gradient(k, stream, range, state, scratch->tensor),
+               scratch->blocks);
 }
 
 void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                       const struct pp_state *state, const struct pp_state_scratch *scratch,
-                      double *squares)
+                      double *blocks)
 {
-    clear_own_layers(stage, squares);
-    for (int p = 0; p < stage->param_count; p++) {
+    for (int p = 0; p < stage->param_count; blocks += blocks_of(&stage->params[p++])) {
         const struct pp_param *param = &stage->params[p];
+        const int64_t first = block_from(param, state->share.from),
+                      end = block_from(param, state->share.until);
+
+        if (first >= end || (param->is_tied && !stage->shape.has_embedding))
+            continue;
+        tensor_squares(k, stream, squared(param, state->share), state, scratch);
+        memcpy(blocks + first, scratch->blocks, sizeof(double) * (size_t)(end - first));
+    }
+}
+
+void pp_squares_add(const struct pp_stage *stage, const double *blocks, double *squares)
+{
+    for (int p = 0; p < stage->param_count; blocks += blocks_of(&stage->params[p++])) {
+        const struct pp_param *param = &stage->params[p];
+        double sum = 0;
 
         if (param->is_tied && !stage->shape.has_embedding)
             continue;
-        squares[param->is_tied ? 0 : param->layer] +=
-            tensor_squares(k, stream, param, state, scratch);
+        for (int64_t i = 0; i < blocks_of(param); i++)
+            sum += blocks[i];
+        squares[param->is_tied ? 0 : param->layer] += sum;
     }
 }
 
@@ -73,11 +148,16 @@ const struct pp_param *pp_state_not_finite(const struct pp_kernels *k, void *str
                                            const struct pp_state *state,
                                            const struct pp_state_scratch *scratch)
 {
-    for (int p = 0; p < stage->param_count; p++)
-        if (!isfinite(tensor_squares(k, stream, &stage->params[p], state, scratch)))
-            return &stage->params[p];
+    for (int p = 0; p < stage->param_count; p++) {
+        tensor_squares(k, stream, range_of(&stage->params[p]), state, scratch);
+        for (int64_t i = 0; i < blocks_of(&stage->params[p]); i++)
+            if (!isfinite(scratch->blocks[i]))
+                return &stage->params[p];
+    }
     return NULL;
 }
+
+/* ---- update ---------------------------------------------------------------------------------*/
 
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_state_scratch *scratch,
@@ -94,13 +174,18 @@ void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_s
 
     for (int p = 0; p < stage->param_count; p++) {
         const struct pp_param *param = &stage->params[p];
-        const void *grad = gradient(k, stream, param, state, scratch->tensor);
+        const struct pp_range range = pp_range_common(range_of(param), state->share);
+        const int64_t in_share = range.from - state->share.from;
 
+        if (range.from >= range.until)
+            continue;
         adamw.decay = param->decays ? recipe->decay : 0;
-        k->adamw(stream, param->count, &adamw, grad_scale, grad, at(state->weights, k, param),
-                 at(state->m, k, param), at(state->v, k, param));
+        k->adamw(stream, range.until - range.from, &adamw, grad_scale,
+                 gradient(k, stream, range, state, scratch->tensor),
+                 at(state->weights, k, range.from), at(state->m, k, in_share),
+                 at(state->v, k, in_share));
     }
     const bool is_exact = state->fixed != NULL;
-    k->zero(stream, pp_state_bytes(stage, k, is_exact).gradients,
+    k->zero(stream, pp_state_bytes(stage, k, is_exact, 1).gradients,
             is_exact ? (void *)state->fixed : state->sum);
 }

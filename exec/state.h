@@ -17,20 +17,32 @@ struct pp_recipe {
 };
 double pp_recipe_rate(const struct pp_recipe *recipe, int step); /* step 0, 1, ... */
 
+/* Elements of the flat vectors. Where copies of a stage share its optimizer state out among
+ * themselves, each has that of one range, as long as all others but for the end, and updates no
+ * other weights. Ranges begin at multiples of 64 bytes of either element type. */
+struct pp_range {
+    int64_t from, until;
+};
+int64_t pp_share_elements(const struct pp_stage *stage, int copies); /* of the longest */
+struct pp_range pp_share_of(const struct pp_stage *stage, int copy, int copies);
+struct pp_range pp_range_common(struct pp_range a, struct pp_range b); /* from >= until: none */
+
 struct pp_state {
-    void *weights, *m, *v;
-    void *sum;      /* gradients; NULL when exact */
-    int64_t *fixed; /* gradients; NULL otherwise */
+    void *weights, *m, *v; /* m, v: of the share, from its first element on */
+    void *sum;             /* gradients; NULL when exact */
+    int64_t *fixed;        /* gradients; NULL otherwise */
+    struct pp_range share; /* gradients of a step are complete there, and maybe nowhere else */
 };
 struct pp_state_bytes {
     size_t weights, gradients, optimizer;
 };
+/* `copies` share the optimizer state out; 1 = each has all of it. */
 struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct pp_kernels *k,
-                                     bool is_exact);
+                                     bool is_exact, int copies);
 /* Host memory: weights by tensor id and seed, the same in every division into stages; gradients,
- * m and v zero. Also zeroes gaps. */
+ * m and v zero (`copies` as above). Also zeroes gaps. */
 void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uint64_t seed,
-                   const struct pp_state *state);
+                   const struct pp_state *state, int copies);
 
 /* Scratch for the calls below: stage->grad_scratch_bytes, and one double per started block of
  * PP_SQUARES_BLOCK elements of the largest tensor. */
@@ -38,12 +50,18 @@ struct pp_state_scratch {
     void *tensor;
     double *blocks;
 };
-/* Sums of squares of the gradients by layer, written to squares[layer] for the layers of this stage
- * [net->layers + 2]; a tied matrix counts in layer 0 only. Blocks, tensors and layers are added up
- * in one order, so the result does not depend on the division into stages. */
+/* Sums of squares of the gradients by block of PP_SQUARES_BLOCK elements of a tensor, tensors in
+ * order: of the blocks that begin in the state's share, all else in blocks[] stays as it is. */
+int64_t pp_squares_blocks(const struct pp_stage *stage);
 void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                       const struct pp_state *state, const struct pp_state_scratch *scratch,
-                      double *squares);
+                      double *blocks);
+/* Where the last block ends that begins in the share: so far the gradients have to be complete. */
+int64_t pp_squares_end(const struct pp_stage *stage, struct pp_range share);
+/* All blocks of a stage, added to squares[layer], [net->layers + 2]; a tied matrix counts in layer 0
+ * only. Blocks, tensors and layers are added up in one order, so the result does not depend on the
+ * division into stages or shares. */
+void pp_squares_add(const struct pp_stage *stage, const double *blocks, double *squares);
 /* The first tensor whose gradient is not finite, for a message; NULL when all are. */
 const struct pp_param *pp_state_not_finite(const struct pp_kernels *k, void *stream,
                                            const struct pp_stage *stage,
@@ -54,7 +72,7 @@ double pp_squares_norm(const double *squares, int layers);
 /* What gradients are multiplied with: min(1, clip / norm); 1 without clipping. NAN when the norm is
  * not finite. */
 double pp_recipe_grad_scale(const struct pp_recipe *recipe, double norm);
-/* One AdamW step (step counts from 0), then zero the gradients. */
+/* One AdamW step of the share (step counts from 0), then zero the gradients, all of them. */
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_state_scratch *scratch,
                      const struct pp_recipe *recipe, int step, double grad_scale);

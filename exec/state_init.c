@@ -48,14 +48,15 @@ static void fill(const struct pp_param *param, size_t element_bytes, uint64_t se
 }
 
 void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uint64_t seed,
-                   const struct pp_state *state)
+                   const struct pp_state *state, int copies)
 {
-    const size_t vector_bytes = (size_t)stage->elements * k->element_bytes;
+    const size_t vector_bytes = (size_t)stage->elements * k->element_bytes,
+                 share_bytes = (size_t)pp_share_elements(stage, copies) * k->element_bytes;
 
     assert(k->element_bytes == sizeof(float) || k->element_bytes == sizeof(double));
     memset(state->weights, 0, vector_bytes);
-    memset(state->m, 0, vector_bytes);
-    memset(state->v, 0, vector_bytes);
+    memset(state->m, 0, share_bytes);
+    memset(state->v, 0, share_bytes);
     if (state->fixed)
         memset(state->fixed, 0, (size_t)stage->elements * sizeof *state->fixed);
     else

@@ -152,8 +152,8 @@ bool pp_tcp_is_part(const struct pp_tcp *t, int node, const struct pp_frame *fra
 bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *frame);
 bool pp_tcp_take_part(struct pp_tcp *t, const struct pp_frame *frame, char *payload);
 bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_frame *frame, char *payload);
-/* Of a collective; of what a worker gives to it */
-uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, int id);
+/* Of what a worker gets of a collective, and gives to it */
+uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, int id, int worker);
 uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, int id, int worker);
 
 /* ---- tcp_await.c: node 0 asks, others answer ---- */

@@ -59,7 +59,8 @@ static void walk_chunks(struct packer *packer, const struct pp_worker *w, bool i
         if (!chunk->worker)
             continue;
         const struct pp_state_bytes bytes =
-            pp_state_bytes(chunk->stage, m->options.kernels, m->options.recipe->is_exact);
+            pp_state_bytes(chunk->stage, m->options.kernels, m->options.recipe->is_exact,
+                           m->copies[place % m->stages]);
         void *gradients = chunk->state.fixed ? (void *)chunk->state.fixed : chunk->state.sum;
         if (!is_gradients)
             pack(packer, chunk->state.weights, bytes.weights);
@@ -95,7 +96,7 @@ void pp_tcp_unpack_state(struct pp_worker *w, char *payload)
 /* ---- figures of the last barrier ------------------------------------------------------------*/
 
 struct figures {
-    double *squares; /* [layers + 2] */
+    double *squares; /* [square_count] */
     int status, sum_status;
     bool has_gradients;
 };
@@ -109,7 +110,7 @@ static void walk_figures(struct packer *packer, const struct pp_worker *w, void 
     pack(packer, &figures->status, sizeof(figures->status));
     pack(packer, &figures->sum_status, sizeof(figures->sum_status));
     pack(packer, figures->squares,
-         sizeof(double) * (size_t)(m->options.stages[0]->net->layers + 2));
+         sizeof(double) * (size_t)m->square_count);
     pack(packer, w->block + layout->loss_offset, layout->loss_bytes);
     if (figures->has_gradients)
         walk_chunks(packer, w, true);
@@ -148,15 +149,15 @@ static bool is_status(int status)
 
 bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload)
 {
-    const int layers = w->machine->options.stages[0]->net->layers + 2;
-    struct figures figures = {.squares = calloc((size_t)layers, sizeof(double)),
+    const int64_t count = w->machine->square_count;
+    struct figures figures = {.squares = calloc((size_t)count, sizeof(double)),
                               .has_gradients = has_gradients};
 
     if (!figures.squares)
         return false;
     unpack(walk_figures, w, &figures, payload);
-    for (int layer = 0; layer < layers; layer++)
-        w->machine->squares[layer] += figures.squares[layer];
+    for (int64_t block = 0; block < count; block++)
+        w->machine->squares[block] += figures.squares[block];
     free(figures.squares);
     if (!is_status(figures.status) || !is_status(figures.sum_status))
         return false;

@@ -98,7 +98,7 @@ static uint64_t part_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 
 static uint64_t sum_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
-    return pp_tcp_sum_bytes(t, f->id);
+    return pp_tcp_sum_bytes(t, f->id, f->worker);
 }
 
 static uint64_t step_bytes(const struct pp_tcp *t, const struct pp_frame *f)

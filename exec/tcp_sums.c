@@ -5,53 +5,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t piece_bytes(const struct pp_machine *m, const struct pp_sum *sum, int piece)
+/* Which elements of each copy of a worker go into a payload, and which way. */
+struct move {
+    const struct pp_sum *sum;
+    int (*ranges)(const struct pp_sum *sum, int copy, struct pp_range *ranges);
+    int worker;
+    bool is_out;
+};
+
+static struct move given(const struct pp_sum *sum, int worker, bool is_out)
 {
-    return (size_t)sum->count[piece] *
-           (sum->is_exact ? sizeof(int64_t) : m->options.kernels->element_bytes);
+    return (struct move){sum, sum->rule->given, worker, is_out};
 }
 
-static char *piece_at(const struct pp_machine *m, const struct pp_sum *sum, int copy, int piece)
+static struct move got(const struct pp_sum *sum, int worker, bool is_out)
 {
-    return sum->at[copy] + (size_t)sum->offset[piece] *
-                               (sum->is_exact ? sizeof(int64_t) : m->options.kernels->element_bytes);
+    return (struct move){sum, sum->rule->got, worker, is_out};
 }
 
-static size_t copy_bytes(const struct pp_machine *m, const struct pp_sum *sum)
+static size_t move_range(const struct move *move, int copy, struct pp_range range, char *at)
 {
-    size_t bytes = 0;
+    const size_t each = move->sum->element_bytes,
+                 bytes = (size_t)(range.until - range.from) * each;
+    char *elements = move->sum->at[copy] + (size_t)range.from * each;
 
-    for (int piece = 0; piece < sum->pieces; piece++)
-        bytes += piece_bytes(m, sum, piece);
+    if (at && move->is_out)
+        memcpy(at, elements, bytes);
+    else if (at)
+        memcpy(elements, at, bytes);
     return bytes;
 }
 
-/* Copies of a worker (-1 = of nobody but the first) into or out of a payload. */
-static char *move_copies(const struct pp_machine *m, const struct pp_sum *sum, int worker,
-                         char *payload, bool is_out, bool is_each)
+/* Bytes of a payload, which are moved unless it is NULL. */
+static size_t move_copies(struct move move, char *payload)
 {
-    for (int copy = 0; copy < sum->copies; copy++) {
-        char *at = payload;
+    struct pp_range ranges[PP_SUM_RANGES];
+    size_t bytes = 0;
 
-        if (sum->owner[copy] != worker)
+    for (int copy = 0; copy < move.sum->copies; copy++) {
+        if (move.sum->owner[copy] != move.worker)
             continue;
-        for (int piece = 0; piece < sum->pieces; at += piece_bytes(m, sum, piece++))
-            if (is_out)
-                memcpy(at, piece_at(m, sum, copy, piece), piece_bytes(m, sum, piece));
-            else
-                memcpy(piece_at(m, sum, copy, piece), at, piece_bytes(m, sum, piece));
-        payload += is_each ? copy_bytes(m, sum) : 0;
+        const int count = move.ranges(move.sum, copy, ranges);
+        for (int r = 0; r < count; r++)
+            bytes += move_range(&move, copy, ranges[r], payload ? payload + bytes : NULL);
     }
-    return payload;
-}
-
-static int copies_of(const struct pp_sum *sum, int worker)
-{
-    int copies = 0;
-
-    for (int copy = 0; copy < sum->copies; copy++)
-        copies += sum->owner[copy] == worker;
-    return copies;
+    return bytes;
 }
 
 static int owner_node(const struct pp_tcp *t, int id)
@@ -59,14 +57,14 @@ static int owner_node(const struct pp_tcp *t, int id)
     return pp_tcp_owner(t, t->m->collectives[id].members[0]);
 }
 
-uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, int id)
+uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, int id, int worker)
 {
-    return copy_bytes(t->m, &t->m->collectives[id].sum);
+    return move_copies(got(&t->m->collectives[id].sum, worker, true), NULL);
 }
 
 uint64_t pp_tcp_part_bytes(const struct pp_tcp *t, int id, int worker)
 {
-    return pp_tcp_sum_bytes(t, id) * (uint64_t)copies_of(&t->m->collectives[id].sum, worker);
+    return move_copies(given(&t->m->collectives[id].sum, worker, true), NULL);
 }
 
 /* Caller holds the mutex of collectives. */
@@ -94,17 +92,17 @@ static void add_up(struct pp_tcp *t, int id)
 {
     struct pp_machine *m = t->m;
     struct pp_machine_collective *c = &m->collectives[id];
-    struct pp_frame frame = {
-        .kind = PP_FRAME_SUM, .id = id, .ps = t->sum_start_ps[id], .bytes = copy_bytes(m, &c->sum)};
+    struct pp_frame frame = {.kind = PP_FRAME_SUM, .id = id, .ps = t->sum_start_ps[id]};
 
-    pp_sum_run(m->options.kernels, NULL, &c->sum);
+    c->sum.rule->run(m->options.kernels, NULL, &c->sum);
     for (int k = 0; k < c->row_count; k++) {
         if (pp_tcp_is_here(t, c->members[k]))
             continue;
+        frame.worker = c->members[k];
+        frame.bytes = pp_tcp_sum_bytes(t, id, frame.worker);
         char *copy = malloc(frame.bytes + 1);
         if (copy)
-            move_copies(m, &c->sum, c->sum.owner[0], copy, true, false);
-        frame.worker = c->members[k];
+            move_copies(got(&c->sum, frame.worker, true), copy);
         pp_tcp_send_owned(t, pp_tcp_owner(t, c->members[k]), &frame, copy);
     }
     finish_sum(t, id, t->sum_start_ps[id]);
@@ -144,7 +142,7 @@ static void give_part(struct pp_tcp *t, struct pp_worker *w)
                                  .bytes = pp_tcp_part_bytes(t, id, w->index)};
         char *copy = malloc(frame.bytes + 1);
         if (copy)
-            move_copies(m, &c->sum, w->index, copy, true, true);
+            move_copies(given(&c->sum, w->index, true), copy);
         w->is_summing = true;
         pp_tcp_send_owned(t, owner_node(t, id), &frame, copy);
     }
@@ -201,7 +199,7 @@ bool pp_tcp_take_part(struct pp_tcp *t, const struct pp_frame *frame, char *payl
     pthread_mutex_lock(&m->collectives_mutex);
     const bool is_next = is_next_part(t, frame);
     if (is_next) {
-        move_copies(m, &m->collectives[frame->id].sum, frame->worker, payload, false, true);
+        move_copies(given(&m->collectives[frame->id].sum, frame->worker, false), payload);
         take_part_locked(t, frame->id, frame->ps);
         give_next(t, frame->id);
     }
@@ -225,7 +223,7 @@ bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_frame *frame, char *paylo
     pthread_mutex_lock(&m->collectives_mutex);
     const bool is_expected = is_due(t, frame);
     if (is_expected) {
-        move_copies(m, &m->collectives[frame->id].sum, frame->worker, payload, false, false);
+        move_copies(got(&m->collectives[frame->id].sum, frame->worker, false), payload);
         finish_sum(t, frame->id, frame->ps);
         give_next(t, frame->id);
     }

@@ -52,7 +52,7 @@ static bool is_due(const struct pp_training *t, int done)
     return done == t->steps || (t->checkpoint_every > 0 && done % t->checkpoint_every == 0);
 }
 
-/* All copies are equal: the first is written. */
+/* Weights of all copies are equal: the first are written. Moments may lie in any of them. */
 static enum pp_status write_parts(struct pp_arena *arena, const struct pp_training *training,
                                   const struct pp_machine *machine, int done, const char **path,
                                   struct pp_error *err)
@@ -61,7 +61,8 @@ static enum pp_status write_parts(struct pp_arena *arena, const struct pp_traini
     struct pp_checkpoint_parts parts;
 
     manifest.step = done;
-    PP_TRY(parts_of(arena, training, machine, 1, 1, NULL, &parts, err));
+    PP_TRY(parts_of(arena, training, machine, training->machine.batch->replicas,
+                    training->machine.program->pipelines, NULL, &parts, err));
     return pp_checkpoint_write(arena, training->folder, &manifest, &parts, path, err);
 }
 

@@ -218,7 +218,7 @@ static double longest_step_s(const struct pp_exec_plan *plan)
 
 static void take_durations(const struct pp_costs *unit, struct pp_costs *costs)
 {
-    static const int KINDS[] = {PP_F, PP_B, PP_I, PP_W};
+    static const int KINDS[] = {PP_F, PP_B, PP_I, PP_W}, COLLECTIVES[] = {PP_AR, PP_RS, PP_AG};
 
     for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++)
         costs->op[KINDS[k]] = unit->op[KINDS[k]];
@@ -226,8 +226,11 @@ static void take_durations(const struct pp_costs *unit, struct pp_costs *costs)
     costs->overlap_all = unit->overlap_all;
     costs->alpha_ps = unit->alpha_ps;
     costs->s_per_byte = unit->s_per_byte;
+    for (size_t k = 0; k < sizeof COLLECTIVES / sizeof *COLLECTIVES; k++)
+        for (int s = 0; s < costs->stages; s++)
+            costs->op[COLLECTIVES[k]][s].ps = costs->op[COLLECTIVES[k]][s].latency_ps = 0;
     for (int s = 0; s < costs->stages; s++)
-        costs->op[PP_AR][s].ps = costs->op[PP_AR][s].latency_ps = costs->ring_alpha_ps[s] = 0;
+        costs->ring_alpha_ps[s] = 0;
     if (costs->tied)
         costs->tied->ps = costs->tied->latency_ps = 0;
     costs->origin = unit->origin;

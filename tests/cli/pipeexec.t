@@ -195,6 +195,22 @@ $ pipeexec --check --no-check
 $ pipeexec --grad-sync eager
 ! pipeexec: error: --grad-sync eager has no effect with one replica of each stage; give --dp 2
 = 2
+$ pipeexec --zero 1
+! pipeexec: error: --zero 1 has no effect with one replica of each stage; give --dp 2
+= 2
+$ pipeexec --dp 2 --zero 2
+! pipeexec: error: --zero: 2 is out of range: 0 to 1
+= 2
+$ pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 2 --zero 1 >cut.csv; pipeexec --schedule cut.csv --dp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 1 --json | grep '"zero"'; pipeexec --schedule cut.csv --dp 2 --zero 1; code=$?; rm cut.csv; exit $code
+>     "zero": 1,
+! pipeexec: error: --zero 1: cut.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
+= 2
+$ pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 2 --zero 1 | sed 's/,[01]AG,.*//' >cut.csv; pipeexec --schedule cut.csv --dp 2; code=$?; rm cut.csv; exit $code
+! pipeexec: error: rank 0 op 12: 0RS leaves each copy of stage 0 a share of the update, and nothing gathers the weights; put 0AG and (0AG)WAIT behind 0U
+= 4
+$ pipeexec --dp 2 --zero 1 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 1 --no-check --trace /tmp/pp-cut.csv | head -1; grep -c ',0AG,' /tmp/pp-cut.csv; rm /tmp/pp-cut.csv
+> pipeexec 0.1.0  1f1b on 4* ranks, 2 replicas, ZeRO 1        (* = chosen for you)
+> 2
 $ pipeexec --dialect 2024
 ! pipeexec: error: --dialect has no effect: no program file is read
 = 2
@@ -247,8 +263,8 @@ $ pipeexec --schedule <(printf '0F0\n1F0\n') 2>&1 | sed 's/ \/[^ :]*/ FILE/'
 >   try: pipesim --schedule FILE --gpus 2
 $ pipeexec --schedule <(printf '0F0,0B0\n1F0,1B0\n') -np 3 2>&1 | sed 's/ \/[^ :,]*/ FILE/'
 > pipeexec: error: -np 3 contradicts FILE, which has 2
-$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --zero 1 --dp 2 >low.csv; pipeexec --schedule low.csv --dp 2 2>&1 | cut -c 1-84; rm low.csv
-> pipeexec: error: --schedule low.csv is only simulated: nothing here executes its RS;
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --zero 3 --dp 2 >low.csv; pipeexec --schedule low.csv --dp 2 2>&1 | cut -c 1-84; rm low.csv
+> pipeexec: error: --schedule low.csv is only simulated: nothing here executes its AG.
 >   try: pipesim --schedule low.csv --gpus 2
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 >low.csv; pipeexec --schedule low.csv --recompute full; code=$?; rm low.csv; exit $code
 ! pipeexec: error: --recompute full: low.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without

@@ -90,6 +90,7 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
                                              .recv_slots = 2,
                                              .buckets = buckets,
                                              .grad_sync = c->grad_sync,
+                                             .zero = c->zero,
                                              .has_sync = c->replicas * source->pipelines > 1,
                                              .has_optimizer = true,
                                              .has_clip = true,
@@ -153,11 +154,11 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
 {
     return pp_arena_printf(arena,
                            "%s P%d V%d N%d dp%d pipelines%d splits%d concat%d %s%s%s%s%s post%d "
-                           "sync%d buckets%d seed%llu",
+                           "sync%d buckets%d zero%d seed%llu",
                            c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
                            c->shape.micro_batches, c->replicas, c->shape.pipelines, c->shape.splits,
                            (int)c->shape.concat, c->is_exact ? "exact " : "",
                            c->is_double ? "double " : "", c->is_recomputed ? "recompute " : "",
                            c->is_untied ? "untied " : "", c->is_gated ? "gated " : "", (int)c->post,
-                           (int)c->grad_sync, c->buckets, (unsigned long long)c->seed);
+                           (int)c->grad_sync, c->buckets, c->zero, (unsigned long long)c->seed);
 }

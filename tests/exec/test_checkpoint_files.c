@@ -38,7 +38,7 @@ static struct rig *make_rig(void)
     cr_assert_eq(exec_run_make(arena, &small, &rig->run, &err), PP_OK, "%s", err.message);
     const struct pp_kernels *k = rig->run.training.machine.kernels;
     const struct pp_stage *whole = pp_checkpoint_whole(arena, &rig->run.training.net, k);
-    const struct pp_state_bytes bytes = pp_state_bytes(whole, k, false);
+    const struct pp_state_bytes bytes = pp_state_bytes(whole, k, false, 1);
     rig->parts = (struct pp_checkpoint_parts){
         .whole = whole, .kernels = k, .part = PP_NEW(arena, struct pp_checkpoint_part), .count = 1};
     rig->parts.part[0] =
@@ -46,8 +46,9 @@ static struct rig *make_rig(void)
                                     {.weights = pp_arena_alloc(arena, bytes.weights),
                                      .m = pp_arena_alloc(arena, bytes.optimizer / 2),
                                      .v = pp_arena_alloc(arena, bytes.optimizer / 2),
-                                     .sum = pp_arena_alloc(arena, bytes.gradients)}};
-    pp_state_init(whole, k, 7, &rig->parts.part[0].state);
+                                     .sum = pp_arena_alloc(arena, bytes.gradients),
+                                     .share = pp_share_of(whole, 0, 1)}};
+    pp_state_init(whole, k, 7, &rig->parts.part[0].state, 1);
     rig->head = head_of(&rig->run);
     return rig;
 }

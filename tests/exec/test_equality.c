@@ -4,6 +4,7 @@
 #include "tests/exec/train.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 enum { STEPS = 20 };
 
@@ -92,6 +93,151 @@ Test(equality, every_schedule_8_ranks)
 {
     cr_assert_geq(all_schedules(8, 1), 15);
     cr_assert_geq(all_schedules(8, 2), 15);
+}
+
+/* ---- optimizer state that copies share out ----------------------------------------------------*/
+
+static void train(struct pp_arena *arena, const struct exec_case *base, int zero,
+                  struct exec_run *run)
+{
+    struct exec_case c = *base;
+
+    c.zero = zero;
+    cr_assert(exec_run(arena, &c, run), "%s was refused", exec_case_text(arena, &c));
+}
+
+/* State is a share, and nothing else of the memory has changed. */
+static void check_shares(const struct exec_run *whole, const struct exec_run *cut, const char *name)
+{
+    const struct pp_program *p = cut->program;
+    const int copies = cut->batch.replicas * p->pipelines;
+
+    for (int rank = 0; rank < p->ranks; rank++) {
+        const struct pp_rank_layout *all = &whole->result.layout[rank],
+                                    *share = &cut->result.layout[rank];
+        size_t unit_bytes = 0; /* shares are whole units of 16 elements, in m and v */
+        for (int place = 0; place < p->pipelines * p->stages; place++)
+            unit_bytes += p->rank_of[place] == rank ? 2 * 16 * sizeof(double) : 0;
+        cr_assert_geq(share->optimizer_bytes * (size_t)copies, all->optimizer_bytes, "%s", name);
+        cr_assert_lt(share->optimizer_bytes,
+                     all->optimizer_bytes / (size_t)copies + unit_bytes, "%s", name);
+        cr_assert_eq(all->peak_bytes - all->optimizer_bytes,
+                     share->peak_bytes - share->optimizer_bytes, "%s", name);
+    }
+}
+
+/* Gradients are added in the order of unshared state, so that all is equal without exact ones. */
+static void check_same_bits(const struct exec_case *c)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const char *name = exec_case_text(arena, c);
+    const size_t bytes = sizeof(double) * (size_t)c->steps;
+    struct exec_run whole, cut;
+
+    train(arena, c, 0, &whole);
+    train(arena, c, 1, &cut);
+    const struct pp_training_result *a = &whole.result, *b = &cut.result;
+    cr_assert(memcmp(a->losses, b->losses, bytes) == 0, "%s: losses", name);
+    cr_assert(memcmp(a->grad_norms, b->grad_norms, bytes) == 0, "%s: norms", name);
+    cr_assert_eq(a->weights.differing, b->weights.differing, "%s: weights", name);
+    cr_assert(a->weights.max_abs == b->weights.max_abs, "%s: weights", name);
+    check_shares(&whole, &cut, name);
+    if (c->is_exact)
+        check_run(arena, c, &cut);
+    cr_assert_eq(b->structural_error_s, 0, "%s", name);
+}
+
+static int every_schedule_shared_out(int ranks, int replicas, bool is_exact)
+{
+    int runs = 0;
+
+    for (int i = 0; pp_schedules[i]; i++) {
+        struct exec_case c = {.schedule = pp_schedules[i]->name,
+                              .shape = {.ranks = ranks, .micro_batches = ranks},
+                              .replicas = replicas,
+                              .mbs = 1,
+                              .steps = 5,
+                              .is_exact = is_exact,
+                              .clip = 0.5,
+                              .seed = (uint64_t)i};
+
+        if (pp_schedules[i]->is_simulated_only)
+            continue;
+        cr_assert(find_shape(pp_schedules[i], &c.shape), "%s", pp_schedules[i]->name);
+        check_same_bits(&c);
+        runs++;
+    }
+    return runs;
+}
+
+Test(equality, state_shared_out_by_2)
+{
+    cr_assert_geq(every_schedule_shared_out(4, 2, true), 15);
+    cr_assert_geq(every_schedule_shared_out(2, 2, false), 15);
+}
+
+Test(equality, state_shared_out_by_4)
+{
+    cr_assert_geq(every_schedule_shared_out(2, 4, true), 15);
+    cr_assert_geq(every_schedule_shared_out(4, 4, false), 15);
+}
+
+/* Pipelines alone; two copies on one rank; matrices that are tied across ranks, on a rank, or not;
+ * blocks of the norm over many shares and shares over many tensors; all backends. */
+Test(equality, state_shared_out_variants)
+{
+    static const struct exec_case cases[] = {
+        {.schedule = "chimera", .shape = {.ranks = 4, .micro_batches = 4, .pipelines = 4}},
+        {.schedule = "gems", .shape = {.ranks = 3, .micro_batches = 6}, .replicas = 3},
+        {.schedule = "zbv", .shape = {.ranks = 4, .micro_batches = 8}, .replicas = 3},
+        {.schedule = "zbv",
+         .shape = {.ranks = 4, .micro_batches = 8},
+         .replicas = 2,
+         .is_untied = true},
+        {.schedule = "1f1b", .shape = {.ranks = 4, .micro_batches = 4}, .replicas = 40},
+        {.schedule = "1f1b", .shape = {.ranks = 8, .micro_batches = 8}, .replicas = 2, .layers = 3},
+        {.schedule = "1f1b", .shape = {.ranks = 1, .micro_batches = 4}, .replicas = 3},
+        {.schedule = "1f1b",
+         .shape = {.ranks = 2, .micro_batches = 2},
+         .replicas = 3,
+         .layers = 2,
+         .hidden = 96,
+         .vocab = 251},
+        {.schedule = "hanayo",
+         .shape = {.ranks = 2, .micro_batches = 2},
+         .replicas = 2,
+         .is_double = true},
+        {.schedule = "1f1b",
+         .shape = {.ranks = 4, .micro_batches = 4},
+         .replicas = 2,
+         .buckets = 5,
+         .grad_sync = PP_SYNC_EAGER},
+        {.schedule = "chimera",
+         .shape = {.ranks = 4, .micro_batches = 4},
+         .replicas = 2,
+         .buckets = 3,
+         .grad_sync = PP_SYNC_EAGER_OPT},
+        {.schedule = "interleaved",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .replicas = 2,
+         .backend = &pp_backend_fake},
+        {.schedule = "dualpipe",
+         .shape = {.ranks = 4, .micro_batches = 8},
+         .replicas = 2,
+         .backend = &pp_backend_fake},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        for (int is_exact = 0; is_exact < 2; is_exact++) {
+            struct exec_case c = cases[i];
+
+            c.replicas = c.replicas ? c.replicas : 1;
+            c.mbs = 1;
+            c.steps = 4;
+            c.clip = 0.5;
+            c.is_exact = is_exact;
+            check_same_bits(&c);
+        }
 }
 
 /* Options beyond the defaults, and other models. */

@@ -54,7 +54,8 @@ static void check_same(const struct exec_case *c, const struct pp_transport *tra
     check_no_children(name);
 }
 
-static int every_schedule(const struct pp_transport *transport, int replicas, bool is_exact)
+static int every_schedule(const struct pp_transport *transport, int replicas, bool is_exact,
+                          int zero)
 {
     int runs = 0;
 
@@ -66,6 +67,7 @@ static int every_schedule(const struct pp_transport *transport, int replicas, bo
                                     .steps = 4,
                                     .is_exact = is_exact,
                                     .clip = 1,
+                                    .zero = zero,
                                     .seed = (uint64_t)i};
         if (pp_schedules[i]->is_simulated_only)
             continue;
@@ -78,8 +80,9 @@ static int every_schedule(const struct pp_transport *transport, int replicas, bo
 Test(transports, every_schedule_trains_to_the_bits_of_threads, .timeout = 200)
 {
     for (int t = 0; t < PROCESSES_COUNT; t++) {
-        cr_assert_geq(every_schedule(PROCESSES[t], 1, true), 15);
-        cr_assert_geq(every_schedule(PROCESSES[t], 2, false), 15);
+        cr_assert_geq(every_schedule(PROCESSES[t], 1, true, 0), 15);
+        cr_assert_geq(every_schedule(PROCESSES[t], 2, false, 0), 15);
+        cr_assert_geq(every_schedule(PROCESSES[t], 2, false, 1), 15);
     }
 }
 

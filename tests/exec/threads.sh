@@ -33,6 +33,13 @@ for schedule in $("$pipesim" schedules | sed -n 's/^\([a-z0-9-]*\): .*/\1/p'); d
     check --schedule "$schedule" --np 4
     check --schedule "$schedule" --np 2 --dp 2
 done
+for transport in local shm tcp; do
+    check --schedule 1f1b --np 4 --dp 2 --zero 1 --clip 1 --transport $transport
+    check --schedule chimera --np 4 --dp 2 --zero 1 --grad-sync eager --transport $transport
+done
+check --schedule zbv --np 4 --dp 4 --zero 1 --model mini
+check --schedule gems --np 3 --zero 1
+check --schedule 1f1b --np 4 --dp 4 --zero 1 --backend fake
 check --schedule chimera --np 4 --pipelines 4 --micro-batches 8
 check --schedule chimera --np 4 --concat halving --grad-sync eager-opt
 check --schedule chimera --np 8 --dp 2 --model tiny-llama

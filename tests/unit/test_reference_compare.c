@@ -20,7 +20,8 @@ static struct pp_stage *cut(const struct pp_net *n, int first, int blocks, struc
     *state = (struct pp_state){.weights = PP_ARRAY(arena, double, stage->elements),
                                .m = PP_ARRAY(arena, double, stage->elements),
                                .v = PP_ARRAY(arena, double, stage->elements),
-                               .fixed = PP_ARRAY(arena, int64_t, stage->elements)};
+                               .fixed = PP_ARRAY(arena, int64_t, stage->elements),
+                               .share = pp_share_of(stage, 0, 1)};
     return stage;
 }
 
@@ -36,10 +37,10 @@ Test(compare, chunks_begin_with_the_weights_of_the_whole)
             struct pp_state state;
             const struct pp_stage *stage = cut(nets[i], first, 1, &state);
 
-            pp_state_init(stage, &pp_kernels_reference, recipe.seed, &state);
+            pp_state_init(stage, &pp_kernels_reference, recipe.seed, &state, 1);
             pp_reference_compare(reference, stage, &state, PP_VECTOR_WEIGHTS, &d);
             cr_assert(d.differing == 0 && d.elements > 4000);
-            pp_state_init(stage, &pp_kernels_reference, recipe.seed + 1, &state);
+            pp_state_init(stage, &pp_kernels_reference, recipe.seed + 1, &state, 1);
             pp_reference_compare(reference, stage, &state, PP_VECTOR_WEIGHTS, &d);
             cr_assert_gt(d.differing, 4000);
         }

@@ -71,8 +71,9 @@ static struct copy *make(int first, int blocks, bool has_embedding, bool has_hea
                                   : layer > first && layer <= first + blocks)
             add_param(&c->stage, p);
     }
-    const struct pp_state_bytes bytes = pp_state_bytes(&c->stage, k, is_exact);
+    const struct pp_state_bytes bytes = pp_state_bytes(&c->stage, k, is_exact, 1);
     c->state.weights = pp_arena_alloc(arena, bytes.weights);
+    c->state.share = pp_share_of(&c->stage, 0, 1);
     c->state.m = pp_arena_alloc(arena, bytes.optimizer / 2);
     c->state.v = pp_arena_alloc(arena, bytes.optimizer / 2);
     if (is_exact)
@@ -120,9 +121,9 @@ Test(state, weights_do_not_depend_on_the_division)
     struct copy *parts[] = {make(0, 0, true, false, true), make(0, 1, false, false, true),
                             make(1, 1, false, true, true)};
 
-    pp_state_init(&whole->stage, k, 7, &whole->state);
+    pp_state_init(&whole->stage, k, 7, &whole->state, 1);
     for (int s = 0; s < 3; s++) {
-        pp_state_init(&parts[s]->stage, k, 7, &parts[s]->state);
+        pp_state_init(&parts[s]->stage, k, 7, &parts[s]->state, 1);
         for (int p = 0; p < parts[s]->stage.param_count; p++) {
             const struct pp_param *param = &parts[s]->stage.params[p];
 
@@ -138,7 +139,7 @@ Test(state, weights_have_mean_and_deviation_and_gaps_are_zero)
 
     memset(c->state.weights, 0xff, (size_t)c->stage.elements * sizeof(double));
     memset(c->state.sum, 0xff, (size_t)c->stage.elements * sizeof(double));
-    pp_state_init(&c->stage, k, 1, &c->state);
+    pp_state_init(&c->stage, k, 1, &c->state, 1);
     const double *w = weights_of(c, 0);
     double sum = 0, squares = 0, fourth = 0;
     for (int i = 0; i < LARGEST; i++) {
@@ -166,8 +167,8 @@ Test(state, tensors_and_seeds_draw_different_numbers)
     struct copy *a = make(0, BLOCKS, true, true, true), *b = make(0, BLOCKS, true, true, true);
     int equal = 0;
 
-    pp_state_init(&a->stage, k, 1, &a->state);
-    pp_state_init(&b->stage, k, 2, &b->state);
+    pp_state_init(&a->stage, k, 1, &a->state, 1);
+    pp_state_init(&b->stage, k, 2, &b->state, 1);
     for (int i = 0; i < 5001; i++)
         equal += weights_of(a, 1)[i] == weights_of(a, 4)[i] ||
                  weights_of(a, 1)[i] == weights_of(b, 1)[i];
@@ -179,10 +180,18 @@ Test(state, single_precision_holds_the_same_weights_rounded)
     const struct pp_kernels single = {.element_bytes = sizeof(float)};
     struct copy *c = make(0, 1, false, false, true), *d = make(0, 1, false, false, true);
 
-    pp_state_init(&c->stage, k, 1, &c->state);
-    pp_state_init(&d->stage, &single, 1, &d->state);
+    pp_state_init(&c->stage, k, 1, &c->state, 1);
+    pp_state_init(&d->stage, &single, 1, &d->state, 1);
     for (int i = 0; i < 5001; i++)
         cr_assert_eq(((float *)d->state.weights)[i], (float)weights_of(c, 1)[i]);
+}
+
+static void squares_of(const struct copy *c, double *squares)
+{
+    double *blocks = PP_ARRAY(arena, double, pp_squares_blocks(&c->stage));
+
+    pp_state_squares(k, NULL, &c->stage, &c->state, &c->scratch, blocks);
+    pp_squares_add(&c->stage, blocks, squares);
 }
 
 static void norm_by_parts(bool is_exact, double *whole_squares, double *part_squares)
@@ -192,21 +201,104 @@ static void norm_by_parts(bool is_exact, double *whole_squares, double *part_squ
                             make(1, 1, false, true, is_exact)};
 
     set_gradients(whole);
-    pp_state_squares(k, NULL, &whole->stage, &whole->state, &whole->scratch, whole_squares);
+    squares_of(whole, whole_squares);
     for (int s = 0; s < 3; s++) {
         set_gradients(parts[s]);
-        pp_state_squares(k, NULL, &parts[s]->stage, &parts[s]->state, &parts[s]->scratch,
-                         part_squares);
+        squares_of(parts[s], part_squares);
     }
+}
+
+static const struct pp_recipe recipe = {.seed = 1,
+                                        .rate = 0.01,
+                                        .end_rate = 0.001,
+                                        .warmup_steps = 2,
+                                        .steps = 10,
+                                        .beta1 = 0.9,
+                                        .beta2 = 0.95,
+                                        .epsilon = 1e-8,
+                                        .decay = 0.1};
+
+/* Copies of one state that share the optimizer out. */
+static struct copy **make_shares(int copies, bool is_exact)
+{
+    struct copy **shares = PP_ARRAY(arena, struct copy *, copies);
+
+    for (int c = 0; c < copies; c++) {
+        shares[c] = make(0, BLOCKS, true, true, is_exact);
+        shares[c]->state.share = pp_share_of(&shares[c]->stage, c, copies);
+    }
+    return shares;
+}
+
+Test(state, shares_follow_one_another_and_are_even)
+{
+    const struct pp_stage *stage = &make(0, BLOCKS, true, true, false)->stage;
+
+    for (int copies = 1; copies < 3000; copies = 2 * copies + 1) {
+        const int64_t each = pp_share_elements(stage, copies);
+        int64_t until = 0;
+
+        cr_assert(each % 16 == 0 && each < stage->elements / copies + 17);
+        cr_assert_eq(pp_state_bytes(stage, k, false, copies).optimizer,
+                     2 * (size_t)each * sizeof(double));
+        for (int c = 0; c < copies; c++) {
+            const struct pp_range share = pp_share_of(stage, c, copies);
+            if (share.from >= share.until)
+                continue; /* the last ones of very many */
+            cr_assert(share.from == until && share.until - share.from <= each);
+            until = share.until;
+        }
+        cr_assert_eq(until, stage->elements);
+    }
+}
+
+/* Each copy has its share, and of the gradients no more than it says that it needs. */
+Test(state, norm_and_update_do_not_depend_on_shares)
+{
+    for (int is_exact = 0; is_exact <= 1; is_exact++)
+        for (int copies = 2; copies < 700; copies = 3 * copies + 1) {
+            struct copy *whole = make(0, BLOCKS, true, true, is_exact),
+                        **shares = make_shares(copies, is_exact);
+            const size_t count = (size_t)pp_squares_blocks(&whole->stage);
+            double *expected = PP_ARRAY(arena, double, count), *got = PP_ARRAY(arena, double, count);
+
+            set_gradients(whole);
+            pp_state_init(&whole->stage, k, 1, &whole->state, 1);
+            set_gradients(whole);
+            pp_state_squares(k, NULL, &whole->stage, &whole->state, &whole->scratch, expected);
+            pp_state_update(k, NULL, &whole->stage, &whole->state, &whole->scratch, &recipe, 1, 0.5);
+            for (int c = 0; c < copies; c++) {
+                struct copy *part = shares[c];
+                const struct pp_range share = part->state.share;
+                const int64_t end = pp_squares_end(&part->stage, share);
+                if (share.from >= share.until)
+                    continue;
+                pp_state_init(&part->stage, k, 1, &part->state, copies);
+                set_gradients(part);
+                for (int64_t i = 0; i < part->stage.elements; i++)
+                    if ((i < share.from || i >= end) && is_exact)
+                        part->state.fixed[i] = INT64_MAX;
+                    else if (i < share.from || i >= end)
+                        ((double *)part->state.sum)[i] = (double)NAN;
+                pp_state_squares(k, NULL, &part->stage, &part->state, &part->scratch, got);
+                pp_state_update(k, NULL, &part->stage, &part->state, &part->scratch, &recipe, 1,
+                                0.5);
+                const size_t from = (size_t)share.from,
+                             bytes = (size_t)(share.until - share.from) * sizeof(double);
+                cr_assert_arr_eq((double *)part->state.weights + from,
+                                 (double *)whole->state.weights + from, bytes);
+                cr_assert_arr_eq(part->state.m, (double *)whole->state.m + from, bytes);
+                cr_assert_arr_eq(part->state.v, (double *)whole->state.v + from, bytes);
+            }
+            cr_assert_arr_eq(expected, got, count * sizeof(double), "%d copies", copies);
+        }
 }
 
 Test(state, norm_does_not_depend_on_the_division)
 {
     for (int is_exact = 0; is_exact <= 1; is_exact++) {
-        double whole[LAYERS], parts[LAYERS];
+        double whole[LAYERS] = {0}, parts[LAYERS] = {0};
 
-        memset(whole, 0xff, sizeof whole);
-        memset(parts, 0xff, sizeof parts);
         norm_by_parts(is_exact, whole, parts);
         cr_assert_arr_eq(whole, parts, sizeof whole);
 
@@ -222,33 +314,23 @@ Test(state, norm_does_not_depend_on_the_division)
 }
 
 /* AdamW as its paper writes it, one element at a time. */
-static double by_hand(const struct pp_recipe *recipe, double weight, double grad, bool decays,
+static double by_hand(const struct pp_recipe *r, double weight, double grad, bool decays,
                       int steps)
 {
     double m = 0, v = 0;
 
     for (int t = 1; t <= steps; t++) {
-        const double rate = pp_recipe_rate(recipe, t - 1);
+        const double rate = pp_recipe_rate(r, t - 1);
 
-        m = recipe->beta1 * m + (1 - recipe->beta1) * grad;
-        v = recipe->beta2 * v + (1 - recipe->beta2) * grad * grad;
-        const double mean = m / (1 - pow(recipe->beta1, t));
-        const double deviation = sqrt(v / (1 - pow(recipe->beta2, t)));
+        m = r->beta1 * m + (1 - r->beta1) * grad;
+        v = r->beta2 * v + (1 - r->beta2) * grad * grad;
+        const double mean = m / (1 - pow(r->beta1, t));
+        const double deviation = sqrt(v / (1 - pow(r->beta2, t)));
         weight -=
-            rate * (mean / (deviation + recipe->epsilon) + (decays ? recipe->decay * weight : 0));
+            rate * (mean / (deviation + r->epsilon) + (decays ? r->decay * weight : 0));
     }
     return weight;
 }
-
-static const struct pp_recipe recipe = {.seed = 1,
-                                        .rate = 0.01,
-                                        .end_rate = 0.001,
-                                        .warmup_steps = 2,
-                                        .steps = 10,
-                                        .beta1 = 0.9,
-                                        .beta2 = 0.95,
-                                        .epsilon = 1e-8,
-                                        .decay = 0.1};
 
 Test(state, update_is_adamw_and_clears_the_gradients)
 {
@@ -256,8 +338,8 @@ Test(state, update_is_adamw_and_clears_the_gradients)
         struct copy *c = make(0, BLOCKS, true, true, is_exact);
         struct copy *start = make(0, BLOCKS, true, true, is_exact);
 
-        pp_state_init(&c->stage, k, 1, &c->state);
-        pp_state_init(&start->stage, k, 1, &start->state);
+        pp_state_init(&c->stage, k, 1, &c->state, 1);
+        pp_state_init(&start->stage, k, 1, &start->state, 1);
         for (int step = 0; step < 3; step++) {
             set_gradients(c);
             pp_state_update(k, NULL, &c->stage, &c->state, &c->scratch, &recipe, step, 0.5);
