@@ -126,14 +126,15 @@ static enum pp_status resolve_shape(const struct pp_request *request,
     return PP_OK;
 }
 
-/* Schedules that search, and --order eager, look at abstract costs: F = I = W. */
+/* Schedules that search, and --order eager, look at --unit, else at abstract costs: F = I = W. */
 static enum pp_status compute_program(struct pp_arena *arena, struct pp_exec_plan *plan,
                                       struct pp_program **program, struct pp_error *err)
 {
     static const struct pp_unit_costs UNIT = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
     const struct pp_selection *selection = &plan->selection;
     const struct pp_shape *shape = &selection->shape;
-    const struct pp_costs *costs = pp_costs_unit(arena, &UNIT, shape->ranks, pp_shape_stages(shape),
+    const struct pp_unit_costs *unit = plan->unit ? plan->unit : &UNIT;
+    const struct pp_costs *costs = pp_costs_unit(arena, unit, shape->ranks, pp_shape_stages(shape),
                                                  shape->splits, shape->granules);
 
     *program = (struct pp_program *)(uintptr_t)plan->subject.file;
@@ -195,7 +196,7 @@ static enum pp_status lower(struct pp_arena *arena, const struct pp_request *req
                                 pp_request_typed(request, SYNC[i], typed));
     const struct pp_lower_options options = {
         .post = (enum pp_post)pp_request_int(request, "post", PP_POST_EARLY),
-        .recv_slots = pp_request_int(request, "recv-slots", 2),
+        .recv_slots = pp_request_int(request, "recv-slots", plan->unit ? 0 : 2), /* 0: no limit */
         .grad_sync = (enum pp_grad_sync)pp_request_int(request, "grad-sync", PP_SYNC_END),
         .has_sync = has_copies,
         .zero = pp_request_int(request, "zero", 0),
@@ -244,6 +245,7 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_request
     PP_TRY(check_model(&plan->subject, config, err));
     PP_TRY(resolve_shape(request, config, plan, err));
     PP_TRY(pp_exec_check_cut(config, plan, err));
+    PP_TRY(pp_exec_plan_unit(arena, request, config, plan, err));
     PP_TRY(lower(arena, request, config, plan, err));
     const struct pp_program *p = plan->program;
     PP_TRY(pp_exec_blocks(arena, config->net.layers, p->stages, &plan->blocks_per_stage, err));

@@ -173,14 +173,14 @@ static enum pp_status take_links(struct pp_arena *arena, const struct pp_request
 
 /* ---- durations ------------------------------------------------------------------------------- */
 
-static enum pp_status take_unit(struct pp_arena *arena, const struct pp_request *request,
-                                const struct pp_exec_config *config, struct pp_exec_plan *plan,
-                                struct pp_error *err)
+enum pp_status pp_exec_plan_unit(struct pp_arena *arena, const struct pp_request *request,
+                                 const struct pp_exec_config *config, struct pp_exec_plan *plan,
+                                 struct pp_error *err)
 {
     const char *text = pp_request_text(request, "unit", NULL);
     char typed[PP_REQUEST_TYPED_BYTES];
 
-    if (!text)
+    if (!text || plan->subject.is_listed)
         return PP_OK;
     if (config->clock == PP_CLOCK_WALL)
         return pp_error_set(err, PP_EINVAL, "--unit %s: the wall clock is not told what time it is",
@@ -198,7 +198,6 @@ static enum pp_status take_all(struct pp_arena *arena, const struct pp_request *
                                struct pp_exec_wires *wires, struct pp_error *err)
 {
     PP_TRY(take_slow(arena, request, config, plan, err));
-    PP_TRY(take_unit(arena, request, config, plan, err));
     return take_links(arena, request, config, plan, wires, err);
 }
 
@@ -224,6 +223,7 @@ static void take_durations(const struct pp_costs *unit, struct pp_costs *costs)
         costs->op[KINDS[k]] = unit->op[KINDS[k]];
     costs->op[PP_R] = unit->op[PP_F];
     costs->overlap_all = unit->overlap_all;
+    costs->is_unit = unit->is_unit;
     costs->alpha_ps = unit->alpha_ps;
     costs->s_per_byte = unit->s_per_byte;
     for (size_t k = 0; k < sizeof COLLECTIVES / sizeof *COLLECTIVES; k++)

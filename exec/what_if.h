@@ -5,6 +5,10 @@
 
 #include "exec/config.h"
 
+/* The durations that are given, before there is a program: schedules that search play with them. */
+enum pp_status pp_exec_plan_unit(struct pp_arena *arena, const struct pp_request *request,
+                                 const struct pp_exec_config *config, struct pp_exec_plan *plan,
+                                 struct pp_error *err);
 /* Costs of a plan, whose program, stages and batch are there: those of the wires, and what the
  * options make of them. PP_EINVAL for ranks or wires that there are none of, for factors out of
  * range, for what the wall clock cannot do, and for a run longer than the clock can tell. */
