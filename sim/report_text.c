@@ -1,5 +1,6 @@
 #include "sim/report_text.h"
 
+#include "core/roofline.h"
 #include "core/units.h"
 #include "sim/inputs.h"
 
@@ -117,16 +118,11 @@ const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTE
 const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES])
 {
     const bool has_modules = config->recompute == PP_RECOMPUTE_SELECTIVE && config->again;
-    char sign = '=';
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
 
-    snprintf(text, PP_TEXT_BYTES, "%s", pp_recompute_names[config->recompute]);
-    for (const struct pp_again_name *n = pp_again_names; has_modules && n->name; n++) {
-        const size_t used = strlen(text);
-        if (!(config->again & n->module))
-            continue;
-        snprintf(text + used, PP_TEXT_BYTES - used, "%c%s", sign, n->name);
-        sign = '+';
-    }
+    snprintf(text, PP_TEXT_BYTES, "%s%s%s", pp_recompute_names[config->recompute],
+             has_modules ? "=" : "",
+             has_modules ? pp_again_print(scratch, config->again) : "");
     return text;
 }
 
