@@ -203,6 +203,11 @@ const struct pp_framework pp_frameworks[] = {
 };
 const struct pp_framework *const pp_framework_plain = &pp_frameworks[PLAIN];
 
+const char *pp_framework_name(int i)
+{
+    return pp_frameworks[i].name;
+}
+
 enum { NAMES_MAX = 32 };
 
 enum pp_status pp_framework_find(const char *name, const struct pp_framework **framework,

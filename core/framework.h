@@ -69,6 +69,8 @@ struct pp_framework {
 
 extern const struct pp_framework pp_frameworks[]; /* alphabetical, terminated by name NULL */
 extern const struct pp_framework *const pp_framework_plain; /* the row "plain" */
+/* Of the i-th row of the table; NULL behind the last. */
+const char *pp_framework_name(int i);
 /* PP_EINVAL with a suggestion. */
 enum pp_status pp_framework_find(const char *name, const struct pp_framework **framework,
                                  struct pp_error *err);

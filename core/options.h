@@ -28,6 +28,7 @@ struct pp_option {
     const char *argument;     /* name in help: "N", "FILE" */
     const char *choices;      /* CHOICE: "end|eager|eager-opt" */
     const char *kind;         /* said of its values in help; NULL = what the type says */
+    const char *(*name_of)(int i); /* in place of it: names of a table, NULL behind the last */
     int64_t min, max;         /* INT, LONG; 0, 0 = all values of the type */
     const char *default_text; /* shown in help; NULL = none */
     const char *group;        /* heading in help */

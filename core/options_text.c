@@ -49,12 +49,20 @@ static void add_range(const struct pp_option *option, struct pp_text *text)
         add(text, "an integer");
 }
 
+static void add_names(const char *(*name_of)(int i), struct pp_text *text)
+{
+    for (int i = 0; name_of(i); i++)
+        add(text, "%s%s", i == 0 ? "" : name_of(i + 1) ? ", " : " or ", name_of(i));
+}
+
 static void add_kind(const struct pp_option *option, struct pp_text *text)
 {
     char copy[PP_CHOICES_BYTES];
     const char *names[PP_CHOICES_MAX + 1];
 
-    if (option->kind)
+    if (option->name_of)
+        add_names(option->name_of, text);
+    else if (option->kind)
         add(text, "%s", option->kind);
     else if (option->type == PP_OPTION_INT || option->type == PP_OPTION_LONG)
         add_range(option, text);

@@ -1,5 +1,6 @@
 #include "sim/cli.h"
 
+#include "core/framework.h"
 #include "core/model_options.h"
 #include "core/op.h"
 #include "schedules/select_options.h"
@@ -121,8 +122,8 @@ static const struct pp_option options[] = {
     {.name = "head", .type = PP_OPTION_CHOICE, .choices = "last|balanced|counted|ignored|parallel", .argument = "WHERE", .default_text = "last", .group = G_MODEL, .commands = RUN,
      .help = "Embedding and head in the times of stages. last: in the first and the last stage beside an even share of blocks. balanced: the blocks are shared out so that the slowest stage, embedding and head included, is as fast as possible. counted: embedding and head count as a block each where blocks are shared out evenly, so that 126 fill 128 stages. ignored: they cost no compute time, as formulas of bubbles assume; MFU leaves them out. parallel: every stage holds an equal part of the vocabulary (vocabulary parallelism)."},
 
-    {.name = "framework", .type = PP_OPTION_STRING, .argument = "NAME", .default_text = "plain", .group = G_CLUSTER, .commands = RUN,
-     .help = "What the software adds to kernels and tensors: host gaps, memory of contexts and copies, habits. plain (nothing), amsp, bridge, deepspeed, fsdp, internevo, megatron or torchtitan."},
+    {.name = "framework", .type = PP_OPTION_STRING, .argument = "NAME", .name_of = pp_framework_name, .default_text = "plain", .group = G_CLUSTER, .commands = RUN,
+     .help = "What the software adds to kernels and tensors: host gaps, memory of contexts and copies, habits; plain: nothing."},
     {.name = "cluster", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "h100", .group = G_CLUSTER, .commands = RUN,
      .help = "A preset, a text or a file. See 'pipesim clusters'; a text is like \"node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps\"; a file is a SimGrid platform: its name ends in .xml or has a /."},
     {.name = "link-bw", .type = PP_OPTION_STRING, .argument = "NAME=FACTOR", .is_repeatable = true, .group = G_WHATIF, .commands = RUN,
