@@ -14,7 +14,7 @@ struct trials {
 
 /* A command tried: its flags, what it resolves to, and what comes of it. */
 struct trial {
-    struct pp_relief_flags flags;
+    struct pp_relief_flags flags, replaced;
     struct pp_relief_setting setting;
     struct pp_relief relief;
 };
@@ -30,8 +30,11 @@ static enum pp_status try_flags(const struct trials *t, struct pp_relief_flags f
 
     PP_TRY(pp_relief_resolve(scratch, t->config, &flags, &config, &err));
     PP_TRY(pp_relief_simulate(scratch, &config, has_own_links, &result, &err));
+    trial->replaced.count = 0;
+    pp_relief_typed(t->config, &flags, &trial->replaced);
     trial->setting = pp_relief_setting_of(&config);
     trial->relief = (struct pp_relief){.flags = pp_relief_print(t->arena, &flags),
+                                       .instead_of = pp_relief_print(t->arena, &trial->replaced),
                                        .peak_bytes = result.memory[result.peak_rank].peak_bytes,
                                        .iteration_s = result.metrics.iteration_s,
                                        .gpus = config.layout.gpus,
@@ -127,6 +130,7 @@ static void find_reliefs(const struct trials *t, struct pp_oom *oom)
 {
     const struct trial base = {.setting = pp_relief_setting_of(t->config)};
     struct trial found[PP_RELIEF_KINDS_MAX + 1];
+    struct pp_relief_flags replaced = {.count = 0};
     int count = take(t, found, try_all(t, &base, t->peak_bytes, found));
 
     if (count > 0 && !found[0].relief.fits && combine(t, &base, &found[count]))
@@ -134,8 +138,12 @@ static void find_reliefs(const struct trials *t, struct pp_oom *oom)
     qsort(found, (size_t)count, sizeof *found, by_use);
     oom->reliefs = PP_ARRAY(t->arena, struct pp_relief, count + 1);
     oom->relief_count = count;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         oom->reliefs[i] = found[i].relief;
+        if (i < PP_RELIEFS_SHOWN)
+            pp_relief_typed(t->config, &found[i].replaced, &replaced);
+    }
+    oom->replaced = pp_relief_print(t->arena, &replaced);
 }
 
 /* Time of the run itself as the reliefs are simulated. */

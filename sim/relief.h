@@ -15,11 +15,13 @@ struct pp_holder {
     double bytes;
 };
 struct pp_relief {
-    const char *flags; /* "--tp 4 --dp 8": in place of those of the same name, or beside them */
+    const char *flags;      /* "--tp 4 --dp 8": to be added to the command ... */
+    const char *instead_of; /* ... in place of these of it: "--tp 2", "" = none */
     double peak_bytes, iteration_s;
     int gpus;
     bool fits;
 };
+enum { PP_RELIEFS_SHOWN = 8 };
 struct pp_oom {
     double needed_bytes;       /* beyond what the device has */
     double iteration_s;        /* of the run itself, as the reliefs are simulated */
@@ -29,6 +31,7 @@ struct pp_oom {
                                 * before slow; then by size. Where no single one fits the first
                                 * is a combination, if one does */
     int holder_count, relief_count;
+    const char *replaced; /* what those shown stand in place of, as in instead_of */
 };
 
 /* NULL where there is nothing to say: the run fits, or costs are abstract. In the arena. */

@@ -41,6 +41,9 @@ struct pp_relief_flags pp_relief_pin(const struct pp_config *config,
                                      struct pp_relief_flags flags);
 /* "--tp 4 --dp 8" */
 const char *pp_relief_print(struct pp_arena *arena, const struct pp_relief_flags *flags);
+/* Add to `typed` what the user typed of the same names. */
+void pp_relief_typed(const struct pp_config *config, const struct pp_relief_flags *flags,
+                     struct pp_relief_flags *typed);
 /* The user's own command behind `config` with the flags, resolved anew: whatever it leaves open is
  * chosen as for any run. A flag for the batch is added to `flags` where it would be another one.
  * PP_EINVAL for what the run cannot have. */

@@ -137,6 +137,16 @@ const char *pp_relief_print(struct pp_arena *arena, const struct pp_relief_flags
     return text;
 }
 
+void pp_relief_typed(const struct pp_config *config, const struct pp_relief_flags *flags,
+                     struct pp_relief_flags *typed)
+{
+    for (int k = 0; k < flags->count; k++) {
+        const struct pp_input *input = input_of(config, flags->list[k].name);
+        if (input && input->is_typed)
+            put(typed, input->option->name, input->value->text);
+    }
+}
+
 /* ---- the user's words with flags ------------------------------------------------------------- */
 
 struct words {

@@ -142,12 +142,14 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >            40.8 GiB, context and fragments 4.0 GiB, activations of stage 0
 >            1.3 GiB
 >
->   less memory with                               GiB   iteration
->     --offload os=host --gpus 16 --pp 4          64.4       551 s   -62.4 % time, fits
->     --offload os=host                           87.1    24.5 min   +0.3 % time
->     --gpus 16 --tp 8                           168.0    14.5 min   -40.6 % time
->     --gpus 16 --pp 4                           170.0    12.3 min   -49.7 % time
->     --gpus 16 --cp 2                           208.8    13.0 min   -46.8 % time
+>   less memory with                        GiB   iteration
+>     --offload os=host --gpus 16 --pp 4
+>                                          64.4       551 s   -62.4 % time, fits
+>     --offload os=host                    87.1    24.5 min   +0.3 % time
+>     --gpus 16 --tp 8                    168.0    14.5 min   -40.6 % time
+>     --gpus 16 --pp 4                    170.0    12.3 min   -49.7 % time
+>     --gpus 16 --cp 2                    208.8    13.0 min   -46.8 % time
+>     in place of the command's --gpus 8
 >
 >   same layout             iteration      MFU    bubble      GiB   tie: < 1 %
 >     dualpipe               24.4 min   39.1 %     0.0 %    414.3   out of memory
@@ -158,8 +160,8 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >     zb-auto                24.4 min   39.0 %     0.2 %    332.3   out of memory
 >     1f1b                   24.4 min   39.0 %     0.2 %    332.0   out of memory
 >
->   note     does not fit; it would with --offload os=host --gpus 16 --pp 4
->            (64.4 GiB, -62.4 % time, fits)
+>   note     does not fit; it would with --offload os=host --gpus 16 --pp 4 in
+>            place of --gpus 8 (64.4 GiB, -62.4 % time, fits)
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
 >   folding  simulated 2 pipeline ranks for 8 GPUs (one data-parallel replica)
 $ pipesim --schedule 1f1b --gpus 800 --cluster "node:2 gpu:8"

@@ -4,15 +4,16 @@ $ pipesim --schedule 1f1b --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gb
 >            stage 0 61.7 GiB, activations of stage 0 38.3 GiB, params of stage 0
 >            10.3 GiB, grads of stage 0 10.3 GiB, context and fragments 4.0 GiB
 >
->   less memory with                               GiB   iteration
->     --offload os=host                           63.3, fits
->     --pp 8                                      84.5
->     --zero 3                                    86.3
->     --recompute full                            89.4
->     --zero 2                                    89.9
->     --zero 1                                    94.2
->     --mbs 2                                    105.6
->     --cp 2                                     105.6
+>   less memory with                        GiB   iteration
+>     --offload os=host                    63.3, fits
+>     --pp 8                               84.5
+>     --zero 3                             86.3
+>     --recompute full                     89.4
+>     --zero 2                             89.9
+>     --zero 1                             94.2
+>     --mbs 2                             105.6
+>     --cp 2                              105.6
+>     in place of the command's --pp 4 --zero 0 --recompute none --mbs 4
 >
 >   note     does not fit; it would with --offload os=host (63.3 GiB,,
 # The first of them, typed.
@@ -26,17 +27,18 @@ $ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --eng
 >   grads of stage 0: 40.8 GiB
 >   context and fragments: 4.0 GiB
 >   activations of stage 0: 1.3 GiB
->   with --offload os=host --gpus 16 --tp 8: 54.5 GiB, fits
+>   with --offload os=host --gpus 16 --tp 8 in place of --gpus 8 --tp 4: 54.5 GiB, fits
 >   with --offload os=host: 87.1 GiB
->   with --gpus 16 --tp 8: 168.0 GiB
->   with --gpus 16 --pp 4: 170.0 GiB
->   with --gpus 16 --cp 2: 208.8 GiB
+>   with --gpus 16 --tp 8 in place of --gpus 8 --tp 4: 168.0 GiB
+>   with --gpus 16 --pp 4 in place of --gpus 8 --pp 2: 170.0 GiB
+>   with --gpus 16 --cp 2 in place of --gpus 8: 208.8 GiB
 $ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --engine dag --require-fit > /dev/null 2>&1; echo $?
 > 3
 $ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --engine dag --json | sed -n '/"oom": /,/}/p; /"oom_tensors"/,/}/p' | grep -v iteration_s
 >   "oom": [
 >     {
 >       "flags": "--offload os=host --gpus 16 --tp 8",
+>       "in_place_of": "--gpus 8 --tp 4",
 >       "peak_mem_bytes": 58512293888,
 >       "fits": true,
 >     },
