@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 enum { VALUES = 3, ROWS = 40 };
 
@@ -154,4 +155,55 @@ Test(refit, presets_agree_with_the_table)
                     cr_assert_eq(pp_constant_get(c, b, pp_frameworks), value, "%s of %s, %s",
                                  c->name, a->name, b->name);
         }
+}
+
+/* Rows whose step times are predictions under other constants: the loop must come back to them. */
+Test(refit, the_loop_comes_back_to_the_constants_that_made_the_rows)
+{
+    static const char TABLE[] =
+        "id,family,year,model_name,layers,hidden,heads,vocab,seq_len,gpu,gpus,gpus_per_node,"
+        "precision,tp,pp,dp,cp,schedule,vpp_or_chunks,microbatch,global_batch,"
+        "zero_stage_or_fsdp,recompute,metric_step_time_s\n"
+        "a,x,2024,GPT,12,1024,16,51200,2048,A100,8,8,bf16,1,1,8,1,none,1,2,64,1,none,1\n"
+        "b,x,2024,GPT,12,2048,16,51200,2048,A100,8,8,bf16,1,4,2,1,1f1b,1,1,32,1,full,1\n"
+        "c,y,2024,GPT,8,4096,32,51200,2048,A100,8,8,bf16,4,2,1,1,1f1b,1,1,16,0,none,1\n"
+        "d,y,2024,GPT,8,4096,32,51200,2048,A100,8,8,bf16,8,1,1,1,none,1,1,8,0,none,1\n";
+    enum { TABLE_ROWS = 4 };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_measurements list = {0};
+    struct pp_measure_case cases[TABLE_ROWS];
+    struct pp_refit refit;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_measurements_parse(arena, "t", TABLE, strlen(TABLE), &list, &err), PP_OK);
+    cr_assert_eq(list.count, TABLE_ROWS);
+    for (int i = 0; i < TABLE_ROWS; i++) {
+        pp_measure_case_open(arena, &list.rows[i], &cases[i]);
+        cr_assert_null(cases[i].skipped, "%s", cases[i].skipped);
+        cases[i].step_s = 1; /* whatever was published */
+    }
+    pp_refit_open(arena, cases, TABLE_ROWS, &refit);
+    cr_assert_eq(refit.row_count, TABLE_ROWS);
+    for (int v = 0; v < refit.value_count; v++)
+        refit.values[v].log_value += v % 2 ? 0.1 : -0.1;
+    cr_assert_eq(pp_refit_residuals(&refit, -1, &err), PP_OK, "%s", err.message);
+    for (int i = 0; i < TABLE_ROWS; i++) /* log(predicted / 1) */
+        cases[i].step_s = exp(refit.rows[i].residual);
+    cr_assert_eq(pp_refit_residuals(&refit, -1, &err), PP_OK);
+    for (int i = 0; i < TABLE_ROWS; i++)
+        cr_assert_float_eq(refit.rows[i].residual, 0, 1e-6);
+    for (int v = 0; v < refit.value_count; v++)
+        refit.values[v].log_value -= v % 2 ? 0.1 : -0.1;
+
+    cr_assert_eq(pp_refit_residuals(&refit, -1, &err), PP_OK);
+    const double before = pp_refit_loss(&refit, -1);
+    cr_assert_eq(pp_refit_solve(&refit, 20, &err), PP_OK, "%s", err.message);
+    cr_assert_gt(refit.steps, 0);
+    cr_assert_lt(refit.steps, 20, "converges by itself");
+    const double after = pp_refit_loss(&refit, -1);
+    cr_assert_lt(after, before / 10);
+    /* where it has come to, there is nothing left to gain */
+    cr_assert_eq(pp_refit_solve(&refit, 20, &err), PP_OK);
+    cr_assert_leq(refit.steps, 2);
+    cr_assert_leq(pp_refit_loss(&refit, -1), after);
 }
