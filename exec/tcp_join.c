@@ -20,7 +20,7 @@ static void keep(struct pp_tcp *t, int node, int fd)
     struct sockaddr_storage at = {0};
 
     pp_socket_patience(fd, 0);
-    pp_socket_at_once(fd);
+    pp_socket_tune(fd);
     t->links[node].fd = fd;
     pp_socket_peer(fd, &at);
     pp_socket_name(&at, t->names[node]);

@@ -162,11 +162,23 @@ void pp_socket_patience(int fd, int patience_s)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
-void pp_socket_at_once(int fd)
+/* Without a word for a while it is asked, some times; what is sent must be confirmed as soon. */
+void pp_socket_tune(int fd)
 {
-    const int one = 1;
+    enum { ASKED = 4, PAUSE_S = 10 };
+    static const struct {
+        int level, name, value;
+    } OPTIONS[] = {
+        {IPPROTO_TCP, TCP_NODELAY, 1},
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, PP_SILENCE_S - ASKED * PAUSE_S},
+        {IPPROTO_TCP, TCP_KEEPINTVL, PAUSE_S},
+        {IPPROTO_TCP, TCP_KEEPCNT, ASKED},
+        {IPPROTO_TCP, TCP_USER_TIMEOUT, PP_SILENCE_S * 1000},
+    };
 
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    for (size_t i = 0; i < sizeof(OPTIONS) / sizeof(*OPTIONS); i++)
+        setsockopt(fd, OPTIONS[i].level, OPTIONS[i].name, &OPTIONS[i].value, sizeof(int));
 }
 
 bool pp_socket_read(int fd, void *data, size_t bytes)

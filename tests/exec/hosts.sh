@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Processes started as launchers do it, on this host and on several (network namespaces): they train
 # to the bits of threads, and whatever does not fit together is named.
+# PIPESIM_LONG=1: also what takes a minute.
 #
 #   hosts.sh PIPEEXEC
 set -u
@@ -189,6 +190,24 @@ else
         wait
         check_same
         report "a name that means another address on its own host"
+    fi
+    # without a word from anybody: each side finds out by itself
+    if [ -n "${PIPESIM_LONG:-}" ]; then
+        port=$((port + 1)) SECONDS=0
+        rm -f "$folder"/err.* "$folder"/out.* "$folder"/rc.*
+        for k in 3 2 1 0; do
+            there=()
+            [ $k -ge 2 ] && there=(ip netns exec $space)
+            # shellcheck disable=SC2086
+            { RANK=$k LOCAL_RANK=$((k % 2)) WORLD_SIZE=4 MASTER_ADDR=10.213.77.1 MASTER_PORT=$port "${there[@]}" timeout 120 \
+                "$pipeexec" --schedule zbv --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 1000000 --no-check --quiet 2>"$folder/err.$k"; echo $? >"$folder/rc.$k"; } &
+        done
+        sleep 3
+        ip link set $wire down
+        wait
+        [ $SECONDS -lt 80 ] && [ "$(cat "$folder"/rc.* | tr '\n' ' ')" = "1 1 1 1 " ] &&
+            grep -q 'connection to .*process.* at 10.213.77.2 was closed' "$folder/err.0"
+        report "the network between two hosts is gone"
     fi
 fi
 echo "1..$number"
