@@ -103,8 +103,7 @@ const char *pp_oom_advice(const struct pp_oom *oom, char text[PP_TEXT_BYTES])
     const struct pp_relief *best = &oom->reliefs[0];
     if (best->fits)
         snprintf(text, PP_TEXT_BYTES, "does not fit; it would with %.200s (%.1f~GiB, %.40s)",
-                 change_text(best, change), best->peak_bytes / GIB,
-                 effect_text(oom, best, effect));
+                 change_text(best, change), best->peak_bytes / GIB, effect_text(oom, best, effect));
     else
         snprintf(text, PP_TEXT_BYTES,
                  "does not fit, nor with all that was tried together: more GPUs, or another model");

@@ -62,8 +62,7 @@ double pp_resolve_floor_bytes(struct pp_arena *arena, const struct pp_config *co
     const double bytes = floor_bytes(arena, config, config->state);
 
     return may_shard(config)
-               ? fmin(bytes,
-                      floor_bytes(arena, config, pp_state_with_zero(&config->state, 1)))
+               ? fmin(bytes, floor_bytes(arena, config, pp_state_with_zero(&config->state, 1)))
                : bytes;
 }
 

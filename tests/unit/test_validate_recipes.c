@@ -53,10 +53,10 @@ static const char *value_of(struct pp_arena *arena, const struct expected *c)
         "id,source,year,model_name,layers,hidden,heads,vocab,seq_len,gpu,gpus,precision,tp,pp,dp,"
         "cp,ep,schedule,vpp_or_chunks,microbatch,global_batch,zero_stage_or_fsdp,recompute\n";
     const bool is_named = strncmp(c->model, "GPT ", 4) != 0 || strstr(c->model, "OSS");
-    const char *text = pp_arena_printf(
-        arena, "%sa,%s,2025,%s,%s,2048,%s,8,%s,1,1,8,1,%d,none,1,1,64,1,%s\n", HEADER, c->source,
-        c->model, is_named ? ",,," : "12,768,12,51200", c->gpu, c->precision, is_named ? 8 : 1,
-        c->recompute);
+    const char *text =
+        pp_arena_printf(arena, "%sa,%s,2025,%s,%s,2048,%s,8,%s,1,1,8,1,%d,none,1,1,64,1,%s\n",
+                        HEADER, c->source, c->model, is_named ? ",,," : "12,768,12,51200", c->gpu,
+                        c->precision, is_named ? 8 : 1, c->recompute);
     struct pp_measurements list = {0};
     struct pp_measure_command command;
     struct pp_error err = {0};
