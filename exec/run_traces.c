@@ -85,6 +85,7 @@ enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_requ
 
     PP_TRY(choose(arena, request, run, &folder, err));
     if (run->trace) {
+        run->result.trace->about = pp_exec_about(arena, request, run);
         traces[count] = run->result.trace;
         paths[count++] = run->trace;
     }

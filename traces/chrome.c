@@ -70,6 +70,15 @@ static void write_string(FILE *out, const char *text)
     json_decref(string);
 }
 
+static void write_about(FILE *out, const struct pp_trace_about *about)
+{
+    json_t *object = pp_trace_about_json(about);
+
+    fputs(",\"run\":", out);
+    json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(object);
+}
+
 static void write_process(struct writer *w, const struct pp_trace_event *event)
 {
     const int pid = process_of(w->trace, event);
@@ -263,6 +272,8 @@ void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out)
     fprintf(w.file, ",\"program_hash\":\"%016" PRIx64 "\"", trace->program_hash);
     if (trace->clock_error_s > 0)
         fprintf(w.file, ",\"clock_error_s\":%.17g", trace->clock_error_s);
+    if (trace->about)
+        write_about(w.file, trace->about);
     fputs("},\"traceEvents\":[", w.file);
     for (int from = 0, to; from < trace->count; from = to) {
         const int pid = process_of(trace, &trace->events[from]);

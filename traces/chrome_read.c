@@ -248,7 +248,8 @@ static enum pp_status read_head(struct reader *reader, const struct pp_json *jso
                             hash);
     reader->trace->program_hash = strtoull(hash, NULL, 16);
     reader->trace->engine = pp_arena_strdup(reader->arena, engine);
-    return PP_OK;
+    json_t *run = json_object_get(other, "run");
+    return run ? pp_trace_about_read(reader->arena, "run", run, &reader->trace->about, err) : PP_OK;
 }
 
 static enum pp_status read_root(struct reader *reader, const struct pp_json *json,

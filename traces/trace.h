@@ -6,6 +6,7 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/op.h"
+#include "traces/about.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ struct pp_trace {
     const char *program; /* name */
     uint64_t program_hash;
     const char *engine; /* "dag", "simgrid", "cpu", ... */
+    const struct pp_trace_about *about; /* of a real run; NULL: nobody says (not written to CSV) */
     int ranks, replicas, steps;
     double clock_error_s; /* stamps of two ranks may be so far apart; 0: on one clock */
     struct pp_trace_event *events; /* by replica, rank, order of the list; a list that holds several

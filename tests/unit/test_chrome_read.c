@@ -225,3 +225,42 @@ Test(chrome_read, what_is_not_ours_is_refused_with_file_and_place)
                   "case %zu: '%s' lacks '%s'", i, err.message, broken[i].message);
     }
 }
+
+Test(chrome_read, a_run_says_what_it_was)
+{
+    static const char *const options[] = {"--schedule", "1f1b", "--pp", "2"};
+    const struct pp_trace_about about = {.version = "9",
+                                         .cpu = "A \"fast\" one",
+                                         .backend = "cpu",
+                                         .kernels = "avx2",
+                                         .transport = "local",
+                                         .clock = "virtual",
+                                         .cores = 3,
+                                         .options = options,
+                                         .option_count = 4,
+                                         .alpha_s = 1e-5,
+                                         .bytes_per_s = 3e9,
+                                         .value_bytes = 4,
+                                         .gradient_bytes = 8};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_trace trace = *from_csv(arena), *again;
+    struct pp_error err = {0};
+
+    trace.about = &about;
+    cr_assert_eq(pp_trace_write(&trace, "run.json", &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_trace_read(arena, "run.json", &again, &err), PP_OK, "%s", err.message);
+    cr_assert(pp_trace_about_is_same_machine(again->about, &about));
+    cr_assert_str_eq(again->about->what_if, "");
+    cr_assert_str_eq(again->about->options[3], "2");
+    cr_assert(again->about->option_count == 4 && again->about->alpha_s == 1e-5 &&
+              again->about->bytes_per_s == 3e9 && again->about->value_bytes == 4 &&
+              again->about->gradient_bytes == 8);
+    struct pp_trace_about other = about;
+    other.cores = 4;
+    cr_assert(!pp_trace_about_is_same_machine(&other, &about));
+    trace.about = &other;
+    other.cores = 0;
+    cr_assert_eq(pp_trace_write(&trace, "run.json", &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_trace_read(arena, "run.json", &again, &err), PP_EINVAL);
+    cr_assert_not_null(strstr(err.message, "run: \"cores\" is 0"), "%s", err.message);
+}

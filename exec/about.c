@@ -1,0 +1,99 @@
+/* What a run says of itself in its trace: enough to be simulated, and to know whose durations they
+ * are. */
+#include "exec/run.h"
+
+#include "exec/host.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Options that mean the same in pipesim, passed on as typed. */
+static const char *const SHARED[] = {
+    "vp",           "pipelines", "concat",     "group",           "extra-warmup", "splits",
+    "depth-first",  "dialect",   "recompute",  "max-activations", "order",        "grad-sync",
+    "bfs-backward", "post",      "recv-slots", "layers",          "hidden",       "heads",
+    "kv-heads",     "ffn",       "mlp",        "vocab",           "positions",    "embedding"};
+enum { SHARED_COUNT = sizeof(SHARED) / sizeof(*SHARED), OWN_COUNT = 7 };
+
+struct list {
+    struct pp_arena *arena;
+    const char **text;
+    int count;
+};
+
+static void put(struct list *list, const char *name, const char *value)
+{
+    list->text[list->count++] = pp_arena_printf(list->arena, "--%s", name);
+    list->text[list->count++] = value;
+}
+
+static void put_int(struct list *list, const char *name, int64_t value)
+{
+    put(list, name, pp_arena_printf(list->arena, "%lld", (long long)value));
+}
+
+static void list_options(struct pp_arena *arena, const struct pp_request *request,
+                         const struct pp_exec_run *run, struct pp_trace_about *about)
+{
+    const struct pp_program *p = run->plan.program;
+    struct list list = {.arena = arena,
+                        .text = PP_ARRAY(arena, const char *, 2 * (SHARED_COUNT + OWN_COUNT))};
+
+    put(&list, "schedule", run->plan.subject.name);
+    put_int(&list, "pp", p->ranks);
+    put_int(&list, "dp", run->plan.batch.replicas);
+    put_int(&list, "micro-batches", p->micro_batches);
+    put_int(&list, "mbs", run->plan.batch.mbs);
+    put(&list, "model", pp_request_text(request, "model", "tiny"));
+    put_int(&list, "seq", run->config.net.seq);
+    for (int k = 0; k < SHARED_COUNT; k++)
+        if (pp_request_has(request, SHARED[k]))
+            put(&list, SHARED[k], pp_request_text(request, SHARED[k], ""));
+    about->options = list.text;
+    about->option_count = list.count;
+}
+
+/* As the kernel of Linux has it; other machines have no name. */
+static const char *find_cpu(struct pp_arena *arena)
+{
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    const char *name = "unknown CPU";
+    char line[256];
+
+    while (file && fgets(line, sizeof(line), file)) {
+        const char *value = strchr(line, ':');
+        if (!value || strncmp(line, "model name", strlen("model name")) != 0)
+            continue;
+        value += 1 + strspn(value + 1, " \t");
+        name = pp_arena_printf(arena, "%.*s", (int)strcspn(value, "\n"), value);
+        break;
+    }
+    if (file)
+        fclose(file);
+    return name;
+}
+
+const struct pp_trace_about *pp_exec_about(struct pp_arena *arena, const struct pp_request *request,
+                                           const struct pp_exec_run *run)
+{
+    const struct pp_exec_config *c = &run->config;
+    struct pp_trace_about *about = PP_NEW(arena, struct pp_trace_about);
+    const bool is_virtual = c->clock == PP_CLOCK_VIRTUAL;
+
+    *about = (struct pp_trace_about){
+        .version = PP_VERSION,
+        .cpu = find_cpu(arena),
+        .backend = c->backend->name,
+        .kernels = c->kernels->about(),
+        .transport = c->transport->name,
+        .clock = is_virtual ? "virtual" : "wall",
+        .cores = c->cores > 0 ? c->cores : pp_host_cores(),
+        .what_if = run->what_if,
+        .alpha_s = is_virtual ? c->wires.alpha_s : 0,
+        .bytes_per_s = is_virtual ? c->wires.bytes_per_s : 0,
+        .value_bytes = (int)c->kernels->element_bytes,
+        .gradient_bytes =
+            (int)(c->recipe.is_exact ? sizeof(int64_t) : (size_t)c->kernels->element_bytes)};
+    list_options(arena, request, run, about);
+    return about;
+}
