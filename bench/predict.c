@@ -4,6 +4,7 @@
  * but caches are shared with them. */
 #include "bench/bench.h"
 #include "core/quantile.h"
+#include "schedules/formula.h"
 #include "tests/exec/run.h"
 
 #include <assert.h>
@@ -71,7 +72,7 @@ static bool measure(const struct exec_case *c, struct row *row)
     must(pp_predict(arena, run.program, &costs, (struct pp_replicas){.count = 1}, &prediction, &err), &err);
     row->model_frac = prediction.step_s / row->step_s - 1;
     row->null_frac =
-        pp_predict_null_s(run.program, run.training.schedule, &costs) / row->step_s - 1;
+        pp_formula_step_s(run.program, run.training.schedule, &costs) / row->step_s - 1;
     return true;
 }
 

@@ -69,11 +69,6 @@ enum pp_status pp_predict_band(const struct pp_calibration *calibration,
                                const struct pp_stage *const *stages, const struct pp_costs *costs,
                                struct pp_replicas replicas, uint64_t seed, struct pp_band *band,
                                struct pp_error *err);
-/* What needs no simulation: mean work of a rank over 1 - the closed form of the bubble (Huang et
- * al. 2019, section 2.3, where the schedule gives none of its own). */
-double pp_predict_null_s(const struct pp_program *program, const struct pp_schedule *schedule,
-                         const struct pp_costs *costs);
-
 /* The evaluator, given the durations that the compute ops of a step took. */
 struct pp_replay {
     double step_s;        /* what it makes of them */

@@ -3,6 +3,7 @@
 #include "exec/train_parts.h"
 
 #include "core/quantile.h"
+#include "schedules/formula.h"
 
 #include <math.h>
 #include <string.h>
@@ -144,7 +145,7 @@ static enum pp_status predict(struct run *run, struct pp_error *err)
     PP_TRY(
         pp_predict_band(c, m->program, stages, costs, replicas, m->seed, &r->predicted_band, err));
     r->predicted_step_s = r->prediction.step_s;
-    r->null_step_s = pp_predict_null_s(m->program, t->schedule, costs);
+    r->null_step_s = pp_formula_step_s(m->program, t->schedule, costs);
     r->model_error_frac = r->predicted_step_s / r->step_median_s - 1;
     r->null_error_frac = r->null_step_s / r->step_median_s - 1;
     return PP_OK;

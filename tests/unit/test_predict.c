@@ -2,6 +2,7 @@
 #include "predict_case.h"
 
 #include "core/units.h"
+#include "schedules/formula.h"
 
 #include <math.h>
 
@@ -122,14 +123,14 @@ static void null_is_exact(const char *name, int ranks, int n)
         costs->op[PP_B][s].ps = 9000000;
     }
     const double ideal_s = n * 14e-6, bubble = (ranks - 1.0) / (n + ranks - 1.0);
-    const double null_s = pp_predict_null_s(c.program, c.schedule, costs);
+    const double null_s = pp_formula_step_s(c.program, c.schedule, costs);
     cr_assert_float_eq(null_s, ideal_s / (1 - bubble), 1e-17);
     cr_assert_eq(
         pp_predict(arena, c.program, costs, (struct pp_replicas){.count = 1}, &prediction, &err),
         PP_OK, "%s", err.message);
     cr_assert_float_eq(null_s, prediction.step_s, 1e-17);
     /* a program of no known schedule: as if it were one of these */
-    cr_assert_float_eq(pp_predict_null_s(c.program, NULL, costs), null_s, 1e-17);
+    cr_assert_float_eq(pp_formula_step_s(c.program, NULL, costs), null_s, 1e-17);
 }
 
 Test(predict, null_of_even_stages)
