@@ -16,6 +16,7 @@ enum {
     COMPARE = 1 << PP_CMD_COMPARE,
     PLOT = 1 << PP_CMD_PLOT,
     VALIDATE = 1 << PP_CMD_VALIDATE,
+    CALIBRATE = 1 << PP_CMD_CALIBRATE,
     SHAPE = RUN | PROGRAM,
     LISTS = 1 << PP_CMD_SCHEDULES | 1 << PP_CMD_MODELS | 1 << PP_CMD_CLUSTERS | 1 << PP_CMD_PRESETS,
     BIG = PP_OPTION_BIG,
@@ -41,6 +42,8 @@ static const struct pp_command commands[] = {
                         "hold a predicted trace against a measured one: where does the error come "
                         "from?",
                         2, 2},
+    [PP_CMD_CALIBRATE] = {"calibrate", "pipesim calibrate TRACE... [options] [-o cost.json]",
+                          "costs of layers from traces of real runs, for runs with --cost", 1, -1},
     [PP_CMD_SWEEP] = {.name = "sweep",
                       .usage = "pipesim sweep --schedule NAME,... [options with lists a,b,c and "
                                "ranges lo:hi:xK, lo:hi:+K] [-o FILE]",
@@ -68,6 +71,7 @@ static const struct pp_command commands[] = {
 #define G_KERNELS  "Kernels"
 #define G_ENGINE   "Engine and costs"
 #define G_COMPARE  "Comparison"
+#define G_CALIBRATE "Calibration"
 #define G_PLAN     "Plan"
 #define G_SWEEP    "Sweep"
 #define G_PLOT     "Plot"
@@ -113,7 +117,7 @@ static const struct pp_option options[] = {
      .help = "A preset or a Hugging Face config.json. See 'pipesim models'."},
     {.name = "params", .type = PP_OPTION_COUNT, .argument = "X", .group = G_MODEL, .commands = RUN,
      .help = "A model known only by its number of parameters: 7.5e9, 70B."},
-    PP_OPTIONS_DIMENSIONS(G_MODEL, RUN),
+    PP_OPTIONS_DIMENSIONS(G_MODEL, RUN | CALIBRATE),
     PP_OPTIONS_EXPERTS(G_MODEL, RUN),
     {.name = "first-stage-layers", .type = PP_OPTION_INT, .argument = "L", .min = 1, .max = 65535, .group = G_MODEL, .commands = RUN,
      .aliases = PP_NAMES("decoder-first-pipeline-num-layers"), .help = "Blocks of the first stage; default: as even as possible. --head balanced divides them by time, --head counted counts embedding and head."},
@@ -183,6 +187,8 @@ static const struct pp_option options[] = {
      .help = "Abstract costs per chunk and micro-batch. F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2]. Needs only --pp, --micro-batches, which a --preset may give."},
     {.name = "engine", .type = PP_OPTION_CHOICE, .choices = "simgrid|dag", .argument = "NAME", .default_text = "simgrid where this build has it; dag with --unit", .group = G_ENGINE, .commands = RUN,
      .help = "simgrid: transfers share the links of the cluster. dag: exact longest path without contention."},
+    {.name = "cost", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_ENGINE, .commands = REPORT | SWEEP,
+     .help = "Durations that were measured, as 'pipesim calibrate' writes them, in place of the analytic ones; the model and the batch are those measured unless given. For --engine dag."},
     {.name = "no-fold", .type = PP_OPTION_FLAG, .group = G_ENGINE, .commands = RUN,
      .help = "Simulate every data-parallel replica instead of one for identical ones."},
     {.name = "precision", .type = PP_OPTION_CHOICE, .choices = "fp32|tf32|fp16|bf16|fp8|nvfp4", .argument = "TYPE", .default_text = "the device's usual one", .group = G_KERNELS, .commands = RUN,
@@ -217,6 +223,19 @@ static const struct pp_option options[] = {
      .help = "Only the rows of one family."},
     {.name = "row", .type = PP_OPTION_STRING, .argument = "ID", .group = G_VALIDATE, .commands = VALIDATE,
      .help = "One row: the command line that it stands for, what was concluded to get there, and its errors; with --explain where they come from."},
+
+    {.name = "hold-out", .type = PP_OPTION_STRING, .argument = "SCHEDULE", .default_text = "the last other schedule", .group = G_CALIBRATE, .commands = CALIBRATE,
+     .help = "Keep the traces of this schedule out of the costs, and say how wrong these are on them. none: take all."},
+    {.name = "nccl-tests", .type = PP_OPTION_STRING, .argument = "LOG", .is_repeatable = true, .group = G_CALIBRATE, .commands = CALIBRATE,
+     .help = "What a program of nccl-tests has printed: latency and bandwidth of all_reduce, all_gather, reduce_scatter, sendrecv or alltoall."},
+    {.name = "mixed-machines", .type = PP_OPTION_FLAG, .group = G_CALIBRATE, .commands = CALIBRATE,
+     .help = "Take traces of different machines together."},
+    {.name = "model", .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "tiny", .group = G_CALIBRATE, .commands = CALIBRATE,
+     .help = "The model that ran, for traces in CSV, which do not say so."},
+    {.name = "seq", .type = PP_OPTION_INT, .argument = "TOKENS", .min = 1, .max = 1 << 24, .default_text = "the model's", .group = G_CALIBRATE, .commands = CALIBRATE,
+     .help = "Tokens of a sample, for traces in CSV."},
+    {.name = "seed", .type = PP_OPTION_LONG, .argument = "S", .min = 0, .max = INT64_MAX, .default_text = "0", .group = G_CALIBRATE, .commands = CALIBRATE,
+     .help = "Seed of the draws behind the band of a tested prediction."},
 
     {.name = "free", .is_common = true, .type = PP_OPTION_STRING, .argument = "LIST", .default_text = "shard", .group = G_PLAN, .commands = PLAN,
      .help = "What to choose: shard, recompute, or both with a comma. shard: over how many devices parameters, gradients and optimizer state are cut, all legal meshes. recompute: none, selective, full."},
@@ -273,6 +292,7 @@ static const struct pp_option options[] = {
     {.name = "markdown", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = 1 << PP_CMD_SCHEDULES, .help = "The page docs/schedules.md, with pictures."},
     {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = VALIDATE, .help = "Write the rows to a CSV file, too (also -o)."},
     {.name = "markdown", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = VALIDATE, .help = "The page docs/accuracy.md."},
+    {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = CALIBRATE, .help = "Write the costs, as --cost of a run reads them (also -o); - is stdout, without the report."},
     {.name = "xml", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = 1 << PP_CMD_CLUSTERS, .help = "The cluster as a SimGrid platform, for --gpus N devices."},
     {.name = "color", .type = PP_OPTION_CHOICE, .choices = "auto|always|never", .argument = "WHEN", .default_text = "auto", .group = G_OUTPUT, .commands = REPORT | LISTS,
      .help = "Colour. NO_COLOR and pipes switch it off."},
@@ -290,6 +310,7 @@ static const struct pp_example examples[] = {
     {"pipesim sweep --merge part-*.csv -o sweep.csv", "put the parts together"},
     {"pipesim plot sweep.csv", "draw a sweep in the terminal; -o fig.pdf --paper for a paper"},
     {"pipesim validate tests/published/measurements.csv --family seqpar-t5", "how wrong are predictions of published runs?"},
+    {"pipesim calibrate small.json other.json -o cost.json", "costs from traces of pipeexec; then: pipesim --cost cost.json --schedule zbv --pp 8"},
     {"pipesim compare predicted.csv measured.json.gz --tolerance 5%", "how wrong is a prediction, and where? Two files of --trace"},
 };
 /* clang-format on */

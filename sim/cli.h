@@ -14,6 +14,7 @@ enum pp_sim_command {
     PP_CMD_PROGRAM,
     PP_CMD_VERIFY,
     PP_CMD_COMPARE,
+    PP_CMD_CALIBRATE,
     PP_CMD_SWEEP,
     PP_CMD_PLOT,
     PP_CMD_VALIDATE,

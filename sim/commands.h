@@ -28,6 +28,8 @@ enum pp_status pp_command_verify(struct pp_arena *, const struct pp_parsed *, FI
 enum pp_status pp_command_compare(struct pp_arena *, const struct pp_parsed *, FILE *,
                                   struct pp_error *);
 
+enum pp_status pp_command_calibrate(struct pp_arena *, const struct pp_parsed *, FILE *,
+                                    struct pp_error *);
 enum pp_status pp_command_sweep(struct pp_arena *, const struct pp_parsed *, FILE *,
                                 struct pp_error *);
 enum pp_status pp_command_plan(struct pp_arena *, const struct pp_parsed *, FILE *,

@@ -53,6 +53,7 @@ struct pp_trials {
     struct pp_trial list[PP_TRIALS];
 };
 
+struct pp_cost_file;
 struct pp_platform;
 struct pp_prepared;
 struct pp_input;
@@ -68,6 +69,7 @@ struct pp_config {
     struct pp_shape shape;
     bool is_unit;
     struct pp_unit_costs unit;
+    const struct pp_cost_file *cost; /* --cost: durations that were measured; NULL = none */
     struct pp_model model;
     struct pp_cluster cluster;
     struct pp_platform *platform; /* of --cluster FILE.xml, else NULL */

@@ -20,7 +20,7 @@ void pp_inputs_take(struct pp_arena *arena, const struct pp_request *request,
         const struct pp_option *option = &pp_sim_cli.options[i];
         enum pp_origin origin;
         const struct pp_option_value *value = pp_request_get(request, option->name, &origin);
-        if (value && !is_output(option))
+        if (value && !is_output(option) && option->commands & 1U << request->flags->command)
             config->inputs[config->input_count++] =
                 (struct pp_input){option, value, origin == PP_FROM_FLAG};
     }

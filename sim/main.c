@@ -9,12 +9,19 @@
 #include <unistd.h>
 
 static const pp_command_function COMMANDS[] = {
-    [PP_CMD_RUN] = pp_command_run,           [PP_CMD_SCHEDULES] = pp_command_schedules,
-    [PP_CMD_MODELS] = pp_command_models,     [PP_CMD_CLUSTERS] = pp_command_clusters,
-    [PP_CMD_PRESETS] = pp_command_presets,   [PP_CMD_PROGRAM] = pp_command_program,
-    [PP_CMD_VERIFY] = pp_command_verify,     [PP_CMD_COMPARE] = pp_command_compare,
-    [PP_CMD_SWEEP] = pp_command_sweep,       [PP_CMD_PLOT] = pp_command_plot,
-    [PP_CMD_VALIDATE] = pp_command_validate, [PP_CMD_PLAN] = pp_command_plan,
+    [PP_CMD_RUN] = pp_command_run,
+    [PP_CMD_SCHEDULES] = pp_command_schedules,
+    [PP_CMD_MODELS] = pp_command_models,
+    [PP_CMD_CLUSTERS] = pp_command_clusters,
+    [PP_CMD_PRESETS] = pp_command_presets,
+    [PP_CMD_PROGRAM] = pp_command_program,
+    [PP_CMD_VERIFY] = pp_command_verify,
+    [PP_CMD_COMPARE] = pp_command_compare,
+    [PP_CMD_SWEEP] = pp_command_sweep,
+    [PP_CMD_PLOT] = pp_command_plot,
+    [PP_CMD_CALIBRATE] = pp_command_calibrate,
+    [PP_CMD_VALIDATE] = pp_command_validate,
+    [PP_CMD_PLAN] = pp_command_plan,
 };
 
 static enum pp_status version(FILE *out)

@@ -1,5 +1,6 @@
 #include "sim/prepare.h"
 
+#include "core/cost_file.h"
 #include "schedules/eager.h"
 #include "schedules/verify.h"
 #include "sim/buckets.h"
@@ -50,6 +51,8 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
                                       .map = pp_map_make(config->map, &config->layout),
                                       .algorithm = config->algorithm};
     PP_TRY(pp_costs_analytic(arena, inputs, costs, err));
+    if (config->cost)
+        PP_TRY(pp_cost_file_apply(arena, config->cost, inputs, *costs, err));
     if (config->engine_options.plan.ring_flows)
         pp_costs_rings(arena, inputs, *costs);
     return pp_prepare_check(config, err);

@@ -155,13 +155,15 @@ static void print_costs(const struct page *page, const struct pp_result *r)
     char text[PP_TEXT_BYTES];
     const bool has_granules = r->program->granules > 1;
 
-    snprintf(
-        text, sizeof(text), "%s, %s; framework %s (constants and sources: pipesim clusters %s)%s",
-        r->costs->origin,
-        r->costs->is_calibrated ? "calibrated" : "fitted on published runs, not on this cluster",
-        r->config.framework->name,
-        strchr(r->config.cluster.name, ' ') ? "'TEXT'" : r->config.cluster.name,
-        has_granules ? PP_TEXT_GRANULES : "");
+    if (r->costs->is_calibrated)
+        snprintf(text, sizeof(text), "%s, calibrated from %s", r->costs->origin, r->costs->source);
+    else
+        snprintf(text, sizeof(text),
+                 "%s, fitted on published runs, not on this cluster; framework %s (constants and "
+                 "sources: pipesim clusters %s)%s",
+                 r->costs->origin, r->config.framework->name,
+                 strchr(r->config.cluster.name, ' ') ? "'TEXT'" : r->config.cluster.name,
+                 has_granules ? PP_TEXT_GRANULES : "");
     paragraph(page, "costs", text);
 }
 

@@ -155,6 +155,8 @@ const char *pp_report_advice(const struct pp_result *r, const struct pp_others *
             "stages, not the schedule, make most of the bubble; %s--first-stage-layers and "
             "--last-stage-layers move blocks",
             slowest, 100 * excess_frac, c->head == PP_HEAD_LAST ? "--head balanced, " : "");
+    else if (best != others->reference && c->cost)
+        snprintf(text, PP_TEXT_BYTES, "%s is faster at this layout", best->config.schedule_name);
     else if (best != others->reference)
         snprintf(text, PP_TEXT_BYTES,
                  "%s is faster at this layout; let the tool lay it out: pipesim --schedule %s "

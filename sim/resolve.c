@@ -1,5 +1,6 @@
 #include "sim/resolve.h"
 
+#include "core/cost_file.h"
 #include "core/units.h"
 #include "sim/cli.h"
 #include "sim/inputs.h"
@@ -267,13 +268,19 @@ enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_reques
     return PP_OK;
 }
 
-enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *typed,
                           const struct pp_subject *subject, struct pp_config *config,
                           struct pp_error *err)
 {
+    struct pp_request *request = PP_NEW(arena, struct pp_request);
+
+    *request = *typed;
     *config = (struct pp_config){0};
+    PP_TRY(pp_resolve_cost(arena, request, config, err));
     pp_inputs_take(arena, request, config);
     PP_TRY(pp_resolve_fixed(arena, request, config, err));
+    PP_TRY(pp_resolve_cost_check(config, err));
+    config->lower.has_clip = config->cost && config->cost->is_clipped;
     if (config->is_unit)
         PP_TRY(check_unit_flags(request, err));
     PP_TRY(pp_resolve_shape(request, subject, config, err));

@@ -9,6 +9,14 @@
 /* Model, cluster, state, communication and engine settings: all that no layout changes. */
 enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_request *request,
                                 struct pp_config *config, struct pp_error *err);
+/* ---- sim/resolve_cost.c ---- */
+/* Read --cost into config->cost, and take the run that was measured as defaults of the request.
+ * Before everything else; does nothing without the option. */
+enum pp_status pp_resolve_cost(struct pp_arena *arena, struct pp_request *request,
+                               struct pp_config *config, struct pp_error *err);
+/* PP_EINVAL for settings that such costs say nothing about; after pp_resolve_fixed(). */
+enum pp_status pp_resolve_cost_check(const struct pp_config *config, struct pp_error *err);
+/* ---- the rest ---- */
 /* --link-bw: factors of the two classes; those of single links are kept for the fabric. */
 /* --precision, --attention, --sequence-parallel, --tp-overlap; after the cluster. */
 enum pp_status pp_resolve_kernels(const struct pp_request *request, struct pp_config *config,
@@ -89,7 +97,7 @@ enum pp_status pp_resolve_effects(struct pp_arena *arena, const struct pp_reques
                                   struct pp_config *config, struct pp_error *err);
 
 /* Everything above in order. */
-enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *request,
+enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_request *typed,
                           const struct pp_subject *subject, struct pp_config *config,
                           struct pp_error *err);
 

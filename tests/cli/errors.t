@@ -2,8 +2,8 @@
 $ pipesim
 ! pipesim: predict step time, bubbles, memory and MFU of pipeline-parallel training
 ! usage: pipesim [run] --schedule NAME|FILE.csv --gpus N [options]
-! commands: run schedules models clusters presets program verify compare sweep
-!           plot validate plan help
+! commands: run schedules models clusters presets program verify compare calibrate
+!           sweep plot validate plan help
 !
 ! Examples:
 !   # a report with no input file: model, cluster and layout are chosen for you
@@ -27,7 +27,7 @@ $ pipesim
 ! pipesim: error: nothing to do; try: pipesim --schedule chimera --gpus 2048
 = 2
 $ pipesim frobnicate
-! pipesim: error: unknown command "frobnicate"; commands are run, schedules, models, clusters, presets, program, verify, compare, sweep, plot, validate, plan, help
+! pipesim: error: unknown command "frobnicate"; commands are run, schedules, models, clusters, presets, program, verify, compare, calibrate, sweep, plot, validate, plan, help
 = 2
 $ pipesim shedules
 ! pipesim: error: unknown command "shedules"; did you mean "pipesim schedules"?
@@ -318,6 +318,6 @@ $ pipesim clusters meson.build
 = 2
 # Of a run, pictures are files.
 $ pipesim run --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1 -o x.png
-! pipesim: error: -o is not an option of "pipesim run" but of "program", "sweep", "plot", "validate", "plan"; a run is drawn with --plot FILE, its report goes to stdout
+! pipesim: error: -o is not an option of "pipesim run" but of "program", "calibrate", "sweep", "plot", "validate", "plan"; a run is drawn with --plot FILE, its report goes to stdout
 ! try: pipesim run --help
 = 2

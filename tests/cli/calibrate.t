@@ -1,0 +1,127 @@
+# Costs from traces of two ranks predict four and eight. Here the simulator made the traces, so that what is predicted is known: every part has a duration of its own that measurements tell apart.
+$ cd $TMPDIR; run='pipesim --model tiny --seq 64 --mbs 4 --tp 1 --dp 1 --engine dag --precision fp32 --no-alternatives --micro-batches 8'; $run --schedule 1f1b --pp 2 --trace a.csv >log; $run --schedule interleaved-zb --vp 2 --pp 2 --trace b.csv.gz >log; $run --schedule zb-h1 --pp 2 --trace c.csv >log; $run --schedule interleaved --pp 2 --trace d.csv >log; pipesim calibrate a.csv b.csv.gz c.csv d.csv -o cost.json | head -14
+> pipesim 0.1.0  costs from 4 traces
+>
+>   machine  a machine that CSV does not name
+>   traces   a.csv (CSV, 1 step), b.csv.gz (CSV, 1 step), c.csv (CSV, 1 step),
+>            d.csv (CSV, 1 step)
+>   layers   hidden 128, 4 heads, ffn 512, vocab 256; 4 samples of 64 tokens at a
+>            time
+>                     block  embedding       head     beside  samples  worst fit
+>            F      62.8 us    12.6 us    39.7 us    83.3 ns       96      0.4 %
+>            B       104 us    15.9 us    34.2 us     102 ns       48      0.2 %
+>            I      71.2 us    2.95 us    29.9 us    74.6 ns       48      0.2 %
+>            W      32.7 us    12.9 us    4.14 us    25.3 ns       48      0.2 %
+>   update   0.032 ns a parameter + 3.10 us; 12 samples
+>   channel  wire: 0 s + bytes / (56.58 GB/s); 128 samples, median error 0.0 %
+$ cd $TMPDIR; run='pipesim --seq 64 --mbs 4 --tp 1 --dp 1 --engine dag --precision fp32 --no-alternatives --micro-batches 16'; for what in 'gpipe --pp 4' 'zb-h1 --pp 4' 'zbv --pp 4' 'chimera --pp 8' '1f1b --pp 8 --layers 24' 'hanayo --pp 4 --layers 16'; do echo $what; $run --model tiny --schedule $what | awk '/iteration/ { print $2, $3 }'; pipesim --cost cost.json --dp 1 --micro-batches 16 --no-alternatives --schedule $what | awk '/iteration/ { print $2, $3 }'; done
+> gpipe --pp 4
+> 7.59 ms
+> 7.58 ms
+> zb-h1 --pp 4
+> 7.18 ms
+> 7.17 ms
+> zbv --pp 4
+> 7.07 ms
+> 7.04 ms
+> chimera --pp 8
+> 4.07 ms
+> 4.04 ms
+> 1f1b --pp 8 --layers 24
+> 12.8 ms
+> 12.8 ms
+> hanayo --pp 4 --layers 16
+> 13.4 ms
+> 13.4 ms
+# A run of CSV traces knows its costs are measured, and says from what.
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --no-alternatives --json | grep -A4 '"costs"'
+>   "costs": {
+>     "origin": "measured",
+>     "calibrated": true,
+>     "source": "cost.json: 4 traces, a machine that CSV does not name"
+>   },
+$ cd $TMPDIR; pipesim sweep --cost cost.json --schedule 1f1b,gpipe --pp 2:8:x2 --dp 1 --micro-batches 16 | cut -d, -f1-3 | head -3
+> point,schedule,engine
+> 0,1f1b,dag
+> 1,1f1b,dag
+# Pooled runs have more samples.
+$ cd $TMPDIR; pipesim calibrate a.csv a.csv d.csv | grep -E '^ +F '
+>            F      62.8 us    12.6 us    39.7 us    83.3 ns       64      0.4 %
+# What does not go together is refused.
+$ cd $TMPDIR; pipesim --schedule 1f1b --unit F=1,B=2 --pp 2 --micro-batches 4 --trace u.csv >log; pipesim calibrate u.csv
+! pipesim: error: u.csv: no message has bytes, so that nothing says how many samples an op works on (a trace of --unit has none)
+= 2
+$ cd $TMPDIR; pipesim --schedule 1f1b --model tiny --tp 1 --pp 2 --engine dag --no-alternatives --trace s.json >log; pipesim calibrate s.json
+! pipesim: error: s.json: this trace was not measured (engine dag), or by a version that does not say what ran; 'pipeexec --trace FILE.json' writes one
+= 2
+$ cd $TMPDIR; pipesim calibrate a.csv --model gpt2
+! pipesim: error: a.csv: messages of 131072 bytes are no whole number of samples of gpt2, 1024 tokens each: give --model and --seq as they ran, or a trace as .json, which says so
+= 2
+$ cd $TMPDIR; pipesim calibrate a.csv d.csv --hold-out 1f1b
+! pipesim: error: --hold-out 1f1b: no trace is of it; the traces are of an unknown one (CSV), an unknown one (CSV)
+= 2
+$ cd $TMPDIR; head -4 a.csv | cut -c-60 >cut.csv; pipesim calibrate cut.csv
+! pipesim: error: cut.csv:1: column 9 is 'end', expected 'end_s'
+= 2
+$ pipesim calibrate
+! pipesim: error: pipesim calibrate needs 1 operand, not 0
+! usage: pipesim calibrate TRACE... [options] [-o cost.json]
+= 2
+$ pipesim calibrate /nowhere.json
+! pipesim: error: cannot open /nowhere.json: No such file or directory
+= 1
+$ zcat tests/data/calibrate/zb-h1.json.gz | sed 's/"cores":[0-9]*/"cores":64/' >$TMPDIR/other.json; cd tests/data/calibrate; pipesim calibrate 1f1b.json.gz $TMPDIR/other.json 2>&1 | sed "s:$TMPDIR/::"
+> pipesim: error: 1f1b.json.gz and other.json were measured on different machines:
+>   virtual clock on Intel(R) Xeon(R) Processor @ 2.50GHz, 2 cores, cpu (avx512), local
+>   virtual clock on Intel(R) Xeon(R) Processor @ 2.50GHz, 64 cores, cpu (avx512), local
+>   --mixed-machines takes them together all the same
+$ cd tests/data/calibrate; pipesim calibrate 1f1b.json.gz $TMPDIR/other.json --mixed-machines --hold-out none | grep -c channel
+> 1
+$ cd $TMPDIR; zcat $OLDPWD/tests/data/calibrate/1f1b.json.gz | sed 's/"what_if":""/"what_if":"--slow 1=0.5"/' >slow.json; pipesim calibrate slow.json
+! pipesim: error: slow.json: ran with --slow 1=0.5: its durations are not those of the machine
+= 2
+$ cd tests/data/calibrate; pipesim calibrate 1f1b.json.gz zb-h1.json.gz --hold-out gpipe
+! pipesim: error: --hold-out gpipe: no trace is of it; the traces are of 1f1b, zb-h1
+= 2
+$ cd tests/data/calibrate; pipesim calibrate 1f1b.json.gz --hold-out 1f1b
+! pipesim: error: --hold-out 1f1b: nothing would be left to calibrate from; the traces are of 1f1b
+= 2
+# The same seed draws the same band.
+$ cd tests/data/calibrate; for seed in 1 1 2; do pipesim calibrate 1f1b.json.gz zb-h1.json.gz --seed $seed -o - | grep band_low | md5sum; done | uniq | wc -l
+> 2
+# Costs are for what was measured.
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --mbs 8
+! pipesim: error: cost.json: no durations for hidden 128, 4 heads (4 of keys), ffn 512, vocab 256; 8 samples of 64 tokens at a time
+!   measured: hidden 128, 4 heads (4 of keys), ffn 512, vocab 256; 4 samples of 64 tokens at a time
+= 2
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --tp 2
+! pipesim: error: cost.json has no durations of tensor parallelism: --tp 1
+= 2
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --zero 3
+! pipesim: error: cost.json has no durations of sharded or moved state: --zero 0
+= 2
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --engine simgrid
+! pipesim: error: --engine simgrid shares links among transfers, of which cost.json says nothing; use --engine dag
+= 2
+$ cd $TMPDIR; pipesim --cost cost.json --preset chimera-sc21
+! pipesim: error: --cost cost.json brings the model that was measured, --preset chimera-sc21 another; give one of them
+= 2
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --unit F=1 --pp 2
+! pipesim: error: --cost and --unit both say how long ops take; give one of them
+= 2
+$ cd $TMPDIR; pipesim --cost a.csv --schedule 1f1b --pp 2
+! pipesim: error: a.csv:1:4: '[' or '{' expected near 'step'
+= 2
+$ cd $TMPDIR; sed 's/"block_s"/"blocks_s"/' cost.json >bad.json; pipesim --cost bad.json --schedule 1f1b --pp 2
+! pipesim: error: bad.json: unknown key "blocks_s"; did you mean "block_s"? (in "layers"[0])
+= 2
+# A log of nccl-tests that lies, one that ends early, one that is none.
+$ cd $TMPDIR; sed 's/34.39/44.39/' $OLDPWD/tests/data/calibrate/all_reduce_perf.log >lie.log; pipesim calibrate a.csv --nccl-tests lie.log
+! pipesim: error: lie.log:12: 1.04858e+06 bytes in 30.49 us are 34.39 GB/s, but algbw is 44.39
+= 2
+$ cd $TMPDIR; head -12 $OLDPWD/tests/data/calibrate/all_reduce_perf.log >short.log; pipesim calibrate a.csv --nccl-tests short.log
+! pipesim: error: short.log: neither the log nor its name says what ran: all_reduce, all_gather, reduce_scatter, sendrecv or alltoall
+= 2
+$ pipesim calibrate tests/data/calibrate/1f1b.json.gz --nccl-tests README.md
+! pipesim: error: README.md:411: ends without a table of nccl-tests (a line '# size count type redop root time algbw busbw')
+= 2

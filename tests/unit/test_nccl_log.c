@@ -1,0 +1,82 @@
+#include "sim/nccl_log.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define HEAD                                                                                       \
+    "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"               \
+    "# (B) (elements) (us) (GB/s) (GB/s) (us) (GB/s) (GB/s)\n"
+
+static enum pp_status parse(struct pp_arena *arena, const char *name, const char *text,
+                            struct pp_nccl_log *log, struct pp_error *err)
+{
+    return pp_nccl_log_parse(arena, name, text, strlen(text), log, err);
+}
+
+/* Rows made of a line come back as that line. */
+Test(nccl_log, a_straight_line_is_found_again)
+{
+    static const double sizes[] = {8, 1024, 65536, 1048576, 67108864, 1073741824};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    char text[4096] =
+        "./build/sendrecv_perf -b 8 -e 1G\n#  Rank  0 Group  0\n#  Rank  1 Group  0\n" HEAD;
+    struct pp_error err = {0};
+    struct pp_nccl_log log;
+
+    for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
+        const double us = 12.5 + sizes[k] / 4e4; /* 40 GB/s */
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "%.0f %.0f float none -1 %.4f %.2f %.2f 0 1 1 1 0\n", sizes[k], sizes[k] / 4, us,
+                 sizes[k] / us * 1e-3, sizes[k] / us * 1e-3);
+    }
+    strcat(text, "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 19.7\n");
+    cr_assert_eq(parse(arena, "x.log", text, &log, &err), PP_OK, "%s", err.message);
+    cr_assert_str_eq(log.operation, "sendrecv");
+    cr_assert(log.ranks == 2 && log.count == 6);
+    const struct pp_measured_line line =
+        pp_calibrate_line(arena, log.operation, log.sizes, log.count, NULL);
+    cr_assert_float_eq(line.alpha_s, 12.5e-6, 1e-9);
+    cr_assert_float_eq(line.s_per_byte * 40e9, 1, 1e-3);
+    cr_assert(line.residual_frac < 1e-3);
+}
+
+Test(nccl_log, the_file_name_may_say_what_ran)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_nccl_log log;
+
+    cr_assert_eq(parse(arena, "a/reduce_scatter.txt",
+                       HEAD "0 0 float sum -1 3 0 0 0\n"
+                            "1000 250 float sum -1 10 0.1 0.1 0\n",
+                       &log, &err),
+                 PP_OK, "%s", err.message);
+    cr_assert_str_eq(log.operation, "reduce_scatter");
+    cr_assert_eq(log.count, 1, "no bytes, no row");
+}
+
+Test(nccl_log, garbage_is_refused_with_its_line)
+{
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {"", "x:0: ends without a table"},
+        {"hello\nworld\n", "x:2: ends without a table"},
+        {"all_reduce_perf\n" HEAD, "x:3: ends before the first row"},
+        {HEAD "1000 250 float sum -1 10 0.1 0.1 0\n", "nor its name says what ran"},
+        {"all_reduce_perf\n" HEAD "1000 250 float sum -1\n", "x:4: 5 words, a row has at least 7"},
+        {"all_reduce_perf\n" HEAD "oops\n", "x:4: 1 words"},
+        {"all_reduce_perf\n" HEAD "many 250 float sum -1 10 0.1 0.1 0\n", "x:4: the size"},
+        {"all_reduce_perf\n" HEAD "1000 250 float sum -1 -10 0.1 0.1 0\n", "x:4: the time"},
+        {"all_reduce_perf\n" HEAD "1000 250 float sum -1 N/A 0.1 0.1 0\n", "x:4: the time"},
+        {"all_reduce_perf\n" HEAD "1000 250 float sum -1 10 9 9 0\n", "but algbw is 9"},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct pp_error err = {0};
+        struct pp_nccl_log log;
+        cr_assert_eq(parse(arena, "x", cases[k].text, &log, &err), PP_EINVAL, "%zu", k);
+        cr_assert_not_null(strstr(err.message, cases[k].why), "%zu: %s", k, err.message);
+    }
+}
