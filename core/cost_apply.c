@@ -82,7 +82,8 @@ static enum pp_status check(const struct pp_cost_file *file, const struct pp_cos
                        : l->cp > 1 ? "context parallelism: --cp 1"
                        : in->model->experts.count > 0 || in->model->mtp > 0
                            ? "experts, nor of blocks that predict further tokens"
-                       : costs->gathers               ? "sharded or moved state: --zero 0"
+                       : costs->gathers || pp_state_cut(&in->state, PP_STATE_OPTIMIZER) > 1
+                           ? "sharded or moved state: --zero 0"
                        : in->head == PP_HEAD_PARALLEL ? "a head in parts: --head last"
                        : in->head == PP_HEAD_IGNORED  ? "stages without their head: --head last"
                        : in->recompute != PP_RECOMPUTE_NONE && in->recompute != PP_RECOMPUTE_FULL

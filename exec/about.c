@@ -9,10 +9,11 @@
 
 /* Options that mean the same in pipesim, passed on as typed. */
 static const char *const SHARED[] = {
-    "vp",           "pipelines", "concat",     "group",           "extra-warmup", "splits",
-    "depth-first",  "dialect",   "recompute",  "max-activations", "order",        "grad-sync",
-    "bfs-backward", "post",      "recv-slots", "layers",          "hidden",       "heads",
-    "kv-heads",     "ffn",       "mlp",        "vocab",           "positions",    "embedding"};
+    "vp",         "pipelines",   "concat",       "group",     "extra-warmup",
+    "splits",     "depth-first", "dialect",      "recompute", "max-activations",
+    "order",      "grad-sync",   "bfs-backward", "post",      "zero",
+    "recv-slots", "layers",      "hidden",       "heads",     "kv-heads",
+    "ffn",        "mlp",         "vocab",        "positions", "embedding"};
 enum { SHARED_COUNT = sizeof(SHARED) / sizeof(*SHARED), OWN_COUNT = 7 };
 
 struct list {

@@ -47,7 +47,10 @@ static struct pp_calibrate_group key_of(struct pp_calibrate *c, const struct pp_
     shape.split = op->split;
     if (op->kind == PP_U)
         return (struct pp_calibrate_group){
-            .kind = PP_U, .set = -1, .params = pp_cost_stage_params(&run->inputs, op->stage)};
+            .kind = PP_U,
+            .set = -1,
+            .params = pp_cost_stage_params(&run->inputs, op->stage) /
+                      pp_state_cut(&run->inputs.state, PP_STATE_OPTIMIZER)};
     return (struct pp_calibrate_group){.kind = op->kind,
                                        .set = set_of(c, &shape),
                                        .blocks = run->inputs.blocks_per_stage[op->stage],

@@ -100,6 +100,9 @@ $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --tp 2
 $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --zero 3
 ! pipesim: error: cost.json has no durations of sharded or moved state: --zero 0
 = 2
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --zero 1
+! pipesim: error: cost.json has no durations of sharded or moved state: --zero 0
+= 2
 $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --engine simgrid
 ! pipesim: error: --engine simgrid shares links among transfers, of which cost.json says nothing; use --engine dag
 = 2
