@@ -32,6 +32,16 @@ struct pp_chunk {
     bool owns_squares; /* has gradients that count in the norm: one copy, or each its share */
 };
 
+/* A thread that runs the collectives that its worker has posted last. */
+struct pp_reducer {
+    pthread_t thread;
+    bool is_there;
+    int32_t *queue; /* [capacity], a ring */
+    unsigned capacity;
+    atomic_uint given, changes; /* so far; a word to sleep on */
+    atomic_bool is_over;
+};
+
 struct pp_worker {
     struct pp_machine *machine;
     int rank, replica, index;
@@ -54,7 +64,8 @@ struct pp_worker {
     int32_t turn;              /* of its collectives: the next that may run */
     int32_t *collective_row;   /* [k] row of its k-th collective */
     int32_t collective_count;
-    int32_t *due, due_count; /* collectives that this worker runs */
+    int32_t *due, due_count; /* collectives that this worker runs, itself or by its */
+    struct pp_reducer reducer;
     int32_t barriers;        /* passed */
     int32_t *barrier_row;    /* [k] row of its k-th BAR */
 };
@@ -266,6 +277,12 @@ void pp_bind_sums(struct pp_machine *m);
 void pp_sums_begin(struct pp_machine *m);
 void pp_collective_post(struct pp_worker *w, int instruction);
 bool pp_collective_wait(struct pp_worker *w, int target);
+void pp_collective_run(struct pp_machine *m, int32_t collective);
+
+/* machine_reducer.c: in the worker's process. Give: false = there is none */
+void pp_reducer_start(struct pp_worker *w);
+bool pp_reducer_give(struct pp_worker *w, int32_t collective);
+void pp_reducer_stop(struct pp_worker *w);
 
 /* machine_update.c: BAR and U */
 bool pp_barrier_meet(struct pp_worker *w, int instruction);

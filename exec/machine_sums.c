@@ -153,6 +153,8 @@ static void bind_rows(struct pp_machine *m)
 
         w->collective_row = PP_ARRAY(m->arena, int32_t, p->begin[w->rank + 1] - p->begin[w->rank]);
         w->due = PP_ARRAY(m->arena, int32_t, p->collective_count + 1);
+        w->reducer.capacity = (unsigned)p->collective_count + 1;
+        w->reducer.queue = PP_ARRAY(m->arena, int32_t, p->collective_count + 1);
         for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
             if (!pp_op_is_collective(p->kind[i]))
                 continue;
@@ -245,16 +247,21 @@ static void give_turns(struct pp_worker *w, struct pp_machine_collective *c)
     }
 }
 
-static void run_collective(struct pp_machine *m, struct pp_machine_collective *c)
+void pp_collective_run(struct pp_machine *m, int32_t collective)
 {
+    struct pp_machine_collective *c = &m->collectives[collective];
     const pp_stream_id stream =
-        m->worker_count + m->p->channel_count * m->replicas + (pp_stream_id)(c - m->collectives);
+        m->worker_count + m->p->channel_count * m->replicas + (pp_stream_id)collective;
 
     for (int k = 0; k < c->row_count; k++)
         m->backend->wait(m->device, stream, (pp_event_id)c->rows[k]);
+    const int64_t start_ps = pp_now_ps(m);
     m->backend->launch(m->device, stream, c->sum.rule->run, &c->sum);
-    for (int k = 0; k < c->row_count && !pp_is_virtual(m); k++)
-        m->end_ps[pp_cell(m, (size_t)c->rows[k])] = pp_now_ps(m);
+    const int64_t end_ps = pp_now_ps(m);
+    for (int k = 0; k < c->row_count && !pp_is_virtual(m); k++) {
+        m->start_ps[pp_cell(m, (size_t)c->rows[k])] = start_ps;
+        m->end_ps[pp_cell(m, (size_t)c->rows[k])] = end_ps;
+    }
     m->backend->record(m->device, stream, c->done);
 }
 
@@ -289,7 +296,8 @@ void pp_collective_post(struct pp_worker *w, int i)
     give_turns(w, c);
     pthread_mutex_unlock(&m->collectives_mutex);
     for (int k = 0; k < w->due_count; k++)
-        run_collective(m, &m->collectives[w->due[k]]);
+        if (!pp_reducer_give(w, w->due[k]))
+            pp_collective_run(m, w->due[k]);
 }
 
 bool pp_collective_wait(struct pp_worker *w, int target)

@@ -6,7 +6,7 @@
 
 enum { LOOK_NS = 100 * 1000 * 1000 }; /* whether anybody is left */
 
-void pp_worker_serve(struct pp_worker *w)
+static void serve(struct pp_worker *w)
 {
     struct pp_machine *m = w->machine;
 
@@ -24,6 +24,13 @@ void pp_worker_serve(struct pp_worker *w)
         if (atomic_fetch_sub(&m->running, 1) == 1)
             pp_futex_wake(&m->running);
     }
+}
+
+void pp_worker_serve(struct pp_worker *w)
+{
+    pp_reducer_start(w);
+    serve(w);
+    pp_reducer_stop(w);
 }
 
 static void next_round(struct pp_machine *m)

@@ -86,23 +86,31 @@ Test(transports, every_schedule_trains_to_the_bits_of_threads, .timeout = 200)
     }
 }
 
-/* On a watch, too, nothing ends before it begins, on whatever side it is told. */
+/* On a watch, too, nothing ends before it begins, on whatever side it is told; and what is summed
+ * beside compute is summed right. */
 Test(transports, wall_clock_is_causal)
 {
-    for (int t = 0; t < PROCESSES_COUNT; t++) {
+    for (int t = 0; t <= PROCESSES_COUNT; t++) {
         struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
         const struct exec_case c = {.schedule = "zbv",
                                     .shape = {.ranks = 4, .micro_batches = 8},
-                                    .replicas = 1,
+                                    .replicas = 2,
                                     .mbs = 1,
                                     .steps = 4,
+                                    .is_exact = true,
+                                    .zero = t % 2,
+                                    .buckets = 3,
+                                    .grad_sync = PP_SYNC_EAGER,
                                     .clock = PP_CLOCK_WALL};
         struct exec_run run;
 
-        cr_assert(run_on(arena, &c, PROCESSES[t], &run));
+        cr_assert(run_on(arena, &c, t < PROCESSES_COUNT ? PROCESSES[t] : &pp_transport_local, &run));
+        cr_assert_eq(run.result.gradients.differing + run.result.weights.differing, 0);
         for (int i = 0; i < run.result.trace->count; i++) {
             const struct pp_trace_event *e = &run.result.trace->events[i];
             cr_assert(e->start_s <= e->end_s, "%s", e->cell);
+            if (pp_op_is_collective(e->kind))
+                cr_assert(e->posted_s <= e->start_s, "%s", e->cell);
             if (pp_op_is_send(e->kind) || pp_op_is_recv(e->kind))
                 cr_assert(e->posted_s <= e->matched_s && e->matched_s <= e->start_s, "%s", e->cell);
         }
