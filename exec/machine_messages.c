@@ -132,9 +132,15 @@ static int64_t max_ps(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* On the wall clock the next message may be matched while another thread sees the last one land. */
+static int64_t channel_end_ps(const struct pp_machine *m, const struct pp_machine_message *message)
+{
+    return __atomic_load_n(&m->channel_ps[message->channel], __ATOMIC_RELAXED);
+}
+
 static void stamp_end(struct pp_machine *m, struct pp_machine_message *message, int64_t end_ps)
 {
-    m->channel_ps[message->channel] = end_ps;
+    __atomic_store_n(&m->channel_ps[message->channel], end_ps, __ATOMIC_RELAXED);
     m->end_ps[pp_cell(m, (size_t)message->send.row)] = end_ps;
     m->end_ps[pp_cell(m, (size_t)message->recv.row)] = end_ps;
 }
@@ -147,7 +153,7 @@ static void stamp(struct pp_machine *m, struct pp_machine_message *message)
     const int64_t matched_ps = max_ps(m->posted_ps[send], m->posted_ps[recv]);
     const int64_t start_ps = m->options.costs->is_unit
                                  ? matched_ps
-                                 : max_ps(matched_ps, m->channel_ps[message->channel]);
+                                 : max_ps(matched_ps, channel_end_ps(m, message));
 
     m->matched_ps[send] = m->matched_ps[recv] = matched_ps;
     m->start_ps[send] = m->start_ps[recv] = start_ps;
