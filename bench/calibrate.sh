@@ -28,7 +28,7 @@ for ranks in 4 8; do
 done | awk '
     function size(x) { return x < 0 ? -x : x }
     { error = 100 * ($4 / $3 - 1); all[NR] = size(error)
-      printf "%-16s %3d %9.1f ms %9.1f ms %+6.1f %%\n", $1, $2, 1e3 * $3, 1e3 * $4, error }
+      printf "%-16s %3d %9.1f ms %9.1f ms %+6.1f %%\n", $1, $2, 1e3 * $3, 1e3 * $4, error; fflush() }
     END { for (i = 2; i <= NR; i++) for (j = i; j > 1 && all[j] < all[j - 1]; j--) {
               t = all[j]; all[j] = all[j - 1]; all[j - 1] = t }
           printf "\nmedian of %d errors without sign: %.1f %%\n", NR,
