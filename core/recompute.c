@@ -3,6 +3,7 @@
 #include "core/roofline_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const pp_recompute_names[] = {"none", "selective", "full", "stage-aware", NULL};
@@ -43,16 +44,16 @@ enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error 
     return PP_EINVAL;
 }
 
-const char *pp_again_print(struct pp_arena *arena, unsigned again)
+void pp_again_print(unsigned again, char *text, size_t size)
 {
-    const char *text = "";
+    size_t used = 0;
 
-    for (const struct pp_again_name *n = pp_again_names; n->name; n++)
+    text[0] = '\0';
+    for (const struct pp_again_name *n = pp_again_names; n->name && used < size; n++)
         if (again & n->module) {
-            text = pp_arena_printf(arena, "%s%s%s", text, *text ? "+" : "", n->name);
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "+" : "", n->name);
             again &= ~(unsigned)n->module;
         }
-    return text;
 }
 
 bool pp_roofline_is_per_op(const struct pp_cost_inputs *in)

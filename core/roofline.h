@@ -41,7 +41,7 @@ extern const struct pp_again_name {
 /* "core_attn+layernorm"; PP_EINVAL with the names that there are. */
 enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error *err);
 /* The text of it, first names in their order; "" for 0. */
-const char *pp_again_print(struct pp_arena *arena, unsigned again);
+void pp_again_print(unsigned again, char *text, size_t size);
 
 /* Where embedding and head stand: LAST, in the first and the last stage on top of an even share of
  * blocks; BALANCED, there too, but with their times where blocks are shared out; COUNTED, there

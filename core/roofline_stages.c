@@ -164,6 +164,20 @@ static struct pp_layer_sum recompute_sum(const struct pp_cost_inputs *in,
     return sum;
 }
 
+/* Exchanges take no longer than the part takes beyond its launches: what the host covers would not
+ * go away with them. */
+static void cover_exchanges(const struct pp_cost_inputs *in, struct pp_layer_sum *part)
+{
+    const double exchanges_s = part->tp_s + part->cp_s + part->ep_s,
+                 shown_s = fmax(0, part->s - host_s(in, part));
+
+    if (exchanges_s <= shown_s)
+        return;
+    part->tp_s *= shown_s / exchanges_s;
+    part->cp_s *= shown_s / exchanges_s;
+    part->ep_s *= shown_s / exchanges_s;
+}
+
 /* The host launches a backward, recomputation included, as one, and no part of it is shorter than
  * its launches. What the device takes longer belongs to the parts that it takes longer for, less
  * the time in which the host gets ahead for the others. A faster device makes no part longer. */
@@ -184,6 +198,7 @@ static void add_host(const struct pp_cost_inputs *in, double gap_s, struct pp_la
     for (int i = 0; i < parts; i++) {
         const double more_s = device_s(in, part[i]) - host_s(in, part[i]);
         part[i]->s = host_s(in, part[i]) + shown_frac * fmax(0, more_s);
+        cover_exchanges(in, part[i]);
     }
     part[0]->s += gap_s;
 }

@@ -1,6 +1,5 @@
 #include "sim/report_text.h"
 
-#include "core/roofline.h"
 #include "core/units.h"
 #include "sim/inputs.h"
 
@@ -118,11 +117,11 @@ const char *pp_text_steps(const struct pp_config *config, char text[PP_TEXT_BYTE
 const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES])
 {
     const bool has_modules = config->recompute == PP_RECOMPUTE_SELECTIVE && config->again;
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const int used = snprintf(text, PP_TEXT_BYTES, "%s%s", pp_recompute_names[config->recompute],
+                              has_modules ? "=" : "");
 
-    snprintf(text, PP_TEXT_BYTES, "%s%s%s", pp_recompute_names[config->recompute],
-             has_modules ? "=" : "",
-             has_modules ? pp_again_print(scratch, config->again) : "");
+    if (has_modules)
+        pp_again_print(config->again, text + used, PP_TEXT_BYTES - (size_t)used);
     return text;
 }
 

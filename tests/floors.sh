@@ -27,6 +27,16 @@ for folder in core schedules traces kernels sim exec plots; do
     [ -d $folder ] && folders+=($folder)
 done
 
+# Every page of command lines is a test.
+for page in tests/cli/*.t tests/cli/*.sh tests/exec/*.sh tests/exec/test_*.c; do
+    name=$(basename "${page%.*}")
+    case $name in run) continue ;; esac
+    if ! grep -qE "'(test_)?${name#test_}(\.[a-z]+)?'" tests/*/meson.build; then
+        echo "$page is in no meson.build"
+        status=1
+    fi
+done
+
 # Types of optional parts stay in their own files.
 contained() {
     local bad

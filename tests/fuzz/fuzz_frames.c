@@ -126,13 +126,14 @@ static void resolve(struct pp_arena *arena, struct pp_training *training)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct pp_training training;
+    static struct pp_arena *kept; /* what training points to */
     struct pp_arena *arena = pp_arena_create();
     struct pp_transport transport = pp_transport_tcp;
     struct pp_machine *m;
     struct pp_error err = {0};
 
-    if (!training.machine.program)
-        resolve(pp_arena_create(), &training);
+    if (!kept)
+        resolve(kept = pp_arena_create(), &training);
     transport.start = start;
     transport.stop = stop;
     transport.check = NULL;

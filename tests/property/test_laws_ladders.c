@@ -145,6 +145,8 @@ static void climb(struct ladder *ladder, const struct words *w)
 
         for (int i = 0; ladder->without[i]; i++)
             other = words_with(&other, ladder->without[i], NULL);
+        if (!words_of(&other, "--zero") && !words_of(&other, "--shard"))
+            other = words_with(&other, "--zero", "0"); /* else what fits decides */
         if (!words_run(&other, "dag", r, &err) || (before && !has_same_blocks(before, r)))
             continue;
         for (int rank = 0; before && rank < r->program->ranks; rank++) {
