@@ -70,6 +70,18 @@ static enum pp_program_mode mode_of(const struct compute *compute)
     return compute->program ? compute->program->mode : compute->head.mode;
 }
 
+/* What costs were made of stays where it is when the result is moved. */
+static void keep_inputs(struct pp_arena *arena, struct pp_result *result)
+{
+    struct pp_model *model = PP_NEW(arena, struct pp_model);
+    struct pp_cluster *cluster = PP_NEW(arena, struct pp_cluster);
+
+    *model = result->config.model;
+    *cluster = result->config.cluster;
+    result->cost_inputs.model = model;
+    result->cost_inputs.cluster = cluster;
+}
+
 /* Costs first: a schedule that searches needs them. */
 static enum pp_status find_compute(struct pp_arena *arena, struct pp_result *result,
                                    struct compute *compute, struct pp_error *err)
@@ -83,6 +95,7 @@ static enum pp_status find_compute(struct pp_arena *arena, struct pp_result *res
     struct pp_shape shape;
 
     PP_TRY(pp_simulate_costs(arena, c, rank_of, &result->cost_inputs, &result->costs, err));
+    keep_inputs(arena, result);
     *compute = (struct compute){.program = c->file_program};
     if (c->file_program)
         return PP_OK;
@@ -217,8 +230,6 @@ enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_result
     }
     result->costs = p->costs;
     result->cost_inputs = p->cost_inputs;
-    result->cost_inputs.model = &result->config.model; /* those of the first may be gone */
-    result->cost_inputs.cluster = &result->config.cluster;
     result->program = p->program;
     result->memory = p->memory;
     result->peak_rank = p->peak_rank;
