@@ -1,5 +1,5 @@
-/* Gradient sums, and the other collectives of a stage. A worker's collectives run in the order of its list; the one who posts last runs
- * all that has its turn then. Copies are added in the order of replicas, pipelines and stages: with
+/* Gradient sums, and the other collectives of a stage. A worker's collectives run in the order of
+ * its list; the one who posts last runs all that has its turn then. Copies are added in the order of replicas, pipelines and stages: with
  * exact gradients the order does not matter, without it is at least always the same. */
 #include "exec/machine_parts.h"
 

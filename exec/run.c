@@ -115,6 +115,7 @@ static enum pp_status train(struct pp_arena *arena, const struct pp_request *req
     pp_progress_show(&watch.progress, "training", 0);
     const enum pp_status status = pp_train(arena, &run->training, &run->result, err);
     pp_progress_clear(&watch.progress);
+    run->training.machine.stuck_closure = run->training.closure = NULL;
     return status;
 }
 

@@ -140,7 +140,7 @@ bool pp_tcp_take_ping(struct pp_tcp *t, int node, const struct pp_frame *frame, 
     if (t->node != 0)
         return tell_clock(t, frame);
     memcpy(&there_ps, payload, sizeof(there_ps));
-    if (!pp_tcp_is_answer(t, node, frame) || there_ps < 0)
+    if (!pp_tcp_is_answer(t, node, frame) || there_ps < 0 || !pp_tcp_is_time(there_ps))
         return false;
     const int64_t round_ps = now_ps - t->asked_ps;
     if (round_ps / 2 < clock->error_ps) {

@@ -85,6 +85,8 @@ static void let_in(struct pp_door *door, double now_s)
         return;
     *place = (struct pp_caller){.until_s = now_s + HELLO_S};
     place->fd = accept4(door->listener, (struct sockaddr *)&place->from, &length, SOCK_CLOEXEC);
+    if (place->fd < 0) /* no descriptors left, or the caller is gone */
+        poll(NULL, 0, SHORT_MS);
 }
 
 /* Some more of its hello. True: that was the last of it, and it belongs here. */

@@ -16,6 +16,11 @@ enum { RETRY_NS = 20 * 1000 * 1000, PORT_BYTES = 8, LOOPBACK_NET = 127 };
 
 /* ---- addresses ------------------------------------------------------------------------------*/
 
+static bool is_localhost(const char *host)
+{
+    return strcmp(host, "localhost") == 0;
+}
+
 enum pp_status pp_socket_find(const char *host, int port, struct sockaddr_storage *at,
                               struct pp_error *err)
 {
@@ -24,7 +29,9 @@ enum pp_status pp_socket_find(const char *host, int port, struct sockaddr_storag
     char text[PORT_BYTES];
 
     snprintf(text, sizeof(text), "%d", port);
-    const int failure = getaddrinfo(host, text, &hints, &found);
+    /* that one needs no table of hosts (RFC 6761, section 6.3) */
+    const int failure =
+        getaddrinfo(is_localhost(host) ? "127.0.0.1" : host, text, &hints, &found);
     if (failure != 0)
         return pp_error_set(err, PP_EFAIL, "cannot find host %.100s: %s", host,
                             gai_strerror(failure));
@@ -39,7 +46,7 @@ bool pp_socket_is_exact(const char *host)
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_flags = AI_NUMERICHOST};
     struct addrinfo *found;
 
-    if (strcmp(host, "localhost") == 0)
+    if (is_localhost(host))
         return true;
     if (getaddrinfo(host, NULL, &hints, &found) != 0)
         return false;
@@ -122,8 +129,11 @@ int pp_socket_call(const struct sockaddr_storage *at, int patience_s)
     for (;;) {
         const int fd = socket(at->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-        if (fd >= 0 && connect(fd, (const struct sockaddr *)at, length_of(at)) == 0)
+        pp_socket_patience(fd, 1 + (int)(until_s - pp_clock_s())); /* where nobody answers */
+        if (fd >= 0 && connect(fd, (const struct sockaddr *)at, length_of(at)) == 0) {
+            pp_socket_patience(fd, 0);
             return fd;
+        }
         close_failed(fd);
         if (fd < 0 || pp_clock_s() >= until_s)
             return -1;

@@ -1,5 +1,6 @@
-/* tokenizer.json: what Hugging Face's tokenizers write. It can say far more than GPT-2 needs; what
- * would change a token is refused. */
+/* tokenizer.json: what Hugging Face's tokenizers write. It can say far more than GPT-2 needs: what
+ * would cut a text otherwise is refused; what adds tokens to whole texts (post_processor) is not
+ * applied. */
 #include "exec/tokenizer_parts.h"
 
 #include <string.h>

@@ -41,8 +41,9 @@ struct pp_trace {
     int count;
 };
 
-/* CSV (libcsv): where ranks have clocks of their own "# clock_error_s: X" first, then step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,
- * program_hash; numbers %.17g, empty where they mean nothing. A control op is a point in time:
+/* CSV (libcsv): where ranks have clocks of their own "# clock_error_s: X" first, then
+ * step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,program_hash;
+ * numbers %.17g, empty where they mean nothing. A control op is a point in time:
  * posted_s when the rank arrives, start_s = end_s when it goes on, duration 0.
  * Errors of the stream are sticky. */
 void pp_trace_print_csv(const struct pp_trace *trace, FILE *out);
