@@ -98,12 +98,6 @@ enum pp_status pp_measure_check_numbers(const struct pp_measurement *row, struct
 /* The same of all metric_* cells, in words; NULL where nothing is refused. */
 const char *pp_measure_refused(struct pp_arena *arena, const struct pp_measurement *row);
 
-/* ---- text: sim/validate_escape.c ---- */
-
-/* The text with "\xe9" for each byte that is no UTF-8 or a control character; without any the text
- * itself. Tables come in any encoding. */
-const char *pp_measure_printable(struct pp_arena *arena, const char *text);
-
 /* ---- what was published: sim/validate_metric.c ---- */
 
 /* Fill step_s, mem_bytes and refused from the metric_* cells: the step time, else from tokens per

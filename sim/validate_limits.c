@@ -1,6 +1,8 @@
 /* What was published, held against what can be. */
 #include "sim/validate.h"
 
+#include "core/printable.h"
+
 #include <math.h>
 #include <stdarg.h>
 
@@ -25,7 +27,7 @@ __attribute__((format(printf, 2, 3))) static void doubt(struct doubts *d, const 
     vsnprintf(words, sizeof(words), format, args);
     va_end(args);
     d->text = pp_arena_printf(d->arena, "%s%s%s", d->text ? d->text : "", d->text ? "; " : "",
-                              pp_measure_printable(d->arena, words));
+                              pp_printable(d->arena, words));
 }
 
 static const char *cell_of(const struct doubts *d, enum pp_measure_column column)

@@ -1,6 +1,7 @@
 /* Rows resolved and simulated like any other run. */
 #include "sim/validate.h"
 
+#include "core/printable.h"
 #include "sim/cli.h"
 #include "sim/resolve.h"
 
@@ -24,7 +25,7 @@ static enum pp_status resolve(struct pp_arena *arena, const struct pp_measure_co
 /* Messages cut cells short, perhaps within a character. */
 const char *pp_measure_reason(struct pp_arena *arena, const struct pp_error *err)
 {
-    return pp_measure_printable(
+    return pp_printable(
         arena, pp_arena_printf(arena, "%.*s", (int)strcspn(err->message, "\n"), err->message));
 }
 

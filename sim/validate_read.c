@@ -4,6 +4,7 @@
 #include "core/csv.h"
 #include "core/file.h"
 #include "core/options.h"
+#include "core/printable.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -110,9 +111,9 @@ static void look_for_typos(struct pp_arena *arena, const char *name,
         const char *field = header->fields[i];
         const char *near = column_of(field) < 0 ? pp_suggest(field, missing) : NULL;
         if (near)
-            *PP_PUSH(arena, list->hints, list->hint_count, list->hint_capacity) = pp_arena_printf(
-                arena, "%s:%d: column \"%.60s\" is ignored; did you mean %s?", name, header->line,
-                pp_measure_printable(arena, field), near);
+            *PP_PUSH(arena, list->hints, list->hint_count, list->hint_capacity) =
+                pp_arena_printf(arena, "%s:%d: column \"%.60s\" is ignored; did you mean %s?", name,
+                                header->line, pp_printable(arena, field), near);
     }
 }
 
@@ -123,12 +124,11 @@ static void fill(struct pp_arena *arena, const char *name, const struct pp_csv_r
     *row = (struct pp_measurement){.file = name, .line = fields->line};
     for (int i = 0; i < PP_MEASURE_COLUMNS; i++)
         row->cell[i] = place[i] >= 0 && place[i] < fields->count
-                           ? pp_measure_printable(arena, fields->fields[place[i]])
+                           ? pp_printable(arena, fields->fields[place[i]])
                            : "";
-    row->id =
-        *row->cell[PP_COL_ID]
-            ? row->cell[PP_COL_ID]
-            : pp_measure_printable(arena, pp_arena_printf(arena, "%s:%d", name, fields->line));
+    row->id = *row->cell[PP_COL_ID]
+                  ? row->cell[PP_COL_ID]
+                  : pp_printable(arena, pp_arena_printf(arena, "%s:%d", name, fields->line));
     row->family = *row->cell[PP_COL_FAMILY] ? row->cell[PP_COL_FAMILY] : "none";
     row->is_out_of_memory = !strcasecmp(row->cell[PP_COL_OUTCOME], "oom");
     row->is_computed = !strcasecmp(row->cell[PP_COL_OUTCOME], "computed");

@@ -9,7 +9,7 @@ static void put(json_t *object, const char *key, double value)
     json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
 }
 
-/* Cells and reasons are UTF-8: pp_measure_printable(). */
+/* Cells and reasons are UTF-8: pp_printable(). */
 static void put_text(json_t *object, const char *key, const char *text)
 {
     json_object_set_new(object, key, text ? json_string(text) : json_null());

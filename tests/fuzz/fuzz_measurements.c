@@ -1,5 +1,6 @@
 /* A table of measurements is read or refused with its line; every row becomes a command line that
  * the options take, or is skipped with a reason; what was measured changes no command. */
+#include "core/printable.h"
 #include "sim/cli.h"
 #include "sim/validate.h"
 #include "tests/fuzz/fuzz.h"
@@ -28,8 +29,8 @@ static void check_row(struct pp_arena *arena, struct pp_measurement *row)
 
     FUZZ_CHECK(*row->id && *row->family && row->line > 1);
     FUZZ_CHECK(isnan(row->step_s) || row->step_s > 0);
-    FUZZ_CHECK(pp_measure_printable(arena, row->id) == row->id);
-    FUZZ_CHECK(pp_measure_printable(arena, row->family) == row->family);
+    FUZZ_CHECK(pp_printable(arena, row->id) == row->id);
+    FUZZ_CHECK(pp_printable(arena, row->family) == row->family);
     const enum pp_status status = pp_measure_command(arena, row, &command, &err);
     if (status != PP_OK) {
         FUZZ_CHECK(status == PP_EINVAL && *err.message);

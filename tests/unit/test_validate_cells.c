@@ -1,4 +1,5 @@
 /* Cells of published rows that are filled with something else than they should be. */
+#include "core/printable.h"
 #include "tests/unit/measurement.h"
 
 #include <math.h>
@@ -137,7 +138,7 @@ Test(validate, text_of_any_encoding)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-        cr_assert(eq(str, (char *)(uintptr_t)pp_measure_printable(arena, cases[i][0]),
+        cr_assert(eq(str, (char *)(uintptr_t)pp_printable(arena, cases[i][0]),
                      (char *)(uintptr_t)cases[i][1]));
 }
 
