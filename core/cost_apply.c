@@ -1,6 +1,7 @@
 /* From what was measured of layers to what the stages of a run take. */
 #include "core/cost_file.h"
 
+#include "core/cost_channels.h"
 #include "core/units.h"
 
 #include <math.h>
@@ -32,6 +33,13 @@ const struct pp_measured_line *pp_cost_file_line(const struct pp_cost_file *file
         if (!strcmp(file->lines[k].name, name))
             return &file->lines[k];
     return NULL;
+}
+
+const char *pp_cost_file_precision(int value_bytes)
+{
+    static const char *const NAMES[] = {[2] = "bf16", [4] = "fp32"};
+
+    return value_bytes < (int)(sizeof(NAMES) / sizeof(*NAMES)) ? NAMES[value_bytes] : NULL;
 }
 
 /* ---- shapes ---------------------------------------------------------------------------------*/
@@ -94,6 +102,19 @@ static enum pp_status check(const struct pp_cost_file *file, const struct pp_cos
                 : PP_OK;
 }
 
+static enum pp_status check_precision(const struct pp_cost_file *file,
+                                      const struct pp_cost_inputs *in, struct pp_error *err)
+{
+    const char *measured = pp_cost_file_precision(file->value_bytes),
+               *wanted = in->cluster->device.dtype;
+
+    return strcmp(measured, wanted) != 0
+               ? pp_error_set(err, PP_EINVAL,
+                              "%s has no durations of %s: --precision %s, as was measured",
+                              file->path, wanted, measured)
+               : PP_OK;
+}
+
 /* ---- compute --------------------------------------------------------------------------------*/
 
 struct stage {
@@ -115,17 +136,17 @@ struct stand_in {
     int kind[2];
     double factor;
 };
-static const struct stand_in STAND_INS[PP_OP_KINDS][2] = {
-    [PP_B] = {{{PP_I, PP_W}, 1}},
-    [PP_I] = {{{PP_B, PP_B}, 0.25}},
-    [PP_W] = {{{PP_B, PP_B}, 0.25}},
-    [PP_R] = {{{PP_F, PP_F}, 0.5}},
+static const struct stand_in STAND_INS[PP_OP_KINDS] = {
+    [PP_B] = {{PP_I, PP_W}, 1},
+    [PP_I] = {{PP_B, PP_B}, 0.25},
+    [PP_W] = {{PP_B, PP_B}, 0.25},
+    [PP_R] = {{PP_F, PP_F}, 0.5},
 };
 
 /* NAN: nothing says. */
 static double op_s(const struct pp_measured_set *set, int kind, const struct stage *stage)
 {
-    const struct stand_in *other = &STAND_INS[kind][0];
+    const struct stand_in *other = &STAND_INS[kind];
 
     if (set->op[kind].samples > 0)
         return measured_s(&set->op[kind], stage);
@@ -189,89 +210,16 @@ static void put_updates(const struct pp_cost_file *file, const struct pp_cost_in
     }
 }
 
-/* ---- messages and sums ----------------------------------------------------------------------*/
-
-double pp_cost_file_all_reduce_s(const struct pp_cost_file *file, int members, double bytes,
-                                 double *latency_s)
-{
-    static const struct pp_measured_line nothing;
-    const struct pp_measured_line *whole = pp_cost_file_line(file, "all_reduce"),
-                                  *wire = pp_cost_file_line(file, "wire");
-    const double steps = 2.0 * (members - 1);
-
-    if (members < 2) {
-        *latency_s = 0;
-        return 0;
-    }
-    if (whole && whole->ranks > 1) { /* as many members more or less take as many steps */
-        const double measured = 2.0 * (whole->ranks - 1);
-        *latency_s = whole->alpha_s * steps / measured;
-        return *latency_s +
-               bytes * whole->s_per_byte * (steps / members) / (measured / whole->ranks);
-    }
-    wire = wire ? wire : &nothing;
-    *latency_s = steps * wire->alpha_s;
-    return *latency_s + steps * bytes / members * wire->s_per_byte;
-}
-
-static struct pp_cost all_reduce(const struct pp_cost_file *file, int members, double bytes)
-{
-    double latency_s;
-    const double s = pp_cost_file_all_reduce_s(file, members, bytes, &latency_s);
-
-    return (struct pp_cost){
-        .ps = pp_units_ps(s), .latency_ps = pp_units_ps(latency_s), .bytes = bytes};
-}
-
-static void put_sums(const struct pp_cost_file *file, const struct pp_cost_inputs *in,
-                     struct pp_costs *costs)
-{
-    const int members = in->layout.dp * in->pipelines;
-    const double tied_bytes = (double)in->model->hidden * in->model->vocab * file->gradient_bytes;
-
-    for (int s = 0; costs->op[PP_AR] && s < in->stages; s++) {
-        const bool is_end = s == 0 || s == in->stages - 1;
-        double bytes = pp_cost_stage_params(in, s) * file->gradient_bytes;
-
-        if (costs->tied && is_end)
-            bytes -= tied_bytes;
-        costs->op[PP_AR][s] = all_reduce(file, members, bytes);
-        if (costs->ring_alpha_ps && members > 1)
-            costs->ring_alpha_ps[s] = costs->op[PP_AR][s].ps / (2 * (members - 1));
-    }
-    if (costs->tied)
-        *costs->tied = all_reduce(file, in->stages > 1 ? 2 * members : members, tied_bytes);
-}
-
-static void put_wires(struct pp_arena *arena, const struct pp_cost_file *file,
-                      const struct pp_cost_inputs *in, struct pp_costs *costs)
-{
-    static const char *const names[] = {"wire"};
-    const struct pp_measured_line *wire = pp_cost_file_line(file, "wire");
-
-    costs->links = 1;
-    costs->link = NULL;
-    costs->link_names = names;
-    costs->alpha_ps = PP_ARRAY(arena, int64_t, 1);
-    costs->s_per_byte = PP_ARRAY(arena, double, 1);
-    if (!wire)
-        wire = pp_cost_file_line(file, "sendrecv");
-    costs->alpha_ps[0] = wire ? pp_units_ps(wire->alpha_s) : 0;
-    costs->s_per_byte[0] = wire ? wire->s_per_byte : 0;
-    for (int s = 0; costs->memory && s + 1 < in->stages; s++)
-        costs->memory[s].boundary_bytes =
-            (double)in->layout.mbs * in->layout.seq * in->model->hidden * file->value_bytes;
-}
-
 enum pp_status pp_cost_file_apply(struct pp_arena *arena, const struct pp_cost_file *file,
                                   const struct pp_cost_inputs *in, struct pp_costs *costs,
                                   struct pp_error *err)
 {
     PP_TRY(check(file, in, costs, err));
+    PP_TRY(check_precision(file, in, err));
+    PP_TRY(pp_cost_channels_check(file, in, costs, err));
     PP_TRY(put_compute(file, in, costs, err));
     put_updates(file, in, costs);
-    put_sums(file, in, costs);
-    put_wires(arena, file, in, costs);
+    pp_cost_channels_put(arena, file, in, costs);
     costs->origin = "measured";
     costs->is_calibrated = true;
     costs->source = pp_arena_printf(arena, "%s: %d trace%s, %s", file->path, file->trace_count,

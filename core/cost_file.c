@@ -3,6 +3,7 @@
 
 #include "core/file.h"
 #include "core/options.h"
+#include "core/printable.h"
 
 #include <string.h>
 
@@ -34,10 +35,16 @@ static enum pp_status check_keys(const struct reader *r, json_t *object, const c
         if (known[k])
             continue;
         const char *near = pp_suggest(key, known);
-        pp_error_set(err, PP_EINVAL, "%s: unknown key \"%.40s\"", r->json.name, key);
+        pp_error_set(err, PP_EINVAL, "%s: unknown key \"%.40s\"", r->json.name,
+                     pp_printable(r->arena, key));
         return near ? pp_error_append(err, "; did you mean \"%s\"?", near) : PP_EINVAL;
     }
     return PP_OK;
+}
+
+static const char *copy(const struct reader *r, const char *text)
+{
+    return pp_arena_strdup(r->arena, pp_printable(r->arena, text));
 }
 
 static enum pp_status read_int(const struct reader *r, json_t *object, const char *key, int low,
@@ -126,7 +133,7 @@ static enum pp_status read_line(struct reader *r, json_t *object, struct pp_meas
 
     PP_TRY(check_keys(r, object, KEYS, err));
     PP_TRY(pp_json_string(&r->json, object, "name", &name, NULL, err));
-    line->name = pp_arena_strdup(r->arena, name);
+    line->name = copy(r, name);
     PP_TRY(pp_json_number(&r->json, object, "alpha_s", 0, LONGEST_S, &line->alpha_s, NULL, err));
     PP_TRY(
         pp_json_number(&r->json, object, "s_per_byte", 0, LONGEST_S, &line->s_per_byte, NULL, err));
@@ -162,7 +169,7 @@ static enum pp_status read_model(struct reader *r, struct pp_error *err)
         if (!json_is_string(entry))
             return pp_error_set(err, PP_EINVAL, "%s: \"model\"[%zu] is not a text", r->json.name,
                                 i);
-        model[r->file->model_count++] = pp_arena_strdup(r->arena, json_string_value(entry));
+        model[r->file->model_count++] = copy(r, json_string_value(entry));
     }
     r->file->model = model;
     return PP_OK;
@@ -216,11 +223,15 @@ static enum pp_status read_root(struct reader *r, struct pp_error *err)
         return pp_error_set(err, PP_EINVAL,
                             "%s: \"schema\" is '%.40s', expected '%s' as 'pipesim calibrate' "
                             "writes it",
-                            r->json.name, schema, SCHEMA);
+                            r->json.name, pp_printable(r->arena, schema), SCHEMA);
     PP_TRY(check_keys(r, r->json.root, KEYS, err));
     PP_TRY(pp_json_string(&r->json, NULL, "machine", &machine, NULL, err));
-    r->file->machine = pp_arena_strdup(r->arena, machine);
+    r->file->machine = copy(r, machine);
     PP_TRY(read_int(r, NULL, "value_bytes", 1, &r->file->value_bytes, err));
+    if (!pp_cost_file_precision(r->file->value_bytes))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: \"value_bytes\" is %d, must be 4 (fp32) or 2 (bf16)", r->json.name,
+                            r->file->value_bytes);
     PP_TRY(read_int(r, NULL, "gradient_bytes", 1, &r->file->gradient_bytes, err));
     PP_TRY(pp_json_bool(&r->json, NULL, "is_clipped", &r->file->is_clipped, NULL, err));
     PP_TRY(read_model(r, err));

@@ -73,21 +73,25 @@ enum pp_status pp_cost_file_parse(struct pp_arena *arena, const char *name, cons
                                   struct pp_error *err);
 
 /* ---- core/cost_apply.c ---- */
+/* Name of the precision whose values have so many bytes, NULL: none is measured. */
+const char *pp_cost_file_precision(int value_bytes);
 /* Shape of a run, split 0. */
 struct pp_measured_shape pp_measured_shape_of(const struct pp_cost_inputs *in);
 bool pp_measured_shape_is_same(const struct pp_measured_shape *a,
                                const struct pp_measured_shape *b);
 /* NULL: there is none. */
 const struct pp_measured_line *pp_cost_file_line(const struct pp_cost_file *file, const char *name);
+/* Put what was measured in place of what `costs` say of the stages of `in`. PP_EINVAL where that
+ * was never measured (another shape or precision, messages or sums without a channel, tensor or
+ * expert parallelism, sharded state), with what was. */
+enum pp_status pp_cost_file_apply(struct pp_arena *arena, const struct pp_cost_file *file,
+                                  const struct pp_cost_inputs *in, struct pp_costs *costs,
+                                  struct pp_error *err);
+
+/* ---- core/cost_channels.c ---- */
 /* An all-reduce of `bytes` among `members`: 2 (n - 1) steps of bytes / n each (Patarasuk and Yuan
  * 2009), at the pace that was measured. `latency_s`: the share that is there without bytes. */
 double pp_cost_file_all_reduce_s(const struct pp_cost_file *file, int members, double bytes,
                                  double *latency_s);
-/* Put what was measured in place of what `costs` say of the stages of `in`. PP_EINVAL where that
- * was never measured (another shape, tensor or expert parallelism, sharded state), with what was.
- */
-enum pp_status pp_cost_file_apply(struct pp_arena *arena, const struct pp_cost_file *file,
-                                  const struct pp_cost_inputs *in, struct pp_costs *costs,
-                                  struct pp_error *err);
 
 #endif

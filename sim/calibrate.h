@@ -55,13 +55,20 @@ struct pp_calibrate {
 struct pp_calibrate_trial {
     const struct pp_calibrate_run *run;
     double measured_s, predicted_s, null_s;
-    double low_s, mid_s, high_s; /* 5, 50 and 95 % of draws from what ops took */
+    double low_s, high_s; /* 5 and 95 % of draws from what ops took */
 };
 
 /* ---- sim/calibrate_read.c ---- */
 /* Read traces, find out what ran, leave a schedule out, refuse what does not go together. */
 enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_parsed *parsed,
                                  struct pp_error *err);
+
+/* ---- sim/calibrate_together.c ---- */
+/* PP_EINVAL with both names where traces are of different machines. */
+enum pp_status pp_calibrate_check_machines(const struct pp_calibrate *c, struct pp_error *err);
+/* Mark the runs of --hold-out, or of the last schedule that is not the first one's. */
+enum pp_status pp_calibrate_leave_out(struct pp_calibrate *c, const struct pp_parsed *parsed,
+                                      struct pp_error *err);
 
 /* ---- sim/calibrate_samples.c ---- */
 enum pp_status pp_calibrate_collect(struct pp_calibrate *c, struct pp_error *err);

@@ -104,7 +104,6 @@ static enum pp_status find_band(const struct pp_calibrate *c, const struct pp_re
         pp_arena_release(scratch, mark);
     }
     trial->low_s = pp_quantile(step_s, DRAWS, 0.05);
-    trial->mid_s = pp_quantile(step_s, DRAWS, 0.50);
     trial->high_s = pp_quantile(step_s, DRAWS, 0.95);
     return PP_OK;
 }

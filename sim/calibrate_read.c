@@ -93,9 +93,9 @@ static enum pp_status guess_rows(const struct pp_calibrate_run *run, const struc
 
 /* ---- the run ---------------------------------------------------------------------------------*/
 
-static void add_fixed(struct words *w)
+static void add_fixed(struct words *w, const char *precision)
 {
-    static const char *const FIXED[] = {"--engine", "dag", "--tp", "1", "--precision", "fp32"};
+    const char *const FIXED[] = {"--engine", "dag", "--tp", "1", "--precision", precision};
 
     for (size_t k = 0; k < sizeof(FIXED) / sizeof(*FIXED); k++)
         add(w, FIXED[k]);
@@ -131,6 +131,19 @@ static struct words begin(struct pp_arena *arena)
     return w;
 }
 
+/* Do events and options speak of the same run? */
+static enum pp_status check_stages(const struct pp_calibrate_run *run, struct pp_error *err)
+{
+    struct seen seen = {0};
+
+    PP_TRY(look(run->trace, &seen, err));
+    return seen.stages == run->inputs.stages
+               ? PP_OK
+               : pp_error_set(err, PP_EINVAL,
+                              "its ops are of %d stages, but \"options\" of \"run\" of %d",
+                              seen.stages, run->inputs.stages);
+}
+
 static enum pp_status resolve_about(struct pp_arena *arena, struct pp_calibrate_run *run,
                                     struct pp_error *err)
 {
@@ -140,10 +153,16 @@ static enum pp_status resolve_about(struct pp_arena *arena, struct pp_calibrate_
         return pp_error_set(err, PP_EINVAL,
                             "ran with %s: its durations are not those of the machine",
                             run->about->what_if);
+    const char *precision = pp_cost_file_precision(run->about->value_bytes);
+    if (!precision)
+        return pp_error_set(err, PP_EINVAL,
+                            "its values have %d bytes; costs are of fp32 (4 bytes) or bf16 (2)",
+                            run->about->value_bytes);
     for (int k = 0; k < run->about->option_count; k++)
         add(&w, run->about->options[k]);
-    add_fixed(&w);
-    return resolve(arena, &w, run, err);
+    add_fixed(&w, precision);
+    PP_TRY(resolve(arena, &w, run, err));
+    return check_stages(run, err);
 }
 
 /* CSV: the model from the command line, the rest from the events. Order does not matter to what
@@ -173,7 +192,7 @@ static enum pp_status resolve_events(struct pp_arena *arena, const struct pp_par
         add(&w, pp_arena_printf(arena, "--%s", MODEL_OPTIONS[k]));
         add(&w, value->count ? value->text : "tiny");
     }
-    add_fixed(&w);
+    add_fixed(&w, "fp32");
     PP_TRY(resolve(arena, &w, run, err));
     PP_TRY(guess_rows(run, &seen, &w, err));
     PP_TRY(resolve(arena, &w, run, err));
@@ -209,67 +228,7 @@ static enum pp_status open_run(struct pp_arena *arena, const struct pp_parsed *p
     return PP_OK;
 }
 
-/* ---- what goes together ----------------------------------------------------------------------*/
-
-static enum pp_status check_machines(const struct pp_calibrate *c, struct pp_error *err)
-{
-    const struct pp_calibrate_run *known = NULL;
-
-    for (int k = 0; k < c->run_count; k++) {
-        const struct pp_calibrate_run *run = &c->runs[k];
-        if (!run->about)
-            continue;
-        if (known && !pp_trace_about_is_same_machine(known->about, run->about))
-            return pp_error_set(err, PP_EINVAL,
-                                "%s and %s were measured on different machines:\n  %s\n  %s\n  "
-                                "--mixed-machines takes them together all the same",
-                                known->path, run->path,
-                                pp_trace_about_machine(c->arena, known->about),
-                                pp_trace_about_machine(c->arena, run->about));
-        known = run;
-    }
-    return PP_OK;
-}
-
-static bool is_schedule(const struct pp_calibrate_run *run, const char *name)
-{
-    return run->schedule && !strcmp(run->schedule, name);
-}
-
-/* The last schedule that is not the first one's. */
-static const char *choose_left_out(const struct pp_calibrate *c)
-{
-    for (int k = c->run_count - 1; k > 0; k--)
-        if (c->runs[k].schedule && c->runs[0].schedule &&
-            strcmp(c->runs[k].schedule, c->runs[0].schedule) != 0)
-            return c->runs[k].schedule;
-    return NULL;
-}
-
-static enum pp_status leave_out(struct pp_calibrate *c, const struct pp_parsed *parsed,
-                                struct pp_error *err)
-{
-    const struct pp_option_value *given = pp_options_get(&pp_sim_cli, parsed, "hold-out");
-    int left = 0;
-
-    c->is_left_out_chosen = given->count == 0;
-    if (given->count && !strcmp(given->text, "none"))
-        return PP_OK;
-    c->left_out = given->count ? given->text : choose_left_out(c);
-    for (int k = 0; k < c->run_count && c->left_out; k++) {
-        c->runs[k].is_left_out = is_schedule(&c->runs[k], c->left_out);
-        left += c->runs[k].is_left_out;
-    }
-    if (c->left_out && (left == 0 || left == c->run_count)) {
-        pp_error_set(err, PP_EINVAL, "--hold-out %s: %s; the traces are of ", c->left_out,
-                     left ? "nothing would be left to calibrate from" : "no trace is of it");
-        for (int k = 0; k < c->run_count; k++)
-            pp_error_append(err, "%s%s", k ? ", " : "",
-                            c->runs[k].schedule ? c->runs[k].schedule : "an unknown one (CSV)");
-        return PP_EINVAL;
-    }
-    return PP_OK;
-}
+/* ---- all of them ------------------------------------------------------------------------------*/
 
 /* Options that name the model, for runs with these costs. */
 static void name_model(struct pp_calibrate *c, const struct pp_parsed *parsed)
@@ -301,7 +260,7 @@ enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_parsed 
     for (int k = 0; k < c->run_count; k++)
         PP_TRY(open_run(c->arena, parsed, parsed->operands[k], &c->runs[k], err));
     if (!pp_options_get(&pp_sim_cli, parsed, "mixed-machines")->count)
-        PP_TRY(check_machines(c, err));
+        PP_TRY(pp_calibrate_check_machines(c, err));
     name_model(c, parsed);
-    return leave_out(c, parsed, err);
+    return pp_calibrate_leave_out(c, parsed, err);
 }

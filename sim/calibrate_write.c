@@ -13,6 +13,15 @@ static json_t *text(const char *string)
     return value ? value : json_string("?"); /* no UTF-8 */
 }
 
+/* The value, or NULL where something of it could not be put in. */
+static json_t *whole(json_t *value, int failed)
+{
+    if (!failed)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
 static json_t *shape_of(const struct pp_measured_shape *s)
 {
     return json_pack("{si si si si si si si si si si}", "hidden", s->hidden, "heads", s->heads,
@@ -24,42 +33,46 @@ static json_t *shape_of(const struct pp_measured_shape *s)
 static json_t *op_of(const struct pp_measured_op *op)
 {
     json_t *o = json_object();
+    int failed = 0;
 
     for (int k = 0; k < PP_MEASURED_PARTS; k++)
-        json_object_set_new(o, pp_measured_keys[k], json_real(op->part_s[k]));
-    json_object_set_new(o, "samples", json_integer(op->samples));
-    json_object_set_new(o, "residual_frac", json_real(op->residual_frac));
-    return o;
+        failed |= json_object_set_new(o, pp_measured_keys[k], json_real(op->part_s[k]));
+    failed |= json_object_set_new(o, "samples", json_integer(op->samples));
+    failed |= json_object_set_new(o, "residual_frac", json_real(op->residual_frac));
+    return whole(o, failed);
 }
 
 static json_t *layers_of(const struct pp_cost_file *f)
 {
     json_t *list = json_array();
+    int failed = 0;
 
     for (int k = 0; k < f->set_count; k++) {
         json_t *set = json_pack("{so}", "shape", shape_of(&f->sets[k].shape));
         for (int i = 0; i < PP_MEASURED_KINDS; i++) {
             const int kind = pp_measured_kinds[i];
             if (f->sets[k].op[kind].samples > 0)
-                json_object_set_new(set, pp_op_kinds[kind].text, op_of(&f->sets[k].op[kind]));
+                failed |=
+                    json_object_set_new(set, pp_op_kinds[kind].text, op_of(&f->sets[k].op[kind]));
         }
-        json_array_append_new(list, set);
+        failed |= json_array_append_new(list, set);
     }
-    return list;
+    return whole(list, failed);
 }
 
 static json_t *channels_of(const struct pp_cost_file *f)
 {
     json_t *list = json_array();
+    int failed = 0;
 
     for (int k = 0; k < f->line_count; k++) {
         const struct pp_measured_line *l = &f->lines[k];
-        json_array_append_new(list,
-                              json_pack("{so sf sf si si sf}", "name", text(l->name), "alpha_s",
-                                        l->alpha_s, "s_per_byte", l->s_per_byte, "ranks", l->ranks,
-                                        "samples", l->samples, "residual_frac", l->residual_frac));
+        failed |= json_array_append_new(
+            list, json_pack("{so sf sf si si sf}", "name", text(l->name), "alpha_s", l->alpha_s,
+                            "s_per_byte", l->s_per_byte, "ranks", l->ranks, "samples", l->samples,
+                            "residual_frac", l->residual_frac));
     }
-    return list;
+    return whole(list, failed);
 }
 
 static json_t *trace_of(struct pp_arena *arena, const struct pp_calibrate_run *run)
@@ -94,18 +107,19 @@ static json_t *trials_of(const struct pp_calibrate *c, const struct pp_calibrate
                          int count)
 {
     json_t *list = json_array();
+    int failed = 0;
 
     for (int k = 0; k < count; k++) {
         const struct pp_calibrate_trial *t = &trials[k];
         json_t *o = trace_of(c->arena, t->run);
-        json_object_update_new(
+        failed |= json_object_update_new(
             o, json_pack("{ss sf sf sf sf sf sf}", "schedule", t->run->schedule, "measured_step_s",
                          t->measured_s, "predicted_step_s", t->predicted_s, "error_frac",
                          t->predicted_s / t->measured_s - 1, "formula_step_s", t->null_s,
                          "band_low_s", t->low_s, "band_high_s", t->high_s));
-        json_array_append_new(list, o);
+        failed |= json_array_append_new(list, o);
     }
-    return list;
+    return whole(list, failed);
 }
 
 static json_t *file_of(const struct pp_calibrate *c, const struct pp_calibrate_trial *trials,
@@ -142,6 +156,6 @@ enum pp_status pp_calibrate_write(const struct pp_calibrate *c,
     }
     json_dumpf(file, output.file, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     fputc('\n', output.file);
-    json_decref(file);
+    json_decref(file); /* what could not be written shows at the end */
     return pp_output_commit(&output, err);
 }

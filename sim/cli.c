@@ -61,22 +61,22 @@ static const struct pp_command commands[] = {
     [PP_CMD_HELP] = {"help", "pipesim help [COMMAND]", "help on one command", 0, 1},
 };
 
-#define G_SCHEDULE "Schedule"
-#define G_LAYOUT   "Layout and batch"
-#define G_MODEL    "Model"
-#define G_CLUSTER  "Cluster"
-#define G_STATE    "State"
-#define G_COMM     "Communication"
-#define G_WHATIF   "What if"
-#define G_KERNELS  "Kernels"
-#define G_ENGINE   "Engine and costs"
-#define G_COMPARE  "Comparison"
+#define G_SCHEDULE  "Schedule"
+#define G_LAYOUT    "Layout and batch"
+#define G_MODEL     "Model"
+#define G_CLUSTER   "Cluster"
+#define G_STATE     "State"
+#define G_COMM      "Communication"
+#define G_WHATIF    "What if"
+#define G_KERNELS   "Kernels"
+#define G_ENGINE    "Engine and costs"
+#define G_COMPARE   "Comparison"
 #define G_CALIBRATE "Calibration"
-#define G_PLAN     "Plan"
-#define G_SWEEP    "Sweep"
-#define G_PLOT     "Plot"
-#define G_VALIDATE "Validation"
-#define G_OUTPUT   PP_GROUP_OUTPUT
+#define G_PLAN      "Plan"
+#define G_SWEEP     "Sweep"
+#define G_PLOT      "Plot"
+#define G_VALIDATE  "Validation"
+#define G_OUTPUT    PP_GROUP_OUTPUT
 
 /* clang-format off */
 #define CHOICE(name, summary, sources, function)  "|" name
@@ -188,7 +188,7 @@ static const struct pp_option options[] = {
     {.name = "engine", .type = PP_OPTION_CHOICE, .choices = "simgrid|dag", .argument = "NAME", .default_text = "simgrid where this build has it; dag with --unit", .group = G_ENGINE, .commands = RUN,
      .help = "simgrid: transfers share the links of the cluster. dag: exact longest path without contention."},
     {.name = "cost", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_ENGINE, .commands = REPORT | SWEEP,
-     .help = "Durations that were measured, as 'pipesim calibrate' writes them, in place of the analytic ones; the model and the batch are those measured unless given. For --engine dag."},
+     .help = "Durations that were measured, as 'pipesim calibrate' writes them, in place of the analytic ones; model, --mbs, tokens and precision are those measured unless given. For --engine dag."},
     {.name = "no-fold", .type = PP_OPTION_FLAG, .group = G_ENGINE, .commands = RUN,
      .help = "Simulate every data-parallel replica instead of one for identical ones."},
     {.name = "precision", .type = PP_OPTION_CHOICE, .choices = "fp32|tf32|fp16|bf16|fp8|nvfp4", .argument = "TYPE", .default_text = "the device's usual one", .group = G_KERNELS, .commands = RUN,

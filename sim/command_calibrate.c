@@ -58,8 +58,8 @@ enum pp_status pp_command_calibrate(struct pp_arena *arena, const struct pp_pars
     PP_TRY(pp_calibrate_collect(c, err));
     PP_TRY(pp_calibrate_fit(c, err));
     PP_TRY(read_logs(c, parsed, err));
-    PP_TRY(try_all(c, seed->count ? (uint64_t)seed->integer : 0, trials, &count, err));
     c->file->path = output->count ? output->text : "costs";
+    PP_TRY(try_all(c, seed->count ? (uint64_t)seed->integer : 0, trials, &count, err));
     if (output->count)
         PP_TRY(pp_calibrate_write(c, trials, count, output->text, err));
     if (!output->count || strcmp(output->text, "-") != 0)

@@ -3,6 +3,7 @@
 
 #include "core/units.h"
 #include "sim/buckets.h"
+#include "sim/cost_file_text.h"
 #include "sim/gathers.h"
 #include "sim/report_text.h"
 #include "sim/tiers.h"
@@ -184,7 +185,10 @@ static void explain(const struct pp_result *r, FILE *out)
     explain_rates(r, out);
     pp_explain_network(r, out);
     fputs("\n", out);
-    pp_costs_explain(&r->cost_inputs, r->costs, out);
+    if (r->config.cost)
+        pp_cost_file_explain(r->config.cost, r->costs, WIDTH, out);
+    else
+        pp_costs_explain(&r->cost_inputs, r->costs, out);
     pp_buckets_explain(r, out);
     if (r->program->granules > 1)
         fprintf(out, "  granules%s\n", PP_TEXT_GRANULES);

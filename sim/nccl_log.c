@@ -169,6 +169,9 @@ static enum pp_status check(struct reader *r, struct pp_error *err)
                             "%s: neither the log nor its name says what ran: all_reduce, "
                             "all_gather, reduce_scatter, sendrecv or alltoall",
                             r->name);
+    if (r->rank_lines == 0 && strcmp(r->log->operation, "sendrecv") != 0)
+        return pp_error_set(err, PP_EINVAL, "%s: no '#  Rank' lines say how many took part",
+                            r->name);
     r->log->ranks = r->rank_lines;
     return PP_OK;
 }

@@ -17,7 +17,7 @@ static const char *const *defaults_of(struct pp_arena *arena, const struct pp_co
     list[n++] = "--tp";
     list[n++] = "1";
     list[n++] = "--precision";
-    list[n++] = file->value_bytes == 2 ? "bf16" : "fp32";
+    list[n++] = pp_cost_file_precision(file->value_bytes);
     list[n++] = "--mbs";
     list[n++] = pp_arena_printf(arena, "%d", file->sets[0].shape.rows);
     for (int k = 0; k < file->model_count && !has_model; k++)

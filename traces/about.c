@@ -1,12 +1,14 @@
 #include "traces/about.h"
 
 #include "core/json.h"
+#include "core/printable.h"
+#include "core/units.h"
 
 #include <stddef.h>
 #include <string.h>
 
 enum { MOST_CORES = 1 << 20, MOST_BYTES = 64, MOST_OPTIONS = 256 };
-static const double MOST_ALPHA_S = 1e3, MOST_BYTES_PER_S = 1e18;
+static const double MOST_ALPHA_S = 10, LEAST_BYTES_PER_S = 1, MOST_BYTES_PER_S = 1e18;
 
 /* All texts, in the order in which they are written. */
 #define FIELD(name)                                                                                \
@@ -49,6 +51,21 @@ json_t *pp_trace_about_json(const struct pp_trace_about *about)
     return object;
 }
 
+/* Wires without bandwidth are those of the wall clock. */
+static enum pp_status read_wires(const struct pp_json *json, json_t *object,
+                                 struct pp_trace_about *about, struct pp_error *err)
+{
+    PP_TRY(pp_json_number(json, object, "alpha_s", 0, MOST_ALPHA_S, &about->alpha_s, NULL, err));
+    PP_TRY(pp_json_number(json, object, "bytes_per_s", 0, MOST_BYTES_PER_S, &about->bytes_per_s,
+                          NULL, err));
+    if (about->bytes_per_s > 0 && about->bytes_per_s < LEAST_BYTES_PER_S)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: \"bytes_per_s\" is %g, must be between %g and %g, or 0 on the "
+                            "wall clock",
+                            json->name, about->bytes_per_s, LEAST_BYTES_PER_S, MOST_BYTES_PER_S);
+    return PP_OK;
+}
+
 static enum pp_status read_options(struct pp_arena *arena, const struct pp_json *json,
                                    json_t *object, struct pp_trace_about *about,
                                    struct pp_error *err)
@@ -65,7 +82,8 @@ static enum pp_status read_options(struct pp_arena *arena, const struct pp_json 
         if (!json_is_string(entry))
             return pp_error_set(err, PP_EINVAL, "%s: \"options\"[%zu] is not a text", json->name,
                                 i);
-        options[about->option_count++] = pp_arena_strdup(arena, json_string_value(entry));
+        options[about->option_count++] =
+            pp_arena_strdup(arena, pp_printable(arena, json_string_value(entry)));
     }
     about->options = options;
     return PP_OK;
@@ -81,15 +99,13 @@ enum pp_status pp_trace_about_read(struct pp_arena *arena, const char *name, jso
     for (int k = 0; k < TEXTS; k++) {
         const char *text;
         PP_TRY(pp_json_string(&json, object, texts[k].key, &text, NULL, err));
-        text = pp_arena_strdup(arena, text);
+        text = pp_arena_strdup(arena, pp_printable(arena, text));
         memcpy((char *)about + texts[k].offset, &text, sizeof(text));
     }
     PP_TRY(pp_json_int(&json, object, "cores", 1, MOST_CORES, &cores, NULL, err));
     PP_TRY(pp_json_int(&json, object, "value_bytes", 1, MOST_BYTES, &value_bytes, NULL, err));
     PP_TRY(pp_json_int(&json, object, "gradient_bytes", 1, MOST_BYTES, &gradient_bytes, NULL, err));
-    PP_TRY(pp_json_number(&json, object, "alpha_s", 0, MOST_ALPHA_S, &about->alpha_s, NULL, err));
-    PP_TRY(pp_json_number(&json, object, "bytes_per_s", 0, MOST_BYTES_PER_S, &about->bytes_per_s,
-                          NULL, err));
+    PP_TRY(read_wires(&json, object, about, err));
     about->cores = (int)cores;
     about->value_bytes = (int)value_bytes;
     about->gradient_bytes = (int)gradient_bytes;
@@ -105,9 +121,25 @@ const char *pp_trace_about_machine(struct pp_arena *arena, const struct pp_trace
                            about->kernels, about->transport);
 }
 
+const char *pp_trace_about_wires(struct pp_arena *arena, const struct pp_trace_about *about)
+{
+    char alpha[PP_UNITS_TEXT_BYTES];
+    const char *wires =
+        about->bytes_per_s > 0
+            ? pp_arena_printf(arena, "wires of %s + bytes / (%.4g GB/s)",
+                              pp_units_print(about->alpha_s, PP_UNIT_SECONDS, alpha),
+                              1e-9 * about->bytes_per_s)
+            : "wires as they are";
+
+    return pp_arena_printf(arena, "%s, values of %d bytes, gradients of %d", wires,
+                           about->value_bytes, about->gradient_bytes);
+}
+
 bool pp_trace_about_is_same_machine(const struct pp_trace_about *a, const struct pp_trace_about *b)
 {
     return !strcmp(a->cpu, b->cpu) && a->cores == b->cores && !strcmp(a->backend, b->backend) &&
            !strcmp(a->kernels, b->kernels) && !strcmp(a->transport, b->transport) &&
-           !strcmp(a->clock, b->clock);
+           !strcmp(a->clock, b->clock) && a->alpha_s == b->alpha_s &&
+           a->bytes_per_s == b->bytes_per_s && a->value_bytes == b->value_bytes &&
+           a->gradient_bytes == b->gradient_bytes;
 }

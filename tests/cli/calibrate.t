@@ -72,8 +72,8 @@ $ pipesim calibrate /nowhere.json
 = 1
 $ zcat tests/data/calibrate/zb-h1.json.gz | sed 's/"cores":[0-9]*/"cores":64/' >$TMPDIR/other.json; cd tests/data/calibrate; pipesim calibrate 1f1b.json.gz $TMPDIR/other.json 2>&1 | sed "s:$TMPDIR/::"
 > pipesim: error: 1f1b.json.gz and other.json were measured on different machines:
->   virtual clock on Intel(R) Xeon(R) Processor @ 2.50GHz, 2 cores, cpu (avx512), local
->   virtual clock on Intel(R) Xeon(R) Processor @ 2.50GHz, 64 cores, cpu (avx512), local
+>   virtual clock on Intel(R) Xeon(R) Processor @ 2.50GHz, 2 cores, cpu (avx512), local, wires of 10.0 us + bytes / (10 GB/s), values of 4 bytes, gradients of 4
+>   virtual clock on Intel(R) Xeon(R) Processor @ 2.50GHz, 64 cores, cpu (avx512), local, wires of 10.0 us + bytes / (10 GB/s), values of 4 bytes, gradients of 4
 >   --mixed-machines takes them together all the same
 $ cd tests/data/calibrate; pipesim calibrate 1f1b.json.gz $TMPDIR/other.json --mixed-machines --hold-out none | grep -c channel
 > 1
@@ -127,4 +127,50 @@ $ cd $TMPDIR; head -12 $OLDPWD/tests/data/calibrate/all_reduce_perf.log >short.l
 = 2
 $ pipesim calibrate tests/data/calibrate/1f1b.json.gz --nccl-tests README.md
 ! pipesim: error: README.md:411: ends without a table of nccl-tests (a line '# size count type redop root time algbw busbw')
+= 2
+# What a run with measured costs explains are these, not a roofline.
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 1 --micro-batches 8 --no-alternatives --explain | sed -n '/^costs/,$p'
+> costs: measured
+>   source   cost.json: 4 traces, a machine that CSV does not name
+>   rule     an op on a stage of n blocks takes n block + embedding + head + beside, the second and
+>            third on the stages that have them; memory is that of the formulas
+>   layers   hidden 128, 4 heads, ffn 512, vocab 256; 4 samples of 64 tokens at a time
+>                     block  embedding       head     beside  samples  worst fit
+>            F      62.8 us    12.6 us    39.7 us    83.3 ns       96      0.4 %
+>            B       104 us    15.9 us    34.2 us     102 ns       48      0.2 %
+>            I      71.2 us    2.95 us    29.9 us    74.6 ns       48      0.2 %
+>            W      32.7 us    12.9 us    4.14 us    25.3 ns       48      0.2 %
+>   update   0.032 ns a parameter + 3.10 us; 12 samples
+>   channel  wire: 0 s + bytes / (56.58 GB/s); 128 samples, median error 0.0 %
+# Messages need a channel. One rank has sent none; a log of nccl-tests does instead.
+$ cd $TMPDIR; sed 's/"name": "wire"/"name": "all_gather"/' cost.json >none.json; pipesim --cost none.json --schedule 1f1b --pp 4
+! pipesim: error: none.json has no durations of messages: calibrate with --pp 2, or --nccl-tests
+= 2
+$ cd $TMPDIR; sed 's/"name": "wire"/"name": "sendrecv"/' cost.json >sendrecv.json; for file in cost sendrecv; do pipesim --cost $file.json --schedule 1f1b --pp 4 --dp 2 --micro-batches 8 --no-alternatives | grep iteration; done | uniq | wc -l
+> 1
+# Values of another size take other times.
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --precision bf16
+! pipesim: error: cost.json has no durations of bf16: --precision fp32, as was measured
+= 2
+$ cd $TMPDIR; zcat $OLDPWD/tests/data/calibrate/1f1b.json.gz | sed 's/"value_bytes":4/"value_bytes":8/' >double.json; pipesim calibrate double.json
+! pipesim: error: double.json: its values have 8 bytes; costs are of fp32 (4 bytes) or bf16 (2)
+= 2
+# Wires that were given otherwise, ones that cannot be, options of another run, a processor's name that is none.
+$ zcat tests/data/calibrate/zb-h1.json.gz | sed 's/"bytes_per_s":10000000000.0/"bytes_per_s":1e9/' >$TMPDIR/link.json; cd tests/data/calibrate; pipesim calibrate 1f1b.json.gz $TMPDIR/link.json 2>&1 | sed "s:$TMPDIR/::"
+> pipesim: error: 1f1b.json.gz and link.json were measured on different machines:
+>   virtual clock on Intel(R) Xeon(R) Processor @ 2.50GHz, 2 cores, cpu (avx512), local, wires of 10.0 us + bytes / (10 GB/s), values of 4 bytes, gradients of 4
+>   virtual clock on Intel(R) Xeon(R) Processor @ 2.50GHz, 2 cores, cpu (avx512), local, wires of 10.0 us + bytes / (1 GB/s), values of 4 bytes, gradients of 4
+>   --mixed-machines takes them together all the same
+$ cd $TMPDIR; zcat $OLDPWD/tests/data/calibrate/1f1b.json.gz | sed 's/"bytes_per_s":10000000000.0/"bytes_per_s":1e-310/' >denormal.json; pipesim calibrate denormal.json
+! pipesim: error: denormal.json: run: "bytes_per_s" is 1e-310, must be between 1 and 1e+18, or 0 on the wall clock
+= 2
+$ cd $TMPDIR; zcat $OLDPWD/tests/data/calibrate/1f1b.json.gz | sed 's/"--pp","2"/"--pp","4"/' >pp.json; pipesim calibrate pp.json
+! pipesim: error: pp.json: its ops are of 2 stages, but "options" of "run" of 4
+= 2
+$ cd $TMPDIR; zcat $OLDPWD/tests/data/calibrate/1f1b.json.gz | sed 's/"cpu":"Intel/"cpu":"\\u001b[31mIntel/' >red.json; pipesim calibrate red.json | grep -A1 machine
+>   machine  virtual clock on \x1b[31mIntel(R) Xeon(R) Processor @ 2.50GHz, 2
+>            cores, cpu (avx512), local
+# Who took part in a sum is a part of what it took.
+$ cd $TMPDIR; grep -v Rank $OLDPWD/tests/data/calibrate/all_reduce_perf.log >all_reduce.log; pipesim calibrate a.csv --nccl-tests all_reduce.log
+! pipesim: error: all_reduce.log: no '#  Rank' lines say how many took part
 = 2

@@ -64,7 +64,8 @@ static const struct pp_trace_event *find(const struct pp_trace *trace,
     return NULL;
 }
 
-/* How far clocks are apart is in the head of both forms, and only where there are several clocks. */
+/* How far clocks are apart is in the head of both forms, and only where there are several clocks.
+ */
 Test(chrome_read, the_clock_error_is_kept)
 {
     static const double ERRORS[] = {0, 1.7e-5, 1.0000123};
@@ -94,8 +95,8 @@ Test(chrome_read, a_clock_error_that_is_no_time_is_refused)
         const char *text = pp_arena_printf(arena, "# clock_error_s: %s\n%s", WORDS[i], csv);
         struct pp_error err = {0};
 
-        cr_assert_eq(pp_trace_parse_csv(arena, "t.csv", text, strlen(text), &trace, &err), PP_EINVAL,
-                     "%s", WORDS[i]);
+        cr_assert_eq(pp_trace_parse_csv(arena, "t.csv", text, strlen(text), &trace, &err),
+                     PP_EINVAL, "%s", WORDS[i]);
         cr_assert(strstr(err.message, "t.csv:1: clock_error_s"), "%s", err.message);
     }
 }
@@ -258,9 +259,52 @@ Test(chrome_read, a_run_says_what_it_was)
     struct pp_trace_about other = about;
     other.cores = 4;
     cr_assert(!pp_trace_about_is_same_machine(&other, &about));
+    struct pp_trace_about changed[] = {about, about, about, about};
+    changed[0].alpha_s = 2e-5;
+    changed[1].bytes_per_s = 1e9;
+    changed[2].gradient_bytes = 4;
+    changed[3].value_bytes = 8;
+    for (int k = 0; k < 4; k++)
+        cr_assert(!pp_trace_about_is_same_machine(&changed[k], &about), "%d", k);
     trace.about = &other;
     other.cores = 0;
     cr_assert_eq(pp_trace_write(&trace, "run.json", &err), PP_OK, "%s", err.message);
     cr_assert_eq(pp_trace_read(arena, "run.json", &again, &err), PP_EINVAL);
     cr_assert_not_null(strstr(err.message, "run: \"cores\" is 0"), "%s", err.message);
+}
+
+/* 1 / 1e-310 is infinite; a machine's name may hold what moves a terminal's cursor. */
+Test(chrome_read, wires_without_end_and_names_that_are_none)
+{
+    static const struct {
+        double alpha_s, bytes_per_s;
+        const char *why; /* NULL: read */
+    } cases[] = {
+        {0, 1e-310, "\"bytes_per_s\" is 1e-310"},
+        {0, 0.5, "\"bytes_per_s\" is 0.5"},
+        {0, 1e19, "\"bytes_per_s\" is 1e+19"},
+        {11, 1, "\"alpha_s\" is 11"},
+        {0, 0, NULL},
+        {10, 1e18, NULL},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_trace trace = *from_csv(arena), *again;
+
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        const struct pp_trace_about about = {.cpu = "a\x1b[2J\tb",
+                                             .cores = 1,
+                                             .alpha_s = cases[k].alpha_s,
+                                             .bytes_per_s = cases[k].bytes_per_s,
+                                             .value_bytes = 4,
+                                             .gradient_bytes = 4};
+        struct pp_error err = {0};
+        trace.about = &about;
+        cr_assert_eq(pp_trace_write(&trace, "run.json", &err), PP_OK, "%s", err.message);
+        cr_assert_eq(pp_trace_read(arena, "run.json", &again, &err),
+                     cases[k].why ? PP_EINVAL : PP_OK, "%zu: %s", k, err.message);
+        if (cases[k].why)
+            cr_assert_not_null(strstr(err.message, cases[k].why), "%s", err.message);
+        else
+            cr_assert_str_eq(again->about->cpu, "a\\x1b[2J\\x09b");
+    }
 }

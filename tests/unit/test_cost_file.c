@@ -11,14 +11,17 @@
 #define OP(block, embedding, head, op)                                                             \
     "{\"block_s\":" #block ",\"embedding_s\":" #embedding ",\"head_s\":" #head ",\"op_s\":" #op    \
     ",\"samples\":9,\"residual_frac\":0.01}"
-#define FILE_OF(layers)                                                                            \
+#define FILE_WITH(bytes, layers, channels)                                                         \
     "{\"schema\":\"pipesim.cost/1\",\"version\":\"1\",\"machine\":\"m\",\"model\":[],"             \
-    "\"value_bytes\":4,\"gradient_bytes\":8,\"is_clipped\":true,\"layers\":[" layers               \
-    "],\"update\":{\"param_s\":1e-9,\"op_s\":1e-6,\"samples\":3},\"channels\":[{\"name\":"         \
-    "\"wire\",\"alpha_s\":1e-5,\"s_per_byte\":1e-10,\"ranks\":0,\"samples\":5,"                    \
-    "\"residual_frac\":0}],\"traces\":[{}],\"left_out\":[],\"logs\":[]}"
-#define FB  "{" SHAPE ",\"F\":" OP(1, 0.25, 0.5, 0.125) ",\"B\":" OP(2, 0.5, 1, 0.25) "}"
-#define FIW "{" SHAPE ",\"F\":" OP(1, 0, 0, 0) ",\"I\":" OP(2, 0, 0, 0) ",\"W\":" OP(3, 0, 0, 0) "}"
+    "\"value_bytes\":" #bytes ",\"gradient_bytes\":8,\"is_clipped\":true,\"layers\":[" layers      \
+    "],\"update\":{\"param_s\":1e-9,\"op_s\":1e-6,\"samples\":3},\"channels\":[" channels          \
+    "],\"traces\":[{}],\"left_out\":[],\"logs\":[]}"
+#define CHANNEL(name, ranks)                                                                       \
+    "{\"name\":\"" name "\",\"alpha_s\":1e-5,\"s_per_byte\":1e-10,\"ranks\":" #ranks               \
+    ",\"samples\":5,\"residual_frac\":0}"
+#define FILE_OF(layers) FILE_WITH(4, layers, CHANNEL("wire", 0))
+#define FB              "{" SHAPE ",\"F\":" OP(1, 0.25, 0.5, 0.125) ",\"B\":" OP(2, 0.5, 1, 0.25) "}"
+#define FIW             "{" SHAPE ",\"F\":" OP(1, 0, 0, 0) ",\"I\":" OP(2, 0, 0, 0) ",\"W\":" OP(3, 0, 0, 0) "}"
 
 static enum pp_status parse(struct pp_arena *arena, const char *text,
                             const struct pp_cost_file **file, struct pp_error *err)
@@ -31,6 +34,7 @@ struct applied {
     struct pp_cluster cluster;
     struct pp_cost_inputs in;
     struct pp_costs *costs;
+    enum pp_precision precision; /* 0: fp32 */
 };
 
 static enum pp_status apply(struct pp_arena *arena, const char *text, struct setting s,
@@ -40,6 +44,7 @@ static enum pp_status apply(struct pp_arena *arena, const char *text, struct set
 
     cr_assert_eq(parse(arena, text, &file, err), PP_OK, "%s", err->message);
     a->in = inputs_of(arena, s, &a->model, &a->cluster);
+    cr_assert_eq(pp_device_set_precision(&a->cluster.device, a->precision, err), PP_OK);
     a->costs = costs_of(arena, &a->in);
     return pp_cost_file_apply(arena, file, &a->in, a->costs, err);
 }
@@ -55,7 +60,7 @@ Test(cost_file, stages_are_sums_of_layers)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_error err = {0};
-    struct applied a;
+    struct applied a = {0};
 
     cr_assert_eq(apply(arena, FILE_OF(FB), tiny, &a, &err), PP_OK, "%s", err.message);
     cr_assert_float_eq(s_of(&a, PP_F, 0), 2 + 0.25 + 0.125, 1e-9);
@@ -73,7 +78,7 @@ Test(cost_file, messages_and_sums)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_error err = {0};
-    struct applied a;
+    struct applied a = {0};
     double latency_s;
 
     cr_assert_eq(apply(arena, FILE_OF(FB), tiny, &a, &err), PP_OK, "%s", err.message);
@@ -97,7 +102,7 @@ Test(cost_file, a_full_backward_is_both_halves)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_error err = {0};
-    struct applied a;
+    struct applied a = {0};
 
     cr_assert_eq(apply(arena, FILE_OF(FIW), tiny, &a, &err), PP_OK, "%s", err.message);
     cr_assert_float_eq(s_of(&a, PP_B, 1), 10, 1e-9);
@@ -119,9 +124,62 @@ Test(cost_file, other_shapes_are_refused_with_those_measured)
 
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
         struct pp_error err = {0};
-        struct applied a;
+        struct applied a = {0};
         cr_assert_eq(apply(arena, FILE_OF(FB), cases[k].setting, &a, &err), PP_EINVAL);
         cr_assert_not_null(strstr(err.message, cases[k].why), "%s", err.message);
+    }
+}
+
+/* One line serves both; a sum among one rank says nothing. */
+Test(cost_file, channels_that_were_never_measured)
+{
+    static const struct {
+        const char *text, *why; /* why NULL: taken */
+        int pp, dp;
+    } cases[] = {
+        {FILE_WITH(4, FB, ""), "no durations of messages", 4, 1},
+        {FILE_WITH(4, FB, ""), "no durations of gradient sums", 1, 2},
+        {FILE_WITH(4, FB, ""), NULL, 1, 1},
+        {FILE_WITH(4, FB, CHANNEL("all_gather", 2)), "--pp 2, or --nccl-tests", 2, 1},
+        {FILE_WITH(4, FB, CHANNEL("all_reduce", 2)), "no durations of messages", 2, 2},
+        {FILE_WITH(4, FB, CHANNEL("all_reduce", 1)), "no durations of gradient sums", 1, 2},
+        {FILE_WITH(4, FB, CHANNEL("all_reduce", 2)), NULL, 1, 2},
+        {FILE_WITH(4, FB, CHANNEL("sendrecv", 2)), NULL, 4, 2},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        const struct setting s = {"tiny", "h100", 1, cases[k].pp, cases[k].dp, 1, 4, 64};
+        struct pp_error err = {0};
+        struct applied a = {0};
+        cr_assert_eq(apply(arena, cases[k].text, s, &a, &err), cases[k].why ? PP_EINVAL : PP_OK,
+                     "%zu: %s", k, err.message);
+        cr_assert(!cases[k].why || strstr(err.message, cases[k].why), "%zu: %s", k, err.message);
+        for (int stage = 0; !cases[k].why && cases[k].dp > 1 && stage < cases[k].pp; stage++)
+            cr_assert_gt(s_of(&a, PP_AR, stage), 1e-5, "%zu", k);
+        cr_assert(cases[k].why || cases[k].pp == 1 || a.costs->alpha_ps[0] == 10000000, "%zu", k);
+    }
+}
+
+Test(cost_file, another_precision_is_refused)
+{
+    static const struct {
+        const char *text, *why;
+        enum pp_precision precision;
+    } cases[] = {
+        {FILE_OF(FB), "no durations of bf16: --precision fp32", PP_PRECISION_BF16},
+        {FILE_OF(FB), NULL, PP_PRECISION_FP32},
+        {FILE_WITH(2, FB, CHANNEL("wire", 0)), "of fp32: --precision bf16", PP_PRECISION_FP32},
+        {FILE_WITH(2, FB, CHANNEL("wire", 0)), NULL, PP_PRECISION_BF16},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct pp_error err = {0};
+        struct applied a = {.precision = cases[k].precision};
+        cr_assert_eq(apply(arena, cases[k].text, tiny, &a, &err), cases[k].why ? PP_EINVAL : PP_OK,
+                     "%zu: %s", k, err.message);
+        cr_assert(!cases[k].why || strstr(err.message, cases[k].why), "%zu: %s", k, err.message);
     }
 }
 
@@ -133,6 +191,8 @@ Test(cost_file, bad_files_are_refused)
         {"", "c.json"},
         {"{}", "\"schema\" is missing"},
         {"{\"schema\":\"pipesim.cost/2\"}", "expected 'pipesim.cost/1'"},
+        {"{\"schema\":\"\\u001b[2J\"}", "is '\\x1b[2J', expected"},
+        {FILE_WITH(8, FB, ""), "\"value_bytes\" is 8, must be 4 (fp32) or 2 (bf16)"},
         {FILE_OF(""), "\"layers\" is empty"},
         {FILE_OF("{\"F\":" OP(1, 0, 0, 0) "}"), "\"shape\" is missing (in \"layers\"[0])"},
         {FILE_OF("{" SHAPE ",\"F\":" OP(-1, 0, 0, 0) "}"), "\"block_s\" is -1"},

@@ -1,6 +1,8 @@
 #include "sim/nccl_log.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define HEAD                                                                                       \
@@ -47,8 +49,8 @@ Test(nccl_log, the_file_name_may_say_what_ran)
     struct pp_nccl_log log;
 
     cr_assert_eq(parse(arena, "a/reduce_scatter.txt",
-                       HEAD "0 0 float sum -1 3 0 0 0\n"
-                            "1000 250 float sum -1 10 0.1 0.1 0\n",
+                       "#  Rank  0\n#  Rank  1\n" HEAD "0 0 float sum -1 3 0 0 0\n"
+                       "1000 250 float sum -1 10 0.1 0.1 0\n",
                        &log, &err),
                  PP_OK, "%s", err.message);
     cr_assert_str_eq(log.operation, "reduce_scatter");
@@ -65,6 +67,8 @@ Test(nccl_log, garbage_is_refused_with_its_line)
         {"all_reduce_perf\n" HEAD, "x:3: ends before the first row"},
         {HEAD "1000 250 float sum -1 10 0.1 0.1 0\n", "nor its name says what ran"},
         {"all_reduce_perf\n" HEAD "1000 250 float sum -1\n", "x:4: 5 words, a row has at least 7"},
+        {"all_reduce_perf\n" HEAD "1000 250 float sum -1 10 0.1 0.1 0\n",
+         "x: no '#  Rank' lines say how many took part"},
         {"all_reduce_perf\n" HEAD "oops\n", "x:4: 1 words"},
         {"all_reduce_perf\n" HEAD "many 250 float sum -1 10 0.1 0.1 0\n", "x:4: the size"},
         {"all_reduce_perf\n" HEAD "1000 250 float sum -1 -10 0.1 0.1 0\n", "x:4: the time"},
@@ -79,4 +83,28 @@ Test(nccl_log, garbage_is_refused_with_its_line)
         cr_assert_eq(parse(arena, "x", cases[k].text, &log, &err), PP_EINVAL, "%zu", k);
         cr_assert_not_null(strstr(err.message, cases[k].why), "%zu: %s", k, err.message);
     }
+}
+
+/* A number that JSON has not is an error, not a key that is missing. */
+Test(nccl_log, what_json_cannot_hold_is_not_written)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_measured_line line = {.name = "wire", .alpha_s = 1e-5};
+    struct pp_measured_set set = {.op[PP_F] = {.samples = 1}};
+    struct pp_cost_file file = {
+        .machine = "m", .lines = &line, .line_count = 1, .sets = &set, .set_count = 1};
+    const struct pp_calibrate c = {.arena = arena, .file = &file};
+    double *const at[] = {NULL, &line.s_per_byte, &set.op[PP_F].part_s[0], &file.update_op_s};
+
+    for (size_t k = 0; k < sizeof(at) / sizeof(*at); k++) {
+        struct pp_error err = {0};
+        if (at[k])
+            *at[k] = (double)INFINITY;
+        cr_assert_eq(pp_calibrate_write(&c, NULL, 0, "never.json", &err), at[k] ? PP_EFAIL : PP_OK,
+                     "%zu: %s", k, err.message);
+        cr_assert(!at[k] || strstr(err.message, "a number that JSON cannot hold"), "%zu", k);
+        if (at[k])
+            *at[k] = 0;
+    }
+    remove("never.json");
 }
