@@ -44,7 +44,7 @@ static struct pp_hello hello_of(uint64_t token, int node)
     return (struct pp_hello){.magic = PP_HELLO_MAGIC, .token = token, .node = node};
 }
 
-Test(door, strangers_are_left_and_the_run_goes_on, .timeout = 30)
+Test(door, strangers_are_left_and_the_run_goes_on, .timeout = 60)
 {
     static const char GARBAGE[] = "GET / HTTP/1.1\r\nHost: n1\r\n\r\n";
     const struct pp_hello good = hello_of(TOKEN, 3), other = hello_of(TOKEN ^ 1, 3);
@@ -78,7 +78,7 @@ Test(door, strangers_are_left_and_the_run_goes_on, .timeout = 30)
 }
 
 /* More than there are places, all of them silent: who comes behind them has to wait, not for ever. */
-Test(door, a_crowd_does_not_shut_it, .timeout = 30)
+Test(door, a_crowd_does_not_shut_it, .timeout = 60)
 {
     const struct pp_hello good = hello_of(TOKEN, 1);
     struct sockaddr_storage at;
@@ -106,7 +106,7 @@ static enum pp_status none_is_left(void *closure, struct pp_error *err)
     return pp_error_set(err, PP_EFAIL, "%s", (const char *)closure);
 }
 
-Test(door, waiting_ends_when_it_is_of_no_use, .timeout = 10)
+Test(door, waiting_ends_when_it_is_of_no_use, .timeout = 60)
 {
     struct sockaddr_storage at;
     struct pp_caller caller;
