@@ -200,7 +200,7 @@ static void check_stall(const struct pp_transport *transport, const char *fault,
     check_no_children(fault);
 }
 
-Test(transports, a_rank_that_hangs_is_named, .timeout = 60)
+Test(transports, a_rank_that_hangs_is_named, .timeout = 200)
 {
     static const char *const AT = "stuck: rank 1 of replica 0 at op 6 of ",
                             *const SOMEWHERE = "stuck: rank 1 of replica 0 at op ";
@@ -215,7 +215,7 @@ Test(transports, a_rank_that_hangs_is_named, .timeout = 60)
 }
 
 /* Both ends live: it is told which connection it was. */
-Test(transports, a_dropped_connection_is_named, .timeout = 60)
+Test(transports, a_dropped_connection_is_named, .timeout = 200)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
     struct pp_error err = {0};
@@ -250,7 +250,7 @@ static struct pp_machine *machine_of(struct pp_arena *arena, const struct pp_tra
 }
 
 /* Killed while it said that something had failed: nobody else may report, and no step is done. */
-Test(transports, a_rank_that_dies_while_it_reports_ends_the_step, .timeout = 60)
+Test(transports, a_rank_that_dies_while_it_reports_ends_the_step, .timeout = 200)
 {
     for (int t = 0; t < PROCESSES_COUNT; t++) {
         struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
@@ -269,7 +269,7 @@ Test(transports, a_rank_that_dies_while_it_reports_ends_the_step, .timeout = 60)
     }
 }
 
-Test(transports, a_stopped_process_does_not_keep_the_others, .timeout = 60)
+Test(transports, a_stopped_process_does_not_keep_the_others, .timeout = 200)
 {
     for (int t = 0; t < PROCESSES_COUNT; t++) {
         struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
@@ -283,7 +283,7 @@ Test(transports, a_stopped_process_does_not_keep_the_others, .timeout = 60)
 }
 
 /* Nothing that it is asked for comes, and nobody sees it die: it lives. */
-Test(transports, a_process_that_is_silent_between_steps_is_named, .timeout = 60)
+Test(transports, a_process_that_is_silent_between_steps_is_named, .timeout = 200)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
     struct pp_step_result result;
@@ -357,7 +357,7 @@ static int check_causes(const struct pp_trace *trace)
     return messages;
 }
 
-Test(transports, no_receive_ends_before_its_send_begins, .timeout = 60)
+Test(transports, no_receive_ends_before_its_send_begins, .timeout = 200)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
     struct exec_run run;
@@ -370,7 +370,7 @@ Test(transports, no_receive_ends_before_its_send_begins, .timeout = 60)
 }
 
 /* One clock jumps on while all are in a step: which one, how far, and what it means for the stamps. */
-Test(transports, a_clock_that_jumps_is_named, .timeout = 60)
+Test(transports, a_clock_that_jumps_is_named, .timeout = 200)
 {
     static const int RANKS[] = {1, 3};
 
@@ -394,7 +394,7 @@ Test(transports, a_clock_that_jumps_is_named, .timeout = 60)
 }
 
 /* Every now and then between steps: stamps of those behind are right again. */
-Test(transports, clocks_are_aligned_again_on_the_way, .timeout = 60)
+Test(transports, clocks_are_aligned_again_on_the_way, .timeout = 200)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
     struct pp_step_result result;

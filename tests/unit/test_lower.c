@@ -322,7 +322,7 @@ static void expect_alike(const struct pp_schedule *schedule, const struct pp_sha
     ++*count;
 }
 
-Test(lower, lists_give_the_program_that_a_program_gives, .timeout = 100)
+Test(lower, lists_give_the_program_that_a_program_gives, .timeout = 400)
 {
     const struct pp_lower_options options = train_options();
     int count = 0;

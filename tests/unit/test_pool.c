@@ -174,7 +174,7 @@ Test(pool, workers_are_killed_at_any_moment, .timeout = 60)
     check_nothing_left();
 }
 
-Test(pool, nothing_is_printed_by_workers, .timeout = 20)
+Test(pool, nothing_is_printed_by_workers, .timeout = 60)
 {
     char name[] = "/tmp/test_pool_XXXXXX", text[64] = "";
     const int fd = mkstemp(name);
