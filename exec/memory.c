@@ -140,7 +140,7 @@ static void size_slots(const struct layout *l, int r, struct pp_rank_layout *ran
     }
     for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
         const int c = l->class_of[i];
-        if (c < 0)
+        if (c < 0 || p->slot[i] < 0) /* refused when all is laid out */
             continue;
         const struct pp_stage *stage = l->stages[p->stage[i]];
         const size_t bytes =
