@@ -1,21 +1,13 @@
 /* Work runs at once in the thread that launches it, so an event is recorded the moment `record` is
- * called; `wait` sleeps until then. Events of a step carry its number, so nothing needs clearing.
- */
+ * called; `wait` sleeps until then. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "exec/backend.h"
-#include "exec/futex.h"
+#include "exec/recorded.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Those who wait sleep on one of a few words, chosen by event. */
-enum { SHARDS = 64, PAGE = 2 << 20 };
-struct shard {
-    _Alignas(64) atomic_uint changes;
-    atomic_int sleepers;
-};
-
+enum { PAGE = 2 << 20 };
 struct block {
     void *memory;
     size_t bytes; /* mapped; 0 = from the heap */
@@ -23,10 +15,7 @@ struct block {
 struct pp_device {
     struct pp_device_options options;
     struct pp_arena *arena;
-    atomic_uint *recorded; /* [event] the step in which it was recorded last */
-    unsigned step;
-    atomic_bool is_cancelled;
-    struct shard shards[SHARDS];
+    struct pp_recorded *recorded;
     struct block *blocks; /* handed out */
     int block_count, block_capacity;
 };
@@ -39,7 +28,7 @@ static enum pp_status cpu_open(struct pp_arena *arena, const struct pp_device_op
     (void)err;
     d->options = *options;
     d->arena = arena;
-    d->recorded = PP_ARRAY(arena, atomic_uint, options->events + 1);
+    d->recorded = pp_recorded_create(arena, options->events);
     *device = d;
     return PP_OK;
 }
@@ -57,8 +46,8 @@ static struct block make_block(const struct pp_device *d, size_t bytes)
 {
     if (!d->options.is_shared)
         return (struct block){.memory = aligned_alloc(PAGE, bytes)};
-    void *memory =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return (struct block){memory == MAP_FAILED ? NULL : memory, bytes};
 }
 
@@ -82,50 +71,21 @@ static void cpu_launch(struct pp_device *d, pp_stream_id stream, pp_work work, v
     work(d->options.kernels, NULL, argument);
 }
 
-static void wake(struct shard *shard)
-{
-    atomic_fetch_add(&shard->changes, 1);
-    pp_futex_wake(&shard->changes);
-}
-
-/* Whoever is about to sleep has said so before it looks at the event for the last time. */
 static void cpu_record(struct pp_device *d, pp_stream_id stream, pp_event_id event)
 {
-    struct shard *shard = &d->shards[event % SHARDS];
-
     (void)stream;
-    atomic_store(&d->recorded[event], d->step);
-    if (atomic_load(&shard->sleepers) > 0)
-        wake(shard);
-}
-
-static bool is_recorded(struct pp_device *d, pp_event_id event)
-{
-    return atomic_load(&d->recorded[event]) == d->step;
+    pp_recorded_set(d->recorded, event);
 }
 
 static bool cpu_wait(struct pp_device *d, pp_stream_id stream, pp_event_id event)
 {
-    struct shard *shard = &d->shards[event % SHARDS];
-
     (void)stream;
-    if (is_recorded(d, event))
-        return true;
-    atomic_fetch_add(&shard->sleepers, 1);
-    for (;;) {
-        const unsigned seen = atomic_load(&shard->changes);
-        if (is_recorded(d, event) || atomic_load(&d->is_cancelled))
-            break;
-        pp_futex_wait(&shard->changes, seen, -1);
-    }
-    atomic_fetch_sub(&shard->sleepers, 1);
-    return is_recorded(d, event);
+    return pp_recorded_wait(d->recorded, event);
 }
 
 static void cpu_begin(struct pp_device *d)
 {
-    d->step++;
-    atomic_store(&d->is_cancelled, false);
+    pp_recorded_begin(d->recorded);
 }
 
 static enum pp_status cpu_finish(struct pp_device *d, struct pp_error *err)
@@ -137,9 +97,7 @@ static enum pp_status cpu_finish(struct pp_device *d, struct pp_error *err)
 
 static void cpu_cancel(struct pp_device *d)
 {
-    atomic_store(&d->is_cancelled, true);
-    for (int i = 0; i < SHARDS; i++)
-        wake(&d->shards[i]);
+    pp_recorded_cancel(d->recorded);
 }
 
 const struct pp_backend pp_backend_cpu = {
