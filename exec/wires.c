@@ -6,15 +6,15 @@
 #include <string.h>
 
 static const struct key {
-    const char *name, *example;
+    const char *name, *example, *range; /* range: least and most in words */
     enum pp_unit unit;
     size_t offset;
-    double usual, most;
-    bool may_be_zero;
+    double usual, least, most;
 } KEYS[] = {
-    {"latency", "10us", PP_UNIT_SECONDS, offsetof(struct pp_exec_wires, alpha_s), 10e-6, 10, true},
-    {"bandwidth", "10GBps", PP_UNIT_BYTES_PER_S, offsetof(struct pp_exec_wires, bytes_per_s), 10e9,
-     1e18, false},
+    {"latency", "10us", "0s to 10s", PP_UNIT_SECONDS, offsetof(struct pp_exec_wires, alpha_s),
+     10e-6, 0, 10},
+    {"bandwidth", "10GBps", "1Bps to 1e6TBps", PP_UNIT_BYTES_PER_S,
+     offsetof(struct pp_exec_wires, bytes_per_s), 10e9, 1, 1e18},
 };
 enum { KEY_COUNT = sizeof(KEYS) / sizeof(*KEYS), WORD_BYTES = 64 };
 
@@ -38,9 +38,8 @@ static enum pp_status take_word(const char *word, struct pp_exec_wires *wires, u
             return pp_error_set(err, PP_EINVAL, "%s is given twice", key->name);
         *seen |= 1U << i;
         PP_TRY(pp_units_parse(colon + 1, key->unit, value, err));
-        if (*value > key->most || (*value <= 0 && !key->may_be_zero))
-            return pp_error_set(err, PP_EINVAL, "%s is out of range: expected %s, at most %g", word,
-                                key->may_be_zero ? "0 or more" : "more than 0", key->most);
+        if (*value < key->least || *value > key->most)
+            return pp_error_set(err, PP_EINVAL, "%s is out of range: %s", word, key->range);
         return PP_OK;
     }
     return pp_error_set(err, PP_EINVAL, "\"%s\" is neither latency: nor bandwidth:", word);

@@ -220,6 +220,9 @@ $ pipeexec --link latency:1us,latency:2us
 $ pipeexec --link fast
 ! pipeexec: error: --link "fast": "fast" is neither latency: nor bandwidth:; expected words like latency:10us bandwidth:10GBps
 = 2
+$ pipeexec --link bandwidth:0.5Bps
+! pipeexec: error: --link "bandwidth:0.5Bps": bandwidth:0.5Bps is out of range: 1Bps to 1e6TBps; expected words like latency:10us bandwidth:10GBps
+= 2
 $ pipeexec --clock wall --link bandwidth:1GBps
 ! pipeexec: error: --link bandwidth:1GBps has no effect with --clock wall: messages take what they take
 = 2

@@ -63,6 +63,26 @@ Test(exec_front, wires_are_read_in_any_order)
     cr_assert_eq(pp_wires_parse("latency:0us", &wires, &err), PP_OK);
     cr_assert_eq(wires.alpha_s, 0);
     cr_assert_eq(wires.bytes_per_s, usual.bytes_per_s);
+    cr_assert_eq(pp_wires_parse("bandwidth:1Bps", &wires, &err), PP_OK);
+    cr_assert_eq(wires.bytes_per_s, 1);
+    cr_assert_eq(pp_wires_parse("bandwidth:1e6TBps", &wires, &err), PP_OK);
+    cr_assert_eq(wires.bytes_per_s, 1e18);
+}
+
+Test(exec_front, a_wire_out_of_range_is_told_the_range)
+{
+    static const char *const BAD[][2] = {
+        {"bandwidth:0.99Bps", "bandwidth:0.99Bps is out of range: 1Bps to 1e6TBps;"},
+        {"bandwidth:0Bps", "bandwidth:0Bps is out of range: 1Bps to 1e6TBps;"},
+        {"bandwidth:1e7TBps", "bandwidth:1e7TBps is out of range: 1Bps to 1e6TBps;"},
+        {"latency:11s", "latency:11s is out of range: 0s to 10s;"}};
+    struct pp_exec_wires wires;
+
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(*BAD); i++) {
+        struct pp_error err = {0};
+        cr_assert_eq(pp_wires_parse(BAD[i][0], &wires, &err), PP_EINVAL, "%s", BAD[i][0]);
+        cr_assert_not_null(strstr(err.message, BAD[i][1]), "%s", err.message);
+    }
 }
 
 Test(exec_front, other_wires_are_refused)
