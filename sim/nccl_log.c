@@ -172,6 +172,11 @@ static enum pp_status check(struct reader *r, struct pp_error *err)
     if (r->rank_lines == 0 && strcmp(r->log->operation, "sendrecv") != 0)
         return pp_error_set(err, PP_EINVAL, "%s: no '#  Rank' lines say how many took part",
                             r->name);
+    if (r->rank_lines == 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: one rank took part, which sends nothing over a network: run "
+                            "nccl-tests with 2 or more (-g 2)",
+                            r->name);
     r->log->ranks = r->rank_lines;
     return PP_OK;
 }

@@ -21,8 +21,8 @@ struct pp_nccl_log {
 /* Which operation ran is told by the name of the program in the log ("all_reduce_perf"), or else by
  * the name of the file. Lines that are no row of the table and not '#' lines are skipped before the
  * table and behind it, never within. PP_EINVAL with file:line for a row that contradicts itself
- * (time, size and bandwidth), a table without rows and an operation nobody names; PP_EFAIL for a
- * file that cannot be read. */
+ * (time, size and bandwidth), a table without rows, an operation nobody names and a run of one
+ * rank; PP_EFAIL for a file that cannot be read. */
 enum pp_status pp_nccl_log_read(struct pp_arena *arena, const char *path, struct pp_nccl_log *log,
                                 struct pp_error *err);
 enum pp_status pp_nccl_log_parse(struct pp_arena *arena, const char *name, const char *text,

@@ -174,3 +174,6 @@ $ cd $TMPDIR; zcat $OLDPWD/tests/data/calibrate/1f1b.json.gz | sed 's/"cpu":"Int
 $ cd $TMPDIR; grep -v Rank $OLDPWD/tests/data/calibrate/all_reduce_perf.log >all_reduce.log; pipesim calibrate a.csv --nccl-tests all_reduce.log
 ! pipesim: error: all_reduce.log: no '#  Rank' lines say how many took part
 = 2
+$ cd $TMPDIR; grep -v 'Rank  [123]' $OLDPWD/tests/data/calibrate/all_reduce_perf.log >all_reduce_1.log; pipesim calibrate a.csv --nccl-tests all_reduce_1.log
+! pipesim: error: all_reduce_1.log: one rank took part, which sends nothing over a network: run nccl-tests with 2 or more (-g 2)
+= 2
