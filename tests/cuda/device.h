@@ -1,0 +1,116 @@
+/* tests/cuda/device.h — what tests and benchmarks of kernels need of a device, real or emulated: a
+ * stream as kernels get it, and tensors that are double on the host and float or bf16 on the
+ * device. Nothing is freed but by the end of the process. A failure ends the test. */
+#ifndef PP_TESTS_CUDA_DEVICE_H
+#define PP_TESTS_CUDA_DEVICE_H
+
+#include "kernels/cuda/plans.h"
+#include "tests/cuda/runner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEVICE_WORKSPACE_BYTES = 32 << 20 };
+
+static inline void device_must(cudaError_t error)
+{
+    cr_assert(error == cudaSuccess, "%s", cudaGetErrorString(error));
+}
+
+/* The one of the process. */
+static inline struct pp_cuda_stream *device_stream(void)
+{
+    static struct pp_cuda_stream s;
+
+    if (!s.plans) {
+        device_must(cudaSetDevice(0));
+        device_must(cudaStreamCreateWithFlags(&s.stream, cudaStreamNonBlocking));
+        cr_assert(cublasLtCreate(&s.blas) == CUBLAS_STATUS_SUCCESS, "cublasLtCreate");
+        s.workspace_bytes = DEVICE_WORKSPACE_BYTES;
+        device_must(cudaMalloc(&s.workspace, s.workspace_bytes));
+        s.plans = pp_cuda_plans_create();
+    }
+    return &s;
+}
+
+/* All that was launched has run, without an error. */
+static inline void device_finish(void)
+{
+    device_must(cudaStreamSynchronize(device_stream()->stream));
+    device_must(cudaGetLastError());
+}
+
+static inline void *device_bytes(size_t bytes)
+{
+    void *x = NULL;
+
+    device_stream();
+    device_must(cudaMalloc(&x, bytes ? bytes : 1));
+    return x;
+}
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+/* To the nearest, ties to even. Finite values. */
+static inline uint16_t bf16_of(double x)
+{
+    const float f = (float)x;
+    uint32_t bits;
+
+    memcpy(&bits, &f, sizeof bits);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+static inline double bf16_value(uint16_t x)
+{
+    const uint32_t bits = (uint32_t)x << 16;
+    float f;
+
+    memcpy(&f, &bits, sizeof f);
+    return (double)f;
+}
+
+/* x as the element type has it. */
+static inline double rounded(double x, bool is_bf16)
+{
+    return is_bf16 ? bf16_value(bf16_of(x)) : (double)(float)x;
+}
+
+static inline size_t element_bytes(bool is_bf16)
+{
+    return is_bf16 ? sizeof(uint16_t) : sizeof(float);
+}
+
+static inline void device_write(void *to, const double *x, size_t count, bool is_bf16)
+{
+    char *elements = malloc(count * element_bytes(is_bf16) + 1);
+
+    for (size_t i = 0; i < count; i++)
+        if (is_bf16)
+            ((uint16_t *)elements)[i] = bf16_of(x[i]);
+        else
+            ((float *)elements)[i] = (float)x[i];
+    device_must(cudaMemcpy(to, elements, count * element_bytes(is_bf16), cudaMemcpyHostToDevice));
+    free(elements);
+}
+
+static inline void *device_tensor(const double *x, size_t count, bool is_bf16)
+{
+    void *to = device_bytes(count * element_bytes(is_bf16));
+
+    device_write(to, x, count, is_bf16);
+    return to;
+}
+
+/* After device_finish. */
+static inline void device_read(const void *from, double *x, size_t count, bool is_bf16)
+{
+    char *elements = malloc(count * element_bytes(is_bf16) + 1);
+
+    device_must(cudaMemcpy(elements, from, count * element_bytes(is_bf16), cudaMemcpyDeviceToHost));
+    for (size_t i = 0; i < count; i++)
+        x[i] = is_bf16 ? bf16_value(((uint16_t *)elements)[i]) : (double)((float *)elements)[i];
+    free(elements);
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* tests/cuda/runner.h — Criterion, or with PP_BARE_TESTS the little of it that tests of kernels
+ * use, so that they run on a machine with a GPU that has no Criterion: one process, tests in the
+ * order of the file, TAP. A failed assertion ends its test. Exit code 1 when one has failed. */
+#ifndef PP_TESTS_CUDA_RUNNER_H
+#define PP_TESTS_CUDA_RUNNER_H
+
+#ifndef PP_BARE_TESTS
+#include <criterion/criterion.h>
+#else
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct bare_test {
+    const char *name;
+    void (*run)(void);
+    struct bare_test *next;
+};
+static struct bare_test *bare_first, **bare_last = &bare_first;
+static jmp_buf bare_end;
+
+static inline void bare_add(struct bare_test *test)
+{
+    *bare_last = test;
+    bare_last = &test->next;
+}
+
+__attribute__((noreturn, format(printf, 4, 5))) static inline void
+bare_fail(const char *file, int line, const char *what, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    printf("# %s:%d: %s: ", file, line, what);
+    vprintf(format, list);
+    printf("\n");
+    va_end(list);
+    longjmp(bare_end, 1);
+}
+
+#define TestSuite(...) struct bare_test
+#define Test(suite, title, ...)                                                                    \
+    static void suite##_##title(void);                                                             \
+    __attribute__((constructor)) static void suite##_##title##_add(void)                           \
+    {                                                                                              \
+        static struct bare_test test = {#suite "/" #title, suite##_##title, NULL};                 \
+        bare_add(&test);                                                                           \
+    }                                                                                              \
+    static void suite##_##title(void)
+
+#define cr_assert(condition, ...)                                                                  \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            bare_fail(__FILE__, __LINE__, #condition, " " __VA_ARGS__);                            \
+    } while (0)
+#define cr_assert_not(condition, ...) cr_assert(!(condition), ##__VA_ARGS__)
+#define cr_assert_eq(x, y, ...)       cr_assert((x) == (y), ##__VA_ARGS__)
+#define cr_assert_neq(x, y, ...)      cr_assert((x) != (y), ##__VA_ARGS__)
+#define cr_assert_lt(x, y, ...)       cr_assert((x) < (y), ##__VA_ARGS__)
+#define cr_assert_leq(x, y, ...)      cr_assert((x) <= (y), ##__VA_ARGS__)
+#define cr_assert_gt(x, y, ...)       cr_assert((x) > (y), ##__VA_ARGS__)
+#define cr_assert_geq(x, y, ...)      cr_assert((x) >= (y), ##__VA_ARGS__)
+
+int main(void)
+{
+    static int number, failed; /* not of the frame that longjmp returns to */
+    static const struct bare_test *test;
+
+    for (test = bare_first; test; test = test->next) {
+        number++;
+        const int is_failed = setjmp(bare_end);
+        if (!is_failed)
+            test->run();
+        failed += is_failed;
+        printf("%s %d - %s\n", is_failed ? "not ok" : "ok", number, test->name);
+        fflush(stdout);
+    }
+    printf("1..%d\n", number);
+    return failed > 0;
+}
+
+#endif
+#endif
