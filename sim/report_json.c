@@ -125,9 +125,10 @@ static json_t *network_json(const struct pp_result *r)
 {
     const struct pp_network_stats *stats = &r->network_stats;
 
-    if (!r->config.engine_options.network)
+    if (r->config.is_unit)
         return json_null();
-    return json_pack("{ss sb si so}", "fabric", pp_fabric_names[r->config.cluster.fabric.kind],
+    return json_pack("{ss? sb si so}", "fabric",
+                     r->config.cost ? NULL : pp_fabric_names[r->config.cluster.fabric.kind],
                      "contended", stats->shared > 0, "replicas_simulated", r->replicas_simulated,
                      "links", links_json(r));
 }

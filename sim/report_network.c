@@ -1,10 +1,12 @@
 /* What the network did in a step: exposed communication, the busiest links, what the engine met. */
 #include "sim/report_text.h"
 
+#include "core/cost_file.h"
 #include "core/units.h"
 #include "sim/links.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { LABEL = 11, MAX_CLASSES = 3, EXPLAIN_WIDTH = 100 };
 #define SHOWN_FRAC  0.0005
@@ -16,17 +18,31 @@ static const char *fabric_name(const struct pp_result *r)
     return pp_fabric_names[r->config.cluster.fabric.kind];
 }
 
+/* Where transfers go: through a cluster, or as they were measured. */
+static void print_ways(const struct pp_result *r, char text[PP_TEXT_BYTES])
+{
+    const struct pp_config *c = &r->config;
+    const int per_node = c->cluster.gpus_per_node;
+    const int nodes = (c->layout.gpus + per_node - 1) / per_node;
+    char count[PP_UNITS_TEXT_BYTES];
+
+    if (c->cost)
+        snprintf(text, PP_TEXT_BYTES, "channels of %.200s", c->cost->path);
+    else
+        snprintf(text, PP_TEXT_BYTES, "%s of %s~node%s", fabric_name(r),
+                 pp_units_print_count(nodes, count), nodes == 1 ? "" : "s");
+}
+
 static void print_fabric(const struct pp_result *r, int width, FILE *out)
 {
     const struct pp_config *c = &r->config;
     const struct pp_network_stats *stats = &r->network_stats;
-    const int per_node = c->cluster.gpus_per_node;
-    const int nodes = (c->layout.gpus + per_node - 1) / per_node;
     char text[PP_TEXT_BYTES], count[PP_UNITS_TEXT_BYTES], met[PP_UNITS_TEXT_BYTES],
         links[PP_UNITS_TEXT_BYTES];
-    size_t used = (size_t)snprintf(
-        text, sizeof(text), "%s of %s~node%s; engine~%s: ", fabric_name(r),
-        pp_units_print_count(nodes, count), nodes == 1 ? "" : "s", c->engine->name);
+
+    print_ways(r, text);
+    size_t used = strlen(text);
+    used += (size_t)snprintf(text + used, sizeof(text) - used, "; engine~%s: ", c->engine->name);
 
     if (!c->engine->shares_links)
         snprintf(text + used, sizeof(text) - used, "transfers do not slow each other down");
@@ -105,7 +121,7 @@ void pp_report_network(const struct pp_result *r, int width, FILE *out)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_link_loads loads = pp_links_of(arena, r);
 
-    if (!r->config.engine_options.network)
+    if (r->config.is_unit)
         return;
     fputc('\n', out);
     print_fabric(r, width, out);
@@ -122,6 +138,11 @@ void pp_explain_network(const struct pp_result *r, FILE *out)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_link_loads loads = pp_links_of(arena, r);
 
+    if (r->config.cost)
+        fprintf(out,
+                "\nnetwork\n  channels of %s, listed below: each pair of ranks has one of its "
+                "own; no link of\n    --cluster carries anything\n",
+                r->config.cost->path);
     if (!r->config.engine_options.network)
         return;
     fprintf(out,

@@ -25,6 +25,22 @@ static const char *const *defaults_of(struct pp_arena *arena, const struct pp_co
     return list;
 }
 
+/* What changes links of a cluster changes nothing that was measured. */
+static enum pp_status check_links(const struct pp_request *request, const char *path,
+                                  struct pp_error *err)
+{
+    static const char *const OF_LINKS[] = {"link-bw", "nic", "collective-algorithm"};
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    for (size_t i = 0; i < sizeof(OF_LINKS) / sizeof(*OF_LINKS); i++)
+        if (pp_request_has(request, OF_LINKS[i]))
+            return pp_error_set(err, PP_EINVAL,
+                                "%s has no effect with --cost: messages and gradient sums take "
+                                "what the channels of %s took",
+                                pp_request_typed(request, OF_LINKS[i], typed), path);
+    return PP_OK;
+}
+
 enum pp_status pp_resolve_cost(struct pp_arena *arena, struct pp_request *request,
                                struct pp_config *config, struct pp_error *err)
 {
@@ -42,6 +58,7 @@ enum pp_status pp_resolve_cost(struct pp_arena *arena, struct pp_request *reques
         return pp_error_set(err, PP_EINVAL,
                             "--cost and --unit both say how long ops take; give "
                             "one of them");
+    PP_TRY(check_links(request, path, err));
     PP_TRY(pp_cost_file_read(arena, path, &config->cost, err));
     *row = (struct pp_preset){
         .name = path,

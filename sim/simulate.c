@@ -137,7 +137,7 @@ static enum pp_status full_time(struct pp_arena *arena, struct pp_result *result
     const struct pp_config *c = &result->config;
     struct pp_engine_options *options = &result->config.engine_options;
 
-    if (c->fabric)
+    if (c->fabric && !c->cost) /* measured channels are no links of a cluster */
         options->network = pp_network_make(arena, c->fabric, &c->cluster, &c->layout, c->map);
     options->replicas = result->replicas_simulated = pp_fold_replicas(
         arena, c, result->program, result->costs, options->network, &result->fold_note);

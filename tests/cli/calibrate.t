@@ -142,6 +142,31 @@ $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 1 --micro-bat
 >            W      32.7 us    12.9 us    4.14 us    25.3 ns       48      0.2 %
 >   update   0.032 ns a parameter + 3.10 us; 12 samples
 >   channel  wire: 0 s + bytes / (56.58 GB/s); 128 samples, median error 0.0 %
+# Nor are there links of a cluster.
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --micro-batches 8 --no-alternatives | sed -n '/^  network/,/^$/p'; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --micro-batches 8 --no-alternatives --explain | sed -n '/^network/,/^$/p'; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --micro-batches 8 --no-alternatives --json | sed -n '/"network"/,/}/p'
+>   network  channels of cost.json; engine dag: transfers do not slow each other
+>            down
+>   exposed  p2p in flight 0.4 % (19.1 us) | DP sync 0.6 % (28.0 us)
+>
+> network
+>   channels of cost.json, listed below: each pair of ranks has one of its own; no link of
+>     --cluster carries anything
+>
+>   "network": {
+>     "fabric": null,
+>     "contended": false,
+>     "replicas_simulated": 1,
+>     "links": []
+>   },
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --micro-batches 8 --no-alternatives --plot links.gp --plot-kind links >log
+! pipesim: error: there are no links with --cost: messages take what the channels of cost.json took
+= 2
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --link-bw network=0.5
+! pipesim: error: --link-bw network=0.5 has no effect with --cost: messages and gradient sums take what the channels of cost.json took
+= 2
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --nic fifo
+! pipesim: error: --nic fifo has no effect with --cost: messages and gradient sums take what the channels of cost.json took
+= 2
 # Messages need a channel. One rank has sent none; a log of nccl-tests does instead.
 $ cd $TMPDIR; sed 's/"name": "wire"/"name": "all_gather"/' cost.json >none.json; pipesim --cost none.json --schedule 1f1b --pp 4
 ! pipesim: error: none.json has no durations of messages: calibrate with --pp 2, or --nccl-tests
