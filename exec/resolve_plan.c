@@ -146,7 +146,7 @@ static enum pp_status compute_program(struct pp_arena *arena, struct pp_exec_pla
     return pp_eager_program(arena, *program, costs, &options, program, err);
 }
 
-/* A lowered file has its own messages, slots and recomputation. */
+/* A lowered file has its own messages, slots, sums and recomputation. */
 static enum pp_status check_lowered(const struct pp_request *request,
                                     const struct pp_exec_plan *plan, struct pp_error *err)
 {
@@ -157,7 +157,7 @@ static enum pp_status check_lowered(const struct pp_request *request,
     if (!file || file->level != PP_LEVEL_LOWERED || plan->subject.is_listed)
         return PP_OK;
     for (size_t i = 0; i < sizeof(LOWERING) / sizeof(*LOWERING); i++)
-        if (pp_request_int(request, LOWERING[i], 0) > 0)
+        if (pp_request_has(request, LOWERING[i]))
             return pp_error_set(err, PP_EINVAL,
                                 "%s: %s is a lowered program, which has its own; 'pipesim program "
                                 "--compute' prints programs without",
