@@ -154,9 +154,17 @@ static struct block block_of(int d, int rows, int seq)
 
 static void multiply(const struct block *x, int out, int in, const float *from, float *to)
 {
-    k->gemm(NULL, &(struct pp_gemm){x->rows, out, in, false, true, false, from, x->weights, to, in,
-                                    in, out});
-    k->add_bias(NULL, x->rows, out, x->bias, to);
+    k->gemm(NULL, &(struct pp_gemm){.m = x->rows,
+                                    .n = out,
+                                    .k = in,
+                                    .b_transposed = true,
+                                    .a = from,
+                                    .b = x->weights,
+                                    .c = to,
+                                    .lda = in,
+                                    .ldb = in,
+                                    .ldc = out,
+                                    .bias = x->bias});
 }
 
 static void block_forward(struct block *x)
@@ -180,10 +188,27 @@ static void block_forward(struct block *x)
 static void unmultiply(const struct block *x, int out, int in, const float *from, const float *dy,
                        float *dx)
 {
-    k->gemm(NULL, &(struct pp_gemm){x->rows, in, out, false, false, false, dy, x->weights, dx, out,
-                                    in, in});
-    k->gemm(NULL, &(struct pp_gemm){out, in, x->rows, true, false, true, dy, from, x->dweights, out,
-                                    in, in});
+    k->gemm(NULL, &(struct pp_gemm){.m = x->rows,
+                                    .n = in,
+                                    .k = out,
+                                    .a = dy,
+                                    .b = x->weights,
+                                    .c = dx,
+                                    .lda = out,
+                                    .ldb = in,
+                                    .ldc = in});
+    k->gemm(NULL, &(struct pp_gemm){.m = out,
+                                    .n = in,
+                                    .k = x->rows,
+                                    .a_transposed = true,
+                                    .is_gradient = true,
+                                    .a = dy,
+                                    .b = from,
+                                    .c = x->dweights,
+                                    .lda = out,
+                                    .ldb = in,
+                                    .ldc = in,
+                                    .base = x->dweights});
     k->sum_rows(NULL, x->rows, out, dy, x->dbias, true);
 }
 
@@ -302,8 +327,10 @@ static void call_adamw(void *context)
 {
     const struct pp_adamw a = {1e-6, 0.9, 0.999, 1e-8, 0.1, 0.5, 0.5};
     const struct block *x = context;
+    const double grad_scale = 1;
 
-    k->adamw(NULL, 3 * (int64_t)x->rows * x->d, &a, 1, x->qkv, x->dffn, x->act, x->ffn);
+    k->adamw(NULL, 3 * (int64_t)x->rows * x->d, &a, &grad_scale, x->qkv, x->dffn, NULL, x->act,
+             x->ffn);
 }
 
 static void call_fixed_add(void *context)

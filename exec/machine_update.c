@@ -167,5 +167,5 @@ void pp_update_run(const struct pp_kernels *k, void *stream, void *argument)
 
     if (!m->has_failed)
         pp_state_update(k, stream, chunk->stage, &chunk->state, &w->scratch, m->options.recipe,
-                        m->step, m->grad_scale);
+                        m->step, &m->grad_scale);
 }

@@ -278,11 +278,12 @@ enum pp_status pp_reference_update(struct pp_reference *reference, int step, str
     memset(r->squares, 0, sizeof(double) * (size_t)(r->net->layers + 2));
     pp_state_squares(r->kernels, NULL, r->stage, &r->state, &r->state_scratch, r->blocks);
     pp_squares_add(r->stage, r->blocks, r->squares);
-    const double norm = pp_squares_norm(r->squares, r->net->layers);
+    const double norm = pp_squares_norm(r->squares, r->net->layers),
+                 grad_scale = pp_recipe_grad_scale(&r->recipe, norm);
     if (!isfinite(norm))
         return fail_norm(r, step, err);
     pp_state_update(r->kernels, NULL, r->stage, &r->state, &r->state_scratch, &r->recipe, step,
-                    pp_recipe_grad_scale(&r->recipe, norm));
+                    &grad_scale);
     r->has_gradients = false;
     return PP_OK;
 }

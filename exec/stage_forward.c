@@ -23,23 +23,24 @@ static void norm(struct pp_call *c, const void *x, const struct pp_param *gamma,
     c->k->norm_forward(c->stream, &n);
 }
 
-/* y [T][out] = x [T][in] W^T + bias, or added to y. */
+/* y [T][out] = base + x [T][in] W^T + bias, and its GELU to `activated` (base, bias, activated:
+ * NULL = none). */
 static void linear(struct pp_call *c, const void *x, int in, const struct pp_param *weight,
-                   const struct pp_param *bias, int out, bool is_added, void *y)
+                   const struct pp_param *bias, int out, const void *base, void *y, void *activated)
 {
     c->k->gemm(c->stream, &(struct pp_gemm){.m = c->l->tokens,
                                             .n = out,
                                             .k = in,
                                             .b_transposed = true,
-                                            .add = is_added,
                                             .a = x,
                                             .b = pp_call_weight(c, weight),
                                             .c = y,
                                             .lda = in,
                                             .ldb = in,
-                                            .ldc = out});
-    if (bias != NULL)
-        c->k->add_bias(c->stream, c->l->tokens, out, pp_call_weight(c, bias), y);
+                                            .ldc = out,
+                                            .base = base,
+                                            .bias = pp_call_weight(c, bias),
+                                            .activated = activated});
 }
 
 static void attend(struct pp_call *c, int block)
@@ -65,22 +66,18 @@ static void forward_block(struct pp_call *c, int block, void *out)
          *up = pp_call_place(c, block, AT_UP), *act = pp_call_place(c, block, AT_ACT);
 
     norm(c, x, p[NORM1_WEIGHT], p[NORM1_BIAS], n1, pp_call_place(c, block, AT_STATS1));
-    linear(c, n1, hidden, p[QKV_WEIGHT], p[QKV_BIAS], c->l->qkv_width, false,
-           pp_call_place(c, block, AT_QKV));
+    linear(c, n1, hidden, p[QKV_WEIGHT], p[QKV_BIAS], c->l->qkv_width, NULL,
+           pp_call_place(c, block, AT_QKV), NULL);
     attend(c, block);
-    c->k->copy(c->stream, c->l->hidden_bytes, x, y);
-    linear(c, pp_call_place(c, block, AT_A), c->l->q_width, p[OUT_WEIGHT], p[OUT_BIAS], hidden,
-           true, y);
+    linear(c, pp_call_place(c, block, AT_A), c->l->q_width, p[OUT_WEIGHT], p[OUT_BIAS], hidden, x,
+           y, NULL);
     norm(c, y, p[NORM2_WEIGHT], p[NORM2_BIAS], n2, pp_call_place(c, block, AT_STATS2));
-    linear(c, n2, hidden, p[UP_WEIGHT], p[UP_BIAS], c->l->up_width, false, up);
+    linear(c, n2, hidden, p[UP_WEIGHT], p[UP_BIAS], c->l->up_width, NULL, up,
+           c->net->is_gated ? NULL : act);
     if (c->net->is_gated)
         c->k->swiglu_forward(c->stream, c->l->tokens, ffn, up, act);
-    else
-        c->k->gelu_forward(c->stream, (int64_t)c->l->tokens * ffn, up, act);
-    if (out != NULL) {
-        c->k->copy(c->stream, c->l->hidden_bytes, y, out);
-        linear(c, act, ffn, p[DOWN_WEIGHT], p[DOWN_BIAS], hidden, true, out);
-    }
+    if (out != NULL)
+        linear(c, act, ffn, p[DOWN_WEIGHT], p[DOWN_BIAS], hidden, y, out, NULL);
     pp_call_stamp(c, PP_CALL_F, PP_PART_BLOCK);
 }
 
@@ -92,7 +89,7 @@ static void forward_head(struct pp_call *c, double *loss)
 
     norm(c, pp_call_residual(c, shape->blocks), p[HEAD_NORM_WEIGHT], p[HEAD_NORM_BIAS], n,
          c->saved + c->l->head_at[AT_HEAD_STATS]);
-    linear(c, n, c->net->hidden, p[HEAD_WEIGHT], NULL, c->net->vocab, false, logits);
+    linear(c, n, c->net->hidden, p[HEAD_WEIGHT], NULL, c->net->vocab, NULL, logits, NULL);
     c->k->cross_entropy(c->stream, shape->rows, shape->tokens, c->w->split * shape->tokens,
                         c->net->seq, c->net->vocab, c->w->targets, c->w->loss_scale, logits, loss);
     pp_call_stamp(c, PP_CALL_F, PP_PART_HEAD);

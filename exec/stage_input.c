@@ -1,9 +1,9 @@
 /* Input gradients. Names d_x: gradient of x. */
 #include "exec/stage_parts.h"
 
-/* dx [T][in] = dy [T][out] W. */
+/* dx [T][in] = dy [T][out] W, times the slope of GELU at `gelu_of` unless that is NULL. */
 static void linear_back(struct pp_call *c, const void *dy, int out, const struct pp_param *weight,
-                        int in, void *dx)
+                        int in, const void *gelu_of, void *dx)
 {
     c->k->gemm(c->stream, &(struct pp_gemm){.m = c->l->tokens,
                                             .n = in,
@@ -13,7 +13,8 @@ static void linear_back(struct pp_call *c, const void *dy, int out, const struct
                                             .c = dx,
                                             .lda = out,
                                             .ldb = in,
-                                            .ldc = in});
+                                            .ldc = in,
+                                            .gelu_of = gelu_of});
 }
 
 /* dx += the gradient through a norm. Those of its gain and bias are made here as well, where dy is:
@@ -59,14 +60,19 @@ static void attend_back(struct pp_call *c, int block, const void *d_a, char *fre
         c->k->copy(c->stream, bytes, d_qkv[0], pp_call_place(c, block, AT_QKV));
 }
 
-static void act_back(struct pp_call *c, void *up, const void *d_act)
+/* The gradient of `up` takes its place. */
+static void down_back(struct pp_call *c, const void *grad, const struct pp_param *down, void *up,
+                      void *scratch)
 {
-    const int ffn = c->net->ffn;
+    const int tokens = c->l->tokens, hidden = c->net->hidden, ffn = c->net->ffn;
 
-    if (c->net->is_gated)
-        c->k->swiglu_backward(c->stream, c->l->tokens, ffn, up, d_act, up);
-    else
-        c->k->gelu_backward(c->stream, (int64_t)c->l->tokens * ffn, up, d_act, up);
+    if (c->net->is_gated) {
+        linear_back(c, grad, hidden, down, ffn, NULL, scratch);
+        c->k->swiglu_backward(c->stream, tokens, ffn, up, scratch, up);
+    } else {
+        linear_back(c, grad, hidden, down, ffn, up, scratch);
+        c->k->copy(c->stream, (size_t)tokens * (size_t)ffn * c->l->element_bytes, scratch, up);
+    }
 }
 
 /* `grad` is d r(block + 1). Behind it x of the next block is free: there goes d_y, which has grad
@@ -80,16 +86,16 @@ void pp_block_input_grad(struct pp_call *c, int block, const void *grad)
     void *up = pp_call_place(c, block, AT_UP), *d_y = pp_call_place(c, block + 1, AT_X),
          *d_x = pp_call_block_grad(c, block);
 
-    linear_back(c, grad, hidden, p[DOWN_WEIGHT], c->net->ffn, scratch);
-    act_back(c, up, scratch);
-    linear_back(c, up, c->l->up_width, p[UP_WEIGHT], hidden, scratch);
+    down_back(c, grad, p[DOWN_WEIGHT], up, scratch);
+    linear_back(c, up, c->l->up_width, p[UP_WEIGHT], hidden, NULL, scratch);
     c->k->copy(c->stream, c->l->hidden_bytes, grad, d_y);
     norm_back(c, pp_call_place(c, block, AT_Y), p[NORM2_WEIGHT], pp_call_place(c, block, AT_STATS2),
               scratch, d_y, dnorm + c->l->dnorm_bytes);
-    linear_back(c, d_y, hidden, p[OUT_WEIGHT], c->l->q_width, d_a);
+    linear_back(c, d_y, hidden, p[OUT_WEIGHT], c->l->q_width, NULL, d_a);
     attend_back(c, block, d_a,
                 d_a + (size_t)c->l->tokens * (size_t)c->l->q_width * c->l->element_bytes);
-    linear_back(c, pp_call_qkv_grad(c, block), c->l->qkv_width, p[QKV_WEIGHT], hidden, scratch);
+    linear_back(c, pp_call_qkv_grad(c, block), c->l->qkv_width, p[QKV_WEIGHT], hidden, NULL,
+                scratch);
     c->k->copy(c->stream, c->l->hidden_bytes, d_y, d_x);
     norm_back(c, pp_call_residual(c, block), p[NORM1_WEIGHT], pp_call_place(c, block, AT_STATS1),
               scratch, d_x, dnorm);
@@ -103,7 +109,7 @@ void pp_head_input_grad(struct pp_call *c, void *grad)
     void *d_n = transient(c);
 
     linear_back(c, c->saved + c->l->head_at[AT_LOGITS], c->net->vocab, p[HEAD_WEIGHT],
-                c->net->hidden, d_n);
+                c->net->hidden, NULL, d_n);
     c->k->zero(c->stream, c->l->hidden_bytes, grad);
     norm_back(c, pp_call_residual(c, c->stage->shape.blocks), p[HEAD_NORM_WEIGHT],
               c->saved + c->l->head_at[AT_HEAD_STATS], d_n, grad,

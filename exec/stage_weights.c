@@ -29,13 +29,14 @@ static void linear_weights(const struct pp_call *c, const void *x, int in, const
                                             .n = in,
                                             .k = c->l->tokens,
                                             .a_transposed = true,
-                                            .add = is_added,
+                                            .is_gradient = true,
                                             .a = dy,
                                             .b = x,
                                             .c = dw,
                                             .lda = out,
                                             .ldb = in,
-                                            .ldc = in});
+                                            .ldc = in,
+                                            .base = is_added ? dw : NULL});
     add_exactly(c, weight, dw);
     if (bias == NULL)
         return;

@@ -161,7 +161,7 @@ const struct pp_param *pp_state_not_finite(const struct pp_kernels *k, void *str
 
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_state_scratch *scratch,
-                     const struct pp_recipe *recipe, int step, double grad_scale)
+                     const struct pp_recipe *recipe, int step, const double *grad_scale)
 {
     struct pp_adamw adamw = {
         .rate = pp_recipe_rate(recipe, step),
@@ -182,7 +182,7 @@ void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_s
         adamw.decay = param->decays ? recipe->decay : 0;
         k->adamw(stream, range.until - range.from, &adamw, grad_scale,
                  gradient(k, stream, range, state, scratch->tensor),
-                 at(state->weights, k, range.from), at(state->m, k, in_share),
+                 at(state->weights, k, range.from), NULL, at(state->m, k, in_share),
                  at(state->v, k, in_share));
     }
     const bool is_exact = state->fixed != NULL;

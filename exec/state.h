@@ -72,9 +72,10 @@ double pp_squares_norm(const double *squares, int layers);
 /* What gradients are multiplied with: min(1, clip / norm); 1 without clipping. NAN when the norm is
  * not finite. */
 double pp_recipe_grad_scale(const struct pp_recipe *recipe, double norm);
-/* One AdamW step of the share (step counts from 0), then zero the gradients, all of them. */
+/* One AdamW step of the share (step counts from 0), then zero the gradients, all of them.
+ * *grad_scale is read when the work runs. */
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_state_scratch *scratch,
-                     const struct pp_recipe *recipe, int step, double grad_scale);
+                     const struct pp_recipe *recipe, int step, const double *grad_scale);
 
 #endif

@@ -1,13 +1,19 @@
 /* kernels/kernels.h — what a device can do with tensors: one table of functions per element type
  * and device. Kernels know tensors, not ops, layers or pipelines.
  *
- * Tensors are dense, row-major, of the table's element type T (float or double) unless a parameter
- * says otherwise; leading dimensions count elements. `stream` names where the work is enqueued; on
- * a CPU it is NULL and every function has finished when it returns. No function allocates: scratch
- * comes from the caller. Every function is a pure function of its arguments, to the bit: the same
- * shapes and values give the same result on any thread, in any order.
+ * A table has two element types. T: activations, their gradients, and weights as layers read them.
+ * G: gradients of weights, optimizer state, statistics. G is T, but where T is bfloat16 it is
+ * float. Tensors are dense, row-major, of T unless a parameter says otherwise; leading dimensions
+ * count elements. `stream` names where the work is enqueued; on a CPU it is NULL and every function
+ * has finished when it returns. No function allocates: scratch comes from the caller. Every
+ * function is a pure function of its arguments, to the bit: the same shapes and values give the
+ * same result on any thread, in any order.
  *
- * Weight gradients (parameters named d...) are written, or added to when `add` is set. */
+ * Where work may run later than it is enqueued, structs and arrays of pointers are read when it is
+ * enqueued, the tensors that they name when it runs. `ids`, `targets`, `loss`, `grad_scale`,
+ * the blocks of `squares` and `status` lie in memory that device and host both read.
+ *
+ * Weight gradients (parameters named d..., of G) are written, or added to when `add` is set. */
 #ifndef PP_KERNELS_KERNELS_H
 #define PP_KERNELS_KERNELS_H
 
@@ -18,14 +24,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* c [m][n] = op(a) op(b), plus c when `add`. op(a) is [m][k], stored [k][m] when a_transposed;
- * op(b) is [k][n], stored [n][k] when b_transposed. */
+/* c [m][n] = (base + op(a) op(b)) + bias. op(a) is [m][k], stored [k][m] when a_transposed; op(b)
+ * is [k][n], stored [n][k] when b_transposed. What else is [m][n] has the leading dimension ldc,
+ * too. In use are {bias, base}, {bias, activated}, {gelu_of}, {base, is_gradient}, and parts of
+ * them. */
 struct pp_gemm {
     int m, n, k;
-    bool a_transposed, b_transposed, add;
+    bool a_transposed, b_transposed;
+    bool is_gradient; /* c and base are of G */
     const void *a, *b;
     void *c;
     int lda, ldb, ldc;
+    const void *base;    /* [m][n], may be c; NULL = none */
+    const void *bias;    /* [n], added to every row; NULL = none */
+    void *activated;     /* [m][n]: gelu(c) goes there, and c keeps what gelu reads; NULL = none */
+    const void *gelu_of; /* [m][n], not c: c = (op(a) op(b)) * gelu'(gelu_of); NULL = none */
 };
 
 /* Rows of `width` are normalised: LayerNorm (Ba et al. 2016), or RMSNorm (Zhang and Sennrich 2019)
@@ -36,7 +49,7 @@ struct pp_norm {
     double epsilon;
     const void *x, *gamma, *beta; /* beta NULL = none */
     void *y;                      /* forward: [rows][width] */
-    void *stats;                  /* [rows][2]: mean (0 when is_rms), 1 / deviation */
+    void *stats;                  /* [rows][2] of G: mean (0 when is_rms), 1 / deviation */
     /* backward; also reads x, gamma, stats */
     const void *dy;
     void *dx; /* added to */
@@ -50,7 +63,7 @@ struct pp_attention {
     int batch, tokens, heads, kv_heads, head_dim, split; /* tokens: of one split */
     const void *const *qkv;
     void *out;     /* [batch * tokens][heads * head_dim] */
-    void *lse;     /* [batch][heads][tokens]: log of the sum of exp of a row of scores */
+    void *lse;     /* [batch][heads][tokens] of G: log of the sum of exp of a row of scores */
     void *scratch; /* attention_scratch_bytes */
     /* backward; also reads qkv, out, lse */
     const void *dout;
@@ -70,17 +83,18 @@ enum pp_fixed_status { PP_FIXED_OK = 0, PP_FIXED_NOT_FINITE = 1, PP_FIXED_OVERFL
 struct pp_kernels {
     const char *name;           /* "fp32", "reference" */
     size_t element_bytes;       /* sizeof(T) */
+    size_t gradient_bytes;      /* sizeof(G) */
     const char *(*about)(void); /* the libraries and instruction sets in use, one line */
 
     void (*gemm)(void *stream, const struct pp_gemm *g);
     /* x [rows][width] += bias [width] */
     void (*add_bias)(void *stream, int rows, int width, const void *bias, void *x);
-    /* dbias [width] = sum over rows of dy */
+    /* dbias [width] of G = sum over rows of dy */
     void (*sum_rows)(void *stream, int rows, int width, const void *dy, void *dbias, bool add);
 
     void (*norm_forward)(void *stream, const struct pp_norm *n);
     void (*norm_backward)(void *stream, const struct pp_norm *n);
-    /* Gradients of gamma and beta (NULL = none) from x, stats and dy. */
+    /* Gradients of gamma and beta (of G; NULL = none) from x, stats and dy. */
     void (*norm_weights)(void *stream, const struct pp_norm *n, void *dgamma, void *dbeta,
                          bool add);
 
@@ -105,7 +119,8 @@ struct pp_kernels {
      * ids [batch][stride], of which columns first .. first + tokens - 1 are read. */
     void (*embed_forward)(void *stream, int batch, int tokens, int first, int stride, int width,
                           const int32_t *ids, const void *table, const void *positions, void *y);
-    /* dtable [vocab][width], dpositions [stride][width] (NULL = none): all written, or added to. */
+    /* dtable [vocab][width], dpositions [stride][width] (of G; NULL = none): all written, or added
+     * to. */
     void (*embed_backward)(void *stream, int batch, int tokens, int first, int stride, int width,
                            int vocab, const int32_t *ids, const void *dy, void *dtable,
                            void *dpositions, bool add);
@@ -117,14 +132,18 @@ struct pp_kernels {
 
     void (*copy)(void *stream, size_t bytes, const void *from, void *to);
     void (*zero)(void *stream, size_t bytes, void *x);
-    void (*add)(void *stream, int64_t count, const void *x, void *y); /* y += x */
+    void (*add)(void *stream, int64_t count, const void *x, void *y); /* y += x, of G */
 
-    void (*adamw)(void *stream, int64_t count, const struct pp_adamw *adamw, double grad_scale,
-                  const void *grad, void *weights, void *m, void *v);
-    /* blocks [ceil(count / PP_SQUARES_BLOCK)]: sums of squares in double, in order. */
+    /* One step with the gradients `grad` times *grad_scale, of G like m and v. `master`: the
+     * weights in G; then weights = round(master). NULL where T is G: then the weights are all there
+     * is. */
+    void (*adamw)(void *stream, int64_t count, const struct pp_adamw *adamw,
+                  const double *grad_scale, const void *grad, void *weights, void *master, void *m,
+                  void *v);
+    /* x of G. blocks [ceil(count / PP_SQUARES_BLOCK)]: sums of squares in double, in order. */
     void (*squares)(void *stream, int64_t count, const void *x, double *blocks);
-    /* sum += round(x * 2^bits), int64. A value that is not finite or does not fit sets *status
-     * (enum pp_fixed_status), which is never cleared here. */
+    /* x of G. sum += round(x * 2^bits), int64. A value that is not finite or does not fit sets
+     * *status (enum pp_fixed_status), which is never cleared here. */
     void (*fixed_add)(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
                       int *status);
     void (*fixed_merge)(void *stream, int64_t count, const int64_t *x, int64_t *sum, int *status);

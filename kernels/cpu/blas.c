@@ -63,10 +63,10 @@ const char *pp_blas_load(bool is_pinned)
     return text;
 }
 
-void pp_blas_gemm(void *stream, const struct pp_gemm *g)
+void pp_blas_multiply(void *stream, const struct pp_gemm *g)
 {
     (void)stream;
     blas.gemm(CblasRowMajor, g->a_transposed ? CblasTrans : CblasNoTrans,
               g->b_transposed ? CblasTrans : CblasNoTrans, g->m, g->n, g->k, 1, g->a, g->lda, g->b,
-              g->ldb, g->add ? 1 : 0, g->c, g->ldc);
+              g->ldb, g->base != NULL ? 1 : 0, g->c, g->ldc);
 }

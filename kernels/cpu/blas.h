@@ -7,8 +7,10 @@
 
 /* Loads the library, once: single-threaded, and, when `is_pinned`, with the core type that every
  * machine with AVX2 has, unless OPENBLAS_CORETYPE says otherwise. Returns what was loaded
- * ("OpenBLAS 0.3.21 Haswell"), or NULL when there is none, and pp_blas_gemm must not be called. */
+ * ("OpenBLAS 0.3.21 Haswell"), or NULL when there is none, and pp_blas_multiply must not be called.
+ */
 const char *pp_blas_load(bool is_pinned);
-void pp_blas_gemm(void *stream, const struct pp_gemm *g);
+/* c = op(a) op(b), plus c unless base is NULL; the rest of `g` is not read. */
+void pp_blas_multiply(void *stream, const struct pp_gemm *g);
 
 #endif

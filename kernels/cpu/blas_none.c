@@ -9,7 +9,7 @@ const char *pp_blas_load(bool is_pinned)
     return NULL;
 }
 
-void pp_blas_gemm(void *stream, const struct pp_gemm *g)
+void pp_blas_multiply(void *stream, const struct pp_gemm *g)
 {
     (void)stream;
     (void)g;

@@ -1,5 +1,6 @@
 /* Which single precision kernels run: chosen once, on the first call. */
 #include "kernels/cpu/blas.h"
+#include "kernels/cpu/epilogue.h"
 #include "kernels/cpu/levels.h"
 
 #include <pthread.h>
@@ -22,7 +23,10 @@ static void gemm(void *stream, const struct pp_gemm *g)
 {
     const bool is_own = (int64_t)g->m * g->n * g->k <= OWN_PRODUCTS;
 
-    (is_own ? own_gemm : pp_blas_gemm)(stream, g);
+    if (is_own)
+        own_gemm(stream, g);
+    else
+        pp_gemm_compose(&chosen, pp_blas_multiply, stream, g);
 }
 
 static void choose(bool is_pinned)

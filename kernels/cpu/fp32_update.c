@@ -20,12 +20,13 @@ void PP_AT(add)(void *stream, int64_t count, const void *x, void *y)
         to[i] += from[i];
 }
 
-void PP_AT(adamw)(void *stream, int64_t count, const struct pp_adamw *adamw, double grad_scale,
-                  const void *grad, void *weights, void *m, void *v)
+void PP_AT(adamw)(void *stream, int64_t count, const struct pp_adamw *adamw,
+                  const double *grad_scale, const void *grad, void *weights, void *master, void *m,
+                  void *v)
 {
     const float *restrict g = grad;
     float *restrict w = weights, *restrict first = m, *restrict second = v;
-    const float scale = (float)grad_scale, beta1 = (float)adamw->beta1;
+    const float scale = (float)*grad_scale, beta1 = (float)adamw->beta1;
     const float beta2 = (float)adamw->beta2, rest1 = (float)(1 - adamw->beta1);
     const float rest2 = (float)(1 - adamw->beta2), epsilon = (float)adamw->epsilon;
     const float rate1 = (float)(adamw->rate / adamw->correction1);
@@ -33,6 +34,7 @@ void PP_AT(adamw)(void *stream, int64_t count, const struct pp_adamw *adamw, dou
     const float keep = (float)(1 - adamw->rate * adamw->decay);
 
     (void)stream;
+    (void)master;
     for (int64_t i = 0; i < count; i++) {
         const float scaled = g[i] * scale;
         first[i] = beta1 * first[i] + rest1 * scaled;

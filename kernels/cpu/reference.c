@@ -74,14 +74,15 @@ static void add(void *stream, int64_t count, const void *x, void *y)
         ((double *)y)[i] += ((const double *)x)[i];
 }
 
-static void adamw(void *stream, int64_t count, const struct pp_adamw *p, double grad_scale,
-                  const void *grad, void *weights, void *first, void *second)
+static void adamw(void *stream, int64_t count, const struct pp_adamw *p, const double *grad_scale,
+                  const void *grad, void *weights, void *master, void *first, void *second)
 {
     double *w = weights, *m = first, *v = second;
 
     (void)stream;
+    (void)master;
     for (int64_t i = 0; i < count; i++) {
-        const double g = ((const double *)grad)[i] * grad_scale;
+        const double g = ((const double *)grad)[i] * *grad_scale;
         m[i] = p->beta1 * m[i] + (1 - p->beta1) * g;
         v[i] = p->beta2 * v[i] + (1 - p->beta2) * g * g;
         const double step = m[i] / p->correction1 / (sqrt(v[i] / p->correction2) + p->epsilon);
@@ -117,6 +118,7 @@ static void fixed_read(void *stream, int64_t count, const int64_t *sum, int bits
 const struct pp_kernels pp_kernels_reference = {
     .name = "reference",
     .element_bytes = sizeof(double),
+    .gradient_bytes = sizeof(double),
     .about = about,
     .gemm = pp_reference_gemm,
     .add_bias = pp_reference_add_bias,

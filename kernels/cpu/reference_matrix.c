@@ -1,9 +1,11 @@
 /* Matrices and rows in double precision: plain loops that read like the formulas. */
+#include "kernels/cpu/epilogue.h"
 #include "kernels/cpu/reference.h"
 
 #include <math.h>
 
-void pp_reference_gemm(void *stream, const struct pp_gemm *g)
+/* c = op(a) op(b), plus c unless base is NULL. */
+static void multiply(void *stream, const struct pp_gemm *g)
 {
     const double *a = g->a, *b = g->b;
     double *c = g->c;
@@ -19,8 +21,13 @@ void pp_reference_gemm(void *stream, const struct pp_gemm *g)
             for (size_t p = 0; p < (size_t)g->k; p++)
                 sum += a[i * a_row + p * a_column] * b[p * b_row + j * b_column];
             double *to = &c[i * (size_t)g->ldc + j];
-            *to = g->add ? *to + sum : sum;
+            *to = g->base != NULL ? *to + sum : sum;
         }
+}
+
+void pp_reference_gemm(void *stream, const struct pp_gemm *g)
+{
+    pp_gemm_compose(&pp_kernels_reference, multiply, stream, g);
 }
 
 void pp_reference_add_bias(void *stream, int rows, int width, const void *bias, void *x)

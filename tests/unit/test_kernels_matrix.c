@@ -25,7 +25,7 @@ static void gemm_case(struct tables *t, int m, int n, int k, int flags)
                                                .k = k,
                                                .a_transposed = a_transposed,
                                                .b_transposed = b_transposed,
-                                               .add = add,
+                                               .base = add ? c.of[e] : NULL,
                                                .a = a.of[e],
                                                .b = b.of[e],
                                                .c = c.of[e],

@@ -24,6 +24,7 @@ enum { PARAMS = sizeof all_params / sizeof *all_params };
 
 static struct pp_arena *arena;
 static const struct pp_kernels *const k = &pp_kernels_reference;
+static const double half = 0.5; /* scale of gradients */
 
 static void set_up(void)
 {
@@ -260,13 +261,15 @@ Test(state, norm_and_update_do_not_depend_on_shares)
             struct copy *whole = make(0, BLOCKS, true, true, is_exact),
                         **shares = make_shares(copies, is_exact);
             const size_t count = (size_t)pp_squares_blocks(&whole->stage);
-            double *expected = PP_ARRAY(arena, double, count), *got = PP_ARRAY(arena, double, count);
+            double *expected = PP_ARRAY(arena, double, count),
+                   *got = PP_ARRAY(arena, double, count);
 
             set_gradients(whole);
             pp_state_init(&whole->stage, k, 1, &whole->state, 1);
             set_gradients(whole);
             pp_state_squares(k, NULL, &whole->stage, &whole->state, &whole->scratch, expected);
-            pp_state_update(k, NULL, &whole->stage, &whole->state, &whole->scratch, &recipe, 1, 0.5);
+            pp_state_update(k, NULL, &whole->stage, &whole->state, &whole->scratch, &recipe, 1,
+                            &half);
             for (int c = 0; c < copies; c++) {
                 struct copy *part = shares[c];
                 const struct pp_range share = part->state.share;
@@ -282,7 +285,7 @@ Test(state, norm_and_update_do_not_depend_on_shares)
                         ((double *)part->state.sum)[i] = (double)NAN;
                 pp_state_squares(k, NULL, &part->stage, &part->state, &part->scratch, got);
                 pp_state_update(k, NULL, &part->stage, &part->state, &part->scratch, &recipe, 1,
-                                0.5);
+                                &half);
                 const size_t from = (size_t)share.from,
                              bytes = (size_t)(share.until - share.from) * sizeof(double);
                 cr_assert_arr_eq((double *)part->state.weights + from,
@@ -314,8 +317,7 @@ Test(state, norm_does_not_depend_on_the_division)
 }
 
 /* AdamW as its paper writes it, one element at a time. */
-static double by_hand(const struct pp_recipe *r, double weight, double grad, bool decays,
-                      int steps)
+static double by_hand(const struct pp_recipe *r, double weight, double grad, bool decays, int steps)
 {
     double m = 0, v = 0;
 
@@ -326,8 +328,7 @@ static double by_hand(const struct pp_recipe *r, double weight, double grad, boo
         v = r->beta2 * v + (1 - r->beta2) * grad * grad;
         const double mean = m / (1 - pow(r->beta1, t));
         const double deviation = sqrt(v / (1 - pow(r->beta2, t)));
-        weight -=
-            rate * (mean / (deviation + r->epsilon) + (decays ? r->decay * weight : 0));
+        weight -= rate * (mean / (deviation + r->epsilon) + (decays ? r->decay * weight : 0));
     }
     return weight;
 }
@@ -342,7 +343,7 @@ Test(state, update_is_adamw_and_clears_the_gradients)
         pp_state_init(&start->stage, k, 1, &start->state, 1);
         for (int step = 0; step < 3; step++) {
             set_gradients(c);
-            pp_state_update(k, NULL, &c->stage, &c->state, &c->scratch, &recipe, step, 0.5);
+            pp_state_update(k, NULL, &c->stage, &c->state, &c->scratch, &recipe, step, &half);
         }
         for (int p = 0; p < PARAMS; p++) {
             const struct pp_param *param = &all_params[p];
