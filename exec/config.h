@@ -17,6 +17,7 @@ struct pp_exec_config {
     struct pp_exec_wires wires;
     const struct pp_kernels *kernels;
     const struct pp_backend *backend;
+    const struct pp_cuda_module *cuda; /* where the backend comes from it; NULL = it does not */
     const struct pp_transport *transport;
     const char *precision;
     enum pp_clock_kind clock;

@@ -1,5 +1,5 @@
 /* Model, data, recipe, machine: the parts of a run that no schedule changes. */
-#include "exec/config.h"
+#include "exec/resolve_parts.h"
 
 #include "core/model_options.h"
 #include "exec/what_if.h"
@@ -7,24 +7,10 @@
 
 enum { USUAL_STEPS = 20, USUAL_WARMUP = 2, USUAL_TIMEOUT_S = 600 };
 
-/* In the order of the choices of --backend and --transport; NULL = not in this build. */
-static const struct pp_backend *const BACKENDS[] = {&pp_backend_cpu, NULL, &pp_backend_fake};
+/* In the order of the choices of --transport; NULL = not in this build. */
 static const struct pp_transport *const TRANSPORTS[] = {&pp_transport_local, &pp_transport_shm,
                                                         &pp_transport_tcp, NULL};
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
-static enum pp_status no_backend(const char *typed, struct pp_error *err)
-{
-    const char *separator = "";
-
-    pp_error_set(err, PP_EFAIL, "%s: not in this build, which has ", typed);
-    for (size_t i = 0; i < COUNT(BACKENDS); i++)
-        if (BACKENDS[i]) {
-            pp_error_append(err, "%s%s", separator, BACKENDS[i]->name);
-            separator = ", ";
-        }
-    return PP_EFAIL;
-}
 
 static enum pp_status no_transport(const char *typed, struct pp_error *err)
 {
@@ -110,12 +96,9 @@ static enum pp_status resolve_faults(const struct pp_request *request,
 static enum pp_status resolve_machine(const struct pp_request *request,
                                       struct pp_exec_config *config, struct pp_error *err)
 {
-    const int backend = pp_request_int(request, "backend", 0);
     char typed[PP_REQUEST_TYPED_BYTES];
 
-    config->backend = BACKENDS[backend];
-    if (!config->backend)
-        return no_backend(pp_request_typed(request, "backend", typed), err);
+    PP_TRY(pp_exec_device(request, config, err));
     PP_TRY(resolve_transport(request, config, err));
     PP_TRY(resolve_faults(request, config, err));
     config->clock = (enum pp_clock_kind)pp_request_int(request, "clock", PP_CLOCK_VIRTUAL);
@@ -217,10 +200,7 @@ static enum pp_status resolve_recipe(const struct pp_request *request,
         return pp_error_set(err, PP_EINVAL, "%s: training ends after %d steps; nearest: %d",
                             pp_request_typed(request, "lr-warmup", typed), config->steps,
                             config->steps);
-    config->precision = pp_request_int(request, "precision", 0) ? "double" : "fp32";
-    config->kernels = pp_request_int(request, "precision", 0) ? &pp_kernels_reference
-                                                              : pp_kernels_fp32(r->is_exact);
-    return PP_OK;
+    return pp_exec_kernels(request, config, err);
 }
 
 static enum pp_status check_pairs(const struct pp_request *request, struct pp_error *err)

@@ -1,8 +1,16 @@
-/* exec/resolve_parts.h — parts of pp_exec_plan_make(): private to exec/resolve*.c. */
+/* exec/resolve_parts.h — parts of pp_exec_resolve() and pp_exec_plan_make(): private to
+ * exec/resolve*.c. */
 #ifndef PP_EXEC_RESOLVE_PARTS_H
 #define PP_EXEC_RESOLVE_PARTS_H
 
 #include "exec/config.h"
+
+/* resolve_device.c: --backend, PP_EFAIL when its module cannot be loaded; and its kernels for
+ * --precision, once the recipe is there: PP_EINVAL when it has none. */
+enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_config *config,
+                              struct pp_error *err);
+enum pp_status pp_exec_kernels(const struct pp_request *request, struct pp_exec_config *config,
+                               struct pp_error *err);
 
 /* Micro-batches into the shape (a file has them already) and samples of one into the batch; ranks
  * must be set. PP_EINVAL when they do not make up --gbs. */

@@ -117,9 +117,6 @@ $ pipeexec --schedule pipedream
 ! pipeexec: error: --schedule pipedream is only simulated: its micro-batches need several versions of the weights; pipeexec runs 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv
 !   try: pipesim --schedule pipedream --gpus 8
 = 2
-$ pipeexec --backend cuda
-! pipeexec: error: --backend cuda: not in this build, which has cpu, fake
-= 1
 $ pipeexec --backend gpu
 ! pipeexec: error: --backend: "gpu" is not one of cpu, cuda and fake; did you mean "cpu"?
 = 2

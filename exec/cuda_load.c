@@ -1,0 +1,43 @@
+#include "exec/cuda_module.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No folder in the name: the library path of the executable decides. */
+static const char MODULE[] = "pipeexec-cuda.so";
+static const char VARIABLE[] = "PIPEEXEC_CUDA_MODULE";
+
+/* Messages of the loader begin with the name of the file that is missing. */
+static enum pp_status cannot_load(const char *name, struct pp_error *err)
+{
+    const char *reason = dlerror();
+    const bool is_there = strncmp(reason, name, strlen(name)) != 0;
+
+    return pp_error_set(err, PP_EFAIL,
+                        "--backend cuda: cannot load %s\n  %s\n  --backend cpu needs no CUDA",
+                        reason,
+                        is_there ? "the module needs the libraries of CUDA: name their folder in "
+                                   "LD_LIBRARY_PATH"
+                                 : "the module is built where nvcc is found: meson setup "
+                                   "-Dcuda=enabled");
+}
+
+enum pp_status pp_cuda_load(const struct pp_cuda_module **module, struct pp_error *err)
+{
+    const char *given = getenv(VARIABLE), *name = given ? given : MODULE;
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+
+    if (!library)
+        return cannot_load(name, err);
+    *module = dlsym(library, "pp_cuda_module");
+    if (!*module)
+        return pp_error_set(err, PP_EFAIL, "--backend cuda: %s is no module of pipeexec%s", name,
+                            given ? " (PIPEEXEC_CUDA_MODULE)" : "");
+    if (strcmp((*module)->version, PP_VERSION) != 0 || (*module)->abi_bytes != PP_CUDA_ABI_BYTES)
+        return pp_error_set(err, PP_EFAIL,
+                            "--backend cuda: %s belongs to another build of pipeexec: build both "
+                            "together%s",
+                            name, given ? ", or unset PIPEEXEC_CUDA_MODULE" : "");
+    return PP_OK;
+}
