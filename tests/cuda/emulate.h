@@ -1,0 +1,133 @@
+/* tests/cuda/emulate.h — CUDA's device side on a CPU: what a kernel file sees in place of the
+ * toolkit when it is compiled by a C++ compiler with PP_CUDA_EMULATED.
+ *
+ * Blocks of a launch run one after the other, in an order drawn from a seed. The threads of a block
+ * are fibers of one thread of the host: each runs until it must wait for others, then another one
+ * that can run goes on, drawn again. So a __syncthreads that is missing shows as a wrong number in
+ * some orders. Dynamic shared memory holds NaNs before each block.
+ *
+ * Ends the program, naming the kernel, block and thread: a __syncthreads that only some threads of
+ * a block reach, or that others have returned before; a warp whose lanes wait at different places;
+ * anything but full masks. A lane that has returned, or that the block never had, gives NaNs to
+ * shuffles, and no vote.
+ *
+ * One launch runs at a time, so what belongs to "the thread that runs" are plain variables. Kernel
+ * files need -fno-strict-aliasing (nvcc has no such rule either) and -ffp-contract=off. */
+#ifndef PP_TESTS_CUDA_EMULATE_H
+#define PP_TESTS_CUDA_EMULATE_H
+
+#include "tests/cuda/include/cuda_bf16.h"
+#include "tests/cuda/include/cuda_runtime.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__    __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __shared__       static
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+enum { warpSize = 32 };
+
+extern uint3 threadIdx, blockIdx;
+extern dim3 blockDim, gridDim;
+extern char *const pp_emulated_shared; /* dynamic shared memory of the block */
+
+#define PP_SHARED(T, name) T *const name = reinterpret_cast<T *>(pp_emulated_shared)
+
+void __syncthreads(void);
+
+/* ---- what the lanes of a warp do together --------------------------------------------------- */
+
+enum pp_emulated_meeting { PP_SYNC, PP_SHUFFLE, PP_VOTE, PP_MMA, PP_LDMATRIX, PP_MEETINGS };
+
+/* Returns once all lanes of the warp that have not returned are there. `given` of all lanes lies at
+ * the address returned until this lane's next meeting but one, votes in *votes. */
+const uint64_t *pp_emulated_meet(enum pp_emulated_meeting kind, uint64_t given, uint32_t *votes);
+int pp_emulated_lane(void);
+void pp_emulated_need_full(unsigned mask);
+
+static inline void __syncwarp(unsigned mask = 0xffffffffu)
+{
+    pp_emulated_need_full(mask);
+    pp_emulated_meet(PP_SYNC, 0, NULL);
+}
+
+/* The value of lane `source` of this one's segment of `width` lanes; its own from beyond it. */
+template <class T> T pp_emulated_shuffle(unsigned mask, T value, int source, int width)
+{
+    static_assert(sizeof(T) <= sizeof(uint64_t), "shuffles take up to 8 bytes");
+    uint64_t given = 0;
+
+    pp_emulated_need_full(mask);
+    memcpy(&given, &value, sizeof value);
+    const uint64_t *of = pp_emulated_meet(PP_SHUFFLE, given, NULL);
+    const int first = pp_emulated_lane() & -width;
+    if (source >= first && source < first + width)
+        memcpy(&value, &of[source], sizeof value);
+    return value;
+}
+
+template <class T> T __shfl_sync(unsigned mask, T value, int lane, int width = 32)
+{
+    const int first = pp_emulated_lane() & -width;
+    return pp_emulated_shuffle(mask, value, first + (lane & (width - 1)), width);
+}
+
+template <class T> T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32)
+{
+    return pp_emulated_shuffle(mask, value, pp_emulated_lane() ^ bits, width);
+}
+
+template <class T> T __shfl_down_sync(unsigned mask, T value, unsigned lanes, int width = 32)
+{
+    return pp_emulated_shuffle(mask, value, pp_emulated_lane() + (int)lanes, width);
+}
+
+template <class T> T __shfl_up_sync(unsigned mask, T value, unsigned lanes, int width = 32)
+{
+    return pp_emulated_shuffle(mask, value, pp_emulated_lane() - (int)lanes, width);
+}
+
+static inline unsigned __ballot_sync(unsigned mask, int predicate)
+{
+    uint32_t votes;
+
+    pp_emulated_need_full(mask);
+    pp_emulated_meet(PP_VOTE, predicate != 0, &votes);
+    return votes;
+}
+
+static inline int __any_sync(unsigned mask, int predicate)
+{
+    return __ballot_sync(mask, predicate) != 0;
+}
+
+static inline int __all_sync(unsigned mask, int predicate)
+{
+    return __ballot_sync(mask, !predicate) == 0;
+}
+
+/* ---- tensor cores and asynchronous copies: contracts in kernels/cuda/mma.cuh ----------------- */
+
+void pp_mma_bf16(float d[4], const uint32_t a[4], const uint32_t b[2]);
+void pp_ldmatrix_x4(uint32_t r[4], const void *shared);
+void pp_ldmatrix_x4_trans(uint32_t r[4], const void *shared);
+/* `shared` holds NaNs from now on, and the copy once the thread has waited for it. */
+void pp_cp_async_16(void *shared, const void *global, bool is_valid);
+void pp_cp_async_commit(void);
+void pp_emulated_land(unsigned groups_in_flight);
+
+template <int N> void pp_cp_async_wait()
+{
+    pp_emulated_land(N);
+}
+
+#include "tests/cuda/emulate_launch.h"
+#include "tests/cuda/emulate_math.h"
+
+#endif

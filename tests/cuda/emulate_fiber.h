@@ -1,0 +1,20 @@
+/* tests/cuda/emulate_fiber.h — stacks of their own within one thread of the host. */
+#ifndef PP_TESTS_CUDA_EMULATE_FIBER_H
+#define PP_TESTS_CUDA_EMULATE_FIBER_H
+
+#include <stddef.h>
+
+struct pp_fiber {
+    void *context;     /* where it goes on */
+    const void *stack; /* lowest address; of the host's own stack once ASan has told it */
+    size_t stack_bytes;
+    void *shadow; /* ASan's */
+};
+
+/* A fiber that runs `body`, which never returns, from the first switch to it. Lives forever. */
+struct pp_fiber *pp_fiber_create(void (*body)(void));
+/* Go on at `to`; returns when somebody switches back to `from`, the fiber that runs now. A
+ * pp_fiber of zeros stands for the stack that the caller came with. */
+void pp_fiber_switch(struct pp_fiber *from, struct pp_fiber *to);
+
+#endif

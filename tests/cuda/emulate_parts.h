@@ -1,0 +1,80 @@
+/* tests/cuda/emulate_parts.h — the block that runs, as emulate.cc (who runs next) and
+ * emulate_warp.cc (what lanes do together) see it. Private to them. */
+#ifndef PP_TESTS_CUDA_EMULATE_PARTS_H
+#define PP_TESTS_CUDA_EMULATE_PARTS_H
+
+#include "tests/cuda/emulate.h"
+#include "tests/cuda/emulate_fiber.h"
+
+#include <vector>
+
+enum { LANES = 32, WARPS = 32 };
+
+struct copy {
+    void *shared;
+    const void *global; /* NULL: zeros */
+    unsigned group;
+};
+
+struct thread {
+    uint3 index;
+    int warp, lane;
+    struct pp_fiber *fiber;   /* on which it waits; NULL: has not begun, runs, or is over */
+    bool is_at_block;         /* waits in __syncthreads */
+    std::vector<copy> copies; /* in flight */
+    unsigned groups;          /* committed */
+};
+
+/* What a lane gives to a multiplication or a load of matrices, and gets back. */
+struct fragment {
+    uint32_t a[4], b[2];
+    float d[4];
+    const void *row;
+};
+
+/* Sets of lanes are masks. Meetings alternate between two places of `given` and `votes`: nobody can
+ * give to the next meeting but one before all have read what this one gave. */
+struct warp {
+    uint32_t exists, alive, ready, waiting;
+    enum pp_emulated_meeting kind; /* of those who wait */
+    unsigned order;                /* of lanes, drawn at each release */
+    int turn;
+    uint64_t given[2][LANES];
+    uint32_t votes[2];
+    struct fragment fragments[LANES];
+};
+
+struct block {
+    const struct pp_emulated_launch *launch;
+    uint64_t random, drawn; /* orders: elements of a stream of random bits */
+    uint64_t blocks, begun, first,
+        stride; /* block number first + k stride (mod blocks) is the k-th */
+    int threads, at_block, over;
+    uint32_t ready_warps;
+    unsigned order; /* of warps */
+    int warp;       /* that ran last */
+    struct thread *now;
+    struct pp_fiber *fiber; /* that runs */
+    struct pp_fiber host;
+    struct thread thread[WARPS * LANES];
+    struct warp warps[WARPS];
+};
+extern struct block pp_emulated_block;
+
+/* Another thread runs; returns when this one may go on. */
+void pp_emulated_yield(void);
+/* All who wait in the warp may go on; `but` (NULL = nobody) does so at once. */
+void pp_emulated_release(struct warp *w, const struct thread *but);
+/* A meeting to which all lanes that are left have come; `but` as above. */
+void pp_emulated_complete(struct warp *w, const struct thread *but);
+uint64_t pp_emulated_draw(void);
+/* What kernel file and hardware would not agree on: "... kernel, block, thread: " and the rest. */
+[[noreturn]] void pp_emulated_fail(const struct thread *thread, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Nobody can go on: names a thread that waits in its warp, and a lane of it that does not come. */
+[[noreturn]] void pp_emulated_fail_stuck(void);
+/* What happens when all lanes have come to a meeting. */
+void pp_emulated_multiply(struct warp *w);
+void pp_emulated_load(struct warp *w);
+
+#endif

@@ -1,0 +1,209 @@
+/* tests/cuda/emulate_warp.cc — what the lanes of a warp do together: shuffles, votes, tensor cores,
+ * loads of matrices; and copies that land late. */
+#include "tests/cuda/emulate_parts.h"
+
+static struct block &b = pp_emulated_block;
+
+int pp_emulated_lane(void)
+{
+    return b.now->lane;
+}
+
+void pp_emulated_need_full(unsigned mask)
+{
+    if (mask != ~0u)
+        pp_emulated_fail(b.now, "mask %#x: only full ones are emulated", mask);
+}
+
+/* ---- meetings -------------------------------------------------------------------------------- */
+
+static void nothing(struct warp *w)
+{
+    (void)w;
+}
+
+static void (*const completions[PP_MEETINGS])(struct warp *w) = {
+    nothing, nothing, nothing, pp_emulated_multiply, pp_emulated_load,
+};
+
+static void need_all(const struct warp *w)
+{
+    if (w->waiting != ~0u)
+        pp_emulated_fail(b.now,
+                         "tensor cores and ldmatrix need all lanes, but those of mask %#x "
+                         "are not there",
+                         ~w->waiting);
+}
+
+void pp_emulated_complete(struct warp *w, const struct thread *but)
+{
+    for (uint32_t gone = ~w->waiting; gone; gone &= gone - 1)
+        w->given[w->turn][__builtin_ctz(gone)] = UINT64_MAX;
+    completions[w->kind](w);
+    w->turn ^= 1;
+    w->votes[w->turn] = 0;
+    pp_emulated_release(w, but);
+}
+
+const uint64_t *pp_emulated_meet(enum pp_emulated_meeting kind, uint64_t given, uint32_t *votes)
+{
+    const struct thread *self = b.now;
+    struct warp *w = &b.warps[self->warp];
+    const int turn = w->turn;
+
+    if (w->waiting && w->kind != kind)
+        pp_emulated_fail(self, "lanes of its warp (mask %#x) wait at something else", w->waiting);
+    w->kind = kind;
+    w->waiting |= 1u << self->lane;
+    w->given[turn][self->lane] = given;
+    if (kind == PP_VOTE)
+        w->votes[turn] |= (uint32_t)given << self->lane;
+    if (w->waiting == w->alive)
+        pp_emulated_complete(w, self);
+    else
+        pp_emulated_yield();
+    if (votes)
+        *votes = w->votes[turn];
+    return w->given[turn];
+}
+
+/* ---- tensor cores ---------------------------------------------------------------------------- */
+
+static float bf16(uint32_t bits)
+{
+    return pp_emulated_as<float, uint32_t>(bits << 16);
+}
+
+static void unpack(uint32_t word, float *first, float *second)
+{
+    *first = bf16(word & 0xffff);
+    *second = bf16(word >> 16);
+}
+
+/* Layouts: kernels/cuda/mma.cuh. Products are exact in float, sums go over k in order. */
+void pp_emulated_multiply(struct warp *w)
+{
+    float a[16][16], bt[8][16], b_rows[16][8];
+
+    need_all(w);
+    for (int lane = 0; lane < LANES; lane++) {
+        const struct fragment *f = &w->fragments[lane];
+        const int g = lane / 4, t = lane % 4;
+        for (int i = 0; i < 4; i++) {
+            float *at = &a[g + i % 2 * 8][2 * t + i / 2 * 8];
+            unpack(f->a[i], &at[0], &at[1]);
+        }
+        for (int i = 0; i < 2; i++)
+            unpack(f->b[i], &bt[g][2 * t + i * 8], &bt[g][2 * t + i * 8 + 1]);
+    }
+    for (int k = 0; k < 16; k++)
+        for (int j = 0; j < 8; j++)
+            b_rows[k][j] = bt[j][k];
+    for (int i = 0; i < 16; i++) {
+        struct fragment *row = &w->fragments[i % 8 * 4]; /* of 4 lanes */
+        float sums[8];
+        for (int j = 0; j < 8; j++)
+            sums[j] = row[j / 2].d[i / 8 * 2 + j % 2];
+        for (int k = 0; k < 16; k++)
+            for (int j = 0; j < 8; j++)
+                sums[j] += a[i][k] * b_rows[k][j];
+        for (int j = 0; j < 8; j++)
+            row[j / 2].d[i / 8 * 2 + j % 2] = sums[j];
+    }
+}
+
+void pp_mma_bf16(float d[4], const uint32_t a_[4], const uint32_t b_[2])
+{
+    struct fragment *f = &b.warps[b.now->warp].fragments[b.now->lane];
+
+    memcpy(f->a, a_, sizeof f->a);
+    memcpy(f->b, b_, sizeof f->b);
+    memcpy(f->d, d, sizeof f->d);
+    pp_emulated_meet(PP_MMA, 0, NULL);
+    memcpy(d, f->d, sizeof f->d);
+}
+
+/* Rows are read when all lanes are there, into a[]: of matrix i, a lane's two elements of row
+ * lane / 4. */
+void pp_emulated_load(struct warp *w)
+{
+    need_all(w);
+    for (int lane = 0; lane < LANES; lane++)
+        if ((uintptr_t)w->fragments[lane].row % 16)
+            pp_emulated_fail(b.now, "lane %d gives ldmatrix a row that is not aligned to 16 bytes",
+                             lane);
+    for (int i = 0; i < 4; i++)
+        for (int row = 0; row < 8; row++) {
+            uint32_t words[4];
+            memcpy(words, w->fragments[i * 8 + row].row, sizeof words);
+            for (int t = 0; t < 4; t++)
+                w->fragments[row * 4 + t].a[i] = words[t];
+        }
+}
+
+/* In the transposed form the lane's two elements are of column lane / 4: they lie with the lanes of
+ * two rows. */
+static uint32_t transposed(const struct warp *w, int i, int lane)
+{
+    const int g = lane / 4, t = lane % 4;
+    const uint32_t first = w->fragments[2 * t * 4 + g / 2].a[i];
+    const uint32_t second = w->fragments[(2 * t + 1) * 4 + g / 2].a[i];
+    const int shift = g % 2 * 16;
+
+    return (first >> shift & 0xffff) | (second >> shift & 0xffff) << 16;
+}
+
+void pp_ldmatrix_x4(uint32_t r[4], const void *shared)
+{
+    struct fragment *f = &b.warps[b.now->warp].fragments[b.now->lane];
+
+    f->row = shared;
+    pp_emulated_meet(PP_LDMATRIX, 0, NULL);
+    memcpy(r, f->a, sizeof f->a);
+}
+
+/* The second meeting: nobody overwrites what others still read. */
+void pp_ldmatrix_x4_trans(uint32_t r[4], const void *shared)
+{
+    const struct warp *w = &b.warps[b.now->warp];
+    const int lane = b.now->lane;
+
+    b.warps[b.now->warp].fragments[lane].row = shared;
+    pp_emulated_meet(PP_LDMATRIX, 0, NULL);
+    for (int i = 0; i < 4; i++)
+        r[i] = transposed(w, i, lane);
+    pp_emulated_meet(PP_SYNC, 0, NULL);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+void pp_cp_async_16(void *shared, const void *global, bool is_valid)
+{
+    struct thread *self = b.now;
+
+    if ((uintptr_t)shared % 16 || (is_valid && (uintptr_t)global % 16))
+        pp_emulated_fail(self, "an asynchronous copy is not aligned to 16 bytes");
+    memset(shared, 0xff, 16);
+    self->copies.push_back({shared, is_valid ? global : NULL, self->groups});
+}
+
+void pp_cp_async_commit(void)
+{
+    b.now->groups++;
+}
+
+void pp_emulated_land(unsigned groups_in_flight)
+{
+    struct thread *self = b.now;
+    size_t left = 0;
+
+    for (const struct copy &copy : self->copies) {
+        if (copy.group + groups_in_flight >= self->groups)
+            self->copies[left++] = copy;
+        else if (copy.global)
+            memcpy(copy.shared, copy.global, 16);
+        else
+            memset(copy.shared, 0, 16);
+    }
+    self->copies.resize(left);
+}

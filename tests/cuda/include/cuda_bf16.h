@@ -1,0 +1,77 @@
+/* tests/cuda/include/cuda_bf16.h — bfloat16: the upper half of a float, rounded to nearest even. */
+#ifndef PP_EMULATED_CUDA_BF16_H
+#define PP_EMULATED_CUDA_BF16_H
+
+#include "vector_types.h"
+
+#include <stdint.h>
+#include <string.h>
+
+struct __nv_bfloat16 {
+    uint16_t bits;
+
+    __nv_bfloat16() = default;
+    __nv_bfloat16(float x)
+    {
+        uint32_t u;
+        memcpy(&u, &x, sizeof u);
+        const uint32_t rounded = (u + 0x7fffu + (u >> 16 & 1)) >> 16;
+        bits = (u & 0x7fffffffu) > 0x7f800000u ? (uint16_t)0x7fff : (uint16_t)rounded;
+    }
+    operator float() const
+    {
+        const uint32_t u = (uint32_t)bits << 16;
+        float x;
+        memcpy(&x, &u, sizeof x);
+        return x;
+    }
+};
+
+struct __attribute__((aligned(4))) __nv_bfloat162 {
+    __nv_bfloat16 x, y;
+};
+
+typedef struct __nv_bfloat16 nv_bfloat16;
+typedef struct __nv_bfloat162 nv_bfloat162;
+
+static inline __nv_bfloat16 __float2bfloat16(float x)
+{
+    return __nv_bfloat16(x);
+}
+
+static inline __nv_bfloat16 __float2bfloat16_rn(float x)
+{
+    return __nv_bfloat16(x);
+}
+
+static inline float __bfloat162float(__nv_bfloat16 x)
+{
+    return x;
+}
+
+static inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y)
+{
+    return {__nv_bfloat16(x), __nv_bfloat16(y)};
+}
+
+static inline float2 __bfloat1622float2(__nv_bfloat162 a)
+{
+    return {a.x, a.y};
+}
+
+static inline float __low2float(__nv_bfloat162 a)
+{
+    return a.x;
+}
+
+static inline float __high2float(__nv_bfloat162 a)
+{
+    return a.y;
+}
+
+static inline __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 x, __nv_bfloat16 y)
+{
+    return {x, y};
+}
+
+#endif
