@@ -1,0 +1,72 @@
+/* Multiplications: by one call of cuBLASLt where it does all of them, else by its plain product and
+ * a kernel behind it, else by a kernel. fp32 is full precision, no TF32; sums of bf16 are float. */
+#include "kernels/cuda/gemm.h"
+#include "kernels/cuda/parts.h"
+#include "kernels/cuda/plans.h"
+
+enum { ALIGNMENT_BYTES = 16, AUX_LD = 8 };
+
+/* What all pointers of g are multiples of; absent ones are multiples of anything. More than 16
+ * bytes tells cuBLASLt nothing that counts, and would make bits depend on where a tensor happens to
+ * lie. */
+static int alignment_bytes_of(const struct pp_gemm *g)
+{
+    const uintptr_t bits = ALIGNMENT_BYTES | (uintptr_t)g->a | (uintptr_t)g->b | (uintptr_t)g->c |
+                           (uintptr_t)g->base | (uintptr_t)g->bias | (uintptr_t)g->activated |
+                           (uintptr_t)g->gelu_of;
+
+    return (int)(bits & -bits);
+}
+
+/* The epilogue that does all of g, or PLAIN where cuBLASLt has none for it. */
+static enum pp_cuda_epilogue epilogue_of(const struct pp_gemm *g, int alignment_bytes)
+{
+    const bool may_have_aux = alignment_bytes == ALIGNMENT_BYTES && g->ldc % AUX_LD == 0;
+
+    if (g->is_gradient || (g->base && (g->activated || g->gelu_of)))
+        return PP_CUDA_PLAIN;
+    if (g->gelu_of)
+        return may_have_aux && !g->bias && !g->activated ? PP_CUDA_GELU_SLOPE : PP_CUDA_PLAIN;
+    if (g->activated)
+        return may_have_aux && g->bias ? PP_CUDA_BIAS_GELU : PP_CUDA_PLAIN;
+    return g->bias ? PP_CUDA_BIAS : PP_CUDA_PLAIN;
+}
+
+static void multiply(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g)
+{
+    struct pp_cuda_form form = {.m = g->m,
+                                .n = g->n,
+                                .k = g->k,
+                                .lda = g->lda,
+                                .ldb = g->ldb,
+                                .ldc = g->ldc,
+                                .a_transposed = g->a_transposed,
+                                .b_transposed = g->b_transposed,
+                                .is_bf16 = is_bf16,
+                                .is_gradient = g->is_gradient,
+                                .alignment_bytes = alignment_bytes_of(g)};
+    struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(stream->plans);
+    const bool has_more = g->bias || g->activated || g->gelu_of;
+
+    form.epilogue = epilogue_of(g, form.alignment_bytes);
+    if (form.epilogue != PP_CUDA_PLAIN && pp_cuda_plans_multiply(stream, &form, g))
+        return;
+    form.epilogue = PP_CUDA_PLAIN;
+    if (!pp_cuda_plans_multiply(stream, &form, g)) {
+        counts->own++;
+        pp_cuda_gemm_own(stream, is_bf16, g);
+    } else if (has_more) {
+        counts->finished++;
+        pp_cuda_gemm_finish(stream, is_bf16, g);
+    }
+}
+
+void pp_cuda_gemm_fp32(void *stream, const struct pp_gemm *g)
+{
+    multiply(stream, false, g);
+}
+
+void pp_cuda_gemm_bf16(void *stream, const struct pp_gemm *g)
+{
+    multiply(stream, true, g);
+}
