@@ -109,8 +109,8 @@ static double loop_s(struct pp_arena *arena, const struct exec_run *run, bool wi
     struct pp_error err = {0};
     double best_s = 1e9, loss;
 
-    must(pp_reference_create(arena, &t->net, t->machine.kernels, &run->batch, &run->recipe,
-                             &reference, &err),
+    must(pp_reference_create(arena, &t->net, t->machine.kernels, &pp_backend_cpu, &run->batch,
+                             &run->recipe, &reference, &err),
          &err);
     for (int step = 0; step < 6; step++) {
         const double start_s = pp_host_thread_s();
@@ -168,12 +168,12 @@ static bool null_wait(struct pp_device *device, pp_stream_id stream, pp_event_id
     (void)event;
     return true;
 }
-static double null_launch_s(const struct pp_device *device, pp_stream_id stream, int k)
+static struct pp_span null_span(const struct pp_device *device, pp_stream_id stream, int k)
 {
     (void)device;
     (void)stream;
     (void)k;
-    return 0;
+    return (struct pp_span){0, 0};
 }
 
 /* Threads and memory of the CPU, but nothing is computed and nobody waits: one thread runs all. */
@@ -182,9 +182,9 @@ static void interpreter(void)
     struct pp_backend null = pp_backend_cpu;
 
     null.is_immediate = false;
-    null.launch = null_launch;
+    null.launch = null.host = null_launch;
     null.wait = null_wait;
-    null.launch_s = null_launch_s;
+    null.span = null_span;
     printf("\ninterpreter: nothing is computed; clocks, messages, trace and checks as always\n"
            "  schedule     ranks  micro-batches  instructions   ns each\n");
     for (int i = 0; i < 3; i++) {

@@ -9,7 +9,8 @@
  *   cpu    launch runs the work at once in the calling thread; wait blocks it
  *   fake   every call is written down; pp_backend.finish runs the graph of events on host memory in
  *          an order that is legal and unkind. Of two launches that no event orders, each comes
- *          before the other in one of `streams` steps, or first steps of consecutive seeds */
+ *          before the other in one of `streams` steps, or first steps of consecutive seeds. Between
+ *          these runs nobody can touch its memory but by read and write: who tries crashes */
 #ifndef PP_EXEC_BACKEND_H
 #define PP_EXEC_BACKEND_H
 
@@ -34,17 +35,36 @@ struct pp_device_options {
                      * where work is immediate */
 };
 
+struct pp_span {
+    double start_s, end_s;
+};
 struct pp_device; /* of a backend */
 struct pp_backend {
     const char *name, *summary;
     bool is_immediate; /* work has run when launch returns: durations can be measured around it */
+    bool is_apart;     /* what alloc gives is not the host's: see read and write */
     enum pp_status (*open)(struct pp_arena *arena, const struct pp_device_options *options,
                            struct pp_device **device, struct pp_error *err);
     void (*close)(struct pp_device *device); /* accepts NULL */
     /* Memory of the device, 64-byte aligned; PP_EFAIL when there is not enough. */
     enum pp_status (*alloc)(struct pp_device *device, size_t bytes, void **memory,
                             struct pp_error *err);
+    /* How much of it is left. NULL: as much as the host has. */
+    size_t (*available_bytes)(const struct pp_device *device);
+    /* A little memory, zeroed, that device and host see at one address. The host leaves alone what
+     * work under way may touch. */
+    enum pp_status (*alloc_shared)(struct pp_device *device, size_t bytes, void **memory,
+                                   struct pp_error *err);
+    /* From and to memory of the device, while no work is under way that touches it: the bytes are
+     * there on return. */
+    enum pp_status (*read)(struct pp_device *device, const void *from, void *to, size_t bytes,
+                           struct pp_error *err);
+    enum pp_status (*write)(struct pp_device *device, const void *from, void *to, size_t bytes,
+                            struct pp_error *err);
     void (*launch)(struct pp_device *device, pp_stream_id stream, pp_work work, void *argument);
+    /* Work of the host's, once all that the stream was given before is over: by the caller, who
+     * waits for it, or in finish. It may read and write. */
+    void (*host)(struct pp_device *device, pp_stream_id stream, pp_work work, void *argument);
     void (*record)(struct pp_device *device, pp_stream_id stream, pp_event_id event);
     /* False: the step was cancelled, give up. */
     bool (*wait)(struct pp_device *device, pp_stream_id stream, pp_event_id event);
@@ -56,9 +76,9 @@ struct pp_backend {
     enum pp_status (*finish)(struct pp_device *device, struct pp_error *err);
     /* From any thread: every wait returns false from now on until the next begin. */
     void (*cancel)(struct pp_device *device);
-    /* Not immediate: seconds that the k-th launch of this step on a compute stream took when finish
-     * ran it, NAN when it has not run. NULL when immediate. */
-    double (*launch_s)(const struct pp_device *device, pp_stream_id stream, int k);
+    /* Not immediate: when the k-th launch of this step on a stream has run, in seconds since begin;
+     * NAN when it has not. NULL when immediate. */
+    struct pp_span (*span)(const struct pp_device *device, pp_stream_id stream, int k);
 };
 extern const struct pp_backend pp_backend_cpu, pp_backend_fake;
 

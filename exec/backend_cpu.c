@@ -5,6 +5,7 @@
 #include "exec/recorded.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum { PAGE = 2 << 20 };
@@ -65,6 +66,24 @@ static enum pp_status cpu_alloc(struct pp_device *d, size_t bytes, void **memory
     return PP_OK;
 }
 
+/* Processes that are forked later see it where the arena is shared. */
+static enum pp_status cpu_alloc_shared(struct pp_device *d, size_t bytes, void **memory,
+                                       struct pp_error *err)
+{
+    (void)err;
+    *memory = pp_arena_alloc(d->arena, bytes > 0 ? bytes : 1);
+    return PP_OK;
+}
+
+static enum pp_status cpu_copy(struct pp_device *d, const void *from, void *to, size_t bytes,
+                               struct pp_error *err)
+{
+    (void)d;
+    (void)err;
+    memcpy(to, from, bytes);
+    return PP_OK;
+}
+
 static void cpu_launch(struct pp_device *d, pp_stream_id stream, pp_work work, void *argument)
 {
     (void)stream;
@@ -107,7 +126,11 @@ const struct pp_backend pp_backend_cpu = {
     .open = cpu_open,
     .close = cpu_close,
     .alloc = cpu_alloc,
+    .alloc_shared = cpu_alloc_shared,
+    .read = cpu_copy,
+    .write = cpu_copy,
     .launch = cpu_launch,
+    .host = cpu_launch,
     .record = cpu_record,
     .wait = cpu_wait,
     .begin = cpu_begin,

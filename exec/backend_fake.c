@@ -2,11 +2,10 @@
  * no event orders happens the other way round sooner or later, so that a wait that is missing shows
  * as a wrong number. A copy reads its source when it runs, not when it is issued. */
 #include "exec/backend_fake.h"
-#include "exec/memory.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 /* ---- the backend ----------------------------------------------------------------------------- */
 
@@ -19,6 +18,7 @@ static void fake_begin(struct pp_device *d)
     for (int e = 0; e < d->options.events; e++)
         d->events[e] = (struct event){.recorder = NOBODY, .first_waiting = NOBODY};
     d->issued = 0;
+    d->ran_s = 0;
     d->twice = NOBODY;
     d->last = NOBODY;
     d->ready_count = 0;
@@ -47,27 +47,27 @@ static void fake_close(struct pp_device *d)
 {
     if (!d)
         return;
-    for (int i = 0; i < d->block_count; i++)
-        free(d->blocks[i]);
+    pp_fake_free_all(d);
     pthread_mutex_destroy(&d->lock);
     pp_arena_destroy(d->arena);
 }
 
-static enum pp_status fake_alloc(struct pp_device *d, size_t bytes, void **memory,
-                                 struct pp_error *err)
+static enum pp_status fake_alloc_shared(struct pp_device *d, size_t bytes, void **memory,
+                                        struct pp_error *err)
 {
-    enum { ALIGNMENT = 64 };
-    void *block = bytes <= SIZE_MAX - ALIGNMENT
-                      ? aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT)
-                      : NULL;
+    (void)err;
+    *memory = pp_arena_alloc(d->arena, bytes > 0 ? bytes : 1);
+    return PP_OK;
+}
 
-    if (!block)
-        return pp_error_set(err, PP_EFAIL, "not enough memory for a block of %zu bytes", bytes);
-    pthread_mutex_lock(&d->lock);
-    *PP_PUSH(d->arena, d->blocks, d->block_count, d->block_capacity) = block;
-    pthread_mutex_unlock(&d->lock);
-    pp_memory_poison(block, bytes);
-    *memory = block;
+static enum pp_status fake_copy(struct pp_device *d, const void *from, void *to, size_t bytes,
+                                struct pp_error *err)
+{
+    const bool was_open = pp_fake_open_memory(d);
+
+    (void)err;
+    memcpy(to, from, bytes);
+    pp_fake_shut_memory(d, was_open);
     return PP_OK;
 }
 
@@ -87,8 +87,8 @@ static void fake_launch(struct pp_device *d, pp_stream_id s, pp_work work, void 
 
     pthread_mutex_lock(&d->lock);
     append(d, s, (struct node){.kind = NODE_LAUNCH, .work = work, .argument = argument});
-    if (is_compute(d, s))
-        *PP_PUSH(d->arena, stream->launch_s, stream->launches, stream->launch_capacity) = NAN;
+    *PP_PUSH(d->arena, stream->spans, stream->launches, stream->span_capacity) =
+        (struct pp_span){NAN, NAN};
     pthread_mutex_unlock(&d->lock);
 }
 
@@ -132,12 +132,11 @@ static void fake_cancel(struct pp_device *d)
     atomic_store(&d->is_cancelled, true);
 }
 
-static double fake_launch_s(const struct pp_device *device, pp_stream_id stream, int k)
+static struct pp_span fake_span(const struct pp_device *device, pp_stream_id stream, int k)
 {
     const struct stream *of = &device->streams[stream];
 
-    assert(is_compute(device, stream));
-    return k < of->launches ? of->launch_s[k] : (double)NAN;
+    return k < of->launches ? of->spans[k] : (struct pp_span){NAN, NAN};
 }
 
 const struct pp_backend pp_backend_fake = {
@@ -145,12 +144,17 @@ const struct pp_backend pp_backend_fake = {
     .summary = "host memory, in orders that are legal and unkind: finds missing waits",
     .open = fake_open,
     .close = fake_close,
-    .alloc = fake_alloc,
+    .is_apart = true,
+    .alloc = pp_fake_alloc,
+    .alloc_shared = fake_alloc_shared,
+    .read = fake_copy,
+    .write = fake_copy,
     .launch = fake_launch,
+    .host = fake_launch,
     .record = fake_record,
     .wait = fake_wait,
     .begin = fake_begin,
     .finish = fake_finish,
     .cancel = fake_cancel,
-    .launch_s = fake_launch_s,
+    .span = fake_span,
 };

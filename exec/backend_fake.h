@@ -24,9 +24,8 @@ struct stream {
     int count, capacity;
     int head;                  /* the first that is not over */
     pp_stream_id next_waiting; /* for the same event */
-    /* compute streams: seconds of each launch, NAN until it has run */
-    double *launch_s;
-    int launches, launch_capacity, launches_over;
+    struct pp_span *spans; /* of each launch, NAN until it has run */
+    int launches, span_capacity, launches_over;
 };
 struct event {
     pp_stream_id recorder; /* NOBODY until some stream has it in its list */
@@ -34,6 +33,11 @@ struct event {
     pp_stream_id first_waiting;
 };
 
+/* Pages that the host cannot touch but while work runs, or in read and write. */
+struct fake_block {
+    void *memory;
+    size_t bytes;
+};
 struct pp_device {
     struct pp_device_options options;
     struct pp_arena *arena; /* of this struct and the lists, which keep their size between steps */
@@ -44,11 +48,13 @@ struct pp_device {
     pp_event_id twice; /* an event that was recorded twice, with both streams; NOBODY */
     pp_stream_id twice_streams[2];
     atomic_bool is_cancelled;
-    void **blocks;
+    struct fake_block *blocks;
     int block_count, block_capacity;
+    bool is_open; /* blocks can be touched */
 
     /* of finish */
     uint64_t step;
+    double ran_s; /* by the launches of this step */
     uint64_t random, drawn; /* stream of numbers, and how many were taken */
     pp_stream_id *ready;    /* streams whose head is a launch */
     int ready_count;
@@ -59,6 +65,14 @@ static inline bool is_compute(const struct pp_device *d, pp_stream_id s)
 {
     return s < d->options.workers;
 }
+
+/* backend_fake_memory.c */
+enum pp_status pp_fake_alloc(struct pp_device *device, size_t bytes, void **memory,
+                             struct pp_error *err);
+void pp_fake_free_all(struct pp_device *device);
+/* Returns whether it was open before, for the second one. */
+bool pp_fake_open_memory(struct pp_device *device);
+void pp_fake_shut_memory(struct pp_device *device, bool was_open);
 
 /* Run the lists in the order of this step, see backend_fake_run.c. */
 enum pp_status pp_fake_run(struct pp_device *device, struct pp_error *err);

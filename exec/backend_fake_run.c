@@ -119,11 +119,11 @@ static void run_head(struct pp_device *d, pp_stream_id s)
 {
     struct stream *stream = &d->streams[s];
     const struct node *node = &stream->nodes[stream->head++];
-    const double start_s = is_compute(d, s) ? pp_host_thread_s() : 0;
+    const double before_s = pp_host_thread_s(), start_s = d->ran_s;
 
     node->work(d->options.kernels, NULL, node->argument);
-    if (is_compute(d, s))
-        stream->launch_s[stream->launches_over++] = pp_host_thread_s() - start_s;
+    d->ran_s += pp_host_thread_s() - before_s;
+    stream->spans[stream->launches_over++] = (struct pp_span){start_s, d->ran_s};
     d->last = s;
 }
 
@@ -211,10 +211,12 @@ enum pp_status pp_fake_run(struct pp_device *d, struct pp_error *err)
     d->drawn = 0;
     for (pp_stream_id s = 0; s < d->options.streams; s++)
         settle(d, s);
+    const bool was_open = pp_fake_open_memory(d);
     while (d->ready_count > 0 && !atomic_load(&d->is_cancelled)) {
         const pp_stream_id s = take_ready(d);
         run_head(d, s);
         settle(d, s);
     }
+    pp_fake_shut_memory(d, was_open);
     return atomic_load(&d->is_cancelled) ? PP_OK : check_all_over(d, err);
 }

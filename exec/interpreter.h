@@ -105,6 +105,8 @@ enum pp_status pp_machine_fetch(const struct pp_machine *machine, struct pp_erro
  * gradients are shown (above). */
 enum pp_status pp_machine_state(const struct pp_machine *machine, int replica, int pipe, int stage,
                                 struct pp_state *state, struct pp_error *err);
+/* Between steps: the caller has changed states. PP_EFAIL when the device does not take them. */
+enum pp_status pp_machine_changed(const struct pp_machine *machine, struct pp_error *err);
 /* Times of the kept steps, oldest first, in the layout of the evaluator: step k begins when the one
  * before has ended everywhere. `*first_step` is the number of the oldest. */
 const struct pp_times *pp_machine_times(const struct pp_machine *machine, int *first_step);

@@ -156,7 +156,7 @@ static void bind_work(const struct binder *b, struct pp_worker *w, const struct 
                   .sum = chunk->state.sum,
                   .fixed = chunk->state.fixed,
                   .scratch = w->block + m->layout[w->rank].tensor_offset,
-                  .status = &w->status},
+                  .status = w->status},
         .split = op->split,
         .kept = slot_at(b, w, AT_F, op->stage, g, op->split),
         .saved = saved,

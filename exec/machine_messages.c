@@ -48,6 +48,7 @@ static void bind_message(struct pp_machine *m, const struct pp_channel *channel,
 
         message->bytes = bytes;
         message->channel = c * m->replicas + replica;
+        message->launch = id - channel->first;
         message->done = (pp_event_id)(m->size * m->replicas + id * m->replicas + replica);
         message->send = (struct pp_message_side){
             (int32_t)pp_row(m, send, replica),

@@ -8,6 +8,7 @@
 #define PP_EXEC_MACHINE_PARTS_H
 
 #include "exec/interpreter.h"
+#include "exec/mirror.h"
 #include "exec/transport.h"
 
 #include <pthread.h>
@@ -46,9 +47,11 @@ struct pp_worker {
     struct pp_machine *machine;
     int rank, replica, index;
     char *block;
+    struct pp_mirror mirror; /* of the states at its begin */
+    struct pp_mirror losses;
     struct pp_chunk *chunks; /* [place] */
     struct pp_state_scratch scratch;
-    int status; /* enum pp_fixed_status of its gradients */
+    int *status; /* enum pp_fixed_status of its gradients */
     int sum_status;       /* of sums that its process has made, where that is another one */
     size_t touched_bytes; /* likewise */
     pthread_t thread; /* or */
@@ -59,7 +62,7 @@ struct pp_worker {
     int64_t clock_ps;
     int64_t reduce_ps;         /* end of its last collective */
     int64_t inside_ns, cpu_ns; /* CPU time in ops; of the thread */
-    int launches;              /* on its compute stream: for backends that run later */
+    int launches;              /* on its compute stream */
     bool is_summing;           /* one is under way that another process owns */
     int32_t turn;              /* of its collectives: the next that may run */
     int32_t *collective_row;   /* [k] row of its k-th collective */
@@ -87,6 +90,7 @@ struct pp_machine_message { /* of one replica */
     atomic_int posts;  /* of this step */
     atomic_int landed; /* without shared memory: the match, the bytes */
     int32_t channel;  /* of this replica: in `channel_ps` */
+    int32_t launch;   /* its number on the channel's stream */
     pp_event_id done;
     size_t bytes;
 };
@@ -107,7 +111,7 @@ struct pp_sum {
     struct pp_range *share; /* [copies] */
     struct pp_range *norm;  /* [copies] from its share on, what the norm needs */
     struct pp_range tied;   /* which all copies need, to add it to another matrix; often empty */
-    int status;
+    int *status;
 };
 /* By kind of collective: the work, a pp_sum; elements that a copy gives and gets: how many ranges,
  * at most PP_SUM_RANGES. */
@@ -149,6 +153,7 @@ struct pp_machine {
     struct pp_worker *workers;     /* [replica * ranks + rank] */
     struct pp_bound *calls;        /* [row] */
     int32_t *ids, *targets;        /* [sample of the step][seq] */
+    int *statuses;                 /* of workers, collectives and tied sums: see `status` there */
 
     struct pp_machine_message *messages; /* [message * replicas + replica] */
     int64_t *channel_ps;                 /* [channel * replicas + replica] end of the last one */
@@ -183,7 +188,7 @@ struct pp_machine {
     int64_t *squares_of;  /* [stage] its first one */
     int64_t square_count;
     double *layer_squares; /* [layers + 2] */
-    double grad_scale, grad_norm, loss;
+    double *grad_scale, grad_norm, loss;
     void (*hook)(void *closure, const struct pp_machine *machine, int step);
     void *hook_closure;
     struct pp_error error;    /* the first one */
@@ -271,6 +276,10 @@ void pp_message_landed(struct pp_machine *m, struct pp_machine_message *message)
 
 /* machine_step.c: a step from its beginning, once its samples are there */
 void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps);
+/* machine_later.c: times of a step whose work has run later than it was issued */
+enum pp_status pp_step_time_later(struct pp_machine *m, struct pp_error *err);
+/* machine_read.c: what the device holds, for the host to see */
+enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err);
 
 /* machine_sums.c */
 void pp_bind_sums(struct pp_machine *m);

@@ -13,17 +13,33 @@ void pp_machine_on_gradients(struct pp_machine *m,
     m->hook_closure = closure;
 }
 
-/* What workers of other processes hold is brought here once between two steps. During a step the
- * gradients are here: they have come with the last barrier. */
+enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err)
+{
+    for (int k = 0; k < m->worker_count; k++)
+        PP_TRY(pp_mirror_fetch(&m->workers[k].mirror, err));
+    m->read->fetched_at = m->steps_done;
+    return PP_OK;
+}
+
+enum pp_status pp_machine_changed(const struct pp_machine *m, struct pp_error *err)
+{
+    for (int k = 0; k < m->worker_count; k++)
+        PP_TRY(pp_mirror_push(&m->workers[k].mirror, err));
+    return PP_OK;
+}
+
+/* What workers of other processes hold, or the device, is brought here once between two steps. During
+ * a step the gradients are here: they have come with the last barrier. */
 enum pp_status pp_machine_fetch(const struct pp_machine *m, struct pp_error *err)
 {
-    if (!m->remote || m->read->fetched_at == m->steps_done || atomic_load(&m->running) != 0)
+    if (!(m->remote || m->backend->is_apart) || m->read->fetched_at == m->steps_done ||
+        atomic_load(&m->running) != 0)
         return PP_OK;
     if (m->has_failed)
         return pp_error_set(err, m->error.status, "%s", m->error.message);
-    PP_TRY(m->remote->fetch(m, err));
-    m->read->fetched_at = m->steps_done;
-    return PP_OK;
+    if (m->remote)
+        PP_TRY(m->remote->fetch(m, err));
+    return pp_states_fetch(m, err);
 }
 
 enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pipe, int stage,
@@ -32,7 +48,9 @@ enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pip
     const int rank = pp_program_rank_of(m->p, pipe, stage);
 
     PP_TRY(pp_machine_fetch(m, err));
-    *state = pp_worker_at(m, rank, replica)->chunks[pipe * m->stages + stage].state;
+    const struct pp_worker *w = pp_worker_at(m, rank, replica);
+    *state =
+        pp_state_shifted(&w->chunks[pipe * m->stages + stage].state, w->mirror.there, w->mirror.here);
     return PP_OK;
 }
 
@@ -134,14 +152,21 @@ static size_t untouched(const char *block, size_t offset, size_t bytes)
     return bytes - pp_memory_touched(block + offset, bytes);
 }
 
+/* Nothing where the device does not answer. */
 size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
 {
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     const struct pp_rank_layout *layout = &m->layout[rank];
     const struct pp_worker *w = pp_worker_at(m, rank, replica);
-    const char *block = w->block;
+    const struct pp_mirror all =
+        pp_mirror_make(scratch, m->backend, m->device, w->block, layout->block_bytes);
+    const char *block = all.here;
+    struct pp_error err;
 
     if (w->touched_bytes > 0)
         return w->touched_bytes;
+    if (pp_mirror_fetch(&all, &err) != PP_OK)
+        return 0;
     return pp_memory_touched(block, layout->block_bytes) +
            untouched(block, layout->scratch_offset, layout->scratch_bytes) +
            untouched(block, layout->transient_offset, layout->transient_bytes) +

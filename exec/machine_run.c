@@ -197,7 +197,7 @@ void pp_worker_run(struct pp_worker *w)
     atomic_fetch_add(&m->walking, 1);
     w->clock_ps = m->begin_ps;
     w->inside_ns = 0;
-    w->launches = w->barriers = w->status = 0;
+    w->launches = w->barriers = *w->status = 0;
     w->fault_at = fault_at(w);
     atomic_store_explicit(&w->at, m->p->begin[w->rank], memory_order_relaxed);
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {

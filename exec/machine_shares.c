@@ -15,7 +15,7 @@ static void add(const struct pp_kernels *k, void *stream, struct pp_sum *sum, in
 
     if (sum->is_exact)
         k->fixed_merge(stream, range.until - range.from, (int64_t *)(void *)x, (int64_t *)(void *)y,
-                       &sum->status);
+                       sum->status);
     else
         k->add(stream, range.until - range.from, x, y);
 }

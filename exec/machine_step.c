@@ -1,6 +1,5 @@
 /* A step from its samples to its figures. */
 #include "exec/machine_parts.h"
-#include "schedules/perturb.h"
 
 #include <string.h>
 
@@ -26,45 +25,6 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     pp_messages_begin(m);
     pp_sums_begin(m);
     m->backend->begin(m->device);
-}
-
-/* Durations as they were measured when the graph ran, and times that follow from them. */
-static enum pp_status time_later(struct pp_machine *m, struct pp_error *err)
-{
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-    const size_t rows = (size_t)m->size * (size_t)m->replicas, first = (size_t)m->slot * rows;
-    const struct pp_plan_options options = {0};
-    struct pp_plan *plan;
-
-    for (size_t row = 0; row < rows; row++) {
-        const int i = (int)(row / (size_t)m->replicas), replica = (int)row % m->replicas;
-        int rank = 0;
-        while (m->p->begin[rank + 1] <= i)
-            rank++;
-        const int worker = pp_worker_at(m, rank, replica)->index;
-        double s = pp_op_is_compute(m->p->kind[i])
-                       ? m->backend->launch_s(m->device, worker, m->launch_of[row])
-                       : 0;
-        if (m->p->aux[i] == PP_FUSED_FIRST && pp_op_is_compute(m->p->kind[i]))
-            s += m->backend->launch_s(m->device, worker, m->launch_of[row] + 1);
-        m->nominal_ps[first + row] = m->options.has_durations && pp_op_is_compute(m->p->kind[i])
-                                         ? pp_given_ps(m, i)
-                                         : (int64_t)(s * 1e12);
-        m->duration_ps[first + row] =
-            pp_slowed_ps(m->nominal_ps[first + row], pp_speed(m, rank, replica));
-    }
-    const struct pp_perturbation perturbation = {.compute_ps = m->duration_ps + first};
-    PP_TRY(pp_plan_create(scratch, m->p, m->options.costs, &options, &plan, err));
-    const struct pp_times *times =
-        pp_plan_run(scratch, plan, m->replicas, &perturbation, PP_TIMES_ALL);
-    for (size_t row = 0; row < rows; row++) {
-        m->start_ps[first + row] = m->begin_ps + times->start_ps[row];
-        m->end_ps[first + row] = m->begin_ps + times->end_ps[row];
-        m->posted_ps[first + row] = m->begin_ps + times->posted_ps[row];
-        m->matched_ps[first + row] = m->begin_ps + times->matched_ps[row];
-    }
-    m->last_end_ps = m->begin_ps + times->makespan_ps;
-    return PP_OK;
 }
 
 static void end_step(struct pp_machine *m)
@@ -121,7 +81,7 @@ enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text,
     if (m->backend->is_immediate)
         end_step(m);
     else
-        PP_TRY(time_later(m, err));
+        PP_TRY(pp_step_time_later(m, err));
     m->step_end_ps[m->slot] = m->last_end_ps;
     m->step_begin_ps[m->slot] = m->begin_ps;
     m->steps_done++;

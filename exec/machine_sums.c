@@ -33,12 +33,13 @@ static bool has_tied_collective(const struct pp_program *p)
     return false;
 }
 
-static struct pp_sum sum_make(struct pp_machine *m, int kind)
+static struct pp_sum sum_make(struct pp_machine *m, int kind, int *status)
 {
     const int most = 2 * m->replicas * m->p->pipelines;
     const bool is_exact = kind != PP_AG && m->options.recipe->is_exact;
 
     return (struct pp_sum){.rule = &pp_sum_rules[kind],
+                           .status = status,
                            .is_exact = is_exact,
                            .element_bytes =
                                is_exact ? sizeof(int64_t) : m->options.kernels->element_bytes,
@@ -116,7 +117,7 @@ static void bind_collective(struct pp_machine *m, int c)
     const struct pp_group *group = &m->p->groups[from->group];
     struct pp_machine_collective *to = &m->collectives[c];
 
-    to->sum = sum_make(m, from->kind);
+    to->sum = sum_make(m, from->kind, &m->statuses[m->worker_count + c]);
     if (!from->tied)
         bind_stage_sum(m, from, &to->sum);
     for (int replica = 0; from->tied && replica < m->replicas; replica++)
@@ -139,7 +140,8 @@ static void bind_local_tied(struct pp_machine *m)
             const int rank = pp_program_rank_of(m->p, pipe, 0);
 
             m->tied_worker[m->tied_count] = pp_worker_at(m, rank, replica)->index;
-            m->tied[m->tied_count] = sum_make(m, PP_AR);
+            m->tied[m->tied_count] = sum_make(
+                m, PP_AR, &m->statuses[m->worker_count + m->p->collective_count + m->tied_count]);
             add_tied_copies(m, replica, pipe, &m->tied[m->tied_count++]);
         }
 }

@@ -35,15 +35,15 @@ static enum pp_status check_gradients(const struct pp_machine *m, struct pp_erro
     int status = PP_FIXED_OK;
 
     for (int k = 0; k < m->worker_count; k++) {
-        if (m->workers[k].status != PP_FIXED_OK)
+        if (*m->workers[k].status != PP_FIXED_OK)
             return pp_error_set(err, PP_EFAIL, "step %d, rank %d: %s", m->step + 1,
-                                m->workers[k].rank, STATUS_TEXT[m->workers[k].status]);
+                                m->workers[k].rank, STATUS_TEXT[*m->workers[k].status]);
         status = status ? status : m->workers[k].sum_status;
     }
     for (int c = 0; c < m->p->collective_count; c++)
-        status = status ? status : m->collectives[c].sum.status;
+        status = status ? status : *m->collectives[c].sum.status;
     for (int t = 0; t < m->tied_count; t++)
-        status = status ? status : m->tied[t].status;
+        status = status ? status : *m->tied[t].status;
     if (status != PP_FIXED_OK)
         return pp_error_set(err, PP_EFAIL, "step %d, sum over replicas: %s", m->step + 1,
                             STATUS_TEXT[status]);
@@ -55,11 +55,11 @@ static enum pp_status check_loss(struct pp_machine *m, struct pp_error *err)
     struct pp_loss_sum sum = {.is_finite = true};
 
     for (int k = 0; k < m->worker_count; k++) {
-        const struct pp_worker *w = &m->workers[k];
-        const struct pp_rank_layout *layout = &m->layout[w->rank];
+        const struct pp_mirror *losses = &m->workers[k].losses;
 
-        pp_loss_add(&sum, (const double *)(const void *)(w->block + layout->loss_offset),
-                    (int64_t)(layout->loss_bytes / sizeof(double)));
+        PP_TRY(pp_mirror_fetch(losses, err));
+        pp_loss_add(&sum, (const double *)(const void *)losses->here,
+                    (int64_t)(losses->bytes / sizeof(double)));
     }
     m->loss = pp_loss_mean(&sum);
     if (!sum.is_finite)
@@ -88,13 +88,15 @@ static void judge(const struct pp_kernels *k, void *stream, void *argument)
     (void)k;
     (void)stream;
     m->grad_norm = norm_of(m);
-    m->grad_scale = pp_recipe_grad_scale(m->options.recipe, m->grad_norm);
+    *m->grad_scale = pp_recipe_grad_scale(m->options.recipe, m->grad_norm);
     enum pp_status status = check_loss(m, &err);
     if (status == PP_OK)
         status = check_gradients(m, &err);
     if (status == PP_OK && !isfinite(m->grad_norm))
         status = pp_error_set(&err, PP_EFAIL, "step %d: the norm of the gradients is not finite",
                               m->step + 1);
+    if (status == PP_OK && m->hook)
+        status = pp_states_fetch(m, &err);
     if (status != PP_OK)
         pp_machine_fail(m, &err);
     else if (m->hook)
@@ -129,7 +131,7 @@ void pp_barriers_conduct(struct pp_machine *m)
             return;
         m->released_ps[barrier] = latest_arrival_ps(m, barrier);
         if (barrier == m->barrier_count - 1)
-            m->backend->launch(m->device, m->conductor, judge, m);
+            m->backend->host(m->device, m->conductor, judge, m);
         m->backend->record(m->device, m->conductor, m->first_release + barrier);
         if (m->remote && !m->has_failed)
             m->remote->released(m, barrier);
@@ -167,5 +169,5 @@ void pp_update_run(const struct pp_kernels *k, void *stream, void *argument)
 
     if (!m->has_failed)
         pp_state_update(k, stream, chunk->stage, &chunk->state, &w->scratch, m->options.recipe,
-                        m->step, &m->grad_scale);
+                        m->step, m->grad_scale);
 }

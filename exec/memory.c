@@ -125,6 +125,7 @@ static void place_states(const struct layout *l, int r, struct pp_rank_layout *r
         rank->grads_bytes += bytes.gradients;
         rank->optimizer_bytes += bytes.optimizer;
     }
+    rank->state_bytes = rank->block_bytes;
 }
 
 static void size_slots(const struct layout *l, int r, struct pp_rank_layout *rank)

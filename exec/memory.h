@@ -30,6 +30,7 @@ struct pp_rank_layout {
     size_t *offset[PP_SLOT_CLASSES], *bytes[PP_SLOT_CLASSES]; /* [slot] */
     size_t *state_offset; /* [pipeline * stages + stage]; weights, gradients, m, v follow each
                            * other; SIZE_MAX where the rank does not hold the chunk */
+    size_t state_bytes;   /* of all chunks: the begin of the block */
     size_t transient_offset, transient_bytes; /* saved of an F whose R fills it again */
     size_t scratch_offset, scratch_bytes;     /* of any one call of a stage, or of the norm */
     size_t tensor_offset, tensor_bytes;       /* one tensor, for exact gradients */

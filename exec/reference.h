@@ -4,6 +4,7 @@
 #ifndef PP_EXEC_REFERENCE_H
 #define PP_EXEC_REFERENCE_H
 
+#include "exec/backend.h"
 #include "exec/state.h"
 #include "exec/text.h"
 
@@ -21,11 +22,12 @@ struct pp_reference;
 /* Memory that pp_reference_create will take. */
 size_t pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
                           const struct pp_batch *batch, bool is_exact);
-/* All memory is taken here, from the arena; one granule's activations at a time. PP_EFAIL when it
- * is more than the machine has left, with sizes. `net` and `kernels` are kept by reference. mbs is
- * a multiple of the granules, net->seq of the splits. */
+/* All memory is taken here, of a device of its own; one granule's activations at a time. PP_EFAIL
+ * when it is more than is left, with sizes. `net`, `kernels` and `backend` are kept by reference; the
+ * arena closes the device. mbs is a multiple of the granules, net->seq of the splits. */
 enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *net,
-                                   const struct pp_kernels *kernels, const struct pp_batch *batch,
+                                   const struct pp_kernels *kernels,
+                                   const struct pp_backend *backend, const struct pp_batch *batch,
                                    const struct pp_recipe *recipe, struct pp_reference **reference,
                                    struct pp_error *err);
 /* Gradients of one step (kept until the next call of _step or _update), and its loss: the mean over
@@ -37,7 +39,10 @@ enum pp_status pp_reference_step(struct pp_reference *reference, const struct pp
 enum pp_status pp_reference_update(struct pp_reference *reference, int step, struct pp_error *err);
 
 const struct pp_stage *pp_reference_stage(const struct pp_reference *reference);
+/* As the host sees it, after the last step or update. */
 const struct pp_state *pp_reference_state(const struct pp_reference *reference);
+/* The caller has changed it: hand it to the device. */
+enum pp_status pp_reference_changed(const struct pp_reference *reference, struct pp_error *err);
 const struct pp_kernels *pp_reference_kernels(const struct pp_reference *reference);
 
 /* Differences between a stage's vectors and those of the reference, tensor by tensor (by id), added

@@ -38,6 +38,35 @@ struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct 
     };
 }
 
+struct pp_state pp_state_at(const struct pp_stage *stage, const struct pp_kernels *k, bool is_exact,
+                            int copy, int copies, char *at)
+{
+    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, is_exact, copies);
+    char *gradients = at + bytes.weights, *moments = gradients + bytes.gradients;
+
+    return (struct pp_state){.weights = at,
+                             .sum = is_exact ? NULL : gradients,
+                             .fixed = is_exact ? (int64_t *)(void *)gradients : NULL,
+                             .m = moments,
+                             .v = moments + bytes.optimizer / 2,
+                             .share = pp_share_of(stage, copy, copies)};
+}
+
+static void *moved(const void *vector, const char *there, char *here)
+{
+    return vector ? here + ((const char *)vector - there) : NULL;
+}
+
+struct pp_state pp_state_shifted(const struct pp_state *state, const char *there, char *here)
+{
+    return (struct pp_state){.weights = moved(state->weights, there, here),
+                             .m = moved(state->m, there, here),
+                             .v = moved(state->v, there, here),
+                             .sum = moved(state->sum, there, here),
+                             .fixed = moved(state->fixed, there, here),
+                             .share = state->share};
+}
+
 static void *at(void *vector, const struct pp_kernels *k, int64_t element)
 {
     return (char *)vector + (size_t)element * k->element_bytes;
@@ -143,17 +172,12 @@ void pp_squares_add(const struct pp_stage *stage, const double *blocks, double *
     }
 }
 
-const struct pp_param *pp_state_not_finite(const struct pp_kernels *k, void *stream,
-                                           const struct pp_stage *stage,
-                                           const struct pp_state *state,
-                                           const struct pp_state_scratch *scratch)
+const struct pp_param *pp_squares_not_finite(const struct pp_stage *stage, const double *blocks)
 {
-    for (int p = 0; p < stage->param_count; p++) {
-        tensor_squares(k, stream, range_of(&stage->params[p]), state, scratch);
+    for (int p = 0; p < stage->param_count; blocks += blocks_of(&stage->params[p++]))
         for (int64_t i = 0; i < blocks_of(&stage->params[p]); i++)
-            if (!isfinite(scratch->blocks[i]))
+            if (!isfinite(blocks[i]))
                 return &stage->params[p];
-    }
     return NULL;
 }
 

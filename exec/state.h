@@ -33,6 +33,11 @@ struct pp_state {
     int64_t *fixed;        /* gradients; NULL otherwise */
     struct pp_range share; /* gradients of a step are complete there, and maybe nowhere else */
 };
+/* The vectors of copy `copy` of `copies`, one behind the other from `at` on. */
+struct pp_state pp_state_at(const struct pp_stage *stage, const struct pp_kernels *k, bool is_exact,
+                            int copy, int copies, char *at);
+/* The same vectors where their memory has been copied from `there` to `here`. */
+struct pp_state pp_state_shifted(const struct pp_state *state, const char *there, char *here);
 struct pp_state_bytes {
     size_t weights, gradients, optimizer;
 };
@@ -62,11 +67,8 @@ int64_t pp_squares_end(const struct pp_stage *stage, struct pp_range share);
  * only. Blocks, tensors and layers are added up in one order, so the result does not depend on the
  * division into stages or shares. */
 void pp_squares_add(const struct pp_stage *stage, const double *blocks, double *squares);
-/* The first tensor whose gradient is not finite, for a message; NULL when all are. */
-const struct pp_param *pp_state_not_finite(const struct pp_kernels *k, void *stream,
-                                           const struct pp_stage *stage,
-                                           const struct pp_state *state,
-                                           const struct pp_state_scratch *scratch);
+/* The first tensor with a sum that is not finite, for a message; NULL when all are. */
+const struct pp_param *pp_squares_not_finite(const struct pp_stage *stage, const double *blocks);
 /* Of all gradients; squares [layers + 2]. */
 double pp_squares_norm(const double *squares, int layers);
 /* What gradients are multiplied with: min(1, clip / norm); 1 without clipping. NAN when the norm is

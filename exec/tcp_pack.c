@@ -121,9 +121,9 @@ static int sums_status(const struct pp_machine *m)
     int status = 0;
 
     for (int c = 0; c < m->p->collective_count; c++)
-        status = status ? status : m->collectives[c].sum.status;
+        status = status ? status : *m->collectives[c].sum.status;
     for (int k = 0; k < m->tied_count; k++)
-        status = status ? status : m->tied[k].status;
+        status = status ? status : *m->tied[k].status;
     return status;
 }
 
@@ -136,7 +136,7 @@ uint64_t pp_tcp_figures_bytes(const struct pp_worker *w, bool has_gradients)
 
 char *pp_tcp_pack_figures(const struct pp_worker *w, bool has_gradients, uint64_t *bytes)
 {
-    struct figures figures = {w->machine->squares, w->status, sums_status(w->machine),
+    struct figures figures = {w->machine->squares, *w->status, sums_status(w->machine),
                               has_gradients};
 
     return pack_new(walk_figures, w, &figures, bytes);
@@ -162,7 +162,7 @@ bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload)
     free(figures.squares);
     if (!is_status(figures.status) || !is_status(figures.sum_status))
         return false;
-    w->status = figures.status;
+    *w->status = figures.status;
     w->sum_status = figures.sum_status;
     return true;
 }

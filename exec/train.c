@@ -73,8 +73,8 @@ static enum pp_status begin_check(struct run *run, struct pp_error *err)
         return PP_OK;
     run->result->is_checked = run->result->is_loss_equal = true;
     pp_machine_on_gradients(run->machine, on_gradients, run);
-    return pp_reference_create(run->arena, &t->net, t->machine.kernels, t->machine.batch,
-                               t->machine.recipe, &run->reference, err);
+    return pp_reference_create(run->arena, &t->net, t->machine.kernels, t->machine.backend,
+                               t->machine.batch, t->machine.recipe, &run->reference, err);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------*/

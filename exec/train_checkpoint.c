@@ -43,7 +43,9 @@ enum pp_status pp_train_resume(const struct pp_training *training, const struct 
         return PP_OK;
     PP_TRY(parts_of(scratch, training, machine, training->machine.batch->replicas,
                     training->machine.program->pipelines, reference, &parts, err));
-    return pp_checkpoint_load(training->resumed, &parts, err);
+    PP_TRY(pp_checkpoint_load(training->resumed, &parts, err));
+    PP_TRY(pp_machine_changed(machine, err));
+    return reference ? pp_reference_changed(reference, err) : PP_OK;
 }
 
 /* Whether one is due when `done` steps of the training are. */

@@ -157,6 +157,7 @@ Test(failures, a_sum_beyond_fixed_point_ends_the_run)
         cr_assert_eq(step(m, &run, 0, &err), PP_OK, "%s", err.message);
         for (int replica = 0; replica < 2; replica++)
             state_of(m, replica).fixed[0] = INT64_MAX / 2 + (1LL << 44);
+        cr_assert_eq(pp_machine_changed(m, &err), PP_OK);
         cr_assert_eq(step(m, &run, 1, &err), PP_EFAIL);
         cr_assert(strstr(err.message, "step 2, sum over replicas: a gradient beyond the range"),
                   "%s: %s", BACKENDS[b]->name, err.message);
@@ -177,6 +178,7 @@ Test(failures, every_device_gives_the_same_reason)
         cr_assert_eq(step(m, &run, 0, &errors[b]), PP_OK, "%s", errors[b].message);
         for (int replica = 0; replica < 2; replica++)
             ((float *)state_of(m, replica).weights)[0] = NAN;
+        cr_assert_eq(pp_machine_changed(m, &errors[b]), PP_OK);
         cr_assert_eq(step(m, &run, 1, &errors[b]), PP_EFAIL);
         pp_machine_destroy(m);
     }

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <malloc.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 static const struct pp_backend *const fake = &pp_backend_fake;
@@ -293,7 +294,7 @@ Test(backend_fake, nothing_runs_after_a_cancel)
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-Test(backend_fake, seconds_are_those_of_compute_launches)
+Test(backend_fake, spans_follow_one_another)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_device *d = open_device(arena, 2, 3, 1, 3);
@@ -303,12 +304,16 @@ Test(backend_fake, seconds_are_those_of_compute_launches)
         fake->launch(d, 1, nothing, NULL);
         fake->launch(d, 2, nothing, NULL);
     }
-    cr_assert(isnan(fake->launch_s(d, 1, 0)), "nothing runs before finish");
+    cr_assert(isnan(fake->span(d, 1, 0).start_s), "nothing runs before finish");
     cr_assert_eq(fake->finish(d, NULL), PP_OK);
-    for (int k = 0; k < 5; k++)
-        cr_assert_geq(fake->launch_s(d, 1, k), 0);
-    cr_assert(isnan(fake->launch_s(d, 1, 5)));
-    cr_assert(isnan(fake->launch_s(d, 0, 0)));
+    for (int s = 1; s < 3; s++)
+        for (int k = 0; k < 5; k++) {
+            const struct pp_span span = fake->span(d, s, k);
+            cr_assert(span.start_s >= 0 && span.end_s >= span.start_s);
+            cr_assert(k == 0 || span.start_s >= fake->span(d, s, k - 1).end_s);
+        }
+    cr_assert(isnan(fake->span(d, 1, 5).start_s));
+    cr_assert(isnan(fake->span(d, 0, 0).start_s));
     fake->close(d);
 }
 
@@ -334,13 +339,36 @@ Test(backend_fake, memory)
     void *memory[3];
 
     for (size_t i = 0; i < 3; i++) {
+        char copy[126], back[126];
+
         cr_assert_eq(fake->alloc(d, 63 * i, &memory[i], &err), PP_OK);
         cr_assert_eq((uintptr_t)memory[i] % 64, 0);
-        cr_assert_eq(pp_memory_touched(memory[i], 60 * i), 0);
-        memset(memory[i], 1, 63 * i);
+        cr_assert_eq(fake->read(d, memory[i], copy, 63 * i, &err), PP_OK);
+        cr_assert_eq(pp_memory_touched(copy, 60 * i), 0);
+        memset(copy, 1 + (int)i, sizeof(copy));
+        cr_assert_eq(fake->write(d, copy, memory[i], 63 * i, &err), PP_OK);
+        cr_assert_eq(fake->read(d, memory[i], back, 63 * i, &err), PP_OK);
+        cr_assert_eq(memcmp(copy, back, 63 * i), 0);
     }
+    void *shared;
+    cr_assert_eq(fake->alloc_shared(d, 8, &shared, &err), PP_OK);
+    cr_assert_eq(*(int64_t *)shared, 0);
     cr_assert_eq(fake->alloc(d, SIZE_MAX / 4, &memory[0], &err), PP_EFAIL);
     cr_assert_eq(fake->alloc(d, SIZE_MAX, &memory[0], &err), PP_EFAIL);
     fake->close(d);
     fake->close(NULL);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which catch it, too */
+/* Between finish and launch nobody on the host can touch what is the device's. */
+Test(backend_fake, memory_is_shut, .signal = SIGSEGV)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_device *d = open_device(arena, 1, 1, 1, 3);
+    struct pp_error err = {0};
+    void *memory;
+
+    cr_assert_eq(fake->alloc(d, 64, &memory, &err), PP_OK);
+    *(volatile int *)memory = 1;
+}
+#endif

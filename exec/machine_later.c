@@ -1,0 +1,190 @@
+/* Times of a step whose work has run later than it was issued. On the virtual clock they follow
+ * from the durations as they were measured; on the wall clock from when each launch has run. */
+#include "exec/machine_parts.h"
+#include "schedules/perturb.h"
+
+#include <math.h>
+
+static int64_t ps_of(double s)
+{
+    return isnan(s) ? 0 : (int64_t)(s * 1e12);
+}
+
+static struct pp_span span_of(const struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    return m->backend->span(m->device, w->index, m->launch_of[pp_row(m, i, w->replica)]);
+}
+
+/* ---- virtual clock --------------------------------------------------------------------------*/
+
+static double seconds_of(const struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    struct pp_span span = span_of(m, w, i);
+    double s = span.end_s - span.start_s;
+
+    if (m->p->aux[i] == PP_FUSED_FIRST) {
+        span = span_of(m, w, i + 1);
+        s += span.end_s - span.start_s;
+    }
+    return s;
+}
+
+static void note_durations(struct pp_machine *m, const struct pp_worker *w)
+{
+    const double speed = pp_speed(m, w->rank, w->replica);
+
+    for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
+        const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+        const bool is_run = pp_op_is_compute(m->p->kind[i]) && m->p->aux[i] != PP_FUSED_SECOND;
+
+        m->nominal_ps[at] = !is_run                    ? 0
+                            : m->options.has_durations ? pp_given_ps(m, i)
+                                                       : ps_of(seconds_of(m, w, i));
+        m->duration_ps[at] = pp_slowed_ps(m->nominal_ps[at], speed);
+    }
+}
+
+static enum pp_status play(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const size_t rows = (size_t)m->size * (size_t)m->replicas, first = pp_cell(m, 0);
+    const struct pp_plan_options options = {0};
+    const struct pp_perturbation perturbation = {.compute_ps = m->duration_ps + first};
+    struct pp_plan *plan;
+
+    PP_TRY(pp_plan_create(scratch, m->p, m->options.costs, &options, &plan, err));
+    const struct pp_times *times =
+        pp_plan_run(scratch, plan, m->replicas, &perturbation, PP_TIMES_ALL);
+    for (size_t row = 0; row < rows; row++) {
+        m->start_ps[first + row] = m->begin_ps + times->start_ps[row];
+        m->end_ps[first + row] = m->begin_ps + times->end_ps[row];
+        m->posted_ps[first + row] = m->begin_ps + times->posted_ps[row];
+        m->matched_ps[first + row] = m->begin_ps + times->matched_ps[row];
+    }
+    m->last_end_ps = m->begin_ps + times->makespan_ps;
+    return PP_OK;
+}
+
+/* ---- wall clock -----------------------------------------------------------------------------*/
+
+static void stamp(struct pp_machine *m, size_t row, struct pp_span span)
+{
+    const size_t at = pp_cell(m, row);
+
+    m->start_ps[at] = m->begin_ps + ps_of(span.start_s);
+    m->end_ps[at] = m->begin_ps + ps_of(span.end_s);
+}
+
+static void stamp_messages(struct pp_machine *m)
+{
+    for (int k = 0; k < m->p->message_count * m->replicas; k++) {
+        const struct pp_machine_message *message = &m->messages[k];
+        const struct pp_span span =
+            m->backend->span(m->device, m->worker_count + message->channel, message->launch);
+
+        stamp(m, (size_t)message->send.row, span);
+        stamp(m, (size_t)message->recv.row, span);
+    }
+}
+
+static void stamp_sums(struct pp_machine *m)
+{
+    const pp_stream_id first = m->worker_count + m->p->channel_count * m->replicas;
+
+    for (int c = 0; c < m->p->collective_count; c++)
+        for (int k = 0; k < m->collectives[c].row_count; k++)
+            stamp(m, (size_t)m->collectives[c].rows[k], m->backend->span(m->device, first + c, 0));
+}
+
+static void stamp_compute(struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    const size_t row = pp_row(m, i, w->replica), at = pp_cell(m, row);
+
+    if (m->p->aux[i] == PP_FUSED_SECOND) {
+        const size_t first = pp_cell(m, pp_row(m, i - 1, w->replica));
+        m->start_ps[at] = m->start_ps[first];
+        m->end_ps[at] = m->end_ps[first];
+        return;
+    }
+    stamp(m, row, span_of(m, w, i));
+    if (m->p->aux[i] == PP_FUSED_FIRST)
+        m->end_ps[at] = m->begin_ps + ps_of(span_of(m, w, i + 1).end_s);
+    m->nominal_ps[at] = m->duration_ps[at] = m->end_ps[at] - m->start_ps[at];
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What a stream waits for costs it nothing but time: a post comes with the end of the op before it,
+ * a WAIT lasts until what it waits for has ended. Returns when the rank is done. */
+static int64_t stamp_list(struct pp_machine *m, const struct pp_worker *w)
+{
+    const struct pp_program *p = m->p;
+    int64_t clock_ps = m->begin_ps;
+
+    for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
+        const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+
+        if (pp_op_is_compute(p->kind[i])) {
+            stamp_compute(m, w, i);
+            clock_ps = later(clock_ps, m->end_ps[at]);
+        } else if (p->kind[i] == PP_WAIT || p->kind[i] == PP_BAR) {
+            const int target = p->begin[w->rank] + p->arg[i];
+            m->start_ps[at] = clock_ps;
+            if (p->kind[i] == PP_WAIT)
+                clock_ps = later(clock_ps, m->end_ps[pp_cell(m, pp_row(m, target, w->replica))]);
+            m->end_ps[at] = clock_ps;
+        } else {
+            m->posted_ps[at] = clock_ps;
+        }
+    }
+    return clock_ps;
+}
+
+static void match_messages(struct pp_machine *m)
+{
+    for (int k = 0; k < m->p->message_count * m->replicas; k++) {
+        const size_t send = pp_cell(m, (size_t)m->messages[k].send.row),
+                     recv = pp_cell(m, (size_t)m->messages[k].recv.row);
+
+        m->matched_ps[send] = m->matched_ps[recv] = later(m->posted_ps[send], m->posted_ps[recv]);
+    }
+}
+
+/* All leave a barrier with the last one. */
+static void close_barriers(struct pp_machine *m)
+{
+    for (int barrier = 0; barrier < m->barrier_count; barrier++) {
+        int64_t end_ps = m->begin_ps;
+
+        for (int k = 0; k < m->worker_count; k++)
+            end_ps =
+                later(end_ps, m->end_ps[pp_cell(m, (size_t)m->workers[k].barrier_row[barrier])]);
+        for (int k = 0; k < m->worker_count; k++)
+            m->end_ps[pp_cell(m, (size_t)m->workers[k].barrier_row[barrier])] = end_ps;
+    }
+}
+
+static void read_spans(struct pp_machine *m)
+{
+    m->last_end_ps = m->begin_ps;
+    stamp_messages(m);
+    stamp_sums(m);
+    for (int k = 0; k < m->worker_count; k++)
+        m->last_end_ps = later(m->last_end_ps, stamp_list(m, &m->workers[k]));
+    match_messages(m);
+    close_barriers(m);
+}
+
+enum pp_status pp_step_time_later(struct pp_machine *m, struct pp_error *err)
+{
+    if (!pp_is_virtual(m)) {
+        read_spans(m);
+        return PP_OK;
+    }
+    for (int k = 0; k < m->worker_count; k++)
+        note_durations(m, &m->workers[k]);
+    return play(m, err);
+}

@@ -1,0 +1,39 @@
+/* exec/reference_parts.h — inside of the reference: private to exec/reference*.c. */
+#ifndef PP_EXEC_REFERENCE_PARTS_H
+#define PP_EXEC_REFERENCE_PARTS_H
+
+#include "exec/mirror.h"
+#include "exec/reference.h"
+
+struct pp_reference {
+    const struct pp_net *net;
+    const struct pp_kernels *kernels;
+    const struct pp_backend *backend;
+    struct pp_device *device;
+    struct pp_batch batch;
+    struct pp_recipe recipe;
+    struct pp_stage *stage;
+    struct pp_state state, seen; /* on the device; by the host */
+    struct pp_mirror mirror;     /* of the state */
+    struct pp_state_scratch state_scratch;
+    double *squares, *blocks; /* [layers + 2], [blocks of all tensors] */
+    bool has_gradients;       /* of a step that no update has used and zeroed */
+
+    /* of one granule */
+    void **kept, **saved;    /* [splits] */
+    struct pp_mirror losses; /* double [splits][rows * tokens] */
+    int32_t *ids, *targets;
+    int *status; /* enum pp_fixed_status */
+    void *scratch, *grad_scratch;
+
+    /* of the update under way */
+    int step;
+    double *grad_scale;
+};
+
+/* exec/reference_memory.c: all of it; PP_EFAIL with sizes when there is not enough */
+enum pp_status pp_reference_take(struct pp_arena *arena, struct pp_reference *r,
+                                 struct pp_error *err);
+size_t pp_reference_granule_tokens(const struct pp_stage *stage);
+
+#endif
