@@ -42,7 +42,7 @@ $ for c in "h100 leaf:2 oversub:16" "h100 torus:8x4x1" "gpu:4 pcie:16GBps nic:4x
 >     network at 3.68 GB/s, limited by node0.host, 8 sums share it
 >     network at 3.68 GB/s, limited by node16.host, 8 sums share it
 # A cluster and its own platform file are one.
-$ for c in "gpu:2 nic:1x100Gbps" "gpu:4 nic:2x100Gbps" "gpu:4 pcie:16GBps nic:4x100Gbps" "gpu:4 nic:1x100Gbps torus:2x2x1" "gpu:2 leaf:2 oversub:4"; do pipesim clusters "$c" --xml --gpus 16 >/tmp/pipesim-$$.xml; diff <(pipesim --schedule 1f1b --model gpt2 --gpus 16 --pp 2 --gbs 64 --cluster "$c" --json | grep -o '"iteration_s": [0-9.]\{12\}') <(pipesim --schedule 1f1b --model gpt2 --gpus 16 --pp 2 --gbs 64 --cluster /tmp/pipesim-$$.xml --json | grep -o '"iteration_s": [0-9.]\{12\}'); done; rm /tmp/pipesim-$$.xml
+$ for c in "gpu:2 nic:1x100Gbps" "gpu:4 nic:2x100Gbps" "gpu:4 pcie:16GBps nic:4x100Gbps" "gpu:4 nic:1x100Gbps torus:2x2x1" "gpu:2 leaf:2 oversub:4"; do pipesim clusters "$c" --xml --gpus 16 >platform.xml; diff <(pipesim --schedule 1f1b --model gpt2 --gpus 16 --pp 2 --gbs 64 --cluster "$c" --json | grep -o '"iteration_s": [0-9.]\{12\}') <(pipesim --schedule 1f1b --model gpt2 --gpus 16 --pp 2 --gbs 64 --cluster platform.xml --json | grep -o '"iteration_s": [0-9.]\{12\}'); done
 # A tied embedding is summed between the two ends of every replica.
 $ pipesim --schedule 1f1b --pp 2 --gpus 4 --gbs 64 --mbs 1 --model gpt2 --cluster "gpu:1 fabric:star nic:1x1Gbps" --engine simgrid --no-alternatives | sed -n '/^  links/,/^  memory/p'
 >   links    node*.nic*.down: 4 links, 95.7 % mean, 96.0 % max (node0.nic0.down)

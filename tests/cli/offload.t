@@ -3,8 +3,8 @@ $ pipesim program --schedule gpipe --pp 2 --micro-batches 3 --offload a=host,os=
 > 0RECV_B0[0],0RECV_B1[1],0F0[0],0SEND_F0[0],0Q0,0COPY.down0,0F1[1],0SEND_F1[1],0Q1,0COPY.down1,(0COPY.down0)WAIT,0COPY.up0,0F2[2],0SEND_F2[2],0Q2,0COPY.down2,(0COPY.up0)WAIT,(0COPY.down1)WAIT,0COPY.up1,0DQ0,(0RECV_B0)WAIT,(0SEND_F0)WAIT,(0SEND_F1)WAIT,(0SEND_F2)WAIT,0B0,0RECV_B2[0],(0COPY.up1)WAIT,(0COPY.down2)WAIT,0COPY.up2,0DQ1,(0RECV_B1)WAIT,0B1,(0COPY.up2)WAIT,0DQ2,(0RECV_B2)WAIT,0B2,0MOVE.grads,(0MOVE.grads)WAIT,0U,0MOVE.params,(0MOVE.params)WAIT
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --dp 2 --zero 1 --offload os=nvme | grep '^0'
 > 0RECV_B0[0],0RECV_B1[1],0F0[0],0SEND_F0[0],0F1[1],0SEND_F1[1],(0RECV_B0)WAIT,(0SEND_F0)WAIT,0B0,(0RECV_B1)WAIT,(0SEND_F1)WAIT,0B1,0MOVE.fetch,0RS,(0RS)WAIT,(0MOVE.fetch)WAIT,0U,0MOVE.store,0AG,(0AG)WAIT,(0MOVE.store)WAIT
-$ pipesim program --schedule zbv --pp 4 --micro-batches 8 --offload a=host,os=host -o /tmp/pipesim-offload.csv && pipesim verify /tmp/pipesim-offload.csv | sed 's/, [0-9]* instructions//'; pipeexec --schedule /tmp/pipesim-offload.csv --np 4 2>&1 | grep -o 'is only simulated.*COPY'; rm -f /tmp/pipesim-offload.csv
-> /tmp/pipesim-offload.csv: legal: 4 ranks, 8 stages, 8 micro-batches
+$ pipesim program --schedule zbv --pp 4 --micro-batches 8 --offload a=host,os=host -o offload.csv && pipesim verify offload.csv | sed 's/, [0-9]* instructions//'; pipeexec --schedule offload.csv --np 4 2>&1 | grep -o 'is only simulated.*COPY'
+> offload.csv: legal: 4 ranks, 8 stages, 8 micro-batches
 > is only simulated: nothing here executes its COPY
 # Bytes on the tiers, of the device with most there.
 $ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --offload os=nvme,a=host:50% --json | sed -n '/"tiers"/,/}/p'
@@ -35,8 +35,8 @@ $ pipesim program --schedule interleaved --vp 2 --pp 2 --micro-batches 2 --dp 2 
 $ pipesim program --schedule chimera --pp 2 --micro-batches 2 --offload p=host,os=host --cpu-optimizer | grep -A1 state
 > # state: m; 1 1; 2
 > 1RECV_F1[0],0RECV_B0[0],0MOVE.load@0,(0MOVE.load@0)WAIT,1MOVE.load@1,0F0[0],0SEND_F0[0],0DROP@0,(1MOVE.load@1)WAIT,0MOVE.reload@0,(1RECV_F1)WAIT,1F1[1],1B1,1SEND_B1[0],1DROP@1,(0MOVE.reload@0)WAIT,(0RECV_B0)WAIT,(0SEND_F0)WAIT,0B0,1AR@1,0AR@0,0DROP@0,(1SEND_B1)WAIT,(1AR@1)WAIT,1MOVE.grads@1,(1MOVE.grads@1)WAIT,1U@1,(0AR@0)WAIT,0MOVE.grads@0,(0MOVE.grads@0)WAIT,0U@0
-$ pipesim program --schedule zbv --pp 4 --micro-batches 8 --dp 2 --zero 3 --gather-buffers 3 --offload p=nvme -o /tmp/pipesim-offload.csv && pipesim verify /tmp/pipesim-offload.csv | sed 's/, [0-9]* instructions//'; sed 's/p m;/p;/' /tmp/pipesim-offload.csv > /tmp/pipesim-offload2.csv; pipesim verify /tmp/pipesim-offload2.csv 2>&1 | head -1 | sed 's/.*rank/rank/'; rm -f /tmp/pipesim-offload.csv /tmp/pipesim-offload2.csv
-> /tmp/pipesim-offload.csv: legal: 4 ranks, 8 stages, 8 micro-batches
+$ pipesim program --schedule zbv --pp 4 --micro-batches 8 --dp 2 --zero 3 --gather-buffers 3 --offload p=nvme -o offload.csv && pipesim verify offload.csv | sed 's/, [0-9]* instructions//'; sed 's/p m;/p;/' offload.csv > offload2.csv; pipesim verify offload2.csv 2>&1 | head -1 | sed 's/.*rank/rank/'
+> offload.csv: legal: 4 ranks, 8 stages, 8 micro-batches
 > rank 0: 0MOVE.load, but the program does not state that parameters live elsewhere ('# state: m; UNITS', or p m)
 $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 1 --micro-batches 8 --model llama2-7b --recompute none --engine dag --cluster a100 --zero 3 --offload p=host,os=host --cpu-optimizer --explain | grep -A2 'memory tiers\|state on\|parameters on\|loads of\|gathers of'
 > memory tiers

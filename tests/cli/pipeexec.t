@@ -100,10 +100,10 @@ $ pipeexec mine.csv
 ! pipeexec: error: "mine.csv" is one operand too many for pipeexec run
 ! usage: pipeexec [run] [--schedule NAME|FILE.csv] [--np P] [options]
 = 2
-$ printf '0F0,0B0\n1F0,1B0\n' >mine.csv; pipeexec --schedule mine.csv --np 8; code=$?; rm mine.csv; exit $code
+$ printf '0F0,0B0\n1F0,1B0\n' >mine.csv; pipeexec --schedule mine.csv --np 8
 ! pipeexec: error: --np 8 contradicts mine.csv, which has 2
 = 2
-$ pipesim program --schedule pipedream --pp 3 --micro-batches 4 2>/dev/null >late.csv; pipeexec --schedule late.csv 2>&1 | sed 's/runs 1f1b.*/runs .../'; rm late.csv
+$ pipesim program --schedule pipedream --pp 3 --micro-batches 4 2>/dev/null >late.csv; pipeexec --schedule late.csv 2>&1 | sed 's/runs 1f1b.*/runs .../'
 > pipeexec: error: --schedule late.csv is only simulated: its micro-batches need several versions of the weights; pipeexec runs ...
 >   try: pipesim --schedule late.csv --gpus 3
 $ pipeexec --schedule zbvv
@@ -198,21 +198,21 @@ $ pipeexec --zero 1
 $ pipeexec --dp 2 --zero 2
 ! pipeexec: error: --zero: 2 is out of range: 0 to 1
 = 2
-$ pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 2 --zero 1 >cut.csv; pipeexec --schedule cut.csv --dp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 1 --json | grep '"zero"'; pipeexec --schedule cut.csv --dp 2 --zero 1; code=$?; rm cut.csv; exit $code
+$ pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 2 --zero 1 >cut.csv; pipeexec --schedule cut.csv --dp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 1 --json | grep '"zero"'; pipeexec --schedule cut.csv --dp 2 --zero 1
 >     "zero": 1,
 ! pipeexec: error: --zero 1: cut.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
 = 2
-$ pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 2 --zero 1 >cut.csv; pipeexec --schedule cut.csv --dp 2 --zero 0; code=$?; rm cut.csv; exit $code
+$ pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 2 --zero 1 >cut.csv; pipeexec --schedule cut.csv --dp 2 --zero 0
 ! pipeexec: error: --zero 0: cut.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
 = 2
-$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 >low.csv; for option in '--grad-sync end' '--recompute none' '--post early'; do pipeexec --schedule low.csv $option 2>&1 | grep -o '^.* is a lowered program'; done; rm low.csv
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 >low.csv; for option in '--grad-sync end' '--recompute none' '--post early'; do pipeexec --schedule low.csv $option 2>&1 | grep -o '^.* is a lowered program'; done
 > pipeexec: error: --grad-sync end: low.csv is a lowered program
 > pipeexec: error: --recompute none: low.csv is a lowered program
 > pipeexec: error: --post early: low.csv is a lowered program
-$ pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 2 --zero 1 | sed 's/,[01]AG,.*//' >cut.csv; pipeexec --schedule cut.csv --dp 2; code=$?; rm cut.csv; exit $code
+$ pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 2 --zero 1 | sed 's/,[01]AG,.*//' >cut.csv; pipeexec --schedule cut.csv --dp 2
 ! pipeexec: error: rank 0 op 12: 0RS leaves each copy of stage 0 a share of the update, and nothing gathers the weights; put 0AG and (0AG)WAIT behind 0U
 = 4
-$ pipeexec --dp 2 --zero 1 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 1 --no-check --trace /tmp/pp-cut.csv | head -1; grep -c ',0AG,' /tmp/pp-cut.csv; rm /tmp/pp-cut.csv
+$ pipeexec --dp 2 --zero 1 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 1 --no-check --trace cut.csv | head -1; grep -c ',0AG,' cut.csv
 > pipeexec 0.1.0  1f1b on 4* ranks, 2 replicas, ZeRO 1        (* = chosen for you)
 > 2
 $ pipeexec --dialect 2024
@@ -270,16 +270,16 @@ $ pipeexec --schedule <(printf '0F0\n1F0\n') 2>&1 | sed 's/ \/[^ :]*/ FILE/'
 >   try: pipesim --schedule FILE --gpus 2
 $ pipeexec --schedule <(printf '0F0,0B0\n1F0,1B0\n') -np 3 2>&1 | sed 's/ \/[^ :,]*/ FILE/'
 > pipeexec: error: -np 3 contradicts FILE, which has 2
-$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --zero 3 --dp 2 >low.csv; pipeexec --schedule low.csv --dp 2 2>&1 | cut -c 1-84; rm low.csv
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --zero 3 --dp 2 >low.csv; pipeexec --schedule low.csv --dp 2 2>&1 | cut -c 1-84
 > pipeexec: error: --schedule low.csv is only simulated: nothing here executes its AG.
 >   try: pipesim --schedule low.csv --gpus 2
-$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 >low.csv; pipeexec --schedule low.csv --recompute full; code=$?; rm low.csv; exit $code
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 >low.csv; pipeexec --schedule low.csv --recompute full
 ! pipeexec: error: --recompute full: low.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
 = 2
-$ printf '0F0,0B0,(0;1)AR\n1F0,1B0,(0;1)AR\n' >tied.csv; pipeexec --schedule tied.csv; code=$?; rm tied.csv; exit $code
+$ printf '0F0,0B0,(0;1)AR\n1F0,1B0,(0;1)AR\n' >tied.csv; pipeexec --schedule tied.csv
 ! pipeexec: error: --schedule tied.csv: (0;1)AR sums a matrix that embedding and head share, but the head of tiny has its own; take it and its WAITs out, or choose a model that shares it, such as --model mini
 = 2
-$ printf '0F0s0,0F0s1,0R0s1,0B0s1,0B0s0\n' >split.csv; pipeexec --schedule split.csv; code=$?; rm split.csv; exit $code
+$ printf '0F0s0,0F0s1,0R0s1,0B0s1,0B0s0\n' >split.csv; pipeexec --schedule split.csv
 ! pipeexec: error: --schedule split.csv: R computes a forward of one of 2 sequence splits again alone, which cannot be; take every R out
 = 2
 # A failure prints nothing on stdout.

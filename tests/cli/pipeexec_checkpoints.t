@@ -1,76 +1,75 @@
 # pipeexec: checkpoints, what is refused and why.
-$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --exact-grad --lr 2e-3 --steps 4 --checkpoint /tmp/pp-t --checkpoint-every 1 --checkpoint-keep 3 --json | grep -E '"(first_step|resumed_from|checkpoint)"'
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --exact-grad --lr 2e-3 --steps 4 --checkpoint t --checkpoint-every 1 --checkpoint-keep 3 --json | grep -E '"(first_step|resumed_from|checkpoint)"'
 >   "first_step": 0,
 >   "resumed_from": null,
->   "checkpoint": "/tmp/pp-t/step-000000004",
-$ ls -A /tmp/pp-t
+>   "checkpoint": "t/step-000000004",
+$ ls -A t
 > step-000000002
 > step-000000003
 > step-000000004
 # The defaults of what goes on are those of what stopped.
-$ pipeexec --resume /tmp/pp-t/step-000000002 --schedule gpipe -np 1 --json | grep -E '"(first_step|resumed_from|checkpoint|steps|exact_grad|gbs|seq)"'
+$ pipeexec --resume t/step-000000002 --schedule gpipe -np 1 --json | grep -E '"(first_step|resumed_from|checkpoint|steps|exact_grad|gbs|seq)"'
 >   "exact_grad": true,
 >   "steps": 4,
 >   "first_step": 2,
 >     "gbs": 16,
 >     "seq": 16,
->   "resumed_from": "/tmp/pp-t/step-000000002",
+>   "resumed_from": "t/step-000000002",
 >   "checkpoint": null,
-$ pipeexec --resume /tmp/pp-t/step-000000002 -np 2 --micro-batches 4 --lr 1e-3 --clip 1 --steps 6 | grep -E '^  (resumed|note)|unlike|--steps|^             [(]16'
->   resumed    /tmp/pp-t/step-000000002, 2 of 6 steps
+$ pipeexec --resume t/step-000000002 -np 2 --micro-batches 4 --lr 1e-3 --clip 1 --steps 6 | grep -E '^  (resumed|note)|unlike|--steps|^             [(]16'
+>   resumed    t/step-000000002, 2 of 6 steps
 >   note       unlike the checkpoint: --lr 1e-3 (2e-3), --clip 1 (none), --gbs 8
 >              (16), --steps 6 (4)
-$ pipeexec --resume /tmp/pp-t/step-000000002 --dp 3
+$ pipeexec --resume t/step-000000002 --dp 3
 ! pipeexec: error: --gbs 16 is not a multiple of dp * mbs = 6; nearest: 12, 18
 = 2
-$ pipeexec --resume /tmp/pp-t --checkpoint /tmp/pp-t
-! pipeexec: error: /tmp/pp-t/step-000000004: 4 of 4 steps are done; give --steps K with K beyond 4
+$ pipeexec --resume t --checkpoint t
+! pipeexec: error: t/step-000000004: 4 of 4 steps are done; give --steps K with K beyond 4
 = 2
-$ pipeexec --resume /tmp/pp-t/step-000000002 --checkpoint /tmp/pp-t
-! pipeexec: error: /tmp/pp-t has step-000000004 already, and this run begins at step 2: choose another folder, or remove what is later
+$ pipeexec --resume t/step-000000002 --checkpoint t
+! pipeexec: error: t has step-000000004 already, and this run begins at step 2: choose another folder, or remove what is later
 = 2
-$ pipeexec --resume /tmp/pp-t/step-000000003 --layers 3
-! pipeexec: error: /tmp/pp-t/step-000000003 is of another model: layers is 2 there and 3 here (--layers)
+$ pipeexec --resume t/step-000000003 --layers 3
+! pipeexec: error: t/step-000000003 is of another model: layers is 2 there and 3 here (--layers)
 = 2
-$ head -c 3000 docs/checkpoints.md > /tmp/pp-text; pipeexec --resume /tmp/pp-t/step-000000003 --data /tmp/pp-text | grep -o 'unlike .*'
-> unlike the checkpoint: --data /tmp/pp-text (none)
-$ pipeexec --layers 1 --hidden 8 --heads 2 --seq 8 --mbs 1 -np 1 --data /tmp/pp-text --steps 1 --checkpoint /tmp/pp-u --quiet; echo more >> /tmp/pp-text; pipeexec --resume /tmp/pp-u --steps 2
-! pipeexec: error: /tmp/pp-u/step-000000001 has learned 3000 tokens of checksum ...
+$ head -c 3000 docs/checkpoints.md > text; pipeexec --resume t/step-000000003 --data text | grep -o 'unlike .*'
+> unlike the checkpoint: --data text (none)
+$ pipeexec --layers 1 --hidden 8 --heads 2 --seq 8 --mbs 1 -np 1 --data text --steps 1 --checkpoint u --quiet; echo more >> text; pipeexec --resume u --steps 2
+! pipeexec: error: u/step-000000001 has learned 3000 tokens of checksum ...
 = 2
-$ pipeexec --resume /tmp/pp-u/step-00000000; echo $?; sed -i 1s/1/2/ /tmp/pp-u/step-000000001/manifest; pipeexec --resume /tmp/pp-u
+$ pipeexec --resume u/step-00000000; echo $?; sed -i 1s/1/2/ u/step-000000001/manifest; pipeexec --resume u
 > 1
-! pipeexec: error: cannot open /tmp/pp-u/step-00000000: No such file or directory
-! pipeexec: error: /tmp/pp-u/step-000000001/manifest is of format '2', but this pipeexec reads format 1
+! pipeexec: error: cannot open u/step-00000000: No such file or directory
+! pipeexec: error: u/step-000000001/manifest is of format '2', but this pipeexec reads format 1
 = 2
 $ pipeexec --checkpoint-keep 3
 ! pipeexec: error: --checkpoint-keep 3 has no effect without --checkpoint DIR
 = 2
-$ pipeexec --checkpoint /tmp/pp-text --steps 1
-! pipeexec: error: cannot open the folder /tmp/pp-text: Not a directory
+$ pipeexec --checkpoint text --steps 1
+! pipeexec: error: cannot open the folder text: Not a directory
 = 1
 # No room: the training goes on, those before stay.
-$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 1 --checkpoint /tmp/pp-v --quiet; ulimit -f 64; pipeexec --resume /tmp/pp-v --steps 3 --checkpoint /tmp/pp-v --checkpoint-every 1 --json | grep -c loss; ls -A /tmp/pp-v; exit ${PIPESTATUS[0]}
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 1 --checkpoint v --quiet; ulimit -f 64; pipeexec --resume v --steps 3 --checkpoint v --checkpoint-every 1 --json | grep -c loss; ls -A v; exit ${PIPESTATUS[0]}
 > 2
 > step-000000001
-! pipeexec: warning: no checkpoint: cannot write /tmp/pp-v/.pipeexec-tmp-step-000000002/layer-00000.bin: File too large
-! pipeexec: warning: no checkpoint: cannot write /tmp/pp-v/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
-! pipeexec: error: cannot write /tmp/pp-v/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
+! pipeexec: warning: no checkpoint: cannot write v/.pipeexec-tmp-step-000000002/layer-00000.bin: File too large
+! pipeexec: warning: no checkpoint: cannot write v/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
+! pipeexec: error: cannot write v/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
 # A fault in a step that is done never comes; without a step it comes in the first one.
-$ pipeexec --resume /tmp/pp-t/step-000000003 --inject "kill rank:1 step:2"
+$ pipeexec --resume t/step-000000003 --inject "kill rank:1 step:2"
 ! pipeexec: error: --inject: step:2: this run has 4 to 4
 = 2
-$ pipeexec --resume /tmp/pp-t/step-000000003 --transport shm --inject "kill rank:1" 2>&1 | grep -o 'step 4: rank 1'
+$ pipeexec --resume t/step-000000003 --transport shm --inject "kill rank:1" 2>&1 | grep -o 'step 4: rank 1'
 > step 4: rank 1
 # Options of a manifest that no checkpoint records, with a checksum that is right.
-$ cd /tmp/pp-t/step-000000004; python3 -c 'import re, zlib; s = open("manifest").read(); s = re.sub(r"(?m)^seq 16$", "trace /tmp/pp-t/x.csv", s); s = s[:s.rindex("end ")]; open("manifest", "w").write("%send %08x\n" % (s, zlib.crc32(s.encode())))'; pipeexec --resume /tmp/pp-t/step-000000004 --steps 5
-! pipeexec: error: /tmp/pp-t/step-000000004/manifest: option 'trace' is none that a checkpoint records: model, layers, hidden, heads, kv-heads, ffn, mlp, vocab, positions, embedding, data, tokens, tokenizer, lr, min-lr, lr-warmup, weight-decay, clip, seed, precision, exact-grad, seq, mbs, gbs, steps
+$ python3 -c 'import re, zlib; m = "t/step-000000004/manifest"; s = open(m).read(); s = re.sub(r"(?m)^seq 16$", "trace x.csv", s); s = s[:s.rindex("end ")]; open(m, "w").write("%send %08x\n" % (s, zlib.crc32(s.encode())))'; pipeexec --resume t/step-000000004 --steps 5
+! pipeexec: error: t/step-000000004/manifest: option 'trace' is none that a checkpoint records: model, layers, hidden, heads, kv-heads, ffn, mlp, vocab, positions, embedding, data, tokens, tokenizer, lr, min-lr, lr-warmup, weight-decay, clip, seed, precision, exact-grad, seq, mbs, gbs, steps
 = 2
-$ rm -r /tmp/pp-[tuv] /tmp/pp-text
 # A shard of tokens, and the same again from a checkpoint.
-$ python3 -c 'import array, sys; sys.stdout.buffer.write(array.array("i", [20240520, 1, 400] + [0] * 253).tobytes() + array.array("H", [i * i % 997 for i in range(400)]).tobytes())' > /tmp/pp-shard.bin; pipeexec --data /tmp/pp-shard.bin --tokens u16 --vocab 997 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --exact-grad --steps 3 --check --checkpoint /tmp/pp-w --checkpoint-every 1 | grep -A1 '^  data'; pipeexec --resume /tmp/pp-w/step-000000002 --np 2 --check --json | grep -E '"(bit_equal|data)"'; rm -r /tmp/pp-w /tmp/pp-shard.bin
->   data       8* micro-batches of 2 samples, 256 tokens a step;
->              /tmp/pp-shard.bin, 400 tokens
->   "data": "/tmp/pp-shard.bin",
+$ python3 -c 'import array, sys; sys.stdout.buffer.write(array.array("i", [20240520, 1, 400] + [0] * 253).tobytes() + array.array("H", [i * i % 997 for i in range(400)]).tobytes())' > shard.bin; pipeexec --data shard.bin --tokens u16 --vocab 997 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --exact-grad --steps 3 --check --checkpoint w --checkpoint-every 1 | grep -A1 '^  data'; pipeexec --resume w/step-000000002 --np 2 --check --json | grep -E '"(bit_equal|data)"'
+>   data       8* micro-batches of 2 samples, 256 tokens a step; shard.bin,
+>              400 tokens
+>   "data": "shard.bin",
 >     "bit_equal": true,
 >     "bit_equal": true,
 $ pipeexec --tokens u16

@@ -1,15 +1,14 @@
 # pipeexec: slow devices and wires, and durations that are given.
 # Executed and simulated steps are equal to the last digit.
-$ for s in 1f1b gpipe zb-h1 zbv chimera dualpipev "interleaved --vp 2"; do for w in "" "--slow 1=0.5" "--slow 0=0.8 --slow 3=1.25"; do pipesim --schedule $s --pp 4 --micro-batches 8 --unit F=1,B=2,C=0.1 $w --json | sed -n 's/.*"iteration_s": //p' > /tmp/pp-simulated; pipeexec --schedule $s --np 4 --micro-batches 8 --unit F=1,B=2,C=0.1 $w --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 4 --no-check --json > /tmp/pp-executed; sed -n 's/.*"step_s": //p' /tmp/pp-executed | head -1 | cmp - /tmp/pp-simulated && grep -E '"(structural_error_s|model_error_frac|slowdown_error_frac)"' /tmp/pp-executed; done; done | sort | uniq -c
+$ for s in 1f1b gpipe zb-h1 zbv chimera dualpipev "interleaved --vp 2"; do for w in "" "--slow 1=0.5" "--slow 0=0.8 --slow 3=1.25"; do pipesim --schedule $s --pp 4 --micro-batches 8 --unit F=1,B=2,C=0.1 $w --json | sed -n 's/.*"iteration_s": //p' > simulated; pipeexec --schedule $s --np 4 --micro-batches 8 --unit F=1,B=2,C=0.1 $w --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 4 --no-check --json > executed; sed -n 's/.*"step_s": //p' executed | head -1 | cmp - simulated && grep -E '"(structural_error_s|model_error_frac|slowdown_error_frac)"' executed; done; done | sort | uniq -c
 >      21   "model_error_frac": 0.0,
 >      14   "slowdown_error_frac": 0.0,
 >       7   "slowdown_error_frac": null,
 >      21   "structural_error_s": 0.0,
 # All schedules that are executed: messages that take long, and orders that are searched with them.
-$ for s in $(pipesim schedules --markdown | sed -n 's/^## //p') 'hanayo --vp 4' 'seq1f1b --splits 4' 'interleaved --order eager'; do for u in F=1,B=2,C=0.5 F=3,I=1,W=2,C=4; do pipeexec --schedule $s --np 4 --micro-batches 8 --unit $u --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --no-check --json > /tmp/pp-executed 2> /tmp/pp-refused || { grep -o 'only simulated' /tmp/pp-refused; continue; }; pipesim --schedule $s --pp 4 --micro-batches 8 --unit $u --json | sed -n 's/.*"iteration_s": //p' > /tmp/pp-simulated; sed -n 's/.*"step_s": //p' /tmp/pp-executed | head -1 | cmp - /tmp/pp-simulated && echo equal; done; done | sort | uniq -c; rm /tmp/pp-refused
+$ for s in $(pipesim schedules --markdown | sed -n 's/^## //p') 'hanayo --vp 4' 'seq1f1b --splits 4' 'interleaved --order eager'; do for u in F=1,B=2,C=0.5 F=3,I=1,W=2,C=4; do pipeexec --schedule $s --np 4 --micro-batches 8 --unit $u --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --no-check --json > executed 2> refused || { grep -o 'only simulated' refused; continue; }; pipesim --schedule $s --pp 4 --micro-batches 8 --unit $u --json | sed -n 's/.*"iteration_s": //p' > simulated; sed -n 's/.*"step_s": //p' executed | head -1 | cmp - simulated && echo equal; done; done | sort | uniq -c
 >      44 equal
 >       4 only simulated
-$ rm /tmp/pp-simulated /tmp/pp-executed
 $ pipeexec --unit F=1,B=2 --slow 0=0.5 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 4 --no-check | grep -E '^  (clock|what-if|step|slowdown)'
 >   clock      virtual: ops and messages take what --unit says, in seconds
 >   what-if    --slow 0=0.5 --unit F=1,B=2

@@ -22,7 +22,7 @@ $ pipesim clusters tests/fuzz/corpus/platform/zones.xml
 >   reserved 1.50 GiB a device (context, libraries, communication buffers)
 >   source   NVIDIA V100 data sheet: 125 TFLOP/s fp16 tensor cores, 900 GB/s;
 >            links and routes from tests/fuzz/corpus/platform/zones.xml
-$ gzip -c tests/fuzz/corpus/platform/star.xml >/tmp/pipesim-$$.xml.gz && pipesim clusters /tmp/pipesim-$$.xml.gz | tail -n +2 | head -1; rm /tmp/pipesim-$$.xml.gz
+$ gzip -c tests/fuzz/corpus/platform/star.xml >platform.xml.gz && pipesim clusters platform.xml.gz | tail -n +2 | head -1
 >   network  platform of 12 hosts and 25 links
 $ pipesim clusters /dev/stdin <tests/fuzz/corpus/platform/star.xml | head -2
 > /dev/stdin: 4 x A100-SXM4 80GB a node

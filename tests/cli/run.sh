@@ -7,6 +7,8 @@
 # A stdout or stderr line that ends in " ..." matches any rest of the line; a lone "..." any lines.
 # In a .md file: fenced console blocks, "$ command" then its output; exit code 0.
 # UPDATE=1 keeps what still matches.
+# The commands of a file run in a folder of their own, which has the repository's files as links: what they
+# write there meets nothing of another file's, and is gone at the end.
 set -u
 programs=() files=()
 for argument; do
@@ -26,6 +28,11 @@ for program in "${programs[@]}"; do
     chmod +x "$scratch/bin/${program##*/}"
 done
 number=0 failures=0
+
+# A folder for the commands of one more file.
+new_folder() {
+    folder=$(mktemp -d "$scratch/XXXXXX") && ln -s "$PWD"/* "$folder"
+}
 
 # Wildcards of FILE1 matched against FILE2.
 matches() {
@@ -57,7 +64,7 @@ flush_case() {
     number=$((number + 1))
     local rc=0
     : >>"$scratch/out" : >>"$scratch/err"
-    bash -c "$command" >"$scratch/got_out" 2>"$scratch/got_err" </dev/null || rc=$?
+    (cd "$folder" && exec bash -c "$command") >"$scratch/got_out" 2>"$scratch/got_err" </dev/null || rc=$?
     if [ -n "${UPDATE:-}" ] && [ "$kind" = md ]; then
         kept_or_new out >>"$scratch/new"
     elif [ -n "${UPDATE:-}" ]; then
@@ -89,6 +96,7 @@ start_case() {
 for file in "${files[@]}"; do
     kind=${file##*.} command= code=0 fence=0
     : >"$scratch/new"
+    new_folder || exit 1
     while IFS= read -r line || [ -n "$line" ]; do
         if [ "$kind" = md ]; then
             case $line in

@@ -99,8 +99,9 @@ $ for order in strict eager; do pipesim --schedule chimera --model llama3-8b --g
 > pipesim 0.1.0  chimera, eager on 8 GPUs      (* = chosen for you, see --explain)
 >   iteration           2.12 s   62.0k tokens/s, 7.74k tokens/s/GPU
 >   folding  simulated 4 pipeline ranks for 8 GPUs (one data-parallel replica)
-$ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 >lowered.csv; pipesim --schedule lowered.csv --unit F=1 --order eager; rm lowered.csv
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 >lowered.csv; pipesim --schedule lowered.csv --unit F=1 --order eager
 ! pipesim: error: --order eager: 1f1b is a lowered program; its order is fixed
+= 2
 $ pipesim --schedule pipedream --pp 3 --micro-batches 3 --unit F=1,B=2 --steps 3 --step-barrier off --gantt
 > P0 |F0F1F2 . . . .B0b0F3B1b1F4B2b2F5B3b3F6B4b4F7B5b5F8B6b6 .B7b7 .B8b8|
 > P1 | .F0F1 . .B0b0F2B1b1F3B2b2F4B3b3F5B4b4F6B5b5F7B6b6F8B7b7 .B8b8 . .|
