@@ -7,6 +7,8 @@
  * own (the worker's); any thread may enqueue on the other streams.
  *
  *   cpu    launch runs the work at once in the calling thread; wait blocks it
+ *   cuda   launch gives work to a GPU; wait blocks the calling thread until the event is recorded,
+ *          and the stream until it is over (exec/backend_cuda.h, in a module: exec/cuda_module.h)
  *   fake   every call is written down; pp_backend.finish runs the graph of events on host memory in
  *          an order that is legal and unkind. Of two launches that no event orders, each comes
  *          before the other in one of `streams` steps, or first steps of consecutive seeds. Between
@@ -29,8 +31,9 @@ typedef void (*pp_work)(const struct pp_kernels *kernels, void *stream, void *ar
 struct pp_device_options {
     const struct pp_kernels *kernels;
     int streams, events;
-    int workers;   /* streams 0 .. workers - 1 are compute streams */
-    uint64_t seed; /* of orders that are drawn */
+    int workers;    /* streams 0 .. workers - 1 are compute streams */
+    uint64_t seed;  /* of orders that are drawn */
+    bool is_serial; /* cuda: one launch at a time, so that none disturbs the times of another */
     bool is_shared; /* with processes that are forked later: so is the arena that open gets. Only
                      * where work is immediate */
 };
@@ -42,6 +45,7 @@ struct pp_device; /* of a backend */
 struct pp_backend {
     const char *name, *summary;
     bool is_immediate; /* work has run when launch returns: durations can be measured around it */
+    bool is_deferred;  /* nothing waits before finish: one thread may issue all of a step */
     bool is_apart;     /* what alloc gives is not the host's: see read and write */
     enum pp_status (*open)(struct pp_arena *arena, const struct pp_device_options *options,
                            struct pp_device **device, struct pp_error *err);

@@ -144,6 +144,7 @@ const struct pp_backend pp_backend_fake = {
     .summary = "host memory, in orders that are legal and unkind: finds missing waits",
     .open = fake_open,
     .close = fake_close,
+    .is_deferred = true,
     .is_apart = true,
     .alloc = pp_fake_alloc,
     .alloc_shared = fake_alloc_shared,

@@ -1,5 +1,6 @@
-/* On the wall clock sums of gradients run beside compute: whoever posts one last hands it to a thread
- * of its own and goes on. On the virtual clock they take what the costs say, whoever runs them. */
+/* On the wall clock sums of gradients run beside compute: whoever posts one last hands it to a
+ * thread of its own and goes on. On the virtual clock they take what the costs say, whoever runs
+ * them; and whoever only issues work goes on at once. */
 #include "exec/futex.h"
 #include "exec/machine_parts.h"
 
@@ -31,7 +32,8 @@ void pp_reducer_start(struct pp_worker *w)
 {
     struct pp_reducer *r = &w->reducer;
 
-    if (pp_is_virtual(w->machine) || w->machine->remote || w->collective_count == 0)
+    if (pp_is_virtual(w->machine) || w->machine->remote || w->collective_count == 0 ||
+        !w->machine->backend->is_immediate)
         return;
     r->is_there = pthread_create(&r->thread, NULL, reduce, w) == 0;
 }

@@ -156,7 +156,7 @@ bool pp_barrier_meet(struct pp_worker *w, int i)
         return false;
     w->clock_ps = pp_is_virtual(m) ? m->released_ps[barrier] : pp_now_ps(m);
     m->end_ps[at] = w->clock_ps;
-    return !backend->is_immediate || !m->has_failed;
+    return backend->is_deferred || !m->has_failed;
 }
 
 /* ---- U --------------------------------------------------------------------------------------*/

@@ -1,5 +1,5 @@
 /* From the first step to the last: workers sleep between steps, then walk their lists, while whoever
- * asked for the step conducts it. Where work is not immediate there are none: it is issued by the
+ * asked for the step conducts it. Where work is deferred there are none: it is issued by the
  * caller, worker by worker. */
 #include "exec/futex.h"
 #include "exec/machine_parts.h"
@@ -41,7 +41,7 @@ static void next_round(struct pp_machine *m)
 
 enum pp_status pp_workers_start(struct pp_machine *m, struct pp_error *err)
 {
-    if (!m->backend->is_immediate)
+    if (m->backend->is_deferred)
         return PP_OK;
     PP_TRY(m->transport->start(m, err));
     return pp_watchdog_start(m, err);
@@ -51,7 +51,7 @@ void pp_workers_run(struct pp_machine *m)
 {
     struct pp_error err = {0};
 
-    if (!m->backend->is_immediate) {
+    if (m->backend->is_deferred) {
         for (int k = 0; k < m->worker_count; k++)
             pp_worker_run(&m->workers[k]);
         pp_barriers_conduct(m);

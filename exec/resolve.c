@@ -85,7 +85,7 @@ static enum pp_status resolve_faults(const struct pp_request *request,
                                 injected->all[i], fault);
         fault = injected->all[i];
     }
-    if (fault && !config->backend->is_immediate)
+    if (fault && config->backend->is_deferred)
         return pp_error_set(err, PP_EINVAL, "--inject: backend %s only writes down what it is told",
                             config->backend->name);
     return pp_inject_parse(fault, config->first_step, &config->inject, err) == PP_OK
@@ -101,7 +101,6 @@ static enum pp_status resolve_machine(const struct pp_request *request,
     PP_TRY(pp_exec_device(request, config, err));
     PP_TRY(resolve_transport(request, config, err));
     PP_TRY(resolve_faults(request, config, err));
-    config->clock = (enum pp_clock_kind)pp_request_int(request, "clock", PP_CLOCK_VIRTUAL);
     config->cores = pp_request_int(request, "cores", 0);
     if (config->clock == PP_CLOCK_WALL && pp_request_has(request, "link"))
         return pp_error_set(err, PP_EINVAL,

@@ -5,14 +5,34 @@
 /* In the order of the choices of --backend; NULL: that of a module, which is loaded for it. */
 static const struct pp_backend *const BACKENDS[] = {&pp_backend_cpu, NULL, &pp_backend_fake};
 
-enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_config *config,
-                              struct pp_error *err)
+static enum pp_status find_backend(const struct pp_request *request, struct pp_exec_config *config,
+                                   struct pp_error *err)
 {
     config->backend = BACKENDS[pp_request_int(request, "backend", 0)];
     if (config->backend)
         return PP_OK;
     PP_TRY(pp_cuda_load(&config->cuda, err));
     config->backend = config->cuda->backend;
+    return PP_OK;
+}
+
+/* Ops that run beside each other on one device take each other's time: that says something only
+ * where all of it is looked at. */
+enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_config *config,
+                              struct pp_error *err)
+{
+    enum { SERIAL, STREAMS };
+    const int mode = pp_request_int(request, "device-mode", SERIAL);
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    PP_TRY(find_backend(request, config, err));
+    if (!config->cuda && pp_request_has(request, "device-mode"))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has no effect with --backend %s: it says how ranks share a GPU",
+                            pp_request_typed(request, "device-mode", typed), config->backend->name);
+    config->is_serial = mode == SERIAL;
+    config->clock = (enum pp_clock_kind)pp_request_int(
+        request, "clock", mode == SERIAL ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);
     return PP_OK;
 }
 

@@ -45,16 +45,23 @@ bool pp_exec_is_what_if(const char *inject)
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-static enum pp_status check_factors(const struct values *values, enum pp_clock_kind clock,
-                                    struct pp_error *err)
+static enum pp_status check_factors(const struct values *values,
+                                    const struct pp_exec_config *config, struct pp_error *err)
 {
+    const bool is_wall = config->clock == PP_CLOCK_WALL;
+
+    if (values->count > 0 && is_wall && !config->backend->is_immediate)
+        return pp_error_set(err, PP_EINVAL,
+                            "--slow %s: on the wall clock backend %s cannot make a rank slower; "
+                            "give --clock virtual",
+                            values->text[0], config->backend->name);
     for (int i = 0; i < values->count; i++) {
         struct pp_slow one;
         PP_TRY(pp_slow_read(values->text[i], &one, err));
         if (one.factor < SLOWEST || one.factor > FASTEST)
             return pp_error_set(err, PP_EINVAL, "--slow %s: the factor is out of range: %g to %g",
                                 values->text[i], SLOWEST, FASTEST);
-        if (clock == PP_CLOCK_WALL && one.factor > 1)
+        if (is_wall && one.factor > 1)
             return pp_error_set(err, PP_EINVAL,
                                 "--slow %s: on the wall clock a rank can be made slower, not "
                                 "faster; give a factor of at most 1, or --clock virtual",
@@ -71,7 +78,7 @@ static enum pp_status take_slow(struct pp_arena *arena, const struct pp_request 
     const struct pp_slow_machine machine = {plan->program->ranks, config->replicas,
                                             config->replicas};
 
-    PP_TRY(check_factors(&values, config->clock, err));
+    PP_TRY(check_factors(&values, config, err));
     return pp_slow_table(arena, values.text, values.count, &machine, &plan->slow, err);
 }
 
@@ -139,7 +146,8 @@ static enum pp_status check_speeds(struct pp_arena *arena, const double *factors
         speeds += sorted[k] != 1 && (k == 0 || sorted[k] != sorted[k - 1]);
     if (speeds <= MOST)
         return PP_OK;
-    return pp_error_set(err, PP_EINVAL, "--link-bw: wires of %d different speeds with that of --link, at most %d",
+    return pp_error_set(err, PP_EINVAL,
+                        "--link-bw: wires of %d different speeds with that of --link, at most %d",
                         speeds, MOST);
 }
 

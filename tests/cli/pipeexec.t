@@ -28,9 +28,15 @@ $ pipeexec -h
 > Everything: pipeexec --help; one command: pipeexec COMMAND --help
 $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 > Machine:
->   --backend NAME          Where work runs. fake: on the CPU, but in the worst
->                           order that the events of the program allow. (cpu, cuda
->                           or fake; default cpu; also --device)
+>   --backend NAME          Where work runs. cuda: all ranks on one GPU, the first
+>                           that CUDA_VISIBLE_DEVICES leaves. fake: on the CPU,
+>                           but in the worst order that the events of the program
+>                           allow. (cpu, cuda or fake; default cpu; also --device)
+>   --device-mode MODE      How ranks share a GPU. serial: one op at a time, so
+>                           that it takes what it would take alone. streams: each
+>                           rank, channel and sum has a CUDA stream of its own,
+>                           and what the program lets overlap does. (serial or
+>                           streams; default serial)
 >   --transport NAME        Where ranks run and how they talk. local: threads of
 >                           one process. shm: processes of this machine, on memory
 >                           that they share. tcp: processes of any hosts; those
@@ -38,9 +44,11 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           many as are needed. (local, shm, tcp or nccl; default
 >                           local)
 >   --clock CLOCK           Whose time is told. virtual: a rank's clock advances
->                           by the CPU time of its ops and by waiting for others,
->                           as if each rank had a core and wires of its own. wall:
->                           what a watch shows. (virtual or wall; default virtual)
+>                           by the time that its ops take a core or the GPU and by
+>                           waiting for others, as if each rank had a device and
+>                           wires of its own. wall: what a watch shows. (virtual
+>                           or wall; default virtual; with --device-mode streams
+>                           wall)
 >   --cores K               Compute ops that run at a time. (1 to 4096; default
 >                           those of the machine)
 >   --timeout S             Seconds after which a run in which no rank gets on

@@ -8,3 +8,12 @@ $ PIPEEXEC_CUDA_MODULE=libm.so.6 pipeexec --backend cuda
 ! pipeexec: error: --backend cuda: libm.so.6 is no module of pipeexec (PIPEEXEC_CUDA_MODULE)
 = 1
 $ PIPEEXEC_CUDA_MODULE=/nowhere/pipeexec-cuda.so pipeexec --steps 2 --quiet
+$ pipeexec --device-mode streams
+! pipeexec: error: --device-mode streams has no effect with --backend cpu: it says how ranks share a GPU
+= 2
+$ pipeexec --backend fake --device-mode serial
+! pipeexec: error: --device-mode serial has no effect with --backend fake: it says how ranks share a GPU
+= 2
+$ pipeexec --backend fake --clock wall --slow 1=0.5
+! pipeexec: error: --slow 1=0.5: on the wall clock backend fake cannot make a rank slower; give --clock virtual
+= 2
