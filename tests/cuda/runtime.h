@@ -1,0 +1,108 @@
+/* tests/cuda/runtime.h — CUDA's runtime on a CPU: streams, events, memory, launches, by the names
+ * of include/cuda_runtime_api.h. Private to runtime_*.cc.
+ *
+ * Whatever is asynchronous is only written down, by stream, and runs when somebody synchronises or
+ * queries: one piece of work at a time, in an order that streams and events allow and that is
+ * unkind (runtime_order.cc). The thread that synchronises runs it. Memory of a device is closed to
+ * the host: whoever touches it outside work of the device dies with a message. Work beyond an
+ * allocation dies as well, at the end of it to 256 bytes. Fresh memory holds NaNs.
+ *
+ * Environment, read once:
+ *   PP_EMULATED_DEVICES=N        1; 0: cudaErrorNoDevice; none: cudaErrorInsufficientDriver
+ *   PP_EMULATED_MEMORY_BYTES=N   of a device, 16 GiB: cudaMalloc fails beyond
+ *   PP_EMULATED_SEED=N           0; of all orders
+ *   PP_EMULATED_FAULT=N          the N-th launch of the process ends with cudaErrorLaunchFailure,
+ *                                which all calls return from then on
+ *
+ * Locking: one mutex, held by every call; not while a host function runs, whose stream is `is_busy`
+ * meanwhile. */
+#ifndef PP_TESTS_CUDA_RUNTIME_H
+#define PP_TESTS_CUDA_RUNTIME_H
+
+#include "tests/cuda/include/cuda_runtime.h"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stdint.h>
+#include <vector>
+
+/* Number of the latest record that was issued, and that has been passed; 0: none. */
+struct event {
+    uint64_t issued, passed;
+    double passed_s; /* on the device's clock */
+};
+
+enum node_kind { NODE_WORK, NODE_HOST, NODE_RECORD, NODE_WAIT };
+
+struct node {
+    enum node_kind kind;
+    uint64_t number; /* in the order of issue, of all streams */
+    std::function<void()> work;
+    std::shared_ptr<struct event> event;
+    uint64_t record; /* of the event */
+};
+
+struct CUstream_st {
+    int device, priority;
+    unsigned flags;
+    bool is_busy; /* its host function runs */
+    std::deque<struct node> nodes;
+};
+
+struct CUevent_st {
+    unsigned flags;
+    std::shared_ptr<struct event> state;
+};
+
+struct runtime {
+    std::mutex mutex;
+    std::condition_variable host_function_over;
+    std::vector<struct CUstream_st *> streams; /* the first ones: default streams of the devices */
+    std::vector<struct CUevent_st *> events;
+    int devices; /* -1: no driver */
+    size_t memory_bytes;
+    uint64_t seed, fault, issued, launches;
+    uint64_t turn;      /* times that the queues have run empty */
+    double clock_s;     /* thread seconds that work has taken */
+    cudaError_t broken; /* once and for all */
+};
+struct runtime &pp_runtime(void);
+
+/* What every call of the API does around `body`, which runs under the lock: errors that stay, the
+ * last error, host functions that call CUDA. */
+cudaError_t pp_call(const std::function<cudaError_t(std::unique_lock<std::mutex> &)> &body);
+cudaError_t pp_set_last_error(cudaError_t error);
+int pp_current_device(void);
+extern thread_local bool pp_is_in_host_function;
+
+/* NULL: not a stream of ours. A stream of NULL is the default one of the current device. */
+struct CUstream_st *pp_find_stream(cudaStream_t stream);
+void pp_issue(struct CUstream_st *stream, struct node node);
+/* One launch, counted: `work` is to run with the seed that it is given. */
+void pp_issue_launch(struct CUstream_st *stream, std::function<void(uint64_t seed)> work);
+/* Run work until `is_over`, which is asked under the lock. */
+void pp_run_until(std::unique_lock<std::mutex> &lock, const std::function<bool()> &is_over);
+/* At most one piece of work; for those who only ask. */
+void pp_run_one(std::unique_lock<std::mutex> &lock);
+
+struct allocation {
+    char *base;
+    size_t bytes;
+    int device;
+    bool is_host; /* pinned: open to both */
+    char *mapped;
+    size_t mapped_bytes;
+};
+/* The allocation that holds all `bytes` from `memory` on; NULL: none. */
+const struct allocation *pp_find_allocation(const void *memory, size_t bytes);
+void pp_open_memory(void);
+void pp_close_memory(void);
+/* Ends the program unless `memory` is NULL or may be used on `device`. */
+void pp_need_device_memory(const char *who, const void *memory, size_t bytes, int device);
+
+[[noreturn]] void pp_runtime_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,185 @@
+/* tests/cuda/runtime_calls.cc — what all calls share: the state, errors, devices. */
+#include "tests/cuda/runtime.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+thread_local bool pp_is_in_host_function;
+static thread_local cudaError_t last_error;
+static thread_local int current_device;
+
+/* ---- state ----------------------------------------------------------------------------------- */
+
+static uint64_t number_of(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static struct runtime *create(void)
+{
+    struct runtime *r = new struct runtime();
+    const char *devices = getenv("PP_EMULATED_DEVICES");
+
+    r->devices =
+        devices && strcmp(devices, "none") == 0 ? -1 : (int)number_of("PP_EMULATED_DEVICES", 1);
+    r->memory_bytes = number_of("PP_EMULATED_MEMORY_BYTES", (uint64_t)16 << 30);
+    r->seed = number_of("PP_EMULATED_SEED", 0);
+    r->fault = number_of("PP_EMULATED_FAULT", 0);
+    for (int device = 0; device < r->devices; device++)
+        r->streams.push_back(new CUstream_st{device, 0, 0, false, {}});
+    return r;
+}
+
+struct runtime &pp_runtime(void)
+{
+    static struct runtime *runtime = create();
+    return *runtime;
+}
+
+int pp_current_device(void)
+{
+    return current_device;
+}
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+void pp_runtime_fail(const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("emulated CUDA: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    abort();
+}
+
+cudaError_t pp_set_last_error(cudaError_t error)
+{
+    if (error != cudaSuccess && error != cudaErrorNotReady)
+        last_error = error;
+    return error;
+}
+
+static cudaError_t standing_error(const struct runtime &r)
+{
+    if (r.devices <= 0)
+        return r.devices < 0 ? cudaErrorInsufficientDriver : cudaErrorNoDevice;
+    return pp_is_in_host_function ? cudaErrorNotPermitted : r.broken;
+}
+
+cudaError_t pp_call(const std::function<cudaError_t(std::unique_lock<std::mutex> &)> &body)
+{
+    struct runtime &r = pp_runtime();
+    std::unique_lock<std::mutex> lock(r.mutex);
+    const cudaError_t standing = standing_error(r);
+    const cudaError_t error = standing != cudaSuccess ? standing : body(lock);
+
+    return pp_set_last_error(error == cudaSuccess ? r.broken : error);
+}
+
+cudaError_t cudaPeekAtLastError(void)
+{
+    struct runtime &r = pp_runtime();
+    const std::unique_lock<std::mutex> lock(r.mutex);
+    return r.broken != cudaSuccess ? r.broken : last_error;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    const cudaError_t error = cudaPeekAtLastError();
+    last_error = cudaSuccess;
+    return error;
+}
+
+static const struct {
+    cudaError_t error;
+    const char *name, *text;
+} errors[] = {
+    /* clang-format off */
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
+    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver", "CUDA driver version is insufficient for CUDA runtime version"},
+    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice", "no kernel image is available for execution on the device"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorNotPermitted, "cudaErrorNotPermitted", "operation not permitted"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
+    /* clang-format on */
+};
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+    for (const auto &e : errors)
+        if (e.error == error)
+            return e.name;
+    return "unrecognized error code";
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    for (const auto &e : errors)
+        if (e.error == error)
+            return e.text;
+    return "unrecognized error code";
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    *version = pp_runtime().devices < 0 ? 0 : CUDART_VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    *count = 0;
+    return pp_call([&](auto &) {
+        *count = pp_runtime().devices;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    return pp_call([&](auto &) {
+        if (device < 0 || device >= pp_runtime().devices)
+            return cudaErrorInvalidDevice;
+        current_device = device;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    return pp_call([&](auto &) {
+        *device = current_device;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned int)
+{
+    return pp_call([](auto &) { return cudaSuccess; });
+}

@@ -1,0 +1,229 @@
+/* tests/cuda/runtime_order.cc — work that waits in streams, run in an order that is legal and
+ * unkind.
+ *
+ * Records and waits are passed as soon as they can be; what stands at the heads of streams then may
+ * run now, and any choice among these is legal. Until all queues have run empty, one stream is held
+ * back: it runs only when nothing else can. Then it is another stream's turn, and after a round of
+ * all streams the rest has another order. */
+#include "core/random.h"
+#include "tests/cuda/runtime.h"
+
+#include <algorithm>
+#include <time.h>
+
+/* ---- orders ---------------------------------------------------------------------------------- */
+
+static uint64_t drawn(const CUstream_st *, uint64_t random, int stream)
+{
+    return pp_random_bits(random, (uint64_t)stream);
+}
+
+static uint64_t issued_last_first(const CUstream_st *s, uint64_t, int)
+{
+    return s->nodes.front().number;
+}
+
+static uint64_t issued_first_first(const CUstream_st *s, uint64_t, int)
+{
+    return UINT64_MAX - s->nodes.front().number;
+}
+
+static uint64_t by_number(const CUstream_st *, uint64_t, int stream)
+{
+    return (uint64_t)stream;
+}
+
+static uint64_t (*const orders[])(const CUstream_st *stream, uint64_t random, int number) = {
+    drawn,
+    issued_last_first,
+    by_number,
+    issued_first_first,
+};
+enum { ORDERS = sizeof orders / sizeof *orders };
+
+/* ---- what may run ---------------------------------------------------------------------------- */
+
+static const CUstream_st *default_stream(const CUstream_st *s)
+{
+    return pp_runtime().streams[(size_t)s->device];
+}
+
+static bool comes_first(const CUstream_st *s, uint64_t number)
+{
+    return s->nodes.empty() || s->nodes.front().number > number;
+}
+
+/* The default stream waits for all that was issued before to streams that are not
+ * cudaStreamNonBlocking, and these for it. */
+static bool is_in_turn(const CUstream_st *s)
+{
+    const struct runtime &r = pp_runtime();
+    const uint64_t number = s->nodes.front().number;
+
+    if (s != default_stream(s))
+        return (s->flags & cudaStreamNonBlocking) || comes_first(default_stream(s), number);
+    return std::all_of(r.streams.begin(), r.streams.end(), [&](const CUstream_st *other) {
+        return other == s || other->device != s->device || (other->flags & cudaStreamNonBlocking) ||
+               comes_first(other, number);
+    });
+}
+
+static bool is_free(const CUstream_st *s)
+{
+    return !s->nodes.empty() && !s->is_busy && is_in_turn(s);
+}
+
+/* Pass the head if it is a record, or a wait that is over. */
+static bool pass(CUstream_st *s)
+{
+    if (!is_free(s))
+        return false;
+    const struct node &head = s->nodes.front();
+    if (head.kind == NODE_RECORD) {
+        head.event->passed = head.record;
+        head.event->passed_s = pp_runtime().clock_s;
+    } else if (head.kind != NODE_WAIT || head.event->passed < head.record) {
+        return false;
+    }
+    s->nodes.pop_front();
+    return true;
+}
+
+static void settle(void)
+{
+    bool has_passed = true;
+
+    while (has_passed) {
+        has_passed = false;
+        for (CUstream_st *s : pp_runtime().streams)
+            while (pass(s))
+                has_passed = true;
+    }
+}
+
+static bool is_work(const CUstream_st *s)
+{
+    return is_free(s) && s->nodes.front().kind != NODE_WAIT;
+}
+
+static CUstream_st *choose(void)
+{
+    const struct runtime &r = pp_runtime();
+    const uint64_t turn = r.seed + r.turn, streams = r.streams.size();
+    const uint64_t held_back = turn % streams, order = (turn + turn / streams) % ORDERS;
+    const uint64_t random = pp_random_stream(turn, r.issued + r.launches);
+    CUstream_st *best = NULL;
+    uint64_t highest = 0;
+
+    for (size_t i = 0; i < streams; i++) {
+        CUstream_st *s = r.streams[i];
+        if (!is_work(s))
+            continue;
+        const uint64_t score = i == held_back ? 0 : 1 + orders[order](s, random, (int)i) / 2;
+        if (!best || score > highest) {
+            best = s;
+            highest = score;
+        }
+    }
+    return best;
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static double thread_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Others may call while it runs. */
+static void run_host_function(std::unique_lock<std::mutex> &lock, CUstream_st *s)
+{
+    const std::function<void()> work = s->nodes.front().work;
+
+    pp_close_memory();
+    s->is_busy = true;
+    lock.unlock();
+    pp_is_in_host_function = true;
+    work();
+    pp_is_in_host_function = false;
+    lock.lock();
+    s->is_busy = false;
+    pp_runtime().host_function_over.notify_all();
+}
+
+static void run_head(std::unique_lock<std::mutex> &lock, CUstream_st *s)
+{
+    if (s->nodes.front().kind == NODE_HOST) {
+        run_host_function(lock, s);
+    } else {
+        const double start_s = thread_s();
+        pp_open_memory();
+        s->nodes.front().work();
+        pp_runtime().clock_s += thread_s() - start_s;
+    }
+    s->nodes.pop_front();
+}
+
+/* After a fault nothing runs any more. */
+static void drop_all(void)
+{
+    for (CUstream_st *s : pp_runtime().streams) {
+        const bool keeps_head = s->is_busy;
+        for (size_t i = keeps_head; i < s->nodes.size(); i++)
+            if (s->nodes[i].kind == NODE_RECORD)
+                s->nodes[i].event->passed = s->nodes[i].record;
+        s->nodes.erase(s->nodes.begin() + keeps_head, s->nodes.end());
+    }
+}
+
+/* False: nothing can run now. */
+static bool run_next(std::unique_lock<std::mutex> &lock)
+{
+    CUstream_st *s = choose();
+
+    if (!s)
+        return false;
+    run_head(lock, s);
+    if (pp_runtime().broken != cudaSuccess)
+        drop_all();
+    settle();
+    return true;
+}
+
+static void count_turns(void)
+{
+    struct runtime &r = pp_runtime();
+
+    if (std::all_of(r.streams.begin(), r.streams.end(),
+                    [](const CUstream_st *s) { return s->nodes.empty(); }))
+        r.turn++;
+}
+
+void pp_run_until(std::unique_lock<std::mutex> &lock, const std::function<bool()> &is_over)
+{
+    struct runtime &r = pp_runtime();
+
+    settle();
+    while (!is_over()) {
+        if (run_next(lock))
+            continue;
+        if (std::none_of(r.streams.begin(), r.streams.end(),
+                         [](const CUstream_st *s) { return s->is_busy; }))
+            pp_runtime_fail("streams wait for each other: the emulation is wrong");
+        pp_close_memory();
+        r.host_function_over.wait(lock);
+        settle();
+    }
+    pp_close_memory();
+    count_turns();
+}
+
+void pp_run_one(std::unique_lock<std::mutex> &lock)
+{
+    settle();
+    run_next(lock);
+    pp_close_memory();
+}

@@ -1,0 +1,110 @@
+/* tests/cuda/runtime_properties.cc — what an emulated device says that it is: compute capability
+ * 9.0, with its limits; a clock and a bus of no device. */
+#include "tests/cuda/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    enum cudaDeviceAttr attribute;
+    int value;
+} attributes[] = {
+    {cudaDevAttrMaxThreadsPerBlock, 1024},
+    {cudaDevAttrMaxSharedMemoryPerBlock, 48 << 10},
+    {cudaDevAttrWarpSize, 32},
+    {cudaDevAttrClockRate, 1000000},
+    {cudaDevAttrMultiProcessorCount, 8},
+    {cudaDevAttrCanMapHostMemory, 1},
+    {cudaDevAttrMemoryClockRate, 1000000},
+    {cudaDevAttrGlobalMemoryBusWidth, 1024},
+    {cudaDevAttrL2CacheSize, 1 << 20},
+    {cudaDevAttrUnifiedAddressing, 1},
+    {cudaDevAttrComputeCapabilityMajor, 9},
+    {cudaDevAttrComputeCapabilityMinor, 0},
+    {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 << 10},
+    {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
+    {cudaDevAttrMaxSharedMemoryPerBlockOptin, 227 << 10},
+};
+
+static bool find(enum cudaDeviceAttr attribute, int *value)
+{
+    for (const auto &a : attributes)
+        if (a.attribute == attribute) {
+            *value = a.value;
+            return true;
+        }
+    return false;
+}
+
+static bool is_device(int device)
+{
+    return device >= 0 && device < pp_runtime().devices;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
+{
+    return pp_call([&](auto &) {
+        if (!is_device(device))
+            return cudaErrorInvalidDevice;
+        return find(attribute, value) ? cudaSuccess : cudaErrorInvalidValue;
+    });
+}
+
+static int value_of(enum cudaDeviceAttr attribute)
+{
+    int value = 0;
+    find(attribute, &value);
+    return value;
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
+{
+    return pp_call([&](auto &) {
+        if (!is_device(device))
+            return cudaErrorInvalidDevice;
+        *p = {};
+        snprintf(p->name, sizeof p->name, "emulated device %d", device);
+        p->totalGlobalMem = pp_runtime().memory_bytes;
+        p->sharedMemPerBlock = (size_t)value_of(cudaDevAttrMaxSharedMemoryPerBlock);
+        p->sharedMemPerBlockOptin = (size_t)value_of(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+        p->sharedMemPerMultiprocessor =
+            (size_t)value_of(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+        p->regsPerBlock = 65536;
+        p->warpSize = value_of(cudaDevAttrWarpSize);
+        p->maxThreadsPerBlock = value_of(cudaDevAttrMaxThreadsPerBlock);
+        p->maxThreadsPerMultiProcessor = 2048;
+        p->major = value_of(cudaDevAttrComputeCapabilityMajor);
+        p->minor = value_of(cudaDevAttrComputeCapabilityMinor);
+        p->multiProcessorCount = value_of(cudaDevAttrMultiProcessorCount);
+        p->canMapHostMemory = value_of(cudaDevAttrCanMapHostMemory);
+        p->pciBusID = device + 1;
+        p->unifiedAddressing = value_of(cudaDevAttrUnifiedAddressing);
+        p->memoryBusWidth = value_of(cudaDevAttrGlobalMemoryBusWidth);
+        p->l2CacheSize = value_of(cudaDevAttrL2CacheSize);
+        p->concurrentKernels = 1;
+        p->asyncEngineCount = 2;
+        p->streamPrioritiesSupported = 1;
+        p->canUseHostPointerForRegisteredMem =
+            value_of(cudaDevAttrCanUseHostPointerForRegisteredMem);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device)
+{
+    return pp_call([&](auto &) {
+        if (!is_device(device))
+            return cudaErrorInvalidDevice;
+        snprintf(text, (size_t)size, "0000:%02x:00.0", device + 1);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    return pp_call([&](auto &) {
+        *least = 0;
+        *greatest = -5;
+        return cudaSuccess;
+    });
+}

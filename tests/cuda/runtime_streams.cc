@@ -1,0 +1,281 @@
+/* tests/cuda/runtime_streams.cc — streams, events, launches, copies: what is written down. */
+#include "core/random.h"
+#include "tests/cuda/emulate_launch.h"
+#include "tests/cuda/runtime.h"
+
+#include <algorithm>
+#include <map>
+#include <string.h>
+
+enum { DEFAULT_SHARED_BYTES = 48 << 10, MAX_SHARED_BYTES = 227 << 10 };
+
+static std::map<const void *, size_t> shared_bytes_allowed; /* by kernel */
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+struct CUstream_st *pp_find_stream(cudaStream_t stream)
+{
+    const struct runtime &r = pp_runtime();
+
+    if (!stream)
+        return r.streams[(size_t)pp_current_device()];
+    return std::count(r.streams.begin(), r.streams.end(), stream) ? stream : NULL;
+}
+
+void pp_issue(struct CUstream_st *stream, struct node node)
+{
+    node.number = ++pp_runtime().issued;
+    stream->nodes.push_back(std::move(node));
+}
+
+void pp_issue_launch(struct CUstream_st *stream, std::function<void(uint64_t seed)> work)
+{
+    struct runtime &r = pp_runtime();
+    const uint64_t number = ++r.launches;
+
+    pp_issue(stream, {NODE_WORK, 0,
+                      [number, work] {
+                          struct runtime &now = pp_runtime();
+                          if (number == now.fault)
+                              now.broken = cudaErrorLaunchFailure;
+                          else
+                              work(pp_random_stream(now.seed, number));
+                      },
+                      nullptr, 0});
+}
+
+/* `body` with a stream that exists. */
+static cudaError_t
+with_stream(cudaStream_t stream,
+            const std::function<cudaError_t(std::unique_lock<std::mutex> &, CUstream_st *)> &body)
+{
+    return pp_call([&](auto &lock) {
+        CUstream_st *s = pp_find_stream(stream);
+        return s ? body(lock, s) : cudaErrorInvalidResourceHandle;
+    });
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority)
+{
+    return pp_call([&](auto &) {
+        *stream = new CUstream_st {
+            pp_current_device(), std::min(0, std::max(-5, priority)), flags, false,
+            {
+            }
+        };
+        pp_runtime().streams.push_back(*stream);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
+{
+    return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
+{
+    return with_stream(stream, [&](auto &, CUstream_st *s) {
+        *priority = s->priority;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags)
+{
+    return with_stream(stream, [&](auto &, CUstream_st *s) {
+        *flags = s->flags;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    return with_stream(stream, [](auto &lock, CUstream_st *s) {
+        pp_run_until(lock, [s] { return s->nodes.empty(); });
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    return with_stream(stream, [](auto &lock, CUstream_st *s) {
+        pp_run_one(lock);
+        return s->nodes.empty() ? cudaSuccess : cudaErrorNotReady;
+    });
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    if (!stream)
+        return pp_set_last_error(cudaErrorInvalidResourceHandle);
+    return with_stream(stream, [](auto &lock, CUstream_st *s) {
+        auto &streams = pp_runtime().streams;
+        pp_run_until(lock, [s] { return s->nodes.empty(); });
+        streams.erase(std::find(streams.begin(), streams.end(), s));
+        delete s;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+    return pp_call([](auto &lock) {
+        const int device = pp_current_device();
+        pp_run_until(lock, [device] {
+            const auto &streams = pp_runtime().streams;
+            return std::all_of(streams.begin(), streams.end(), [device](const CUstream_st *s) {
+                return s->device != device || s->nodes.empty();
+            });
+        });
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
+{
+    return with_stream(stream, [&](auto &, CUstream_st *s) {
+        pp_issue(s, {NODE_HOST, 0, [function, data] { function(data); }, nullptr, 0});
+        return cudaSuccess;
+    });
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static cudaError_t
+with_event(cudaEvent_t event,
+           const std::function<cudaError_t(std::unique_lock<std::mutex> &)> &body)
+{
+    return pp_call([&](auto &lock) {
+        const auto &events = pp_runtime().events;
+        return std::count(events.begin(), events.end(), event) ? body(lock)
+                                                               : cudaErrorInvalidResourceHandle;
+    });
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
+{
+    return pp_call([&](auto &) {
+        *event = new CUevent_st {
+            flags, std::make_shared<struct event>()
+        };
+        pp_runtime().events.push_back(*event);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    return with_event(event, [&](auto &) {
+        auto &events = pp_runtime().events;
+        events.erase(std::find(events.begin(), events.end(), event));
+        delete event;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    return with_event(event, [&](auto &) {
+        CUstream_st *s = pp_find_stream(stream);
+        if (!s)
+            return cudaErrorInvalidResourceHandle;
+        pp_issue(s, {NODE_RECORD, 0, nullptr, event->state, ++event->state->issued});
+        return cudaSuccess;
+    });
+}
+
+/* Of an event that was never recorded: nothing to wait for. */
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int)
+{
+    return with_event(event, [&](auto &) {
+        CUstream_st *s = pp_find_stream(stream);
+        if (!s)
+            return cudaErrorInvalidResourceHandle;
+        pp_issue(s, {NODE_WAIT, 0, nullptr, event->state, event->state->issued});
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    return with_event(event, [&](auto &lock) {
+        const std::shared_ptr<struct event> e = event->state;
+        const uint64_t record = e->issued;
+        pp_run_until(lock, [=] { return e->passed >= record; });
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    return with_event(event, [&](auto &lock) {
+        const std::shared_ptr<struct event> e = event->state;
+        pp_run_one(lock);
+        return e->passed >= e->issued ? cudaSuccess : cudaErrorNotReady;
+    });
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
+{
+    return with_event(start, [&](auto &) {
+        if (((start->flags | end->flags) & cudaEventDisableTiming) || start->state->issued == 0 ||
+            end->state->issued == 0)
+            return cudaErrorInvalidResourceHandle;
+        if (start->state->passed < start->state->issued || end->state->passed < end->state->issued)
+            return cudaErrorNotReady;
+        *ms = (float)(1e3 * (end->state->passed_s - start->state->passed_s));
+        return cudaSuccess;
+    });
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value)
+{
+    return pp_call([&](auto &) {
+        if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
+            return cudaSuccess;
+        if (value < 0 || value > MAX_SHARED_BYTES)
+            return cudaErrorInvalidValue;
+        shared_bytes_allowed[kernel] = (size_t)value;
+        return cudaSuccess;
+    });
+}
+
+static cudaError_t check(const struct pp_emulated_launch &l)
+{
+    const auto allowed = shared_bytes_allowed.find(l.kernel);
+    const uint64_t threads = (uint64_t)l.block.x * l.block.y * l.block.z;
+
+    if (threads == 0 || threads > 1024 || l.block.z > 64 || l.grid.x == 0 || l.grid.y == 0 ||
+        l.grid.z == 0 || l.grid.x > INT32_MAX || l.grid.y > 65535 || l.grid.z > 65535)
+        return cudaErrorInvalidConfiguration;
+    if (l.shared_bytes > std::max((size_t)DEFAULT_SHARED_BYTES,
+                                  allowed == shared_bytes_allowed.end() ? 0 : allowed->second))
+        return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+void pp_emulated_enqueue(struct pp_emulated_launch launch, cudaStream_t stream)
+{
+    with_stream(stream, [&](auto &, CUstream_st *s) {
+        const cudaError_t error = check(launch);
+        if (error != cudaSuccess)
+            return error;
+        for (const void *pointer : launch.pointers)
+            pp_need_device_memory(launch.name, pointer, 0, s->device);
+        pp_issue_launch(s, [launch](uint64_t seed) { pp_emulated_run(&launch, seed); });
+        return cudaSuccess;
+    });
+}
