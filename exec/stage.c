@@ -12,16 +12,22 @@ static size_t largest(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Append a place of `elements`. */
-static size_t append(const struct pp_stage *stage, size_t *bytes, int64_t elements)
+/* Append a place of `elements` to what is saved. */
+static size_t append(struct pp_stage *stage, int64_t elements, size_t element_bytes)
 {
-    const size_t at = *bytes;
+    const size_t at = stage->saved_bytes;
 
-    *bytes += (size_t)elements * stage->layout->element_bytes;
+    stage->saved_bytes += (size_t)elements * element_bytes;
     return at;
 }
 
-static void place_block(struct pp_stage *stage, int block)
+/* Places of G; all others are of T. */
+static const bool BLOCK_HAS_G[BLOCK_PLACES] = {
+    [AT_STATS1] = true, [AT_LSE] = true, [AT_STATS2] = true, [AT_DNORM] = true};
+static const bool HEAD_HAS_G[HEAD_PLACES] = {[AT_HEAD_STATS] = true, [AT_HEAD_DNORM] = true};
+
+/* The places of one element type, like all place_ functions. */
+static void place_block(struct pp_stage *stage, int block, bool is_g)
 {
     const struct pp_net *net = stage->net;
     const struct pp_stage_layout *l = stage->layout;
@@ -44,10 +50,12 @@ static void place_block(struct pp_stage *stage, int block)
     };
 
     for (int place = 0; place < BLOCK_PLACES; place++)
-        l->blocks[block].at[place] = append(stage, &stage->saved_bytes, elements[place]);
+        if (BLOCK_HAS_G[place] == is_g)
+            l->blocks[block].at[place] =
+                append(stage, elements[place], is_g ? l->gradient_bytes : l->element_bytes);
 }
 
-static void place_head(struct pp_stage *stage)
+static void place_head(struct pp_stage *stage, bool is_g)
 {
     const struct pp_net *net = stage->net;
     struct pp_stage_layout *l = stage->layout;
@@ -58,7 +66,17 @@ static void place_head(struct pp_stage *stage)
                                 [AT_HEAD_DNORM] = (net->has_bias_norm ? 2 : 1) * net->hidden};
 
     for (int place = 0; place < HEAD_PLACES; place++)
-        l->head_at[place] = append(stage, &stage->saved_bytes, elements[place]);
+        if (HEAD_HAS_G[place] == is_g)
+            l->head_at[place] =
+                append(stage, elements[place], is_g ? l->gradient_bytes : l->element_bytes);
+}
+
+static void place_all_g(struct pp_stage *stage)
+{
+    for (int block = 0; block < stage->shape.blocks; block++)
+        place_block(stage, block, true);
+    if (stage->shape.has_head)
+        place_head(stage, true);
 }
 
 /* See the table in stage_parts.h. */
@@ -71,16 +89,17 @@ static void place_saved(struct pp_stage *stage)
     const bool has_top = n > 0 || (shape->has_embedding && shape->has_head);
 
     for (int block = 0; block < n; block++)
-        place_block(stage, block);
-    l->blocks[n].at[AT_X] = append(stage, &stage->saved_bytes, has_top ? residual : 0);
+        place_block(stage, block, false);
+    l->blocks[n].at[AT_X] = append(stage, has_top ? residual : 0, l->element_bytes);
     if (shape->has_head)
-        place_head(stage);
+        place_head(stage, false);
     if (n > 0) {
         l->embedding_grad_at = l->blocks[0].at[AT_Y];
         l->top_grad_at = l->blocks[0].at[shape->has_embedding ? AT_X : AT_Y];
     } else if (shape->has_embedding) {
-        l->embedding_grad_at = append(stage, &stage->saved_bytes, residual);
+        l->embedding_grad_at = append(stage, residual, l->element_bytes);
     }
+    place_all_g(stage);
 }
 
 static void place_kept(struct pp_stage *stage)
@@ -146,7 +165,7 @@ static void size_grad_scratch(struct pp_stage *stage)
             l->embedding[EMBEDDING_WEIGHT]->count + l->embedding[POSITIONS_WEIGHT]->count;
         most = both > most ? both : most;
     }
-    stage->grad_scratch_bytes = (size_t)most * l->element_bytes;
+    stage->grad_scratch_bytes = (size_t)most * l->gradient_bytes;
 }
 
 struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *net,
@@ -167,8 +186,9 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
     l->qkv_width = (net->heads + 2 * net->kv_heads) * net->head_dim;
     l->up_width = (net->is_gated ? 2 : 1) * net->ffn;
     l->element_bytes = kernels->element_bytes;
+    l->gradient_bytes = kernels->gradient_bytes;
     l->hidden_bytes = (size_t)l->tokens * (size_t)net->hidden * l->element_bytes;
-    l->dnorm_bytes = (size_t)(net->has_bias_norm ? 2 : 1) * (size_t)net->hidden * l->element_bytes;
+    l->dnorm_bytes = (size_t)(net->has_bias_norm ? 2 : 1) * (size_t)net->hidden * l->gradient_bytes;
     l->blocks = PP_ARRAY(arena, struct pp_stage_block, shape->blocks + 1);
     pp_stage_params(arena, stage);
     place_saved(stage);

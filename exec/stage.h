@@ -10,7 +10,10 @@
  *   saved   from F (or R) to B/W: what the backward of each layer reads; I leaves there what W
  * needs
  *
- * Both are written completely by F, R, I: no padding. */
+ * Both are written completely by F, R, I: no padding. Their elements are of the kernels' T, but for
+ * statistics and the gradients of norms, which are of G. Where T has 2 bytes, rows * tokens is
+ * even.
+ */
 #ifndef PP_EXEC_STAGE_H
 #define PP_EXEC_STAGE_H
 
@@ -46,8 +49,8 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
 /* The tied embedding matrix; NULL when the stage holds none. */
 const struct pp_param *pp_stage_tied(const struct pp_stage *stage);
 
-/* Where weight gradients go: `sum`, elements like the weights, is added to. Exact: each tensor's
- * gradient of one granule and split is made in `scratch` and added to `fixed`, int64 with
+/* Where weight gradients go: `sum`, elements of G, is added to. Exact: each tensor's
+ * gradient of one granule and split is made in `scratch`, of G, and added to `fixed`, int64 with
  * PP_GRAD_BITS binary places, so that the order of additions does not matter. */
 enum { PP_GRAD_BITS = 44 };
 struct pp_grads {

@@ -23,7 +23,7 @@ static void norm_back(struct pp_call *c, const void *x, const struct pp_param *g
                       const void *dy, void *dx, char *dnorm)
 {
     struct pp_norm n = pp_call_norm(c, x, gamma, stats);
-    char *dbeta = dnorm + (size_t)c->net->hidden * c->l->element_bytes;
+    char *dbeta = dnorm + (size_t)c->net->hidden * c->l->gradient_bytes;
 
     n.dy = dy;
     n.dx = dx;

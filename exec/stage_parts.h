@@ -4,6 +4,10 @@
  * x W^T, an input gradient dy W and a weight gradient dy^T x; which of both layouts it is makes no
  * difference beyond noise in OpenBLAS at widths of 128 to 1024.
  *
+ * Elements are of the kernels' first type (kernels.h); stats, lse, dnorm and weight gradients, also
+ * those in scratch, are of the second, G, and lie behind all others. Where elements have 2 bytes, T
+ * is even, so that each place begins at a multiple of 4 bytes.
+ *
  * Places of block l in `saved`. r(l) is its input: the residual stream in front of block l; d r its
  * gradient. What I needs gives its place to what W needs:
  *
@@ -82,7 +86,8 @@ struct pp_stage_block {
 struct pp_stage_layout {
     int tokens; /* T */
     int q_width, qkv_width, up_width;
-    size_t element_bytes, hidden_bytes; /* of T hidden */
+    size_t element_bytes, gradient_bytes; /* of T and G of the kernels */
+    size_t hidden_bytes;                  /* of T hidden */
     const struct pp_param *embedding[EMBEDDING_TENSORS], *head[HEAD_TENSORS];
     struct pp_stage_block *blocks; /* [blocks + 1]: the last has only x, for r(blocks) */
     size_t head_at[HEAD_PLACES];

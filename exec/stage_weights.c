@@ -6,7 +6,7 @@ static void *target(const struct pp_call *c, const struct pp_param *param)
 {
     const struct pp_grads *g = &c->w->grads;
 
-    return g->is_exact ? g->scratch : (char *)g->sum + (size_t)param->offset * c->l->element_bytes;
+    return g->is_exact ? g->scratch : (char *)g->sum + (size_t)param->offset * c->l->gradient_bytes;
 }
 
 static void add_exactly(const struct pp_call *c, const struct pp_param *param, const void *grad)
@@ -59,7 +59,7 @@ static void norm_weights(const struct pp_call *c, const char *dnorm, const struc
 {
     add_made(c, gamma, dnorm);
     if (beta != NULL)
-        add_made(c, beta, dnorm + (size_t)gamma->count * c->l->element_bytes);
+        add_made(c, beta, dnorm + (size_t)gamma->count * c->l->gradient_bytes);
 }
 
 /* `grad` is d r(block + 1). */
@@ -105,7 +105,7 @@ void pp_embedding_weight_grad(struct pp_call *c)
 
     if (positions != NULL)
         d_positions =
-            is_exact ? d_table + (size_t)table->count * c->l->element_bytes : target(c, positions);
+            is_exact ? d_table + (size_t)table->count * c->l->gradient_bytes : target(c, positions);
     c->k->embed_backward(c->stream, shape->rows, shape->tokens, c->w->split * shape->tokens,
                          c->net->seq, c->net->hidden, c->net->vocab, c->w->ids,
                          c->saved + c->l->embedding_grad_at, d_table, d_positions, !is_exact);
