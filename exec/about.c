@@ -94,7 +94,7 @@ const struct pp_trace_about *pp_exec_about(struct pp_arena *arena, const struct 
         .bytes_per_s = is_virtual ? c->wires.bytes_per_s : 0,
         .value_bytes = (int)c->kernels->element_bytes,
         .gradient_bytes =
-            (int)(c->recipe.is_exact ? sizeof(int64_t) : (size_t)c->kernels->element_bytes)};
+            (int)(c->recipe.is_exact ? sizeof(int64_t) : (size_t)c->kernels->gradient_bytes)};
     list_options(arena, request, run, about);
     return about;
 }

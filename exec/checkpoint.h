@@ -26,7 +26,7 @@ struct pp_manifest_tensor {
     int64_t count; /* elements */
 };
 struct pp_manifest_layer {
-    int64_t bytes; /* of its file: weights, m and v of each tensor */
+    int64_t bytes; /* of its file: weights (master weights, where there are), m, v of each tensor */
     uint32_t crc;
     int tensor_count;
     struct pp_manifest_tensor *tensors;
@@ -81,8 +81,8 @@ const struct pp_stage *pp_checkpoint_whole(struct pp_arena *arena, const struct 
  */
 const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *parts, int id,
                                           int *from);
-/* Weights, m and v of a tensor: what the part has of it, which may be some elements or none. Their
- * place in the tensor goes to `*range`. */
+/* Weights (master weights, where there are), m and v of a tensor, of G: what the part has of it,
+ * which may be some elements or none. Their place in the tensor goes to `*range`. */
 enum { PP_CHECKPOINT_VECTORS = 3 };
 void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
                            const struct pp_param *param, int vector, struct pp_range *range);
@@ -94,9 +94,9 @@ struct pp_checkpoint_folder {
     int fd;   /* of the folder, locked */
 };
 /* Make the folder where it is missing (not those above it), lock it, and remove what interrupted
- * runs have left half-written. `before` is the checkpoint that the training goes on from, NULL where
- * it begins: PP_EINVAL where the folder has later ones already, or one of another training. PP_EFAIL
- * for what cannot be made or written, or is locked by another run. */
+ * runs have left half-written. `before` is the checkpoint that the training goes on from, NULL
+ * where it begins: PP_EINVAL where the folder has later ones already, or one of another training.
+ * PP_EFAIL for what cannot be made or written, or is locked by another run. */
 enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int keep,
                                   const struct pp_manifest *before,
                                   struct pp_checkpoint_folder *folder, struct pp_error *err);

@@ -219,15 +219,16 @@ static enum pp_status read_layers(struct reader *r, struct pp_manifest *m)
     const int64_t bits = m->identity.value[PP_IDENTITY_PRECISION],
                   blocks = m->identity.value[PP_IDENTITY_LAYERS];
 
-    if ((bits != 32 && bits != 64) || blocks > MAX_LAYERS - 2)
+    if ((bits != 16 && bits != 32 && bits != 64) || blocks > MAX_LAYERS - 2)
         return pp_error_set(r->err, PP_EINVAL,
-                            "%s: numbers of %" PRId64 " bits in %" PRId64 " blocks: expected 32 or "
-                            "64, and at most %d",
+                            "%s: numbers of %" PRId64 " bits in %" PRId64
+                            " blocks: expected 16, 32 "
+                            "or 64, and at most %d",
                             r->name, bits, blocks, MAX_LAYERS - 2);
     m->layer_count = (int)blocks + 2;
     m->layers = PP_ARRAY(r->arena, struct pp_manifest_layer, m->layer_count);
     for (int i = 0; i < m->layer_count; i++)
-        PP_TRY(read_layer(r, &m->layers[i], i, bits / 8));
+        PP_TRY(read_layer(r, &m->layers[i], i, bits == 64 ? 8 : 4));
     if (r->at < r->end)
         return refuse(r, "the end", take_line(r));
     return PP_OK;

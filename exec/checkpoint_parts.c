@@ -26,18 +26,23 @@ const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *part
     return NULL;
 }
 
+/* A vector of a state, and which of the stage's elements it has. */
+struct held {
+    void *vector;
+    struct pp_range range;
+};
+
 void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
                            const struct pp_param *param, int vector, struct pp_range *range)
 {
     const struct pp_state *state = &parts->part[part].state;
     const struct pp_range all = {param->offset, param->offset + param->count};
-    const struct {
-        void *vector;
-        struct pp_range held;
-    } vectors[PP_CHECKPOINT_VECTORS] = {{state->weights, {0, parts->part[part].stage->elements}},
-                                        {state->m, state->share},
-                                        {state->v, state->share}};
-    const struct pp_range here = pp_range_common(all, vectors[vector].held);
+    const struct held vectors[PP_CHECKPOINT_VECTORS] = {
+        state->master ? (struct held){state->master, state->share}
+                      : (struct held){state->weights, {0, parts->part[part].stage->elements}},
+        {state->m, state->share},
+        {state->v, state->share}};
+    const struct pp_range here = pp_range_common(all, vectors[vector].range);
 
     if (here.from >= here.until) {
         *range = (struct pp_range){0, 0};
@@ -45,5 +50,5 @@ void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
     }
     *range = (struct pp_range){here.from - all.from, here.until - all.from};
     return (char *)vectors[vector].vector +
-           (size_t)(here.from - vectors[vector].held.from) * parts->kernels->element_bytes;
+           (size_t)(here.from - vectors[vector].range.from) * parts->kernels->gradient_bytes;
 }

@@ -3,6 +3,7 @@
 #include "exec/checkpoint.h"
 
 #include "core/file.h"
+#include "kernels/numbers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -132,10 +133,21 @@ static enum pp_status check_crc(const char *name, const struct pp_manifest_layer
                         name, crc, layer->crc);
 }
 
+/* Where a part has master weights, those that layers read follow from them. */
+static void round_weights(const struct pp_checkpoint_parts *parts, const struct pp_state *state,
+                          const struct pp_param *param, const char *data)
+{
+    const struct pp_kernels *k = parts->kernels;
+
+    for (int64_t i = 0; state->master != NULL && i < param->count; i++)
+        pp_number_put(state->weights, k->element_bytes, param->offset + i,
+                      pp_number_get(data, k->gradient_bytes, i));
+}
+
 /* Into every part that has the tensor. */
 static void scatter(const struct pp_checkpoint_parts *parts, int number, const char *data)
 {
-    const size_t element_bytes = parts->kernels->element_bytes;
+    const size_t element_bytes = parts->kernels->gradient_bytes;
 
     for (int p = 0; p < parts->whole->param_count; p++) {
         const struct pp_param *from = &parts->whole->params[p], *to;
@@ -143,15 +155,16 @@ static void scatter(const struct pp_checkpoint_parts *parts, int number, const c
 
         if (from->layer != number)
             continue;
-        for (int part = 0; (to = pp_checkpoint_find(parts, from->id, &part)) != NULL;)
+        for (int part = 0; (to = pp_checkpoint_find(parts, from->id, &part)) != NULL;) {
+            round_weights(parts, &parts->part[part - 1].state, to, data);
             for (int v = 0; v < PP_CHECKPOINT_VECTORS; v++) {
                 struct pp_range range;
                 void *vector = pp_checkpoint_vector(parts, part - 1, to, v, &range);
                 if (vector)
-                    memcpy(vector,
-                           data + (size_t)v * bytes + (size_t)range.from * element_bytes,
+                    memcpy(vector, data + (size_t)v * bytes + (size_t)range.from * element_bytes,
                            (size_t)(range.until - range.from) * element_bytes);
             }
+        }
         data += PP_CHECKPOINT_VECTORS * bytes;
     }
 }

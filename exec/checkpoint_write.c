@@ -173,7 +173,7 @@ static enum pp_status write_vector(const struct pp_checkpoint_parts *parts,
                                    const struct pp_param *tensor, int v, struct file *file,
                                    struct pp_error *err)
 {
-    const size_t element_bytes = parts->kernels->element_bytes;
+    const size_t element_bytes = parts->kernels->gradient_bytes;
     int64_t done = 0;
 
     for (int part = 0; done < tensor->count;) {

@@ -19,7 +19,7 @@ struct builder {
 
 static double gradient_bytes(const struct builder *b, int64_t elements)
 {
-    return (double)elements * (double)(b->is_exact ? sizeof(int64_t) : b->kernels->element_bytes);
+    return (double)elements * (double)(b->is_exact ? sizeof(int64_t) : b->kernels->gradient_bytes);
 }
 
 /* The group of a collective; NULL when the program has none such. */
@@ -76,9 +76,8 @@ static void add_sums(const struct builder *b)
 
         costs->op[PP_AR][s] = ring(b, PP_AR, group, bytes);
         costs->op[PP_RS][s] = ring(b, PP_RS, group, bytes);
-        costs->op[PP_AG][s] =
-            ring(b, PP_AG, group,
-                 (double)b->stages[s]->elements * (double)b->kernels->element_bytes);
+        costs->op[PP_AG][s] = ring(
+            b, PP_AG, group, (double)b->stages[s]->elements * (double)b->kernels->element_bytes);
         if (group && costs->op[PP_AR][s].ps > 0)
             costs->ring_alpha_ps[s] =
                 costs->op[PP_AR][s].ps / (2 * (group->count * (int64_t)b->batch->replicas - 1));
@@ -137,7 +136,8 @@ static void add_memory(const struct builder *b)
     b->costs->memory = PP_ARRAY(b->arena, struct pp_stage_memory, b->p->stages);
     for (int s = 0; s < b->p->stages; s++) {
         const struct pp_stage *stage = b->stages[s];
-        const struct pp_state_bytes state = pp_state_bytes(stage, b->kernels, b->is_exact, copies[s]);
+        const struct pp_state_bytes state =
+            pp_state_bytes(stage, b->kernels, b->is_exact, copies[s]);
 
         b->costs->memory[s] = (struct pp_stage_memory){
             .params_bytes = (double)state.weights,

@@ -1,6 +1,7 @@
 /* Gradient sums, and the other collectives of a stage. A worker's collectives run in the order of
- * its list; the one who posts last runs all that has its turn then. Copies are added in the order of replicas, pipelines and stages: with
- * exact gradients the order does not matter, without it is at least always the same. */
+ * its list; the one who posts last runs all that has its turn then. Copies are added in the order
+ * of replicas, pipelines and stages: with exact gradients the order does not matter, without it is
+ * at least always the same. */
 #include "exec/machine_parts.h"
 
 #include <string.h>
@@ -36,13 +37,15 @@ static bool has_tied_collective(const struct pp_program *p)
 static struct pp_sum sum_make(struct pp_machine *m, int kind, int *status)
 {
     const int most = 2 * m->replicas * m->p->pipelines;
+    const struct pp_kernels *k = m->options.kernels;
     const bool is_exact = kind != PP_AG && m->options.recipe->is_exact;
 
     return (struct pp_sum){.rule = &pp_sum_rules[kind],
                            .status = status,
                            .is_exact = is_exact,
-                           .element_bytes =
-                               is_exact ? sizeof(int64_t) : m->options.kernels->element_bytes,
+                           .element_bytes = is_exact        ? sizeof(int64_t)
+                                            : kind == PP_AG ? k->element_bytes
+                                                            : k->gradient_bytes,
                            .at = PP_ARRAY(m->arena, char *, most),
                            .owner = PP_ARRAY(m->arena, int, most)};
 }
@@ -70,8 +73,7 @@ static void bind_shares(struct pp_machine *m, const struct pp_stage *stage, stru
     sum->norm = PP_ARRAY(m->arena, struct pp_range, sum->copies);
     for (int c = 0; c < sum->copies; c++) {
         sum->share[c] = pp_share_of(stage, c, sum->copies);
-        sum->norm[c] =
-            (struct pp_range){sum->share[c].from, pp_squares_end(stage, sum->share[c])};
+        sum->norm[c] = (struct pp_range){sum->share[c].from, pp_squares_end(stage, sum->share[c])};
     }
     sum->tied = tied_locally(m, stage);
 }

@@ -117,9 +117,8 @@ static void place_states(const struct layout *l, int r, struct pp_rank_layout *r
         rank->state_offset[k] = SIZE_MAX;
         if (p->rank_of[k] != r)
             continue;
-        const struct pp_state_bytes bytes =
-            pp_state_bytes(l->stages[k % p->stages], l->kernels, l->is_exact,
-                           l->copies[k % p->stages]);
+        const struct pp_state_bytes bytes = pp_state_bytes(l->stages[k % p->stages], l->kernels,
+                                                           l->is_exact, l->copies[k % p->stages]);
         rank->state_offset[k] = take(rank, bytes.weights + bytes.gradients + bytes.optimizer);
         rank->params_bytes += bytes.weights;
         rank->grads_bytes += bytes.gradients;
@@ -181,7 +180,7 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
             tensor_bytes = stage->grad_scratch_bytes;
     }
     const size_t blocks =
-        (tensor_bytes / l->kernels->element_bytes + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK;
+        (tensor_bytes / l->kernels->gradient_bytes + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK;
     if (sizeof(double) * blocks > rank->scratch_bytes)
         rank->scratch_bytes = sizeof(double) * blocks;
     rank->tensor_bytes = l->is_exact ? tensor_bytes : 0;

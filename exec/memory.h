@@ -28,7 +28,8 @@ size_t pp_slot_pitch(const struct pp_stage *stage, enum pp_slot_class class, boo
 struct pp_rank_layout {
     int slots[PP_SLOT_CLASSES];
     size_t *offset[PP_SLOT_CLASSES], *bytes[PP_SLOT_CLASSES]; /* [slot] */
-    size_t *state_offset; /* [pipeline * stages + stage]; weights, gradients, m, v follow each
+    size_t *state_offset; /* [pipeline * stages + stage]; weights, gradients, m, v, master
+                           * (see exec/state.h) follow each
                            * other; SIZE_MAX where the rank does not hold the chunk */
     size_t state_bytes;   /* of all chunks: the begin of the block */
     size_t transient_offset, transient_bytes; /* saved of an F whose R fills it again */
@@ -54,7 +55,7 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
                                         const struct pp_kernels *kernels, bool is_exact,
                                         int replicas);
 
-/* Poison: a pattern no computation leaves behind (a signalling NaN in both precisions). */
+/* Poison: a pattern no computation leaves behind (a signalling NaN in all precisions). */
 void pp_memory_poison(void *memory, size_t bytes);
 /* Bytes of 4-byte words that have been written since. */
 size_t pp_memory_touched(const void *memory, size_t bytes);

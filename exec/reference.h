@@ -23,8 +23,8 @@ struct pp_reference;
 size_t pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
                           const struct pp_batch *batch, bool is_exact);
 /* All memory is taken here, of a device of its own; one granule's activations at a time. PP_EFAIL
- * when it is more than is left, with sizes. `net`, `kernels` and `backend` are kept by reference; the
- * arena closes the device. mbs is a multiple of the granules, net->seq of the splits. */
+ * when it is more than is left, with sizes. `net`, `kernels` and `backend` are kept by reference;
+ * the arena closes the device. mbs is a multiple of the granules, net->seq of the splits. */
 enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *net,
                                    const struct pp_kernels *kernels,
                                    const struct pp_backend *backend, const struct pp_batch *batch,
@@ -46,7 +46,8 @@ enum pp_status pp_reference_changed(const struct pp_reference *reference, struct
 const struct pp_kernels *pp_reference_kernels(const struct pp_reference *reference);
 
 /* Differences between a stage's vectors and those of the reference, tensor by tensor (by id), added
- * to what `difference` holds. `what` says which vector. A tied matrix is compared wherever it is.
+ * to what `difference` holds. `what` says which vector; weights are master weights, where there
+ * are. A tied matrix is compared wherever it is.
  */
 enum pp_vector { PP_VECTOR_GRADIENTS, PP_VECTOR_WEIGHTS };
 struct pp_difference {

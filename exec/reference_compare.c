@@ -1,27 +1,22 @@
 /* Two vectors are equal when their bits are; how far apart they are is measured in double. */
 #include "exec/reference.h"
 
+#include "kernels/numbers.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
 static const double fixed_unit = 1.0 / (double)((int64_t)1 << PP_GRAD_BITS);
 
-/* The same `count` elements of a tensor in both places: elements of T, or int64 fixed point when
- * `is_fixed`. */
+/* The same `count` elements of a tensor in both places: of G, or int64 fixed point when `is_fixed`.
+ */
 struct sides {
     const void *ours, *reference;
     int64_t count;
     bool is_fixed;
-    size_t element_bytes; /* of T */
+    size_t element_bytes; /* of G */
 };
-
-static double read_float(const struct sides *s, const void *vector, int64_t i)
-{
-    if (s->element_bytes == sizeof(float))
-        return (double)((const float *)vector)[i];
-    return ((const double *)vector)[i];
-}
 
 static size_t bytes_each(const struct sides *s)
 {
@@ -32,7 +27,7 @@ static double reference_value(const struct sides *s, int64_t i)
 {
     if (s->is_fixed)
         return (double)((const int64_t *)s->reference)[i] * fixed_unit;
-    return read_float(s, s->reference, i);
+    return pp_number_get(s->reference, s->element_bytes, i);
 }
 
 /* Of two elements whose bits differ. Fixed point is subtracted before it is rounded; where a number
@@ -47,7 +42,7 @@ static double distance(const struct sides *s, int64_t i)
             return HUGE_VAL;
         return fabs((double)delta) * fixed_unit;
     }
-    const double delta = fabs(read_float(s, s->ours, i) - read_float(s, s->reference, i));
+    const double delta = fabs(pp_number_get(s->ours, s->element_bytes, i) - reference_value(s, i));
     return isnan(delta) ? HUGE_VAL : delta;
 }
 
@@ -88,17 +83,19 @@ static const void *vector_at(const struct pp_state *state, int64_t element, enum
 {
     if (what == PP_VECTOR_GRADIENTS && state->fixed)
         return state->fixed + element;
+    if (what == PP_VECTOR_WEIGHTS && state->master)
+        return (const char *)state->master + (size_t)(element - state->share.from) * element_bytes;
     const void *vector = what == PP_VECTOR_WEIGHTS ? state->weights : state->sum;
     return (const char *)vector + (size_t)element * element_bytes;
 }
 
-/* What this copy has of a tensor: all weights, the gradients of its share. */
+/* What this copy has of a tensor: all weights, but of gradients and master weights its share. */
 static struct pp_range held(const struct pp_state *state, const struct pp_param *param,
                             enum pp_vector what)
 {
     const struct pp_range all = {param->offset, param->offset + param->count};
 
-    return what == PP_VECTOR_WEIGHTS ? all : pp_range_common(all, state->share);
+    return what == PP_VECTOR_WEIGHTS && !state->master ? all : pp_range_common(all, state->share);
 }
 
 void pp_reference_compare(const struct pp_reference *reference, const struct pp_stage *stage,
@@ -107,7 +104,7 @@ void pp_reference_compare(const struct pp_reference *reference, const struct pp_
 {
     const struct pp_stage *whole = pp_reference_stage(reference);
     const struct pp_state *expected = pp_reference_state(reference);
-    const size_t element_bytes = pp_reference_kernels(reference)->element_bytes;
+    const size_t element_bytes = pp_reference_kernels(reference)->gradient_bytes;
 
     assert((state->fixed != NULL) == (expected->fixed != NULL));
     for (int p = 0; p < stage->param_count; p++) {

@@ -9,7 +9,7 @@ double pp_exec_check_bound(const struct pp_exec_run *run)
 {
     const struct pp_batch *b = &run->plan.batch;
     const double terms = (double)b->replicas * b->micro_batches * b->granules * b->splits;
-    const bool is_single = run->config.kernels->element_bytes == sizeof(float);
+    const bool is_single = run->config.kernels->gradient_bytes == sizeof(float);
 
     if (run->config.recipe.is_exact)
         return 0;

@@ -26,15 +26,22 @@ struct pp_range pp_range_common(struct pp_range a, struct pp_range b)
                              a.until < b.until ? a.until : b.until};
 }
 
+static bool has_master(const struct pp_kernels *k)
+{
+    return k->element_bytes != k->gradient_bytes;
+}
+
 struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct pp_kernels *k,
                                      bool is_exact, int copies)
 {
-    const size_t elements = (size_t)stage->elements;
+    const size_t elements = (size_t)stage->elements,
+                 moment = (size_t)pp_share_elements(stage, copies) * k->gradient_bytes;
 
     return (struct pp_state_bytes){
         .weights = elements * k->element_bytes,
-        .gradients = elements * (is_exact ? sizeof(int64_t) : k->element_bytes),
-        .optimizer = 2 * (size_t)pp_share_elements(stage, copies) * k->element_bytes,
+        .gradients = elements * (is_exact ? sizeof(int64_t) : k->gradient_bytes),
+        .optimizer = (has_master(k) ? 3 : 2) * moment,
+        .moment = moment,
     };
 }
 
@@ -42,13 +49,14 @@ struct pp_state pp_state_at(const struct pp_stage *stage, const struct pp_kernel
                             int copy, int copies, char *at)
 {
     const struct pp_state_bytes bytes = pp_state_bytes(stage, k, is_exact, copies);
-    char *gradients = at + bytes.weights, *moments = gradients + bytes.gradients;
+    char *gradients = at + bytes.weights, *m = gradients + bytes.gradients, *v = m + bytes.moment;
 
     return (struct pp_state){.weights = at,
                              .sum = is_exact ? NULL : gradients,
                              .fixed = is_exact ? (int64_t *)(void *)gradients : NULL,
-                             .m = moments,
-                             .v = moments + bytes.optimizer / 2,
+                             .m = m,
+                             .v = v,
+                             .master = has_master(k) ? v + bytes.moment : NULL,
                              .share = pp_share_of(stage, copy, copies)};
 }
 
@@ -60,6 +68,7 @@ static void *moved(const void *vector, const char *there, char *here)
 struct pp_state pp_state_shifted(const struct pp_state *state, const char *there, char *here)
 {
     return (struct pp_state){.weights = moved(state->weights, there, here),
+                             .master = moved(state->master, there, here),
                              .m = moved(state->m, there, here),
                              .v = moved(state->v, there, here),
                              .sum = moved(state->sum, there, here),
@@ -67,9 +76,10 @@ struct pp_state pp_state_shifted(const struct pp_state *state, const char *there
                              .share = state->share};
 }
 
+/* An element of G; NULL of no vector. */
 static void *at(void *vector, const struct pp_kernels *k, int64_t element)
 {
-    return (char *)vector + (size_t)element * k->element_bytes;
+    return vector == NULL ? NULL : (char *)vector + (size_t)element * k->gradient_bytes;
 }
 
 static struct pp_range range_of(const struct pp_param *param)
@@ -77,7 +87,7 @@ static struct pp_range range_of(const struct pp_param *param)
     return (struct pp_range){param->offset, param->offset + param->count};
 }
 
-/* Gradients as elements of T: where they lie, or from fixed point in `tensor`. */
+/* Gradients as elements of G: where they lie, or from fixed point in `tensor`. */
 static const void *gradient(const struct pp_kernels *k, void *stream, struct pp_range range,
                             const struct pp_state *state, void *tensor)
 {
@@ -154,7 +164,7 @@ void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_
         if (first >= end || (param->is_tied && !stage->shape.has_embedding))
             continue;
         tensor_squares(k, stream, squared(param, state->share), state, scratch);
-        memcpy(blocks + first, scratch->blocks, sizeof(double) * (size_t)(end - first));
+        k->copy(stream, sizeof(double) * (size_t)(end - first), scratch->blocks, blocks + first);
     }
 }
 
@@ -206,7 +216,8 @@ void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_s
         adamw.decay = param->decays ? recipe->decay : 0;
         k->adamw(stream, range.until - range.from, &adamw, grad_scale,
                  gradient(k, stream, range, state, scratch->tensor),
-                 at(state->weights, k, range.from), NULL, at(state->m, k, in_share),
+                 (char *)state->weights + (size_t)range.from * k->element_bytes,
+                 at(state->master, k, in_share), at(state->m, k, in_share),
                  at(state->v, k, in_share));
     }
     const bool is_exact = state->fixed != NULL;

@@ -19,7 +19,7 @@ double pp_recipe_rate(const struct pp_recipe *recipe, int step); /* step 0, 1, .
 
 /* Elements of the flat vectors. Where copies of a stage share its optimizer state out among
  * themselves, each has that of one range, as long as all others but for the end, and updates no
- * other weights. Ranges begin at multiples of 64 bytes of either element type. */
+ * other weights. Ranges begin at multiples of 16 elements. */
 struct pp_range {
     int64_t from, until;
 };
@@ -28,7 +28,9 @@ struct pp_range pp_share_of(const struct pp_stage *stage, int copy, int copies);
 struct pp_range pp_range_common(struct pp_range a, struct pp_range b); /* from >= until: none */
 
 struct pp_state {
-    void *weights, *m, *v; /* m, v: of the share, from its first element on */
+    void *weights;         /* of T, as kernels.h calls it, all others of G */
+    void *master;          /* the weights of the share in G; NULL where T is G */
+    void *m, *v;           /* of the share, from its first element on, like master */
     void *sum;             /* gradients; NULL when exact */
     int64_t *fixed;        /* gradients; NULL otherwise */
     struct pp_range share; /* gradients of a step are complete there, and maybe nowhere else */
@@ -39,13 +41,15 @@ struct pp_state pp_state_at(const struct pp_stage *stage, const struct pp_kernel
 /* The same vectors where their memory has been copied from `there` to `here`. */
 struct pp_state pp_state_shifted(const struct pp_state *state, const char *there, char *here);
 struct pp_state_bytes {
-    size_t weights, gradients, optimizer;
+    size_t weights, gradients;
+    size_t optimizer; /* m, v, and master where there is one */
+    size_t moment;    /* one of these */
 };
 /* `copies` share the optimizer state out; 1 = each has all of it. */
 struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct pp_kernels *k,
                                      bool is_exact, int copies);
-/* Host memory: weights by tensor id and seed, the same in every division into stages; gradients,
- * m and v zero (`copies` as above). Also zeroes gaps. */
+/* Host memory: weights and master by tensor id and seed, the same in every division into stages;
+ * gradients, m and v zero (`copies` as above). Also zeroes gaps. */
 void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uint64_t seed,
                    const struct pp_state *state, int copies);
 
@@ -63,9 +67,9 @@ void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_
                       double *blocks);
 /* Where the last block ends that begins in the share: so far the gradients have to be complete. */
 int64_t pp_squares_end(const struct pp_stage *stage, struct pp_range share);
-/* All blocks of a stage, added to squares[layer], [net->layers + 2]; a tied matrix counts in layer 0
- * only. Blocks, tensors and layers are added up in one order, so the result does not depend on the
- * division into stages or shares. */
+/* All blocks of a stage, added to squares[layer], [net->layers + 2]; a tied matrix counts in layer
+ * 0 only. Blocks, tensors and layers are added up in one order, so the result does not depend on
+ * the division into stages or shares. */
 void pp_squares_add(const struct pp_stage *stage, const double *blocks, double *squares);
 /* The first tensor with a sum that is not finite, for a message; NULL when all are. */
 const struct pp_param *pp_squares_not_finite(const struct pp_stage *stage, const double *blocks);

@@ -1,10 +1,10 @@
 /* Weights are drawn by counter: element e of tensor `id` is the same number in every division of
- * the model into stages, and the same in both element types up to rounding. */
+ * the model into stages, and the same in all element types up to rounding. */
 #include "exec/state.h"
 
 #include "core/random.h"
+#include "kernels/numbers.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,15 +24,18 @@ static void draw_pair(uint64_t stream, int64_t pair, double deviation, double dr
     drawn[1] = radius * sin(angle);
 }
 
-static void put(void *weights, size_t element_bytes, int64_t i, double value)
+static void put(const struct pp_kernels *k, const struct pp_state *state, int64_t element,
+                double value)
 {
-    if (element_bytes == sizeof(float))
-        ((float *)weights)[i] = (float)value;
-    else
-        ((double *)weights)[i] = value;
+    const struct pp_range share = state->share;
+
+    pp_number_put(state->weights, k->element_bytes, element, value);
+    if (state->master != NULL && element >= share.from && element < share.until)
+        pp_number_put(state->master, k->gradient_bytes, element - share.from, value);
 }
 
-static void fill(const struct pp_param *param, size_t element_bytes, uint64_t seed, void *weights)
+static void fill(const struct pp_param *param, const struct pp_kernels *k, uint64_t seed,
+                 const struct pp_state *state)
 {
     const uint64_t stream = pp_random_stream(seed, (uint64_t)param->id);
 
@@ -41,31 +44,27 @@ static void fill(const struct pp_param *param, size_t element_bytes, uint64_t se
 
         if (param->init == PP_INIT_NORMAL)
             draw_pair(stream, i / 2, param->deviation, pair);
-        put(weights, element_bytes, i, pair[0]);
+        put(k, state, param->offset + i, pair[0]);
         if (i + 1 < param->count)
-            put(weights, element_bytes, i + 1, pair[1]);
+            put(k, state, param->offset + i + 1, pair[1]);
     }
 }
 
 void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uint64_t seed,
                    const struct pp_state *state, int copies)
 {
-    const size_t vector_bytes = (size_t)stage->elements * k->element_bytes,
-                 share_bytes = (size_t)pp_share_elements(stage, copies) * k->element_bytes;
+    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, state->fixed != NULL, copies);
 
-    assert(k->element_bytes == sizeof(float) || k->element_bytes == sizeof(double));
-    memset(state->weights, 0, vector_bytes);
-    memset(state->m, 0, share_bytes);
-    memset(state->v, 0, share_bytes);
-    if (state->fixed)
-        memset(state->fixed, 0, (size_t)stage->elements * sizeof *state->fixed);
-    else
-        memset(state->sum, 0, vector_bytes);
+    memset(state->weights, 0, bytes.weights);
+    memset(state->fixed ? (void *)state->fixed : state->sum, 0, bytes.gradients);
+    memset(state->m, 0, bytes.moment);
+    memset(state->v, 0, bytes.moment);
+    if (state->master != NULL)
+        memset(state->master, 0, bytes.moment);
     for (int p = 0; p < stage->param_count; p++) {
         const struct pp_param *param = &stage->params[p];
 
         if (param->init != PP_INIT_ZERO)
-            fill(param, k->element_bytes, seed,
-                 (char *)state->weights + (size_t)param->offset * k->element_bytes);
+            fill(param, k, seed, state);
     }
 }

@@ -67,8 +67,10 @@ static void walk_chunks(struct packer *packer, const struct pp_worker *w, bool i
         pack(packer, gradients, bytes.gradients);
         if (is_gradients)
             continue;
-        pack(packer, chunk->state.m, bytes.optimizer / 2);
-        pack(packer, chunk->state.v, bytes.optimizer / 2);
+        pack(packer, chunk->state.m, bytes.moment);
+        pack(packer, chunk->state.v, bytes.moment);
+        if (chunk->state.master)
+            pack(packer, chunk->state.master, bytes.moment);
     }
 }
 
@@ -109,8 +111,7 @@ static void walk_figures(struct packer *packer, const struct pp_worker *w, void 
 
     pack(packer, &figures->status, sizeof(figures->status));
     pack(packer, &figures->sum_status, sizeof(figures->sum_status));
-    pack(packer, figures->squares,
-         sizeof(double) * (size_t)m->square_count);
+    pack(packer, figures->squares, sizeof(double) * (size_t)m->square_count);
     pack(packer, w->block + layout->loss_offset, layout->loss_bytes);
     if (figures->has_gradients)
         walk_chunks(packer, w, true);
@@ -206,8 +207,8 @@ static bool are_times(const struct pp_worker *w)
     const struct pp_machine *m = w->machine;
     const int64_t *const columns[] = {m->start_ps,   m->end_ps,      m->posted_ps,
                                       m->matched_ps, m->duration_ps, m->nominal_ps};
-    bool are = pp_tcp_is_time(w->clock_ps) && pp_tcp_is_time(w->inside_ns) &&
-               pp_tcp_is_time(w->cpu_ns);
+    bool are =
+        pp_tcp_is_time(w->clock_ps) && pp_tcp_is_time(w->inside_ns) && pp_tcp_is_time(w->cpu_ns);
 
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++)
         for (size_t c = 0; c < sizeof(columns) / sizeof(*columns); c++)

@@ -44,8 +44,8 @@ static struct rig *make_rig(void)
     rig->parts.part[0] =
         (struct pp_checkpoint_part){whole,
                                     {.weights = pp_arena_alloc(arena, bytes.weights),
-                                     .m = pp_arena_alloc(arena, bytes.optimizer / 2),
-                                     .v = pp_arena_alloc(arena, bytes.optimizer / 2),
+                                     .m = pp_arena_alloc(arena, bytes.moment),
+                                     .v = pp_arena_alloc(arena, bytes.moment),
                                      .sum = pp_arena_alloc(arena, bytes.gradients),
                                      .share = pp_share_of(whole, 0, 1)}};
     pp_state_init(whole, k, 7, &rig->parts.part[0].state, 1);
@@ -246,9 +246,7 @@ static bool is_synced(const char *path)
 
 Test(checkpoint_files, all_names_are_on_the_disk)
 {
-    static const char *const names[] = {"",
-                                        "/step-000000001",
-                                        "/step-000000001/manifest",
+    static const char *const names[] = {"", "/step-000000001", "/step-000000001/manifest",
                                         "/step-000000001/layer-00000.bin",
                                         "/step-000000001/layer-00003.bin"};
     const struct rig *rig = make_rig();

@@ -115,7 +115,8 @@ static inline int for_each_predicted(void (*visit)(struct predict_case *c, int n
     return count;
 }
 
-static const struct pp_kernels case_kernels = {.name = "none", .element_bytes = 4};
+static const struct pp_kernels case_kernels = {
+    .name = "none", .element_bytes = 4, .gradient_bytes = 4};
 
 static inline struct pp_costs *case_costs(const struct predict_case *c)
 {

@@ -75,8 +75,8 @@ static struct copy *make(int first, int blocks, bool has_embedding, bool has_hea
     const struct pp_state_bytes bytes = pp_state_bytes(&c->stage, k, is_exact, 1);
     c->state.weights = pp_arena_alloc(arena, bytes.weights);
     c->state.share = pp_share_of(&c->stage, 0, 1);
-    c->state.m = pp_arena_alloc(arena, bytes.optimizer / 2);
-    c->state.v = pp_arena_alloc(arena, bytes.optimizer / 2);
+    c->state.m = pp_arena_alloc(arena, bytes.moment);
+    c->state.v = pp_arena_alloc(arena, bytes.moment);
     if (is_exact)
         c->state.fixed = pp_arena_alloc(arena, bytes.gradients);
     else
@@ -178,7 +178,8 @@ Test(state, tensors_and_seeds_draw_different_numbers)
 
 Test(state, single_precision_holds_the_same_weights_rounded)
 {
-    const struct pp_kernels single = {.element_bytes = sizeof(float)};
+    const struct pp_kernels single = {.element_bytes = sizeof(float),
+                                      .gradient_bytes = sizeof(float)};
     struct copy *c = make(0, 1, false, false, true), *d = make(0, 1, false, false, true);
 
     pp_state_init(&c->stage, k, 1, &c->state, 1);

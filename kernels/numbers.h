@@ -1,0 +1,50 @@
+/* kernels/numbers.h — the numbers of tensors as the host reads and writes them one by one: float,
+ * double, and bfloat16, which is the upper half of a float. A type is known by its bytes. */
+#ifndef PP_KERNELS_NUMBERS_H
+#define PP_KERNELS_NUMBERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline float pp_bf16_value(uint16_t x)
+{
+    const uint32_t bits = (uint32_t)x << 16;
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* To the nearest, ties to even. What is no number stays none. */
+static inline uint16_t pp_bf16_round(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    if (value != value)
+        return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* Element i of a vector whose elements have `bytes` bytes: 2, 4 or 8. */
+static inline double pp_number_get(const void *vector, size_t bytes, int64_t i)
+{
+    if (bytes == sizeof(uint16_t))
+        return (double)pp_bf16_value(((const uint16_t *)vector)[i]);
+    return bytes == sizeof(float) ? (double)((const float *)vector)[i]
+                                  : ((const double *)vector)[i];
+}
+
+/* bfloat16 is rounded from the float nearest to the value. */
+static inline void pp_number_put(void *vector, size_t bytes, int64_t i, double value)
+{
+    if (bytes == sizeof(uint16_t))
+        ((uint16_t *)vector)[i] = pp_bf16_round((float)value);
+    else if (bytes == sizeof(float))
+        ((float *)vector)[i] = (float)value;
+    else
+        ((double *)vector)[i] = value;
+}
+
+#endif
