@@ -11,11 +11,12 @@ trials=8 number=0 failures=0
 [ -n "${PIPESIM_LONG:-}" ] && trials=100
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/tmp" && export TMPDIR="$folder/tmp"
 RANDOM=17
 small="--np 4 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 100000 --quiet --no-check"
 
 children() { cat "/proc/$1/task/$1/children" 2>/dev/null; }
-left_over() { find /dev/shm /tmp -maxdepth 1 -name "*pipeexec*" | sort; } # what is mapped has no name
+left_over() { find /dev/shm "$TMPDIR" -maxdepth 1 -name "*pipeexec*" | sort; } # what is mapped has no name
 
 # What nobody has waited for yet does not count.
 lives() { [[ $(cut -d ' ' -f 3 "/proc/$1/stat" 2>/dev/null) == [!Z] ]]; }
