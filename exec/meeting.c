@@ -1,5 +1,6 @@
 #include "exec/meeting.h"
 
+#include "core/hash.h"
 #include "core/launcher.h"
 #include "core/units.h"
 
@@ -112,9 +113,7 @@ static uint64_t mix(uint64_t token, const char *name)
 {
     const char *value = name ? variable(name) : NULL;
 
-    for (const char *at = value ? value : ""; *at; at++)
-        token = (token ^ (unsigned char)*at) * 1099511628211u;
-    return token;
+    return value ? pp_hash(token, value, strlen(value)) : token;
 }
 
 static uint64_t find_token(const char *source)

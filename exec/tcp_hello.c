@@ -1,11 +1,6 @@
 #include "exec/tcp_hello.h"
 
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ ((const unsigned char *)data)[i]) * 1099511628211u;
-    return hash;
-}
+#include "core/hash.h"
 
 /* Of all that must be alike beside the program. */
 static uint64_t run_hash(const struct pp_machine *m)
@@ -20,7 +15,7 @@ static uint64_t run_hash(const struct pp_machine *m)
                               b->micro_batches, b->mbs, b->granules, b->splits,
                               (double)m->options.kernels->element_bytes, m->options.clock, m->options.has_durations};
 
-    return mix(14695981039346656037u, numbers, sizeof(numbers));
+    return pp_hash(PP_HASH_OF_NOTHING, numbers, sizeof(numbers));
 }
 
 struct pp_hello pp_tcp_hello(const struct pp_tcp *t)

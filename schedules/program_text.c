@@ -1,6 +1,8 @@
 /* schedules/program_text.c — a program as text, and the hash of that text. */
 #include "schedules/program_private.h"
 
+#include "core/hash.h"
+
 #include <string.h>
 
 /* ---- sinks: the same walk feeds a file, memory, a counter and the hash -------------------- */
@@ -35,8 +37,7 @@ static void flush_count(struct sink *sink, const char *text, size_t length)
 
 static void flush_hash(struct sink *sink, const char *text, size_t length)
 {
-    for (size_t i = 0; i < length; i++)
-        sink->hash = (sink->hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    sink->hash = pp_hash(sink->hash, text, length);
 }
 
 /* Room for one more cell with its frame. */
@@ -129,7 +130,7 @@ char *pp_program_text(struct pp_arena *arena, const struct pp_program *p)
 uint64_t pp_program_hash(const struct pp_program *p)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-    struct sink sink = {.flush = flush_hash, .hash = UINT64_C(0xcbf29ce484222325)};
+    struct sink sink = {.flush = flush_hash, .hash = PP_HASH_OF_NOTHING};
 
     sink_program(&sink, p, meta_text(scratch, p));
     return sink.hash;

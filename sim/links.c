@@ -1,5 +1,6 @@
 #include "sim/links_parts.h"
 
+#include "core/hash.h"
 #include "sim/steps.h"
 
 #include <math.h>
@@ -8,21 +9,19 @@
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
-/* "node3.nic0.up" -> "node*.nic*.up" */
+/* "node3.nic0.up" -> "node*.nic*.up", and the hash of that. */
 static uint32_t pattern_of(const char *name, char pattern[PP_LINK_NAME_BYTES])
 {
-    uint32_t hash = UINT32_C(2166136261);
-    int used = 0;
+    size_t used = 0;
 
     for (const char *c = name; *c; c++) {
         const bool is_digit = *c >= '0' && *c <= '9';
         if (is_digit && used && pattern[used - 1] == '*')
             continue;
         pattern[used++] = is_digit ? '*' : *c;
-        hash = (hash ^ (unsigned char)pattern[used - 1]) * UINT32_C(16777619);
     }
     pattern[used] = '\0';
-    return hash;
+    return (uint32_t)pp_hash(PP_HASH_OF_NOTHING, pattern, used);
 }
 
 struct classes {

@@ -2,21 +2,12 @@
 #include "sim/sweep_check.h"
 
 #include "core/file.h"
+#include "core/slow.h"
 #include "sim/commands.h"
 #include "sim/resolve.h"
-#include "core/slow.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-uint64_t pp_sweep_hash(uint64_t hash, const void *bytes, size_t length)
-{
-    const unsigned char *byte = bytes;
-
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ byte[i]) * 1099511628211u;
-    return hash;
-}
 
 struct pp_grid_axis *pp_grid_axis(const struct pp_grid *grid, const char *name)
 {

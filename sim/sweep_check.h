@@ -14,10 +14,6 @@ struct pp_grid_axis *pp_grid_axis(const struct pp_grid *grid, const char *name);
 /* The axis whose values the subjects are of: --schedule, else --preset. */
 const struct pp_grid_axis *pp_grid_subject_axis(const struct pp_grid *grid);
 
-#define PP_SWEEP_HASH 14695981039346656037u
-/* FNV-1a, 64 bits; begins with PP_SWEEP_HASH. */
-uint64_t pp_sweep_hash(uint64_t hash, const void *bytes, size_t length);
-
 /* ---- sim/sweep_inputs.c ---- */
 /* A file that a value is, or that it names. */
 struct pp_grid_file {

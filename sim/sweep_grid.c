@@ -1,4 +1,5 @@
 /* Lists of values into points, and a point into a command line. */
+#include "core/hash.h"
 #include "core/units.h"
 #include "sim/commands.h"
 #include "sim/platform_file.h"
@@ -273,13 +274,13 @@ const char *pp_grid_text(struct pp_arena *arena, const struct pp_grid *grid, int
 
 static uint64_t add_text(uint64_t hash, const char *text)
 {
-    return pp_sweep_hash(hash, text, strlen(text) + 1);
+    return pp_hash(hash, text, strlen(text) + 1);
 }
 
 const char *pp_grid_key(const struct pp_grid *grid, int64_t point, char key[PP_SWEEP_KEY_BYTES])
 {
     const struct pp_subject *subject = opened_subject(grid, point);
-    uint64_t hash = add_text(PP_SWEEP_HASH, PP_VERSION);
+    uint64_t hash = add_text(PP_HASH_OF_NOTHING, PP_VERSION);
     bool is_dropped = false;
 
     if (!pp_grid_axis(grid, "engine")) /* depends on what is built in */

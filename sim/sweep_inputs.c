@@ -2,6 +2,7 @@
 #include "sim/sweep_check.h"
 
 #include "core/file.h"
+#include "core/hash.h"
 #include "sim/platform_file.h"
 
 #include <ctype.h>
@@ -81,7 +82,7 @@ static uint64_t hash_file(struct pp_arena *arena, const char *path, uint64_t has
     *bytes = (struct pp_bytes){.data = NULL};
     if (pp_file_read_limited(arena, path, INPUT_MAX_BYTES, bytes, NULL) != PP_OK)
         return hash;
-    return pp_sweep_hash(hash, bytes->data, bytes->length);
+    return pp_hash(hash, bytes->data, bytes->length);
 }
 
 /* A platform names files of its own, relative to its folder. */
@@ -117,7 +118,7 @@ enum pp_status pp_sweep_input_key(struct pp_arena *arena, struct pp_grid *grid, 
         struct pp_bytes bytes;
         if (file.axis != axis || file.value != value)
             continue;
-        uint64_t hash = hash_file(scratch, file.path, PP_SWEEP_HASH, &bytes);
+        uint64_t hash = hash_file(scratch, file.path, PP_HASH_OF_NOTHING, &bytes);
         if (!strcmp(option_of(grid, &file), "cluster") && pp_platform_is_file(file.path))
             PP_TRY(hash_named(arena, grid, &file, bytes.data, &hash, err));
         *key = pp_arena_printf(arena, "%s %016" PRIx64, *key, hash);

@@ -1,6 +1,7 @@
 #include "traces/trace.h"
 
 #include "core/file.h"
+#include "core/hash.h"
 #include "core/output.h"
 
 #include <stdint.h>
@@ -106,10 +107,8 @@ static struct text subject(const struct pp_trace_event *event)
 /* The slot that holds an event of this step and text, or the free one where it belongs. */
 static int *find(const struct index *index, int step, struct text text)
 {
-    uint64_t hash = 1469598103934665603u + (uint64_t)step; /* FNV-1a */
+    const uint64_t hash = pp_hash(PP_HASH_OF_NOTHING + (uint64_t)step, text.start, text.length);
 
-    for (size_t i = 0; i < text.length; i++)
-        hash = (hash ^ (unsigned char)text.start[i]) * 1099511628211u;
     for (size_t at = (hash ^ hash >> 32) & index->mask;; at = (at + 1) & index->mask) {
         int *slot = &index->slots[at];
         if (*slot == 0)

@@ -1,0 +1,24 @@
+/* core/hash.h — FNV-1a of 64 bits: a name for bytes, the same on every machine.
+ *
+ * Fowler, Noll, Vo; Eastlake et al., "The FNV Non-Cryptographic Hash Algorithm",
+ * draft-eastlake-fnv. */
+#ifndef PP_CORE_HASH_H
+#define PP_CORE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of no bytes: where a hash begins. */
+#define PP_HASH_OF_NOTHING UINT64_C(0xcbf29ce484222325)
+
+/* That of what `hash` is of, with these bytes behind it. */
+static inline uint64_t pp_hash(uint64_t hash, const void *bytes, size_t count)
+{
+    const unsigned char *byte = (const unsigned char *)bytes;
+
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+#endif
