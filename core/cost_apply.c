@@ -129,14 +129,9 @@ static double measured_s(const struct pp_measured_op *op, const struct stage *st
            op->part_s[PP_MEASURED_HEAD] * stage->has_head + op->part_s[PP_MEASURED_OP];
 }
 
-/* Sums of other kinds that take a kind's place where it was never measured: a full backward is both
- * its halves, each half as long as the other where they never ran apart; a recomputation repeats
- * the forward. */
-struct stand_in {
-    int kind[2];
-    double factor;
-};
-static const struct stand_in STAND_INS[PP_OP_KINDS] = {
+/* A full backward is both its halves, each half as long as the other where they never ran apart; a
+ * recomputation repeats the forward. */
+const struct pp_stand_in pp_stand_ins[PP_OP_KINDS] = {
     [PP_B] = {{PP_I, PP_W}, 1},
     [PP_I] = {{PP_B, PP_B}, 0.25},
     [PP_W] = {{PP_B, PP_B}, 0.25},
@@ -146,7 +141,7 @@ static const struct stand_in STAND_INS[PP_OP_KINDS] = {
 /* NAN: nothing says. */
 static double op_s(const struct pp_measured_set *set, int kind, const struct stage *stage)
 {
-    const struct stand_in *other = &STAND_INS[kind];
+    const struct pp_stand_in *other = &pp_stand_ins[kind];
 
     if (set->op[kind].samples > 0)
         return measured_s(&set->op[kind], stage);

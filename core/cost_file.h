@@ -35,6 +35,13 @@ struct pp_measured_op {
     double part_s[PP_MEASURED_PARTS];
     double residual_frac; /* of the worst kind of stage: fitted / median - 1, without sign */
 };
+/* Ops of other kinds that take the place of a kind that was never measured: `factor` times what the
+ * two take together. */
+struct pp_stand_in {
+    int kind[2];
+    double factor; /* 0: nothing stands in */
+};
+extern const struct pp_stand_in pp_stand_ins[PP_OP_KINDS];
 struct pp_measured_set {
     struct pp_measured_shape shape;
     struct pp_measured_op op[PP_OP_KINDS];
