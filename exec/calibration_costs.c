@@ -2,14 +2,10 @@
  * that nobody else has: those that come with the costs belong to a machine, which reads them. */
 #include "exec/calibration.h"
 
-#include "core/quantile.h"
 #include "core/random.h"
-#include "core/units.h"
 #include "schedules/perturb.h"
 
 #include <math.h>
-
-enum { DRAWS = 200 };
 
 /* One sample, or what stands for all. */
 struct chooser {
@@ -133,18 +129,28 @@ static int64_t draw_ps(const struct pp_program *p, int i, const struct pp_op_ter
     return pp_costs_op(costs, &ops[0], is_fused ? &ops[1] : NULL).ps;
 }
 
-static void draw_all(const struct pp_program *p, const struct pp_op_terms *table,
-                     struct pp_replicas replicas, struct chooser *any, struct pp_costs *costs,
-                     int64_t *compute_ps)
+struct draws {
+    const struct pp_program *program;
+    struct pp_op_terms table;
+    struct pp_replicas replicas;
+    struct chooser any;
+    struct pp_costs costs; /* whose tables are our own */
+};
+
+static void draw_all(void *closure, int64_t *compute_ps)
 {
+    struct draws *d = closure;
+    const struct pp_program *p = d->program;
+    const struct pp_replicas replicas = d->replicas;
+
     for (int rank = 0; rank < p->ranks; rank++) {
         const double *slow = replicas.slow ? replicas.slow + rank * replicas.count : NULL;
 
         for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
             for (int r = 0; r < replicas.count; r++)
                 if (pp_op_is_compute(p->kind[i]) && p->aux[i] != PP_FUSED_SECOND)
-                    compute_ps[(size_t)i * (size_t)replicas.count + (size_t)r] =
-                        pp_slowed_ps(draw_ps(p, i, table, any, costs), slow ? slow[r] : 1);
+                    compute_ps[(size_t)i * (size_t)replicas.count + (size_t)r] = pp_slowed_ps(
+                        draw_ps(p, i, &d->table, &d->any, &d->costs), slow ? slow[r] : 1);
     }
 }
 
@@ -155,28 +161,14 @@ enum pp_status pp_predict_band(const struct pp_calibration *calibration,
                                struct pp_error *err)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-    struct chooser any = {.choose = choose_any, .stream = seed};
-    struct pp_costs own = *costs;
-    struct pp_op_terms table;
-    struct pp_plan *plan;
-    double step_s[DRAWS];
+    struct draws d = {.program = program,
+                      .replicas = replicas,
+                      .any = {.choose = choose_any, .stream = seed},
+                      .costs = *costs};
+    const struct pp_draws draws = {replicas.count, draw_all, &d};
 
-    PP_TRY(stages ? pp_terms_by_part(scratch, calibration, program, stages, &table, err)
-                  : pp_terms_in_situ(scratch, calibration, program, &table, err));
-    fill(scratch, &table, &own);
-    PP_TRY(pp_plan_create(scratch, program, &own, &(struct pp_plan_options){0}, &plan, err));
-    int64_t *compute_ps =
-        PP_ARRAY(scratch, int64_t, (size_t)pp_program_size(program) * (size_t)replicas.count);
-    const struct pp_perturbation drawn = {.compute_ps = compute_ps};
-    const struct pp_arena_mark mark = pp_arena_mark(scratch);
-    for (int k = 0; k < DRAWS; k++) {
-        draw_all(program, &table, replicas, &any, &own, compute_ps);
-        step_s[k] = pp_units_s(
-            pp_plan_run(scratch, plan, replicas.count, &drawn, PP_TIMES_MAKESPAN)->makespan_ps);
-        pp_arena_release(scratch, mark);
-    }
-    *band = (struct pp_band){.low_s = pp_quantile(step_s, DRAWS, 0.05),
-                             .mid_s = pp_quantile(step_s, DRAWS, 0.50),
-                             .high_s = pp_quantile(step_s, DRAWS, 0.95)};
-    return PP_OK;
+    PP_TRY(stages ? pp_terms_by_part(scratch, calibration, program, stages, &d.table, err)
+                  : pp_terms_in_situ(scratch, calibration, program, &d.table, err));
+    fill(scratch, &d.table, &d.costs);
+    return pp_band_find(program, &d.costs, &draws, band, err);
 }

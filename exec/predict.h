@@ -4,6 +4,7 @@
 #define PP_EXEC_PREDICT_H
 
 #include "exec/interpreter.h"
+#include "schedules/band.h"
 #include "traces/metrics.h"
 #include "traces/trace.h"
 
@@ -56,14 +57,9 @@ struct pp_prediction {
 enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, struct pp_replicas replicas,
                           struct pp_prediction *prediction, struct pp_error *err);
-/* Where the step is to be expected: quantiles of the makespan over draws, in each of which every op
- * takes a sample of its own instead of the median. As ranks wait for the latest, the middle of them
- * lies above a prediction from medians. */
-struct pp_band {
-    double low_s, mid_s, high_s; /* 5 %, 50 %, 95 % of the draws lie below */
-};
-/* By part; in situ when `stages` is NULL: errors as pp_calibration_costs and ..._in_situ. Of costs
- * only wires and sums are read. */
+/* The band in which every op takes a sample of its own instead of the median: by part; in situ when
+ * `stages` is NULL: errors as pp_calibration_costs and ..._in_situ. Of costs only wires and sums
+ * are read. */
 enum pp_status pp_predict_band(const struct pp_calibration *calibration,
                                const struct pp_program *program,
                                const struct pp_stage *const *stages, const struct pp_costs *costs,

@@ -6,6 +6,7 @@
 #include "core/cost_file.h"
 #include "core/nonnegative.h"
 #include "core/request.h"
+#include "schedules/band.h"
 #include "sim/config.h"
 #include "traces/trace.h"
 
@@ -55,7 +56,7 @@ struct pp_calibrate {
 struct pp_calibrate_trial {
     const struct pp_calibrate_run *run;
     double measured_s, predicted_s, null_s;
-    double low_s, high_s; /* 5 and 95 % of draws from what ops took */
+    struct pp_band band; /* of draws from what ops took */
 };
 
 /* ---- sim/calibrate_read.c ---- */

@@ -2,17 +2,14 @@
  */
 #include "sim/calibrate.h"
 
-#include "core/quantile.h"
 #include "core/random.h"
 #include "core/units.h"
-#include "schedules/evaluate.h"
+#include "schedules/band.h"
 #include "schedules/formula.h"
 #include "sim/resolve.h"
 #include "traces/compare.h"
 
 #include <math.h>
-
-enum { DRAWS = 200 };
 
 /* What ops of a kind took, as shares of the median of their group. */
 struct ratios {
@@ -36,18 +33,18 @@ static struct ratios *gather(struct pp_arena *arena, const struct pp_calibrate *
 /* A kind that never ran scatters as those that stand in for it. */
 static const struct ratios *of_kind(const struct ratios *ratios, int kind)
 {
-    static const int OTHERS[PP_OP_KINDS][2] = {
-        [PP_B] = {PP_I, PP_W}, [PP_I] = {PP_B, PP_B}, [PP_W] = {PP_B, PP_B}, [PP_R] = {PP_F, PP_F}};
+    const struct pp_stand_in *other = &pp_stand_ins[kind];
 
     if (ratios[kind].count > 0)
         return &ratios[kind];
-    for (int k = 0; k < 2; k++)
-        if (ratios[OTHERS[kind][k]].count > 0)
-            return &ratios[OTHERS[kind][k]];
+    for (int k = 0; k < 2 && other->factor > 0; k++)
+        if (ratios[other->kind[k]].count > 0)
+            return &ratios[other->kind[k]];
     return &ratios[PP_F];
 }
 
 struct draws {
+    const struct pp_result *result;
     const struct ratios *ratios;
     uint64_t stream, drawn;
 };
@@ -63,9 +60,13 @@ static double draw_s(struct draws *d, const struct pp_costs *costs, const struct
 }
 
 /* Every op takes a sample of its own. */
-static void draw_all(const struct pp_program *p, const struct pp_costs *costs, int replicas,
-                     struct draws *d, int64_t *compute_ps)
+static void draw_all(void *closure, int64_t *compute_ps)
 {
+    struct draws *d = closure;
+    const struct pp_program *p = d->result->program;
+    const struct pp_costs *costs = d->result->costs;
+    const int replicas = d->result->config.layout.dp;
+
     for (int i = 0; i < pp_program_size(p); i++)
         for (int r = 0; r < replicas && pp_op_is_compute(p->kind[i]); r++) {
             const struct pp_op op = pp_program_op(p, i);
@@ -83,29 +84,13 @@ static void draw_all(const struct pp_program *p, const struct pp_costs *costs, i
 }
 
 static enum pp_status find_band(const struct pp_calibrate *c, const struct pp_result *result,
-                                uint64_t seed, struct pp_calibrate_trial *trial,
-                                struct pp_error *err)
+                                uint64_t seed, struct pp_band *band, struct pp_error *err)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
-    struct draws d = {.ratios = gather(scratch, c), .stream = seed};
-    const struct pp_program *p = result->program;
-    const int replicas = result->config.layout.dp;
-    struct pp_plan *plan;
-    double step_s[DRAWS];
+    struct draws d = {.result = result, .ratios = gather(scratch, c), .stream = seed};
+    const struct pp_draws draws = {result->config.layout.dp, draw_all, &d};
 
-    PP_TRY(pp_plan_create(scratch, p, result->costs, &(struct pp_plan_options){0}, &plan, err));
-    int64_t *compute_ps = PP_ARRAY(scratch, int64_t, (size_t)pp_program_size(p) * (size_t)replicas);
-    const struct pp_perturbation drawn = {.compute_ps = compute_ps};
-    const struct pp_arena_mark mark = pp_arena_mark(scratch);
-    for (int k = 0; k < DRAWS; k++) {
-        draw_all(p, result->costs, replicas, &d, compute_ps);
-        step_s[k] = pp_units_s(
-            pp_plan_run(scratch, plan, replicas, &drawn, PP_TIMES_MAKESPAN)->makespan_ps);
-        pp_arena_release(scratch, mark);
-    }
-    trial->low_s = pp_quantile(step_s, DRAWS, 0.05);
-    trial->high_s = pp_quantile(step_s, DRAWS, 0.95);
-    return PP_OK;
+    return pp_band_find(result->program, result->costs, &draws, band, err);
 }
 
 enum pp_status pp_calibrate_try(const struct pp_calibrate *c, const struct pp_calibrate_run *run,
@@ -127,5 +112,5 @@ enum pp_status pp_calibrate_try(const struct pp_calibrate *c, const struct pp_ca
         .measured_s = comparison.measured.step_s,
         .predicted_s = result.metrics.iteration_s,
         .null_s = pp_formula_step_s(result.program, config.schedule, result.costs)};
-    return find_band(c, &result, seed, trial, err);
+    return find_band(c, &result, seed, &trial->band, err);
 }

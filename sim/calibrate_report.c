@@ -47,8 +47,8 @@ static void print_trial(const struct page *page, const struct pp_calibrate_trial
              a,
              "%s on %s: predicted %s (90 %% of draws %s .. %s), measured %s: %+.1f %%; by formula "
              "%s: %+.1f %%",
-             t->run->schedule, t->run->path, time_text(a, t->predicted_s), time_text(a, t->low_s),
-             time_text(a, t->high_s), time_text(a, t->measured_s),
+             t->run->schedule, t->run->path, time_text(a, t->predicted_s),
+             time_text(a, t->band.low_s), time_text(a, t->band.high_s), time_text(a, t->measured_s),
              100 * (t->predicted_s / t->measured_s - 1), time_text(a, t->null_s),
              100 * (t->null_s / t->measured_s - 1)));
 }

@@ -116,7 +116,7 @@ static json_t *trials_of(const struct pp_calibrate *c, const struct pp_calibrate
             o, json_pack("{ss sf sf sf sf sf sf}", "schedule", t->run->schedule, "measured_step_s",
                          t->measured_s, "predicted_step_s", t->predicted_s, "error_frac",
                          t->predicted_s / t->measured_s - 1, "formula_step_s", t->null_s,
-                         "band_low_s", t->low_s, "band_high_s", t->high_s));
+                         "band_low_s", t->band.low_s, "band_high_s", t->band.high_s));
         failed |= json_array_append_new(list, o);
     }
     return whole(list, failed);
