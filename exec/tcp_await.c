@@ -8,7 +8,7 @@
 
 enum { LOOK_NS = 100 * 1000 * 1000, GRACE_LOOKS = 10, TOLD = 6 };
 
-/* Of each look, however long it was: a process that is stopped and goes on has waited for nobody. */
+/* Of each look, however long it was. */
 static const double MOST_S = 2e-9 * LOOK_NS;
 
 void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int node)
@@ -27,14 +27,12 @@ struct patience {
 
 static bool is_over(struct pp_tcp *t, struct patience *patience)
 {
-    const double now_s = pp_clock_s(), passed_s = now_s - patience->now_s;
     const uint_fast64_t moved = atomic_load(&t->moved);
 
-    patience->idle_s += passed_s < MOST_S ? passed_s : MOST_S;
+    patience->idle_s += pp_clock_passed_s(&patience->now_s, MOST_S);
     if (moved != patience->moved)
         patience->idle_s = 0;
     patience->moved = moved;
-    patience->now_s = now_s;
     return t->m->options.timeout_s > 0 && patience->idle_s >= t->m->options.timeout_s;
 }
 

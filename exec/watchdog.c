@@ -84,15 +84,6 @@ static void look_for_progress(struct pp_machine *m, struct sight *sight)
     }
 }
 
-/* A machine that is busy comes late; one that was stopped and goes on has not been waited for. */
-static void look_at_clock(struct sight *sight)
-{
-    const double now_s = pp_clock_s(), passed_s = now_s - sight->now_s;
-
-    sight->passed_s = passed_s < MOST_S ? passed_s : MOST_S;
-    sight->now_s = now_s;
-}
-
 static void tick(struct pp_machine *m, struct sight *sight)
 {
     struct pp_error err = {0};
@@ -114,7 +105,7 @@ static void *watch(void *argument)
 
     while (atomic_load(&m->is_watched)) {
         pp_futex_wait(&m->is_watched, 1, TICK_NS);
-        look_at_clock(&sight);
+        sight.passed_s = pp_clock_passed_s(&sight.now_s, MOST_S); /* a busy machine comes late */
         if (atomic_load(&m->is_watched))
             tick(m, &sight);
     }
