@@ -58,11 +58,8 @@ with_stream(cudaStream_t stream,
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority)
 {
     return pp_call([&](auto &) {
-        *stream = new CUstream_st {
-            pp_current_device(), std::min(0, std::max(-5, priority)), flags, false,
-            {
-            }
-        };
+        *stream = new CUstream_st{
+            pp_current_device(), std::min(0, std::max(-5, priority)), flags, false, {}};
         pp_runtime().streams.push_back(*stream);
         return cudaSuccess;
     });
@@ -161,9 +158,7 @@ with_event(cudaEvent_t event,
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 {
     return pp_call([&](auto &) {
-        *event = new CUevent_st {
-            flags, std::make_shared<struct event>()
-        };
+        *event = new CUevent_st{flags, std::make_shared<struct event>()};
         pp_runtime().events.push_back(*event);
         return cudaSuccess;
     });

@@ -5,8 +5,8 @@
 
 typedef enum cudaDataType_t {
     CUDA_R_32F = 0,
-    CUDA_R_64F = 1,
     CUDA_R_16BF = 14,
-} cudaDataType;
+} cudaDataType_t;
+typedef cudaDataType_t cudaDataType;
 
 #endif

@@ -1,0 +1,199 @@
+/* tests/cuda/runtime_blas.cc — cuBLASLt: descriptions, and multiplications that are written down as
+ * launches. What it does not do it refuses, and says so on stderr.
+ *
+ * Environment: PP_EMULATED_EPILOGUES=0 refuses all epilogues, silently, as the library may. */
+#include "tests/cuda/runtime_blas.h"
+#include "tests/cuda/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct cublasLtContext {
+    int device;
+};
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
+{
+    if (pp_call([](auto &) { return cudaSuccess; }) != cudaSuccess)
+        return CUBLAS_STATUS_NOT_INITIALIZED;
+    *handle = new cublasLtContext{pp_current_device()};
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
+{
+    delete handle;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+size_t cublasLtGetVersion(void)
+{
+    return CUBLAS_VERSION;
+}
+
+size_t cublasLtGetCudartVersion(void)
+{
+    return CUDART_VERSION;
+}
+
+static const struct {
+    cublasStatus_t status;
+    const char *name, *text;
+} statuses[] = {
+    {CUBLAS_STATUS_SUCCESS, "CUBLAS_STATUS_SUCCESS", "success"},
+    {CUBLAS_STATUS_NOT_INITIALIZED, "CUBLAS_STATUS_NOT_INITIALIZED",
+     "the library was not initialized"},
+    {CUBLAS_STATUS_ALLOC_FAILED, "CUBLAS_STATUS_ALLOC_FAILED", "the resource allocation failed"},
+    {CUBLAS_STATUS_INVALID_VALUE, "CUBLAS_STATUS_INVALID_VALUE",
+     "an unsupported value or parameter was passed to the function"},
+    {CUBLAS_STATUS_ARCH_MISMATCH, "CUBLAS_STATUS_ARCH_MISMATCH",
+     "the requested functionality requires a feature that is missing on the device"},
+    {CUBLAS_STATUS_EXECUTION_FAILED, "CUBLAS_STATUS_EXECUTION_FAILED",
+     "the function failed to launch on the GPU"},
+    {CUBLAS_STATUS_INTERNAL_ERROR, "CUBLAS_STATUS_INTERNAL_ERROR", "an internal operation failed"},
+    {CUBLAS_STATUS_NOT_SUPPORTED, "CUBLAS_STATUS_NOT_SUPPORTED",
+     "the requested functionality is not supported"},
+};
+
+const char *cublasLtGetStatusName(cublasStatus_t status)
+{
+    for (const auto &s : statuses)
+        if (s.status == status)
+            return s.name;
+    return "unknown cublas status";
+}
+
+const char *cublasLtGetStatusString(cublasStatus_t status)
+{
+    for (const auto &s : statuses)
+        if (s.status == status)
+            return s.text;
+    return "unknown cublas status";
+}
+
+/* ---- descriptions ---------------------------------------------------------------------------- */
+
+/* An attribute is a field of a structure. */
+struct field {
+    int attribute;
+    size_t at, bytes;
+};
+
+#define FIELD(attribute, type, name)                                                               \
+    {                                                                                              \
+        attribute, offsetof(type, name), sizeof(type::name)                                        \
+    }
+#define ALIGNMENT(attribute, i)                                                                    \
+    {                                                                                              \
+        attribute, offsetof(pp_emulated_preference, alignment_bytes) + i * sizeof(uint32_t),       \
+            sizeof(uint32_t)                                                                       \
+    }
+static const struct field layout_fields[] = {
+    FIELD(CUBLASLT_MATRIX_LAYOUT_TYPE, pp_emulated_matrix_layout, type),
+    FIELD(CUBLASLT_MATRIX_LAYOUT_ORDER, pp_emulated_matrix_layout, order),
+    FIELD(CUBLASLT_MATRIX_LAYOUT_ROWS, pp_emulated_matrix_layout, rows),
+    FIELD(CUBLASLT_MATRIX_LAYOUT_COLS, pp_emulated_matrix_layout, columns),
+    FIELD(CUBLASLT_MATRIX_LAYOUT_LD, pp_emulated_matrix_layout, ld),
+};
+static const struct field desc_fields[] = {
+    FIELD(CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, pp_emulated_matmul_desc, compute_type),
+    FIELD(CUBLASLT_MATMUL_DESC_SCALE_TYPE, pp_emulated_matmul_desc, scale_type),
+    FIELD(CUBLASLT_MATMUL_DESC_TRANSA, pp_emulated_matmul_desc, a_op),
+    FIELD(CUBLASLT_MATMUL_DESC_TRANSB, pp_emulated_matmul_desc, b_op),
+    FIELD(CUBLASLT_MATMUL_DESC_EPILOGUE, pp_emulated_matmul_desc, epilogue),
+    FIELD(CUBLASLT_MATMUL_DESC_BIAS_POINTER, pp_emulated_matmul_desc, bias),
+    FIELD(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, pp_emulated_matmul_desc, aux),
+    FIELD(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, pp_emulated_matmul_desc, aux_ld),
+    FIELD(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, pp_emulated_matmul_desc, sm_count),
+};
+static const struct field preference_fields[] = {
+    FIELD(CUBLASLT_MATMUL_PREF_SEARCH_MODE, pp_emulated_preference, search_mode),
+    FIELD(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, pp_emulated_preference, workspace_bytes),
+    FIELD(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, pp_emulated_preference, reduction_schemes),
+    ALIGNMENT(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, 0),
+    ALIGNMENT(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, 1),
+    ALIGNMENT(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, 2),
+    ALIGNMENT(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, 3),
+};
+
+template <size_t N>
+static cublasStatus_t set(const struct field (&fields)[N], void *object, int attribute,
+                          const void *value, size_t bytes)
+{
+    for (const struct field &f : fields)
+        if (f.attribute == attribute && f.bytes == bytes) {
+            memcpy((char *)object + f.at, value, bytes);
+            return CUBLAS_STATUS_SUCCESS;
+        }
+    fprintf(stderr, "emulated cuBLASLt: attribute %d of %zu bytes is not emulated\n", attribute,
+            bytes);
+    return CUBLAS_STATUS_INVALID_VALUE;
+}
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDataType type,
+                                          uint64_t rows, uint64_t columns, int64_t ld)
+{
+    *layout = new pp_emulated_matrix_layout{type, CUBLASLT_ORDER_COL, rows, columns, ld};
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout)
+{
+    delete layout;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
+                                                cublasLtMatrixLayoutAttribute_t attribute,
+                                                const void *value, size_t bytes)
+{
+    return set(layout_fields, layout, attribute, value, bytes);
+}
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc,
+                                        cublasComputeType_t compute_type, cudaDataType_t scale_type)
+{
+    *desc = new pp_emulated_matmul_desc{compute_type,
+                                        scale_type,
+                                        CUBLAS_OP_N,
+                                        CUBLAS_OP_N,
+                                        CUBLASLT_EPILOGUE_DEFAULT,
+                                        NULL,
+                                        NULL,
+                                        0,
+                                        0};
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc)
+{
+    delete desc;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
+                                              cublasLtMatmulDescAttributes_t attribute,
+                                              const void *value, size_t bytes)
+{
+    return set(desc_fields, desc, attribute, value, bytes);
+}
+
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference)
+{
+    *preference =
+        new pp_emulated_preference{0, CUBLASLT_REDUCTION_SCHEME_MASK, 0, {256, 256, 256, 256}};
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference)
+{
+    delete preference;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
+                                                    cublasLtMatmulPreferenceAttributes_t attribute,
+                                                    const void *value, size_t bytes)
+{
+    return set(preference_fields, preference, attribute, value, bytes);
+}
