@@ -16,7 +16,7 @@
 #define ALLTOALL "moe_token_dispatcher_type alltoall of Megatron-Bridge's recipe"
 #define ANY      PP_MEASURE_COLUMNS
 
-/* First match wins for each option, where its own cell is empty. */
+/* First match wins for each option, where its own cell is empty. "b200" is GB200 as well. */
 /* clang-format off */
 static const struct recipe {
     const char *source, *model, *gpu, *precision; /* patterns of pp_measure_matches */
@@ -36,6 +36,8 @@ static const struct recipe {
     {"megatron-bridge", "kimi*k2",       "h100",   "*", PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj+mlp",  BRIDGE},
     {"megatron-bridge", "deepseek*v3",   "*",      "*", PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj",      BRIDGE},
     {"megatron-bridge", "kimi*k2",       "*",      "*", PP_COL_RECOMPUTE, "recompute", "selective=mla_up_proj",      BRIDGE},
+    {"megatron-bridge*(26.06", "gpt*oss*120b", "gb200", "mxfp8", PP_COL_RECOMPUTE, "recompute", "none", BRIDGE},
+    {"megatron-bridge*(26.08", "gpt*oss*120b", "gb200", "mxfp8", PP_COL_RECOMPUTE, "recompute", "none", BRIDGE},
     {"megatron-bridge", "gpt*oss*120b",  "h100",   "*", PP_COL_RECOMPUTE, "recompute", "selective=layernorm+act",    BRIDGE},
     {"megatron-bridge", "gpt*oss*120b",  "b200",   "*", PP_COL_RECOMPUTE, "recompute", "selective=layernorm+act",    BRIDGE},
     {" pax ",           "gpt 5b",        "*",      "*", PP_COL_RECOMPUTE, "recompute", "selective",                  PAX_5B},
