@@ -1,0 +1,204 @@
+/* tests/cuda/gemm_problem.h — multiplications to try on a device: drawn tensors of any shape and
+ * combination of fields, and what loops in double over the same rounded inputs make of them. */
+#ifndef PP_TESTS_CUDA_GEMM_PROBLEM_H
+#define PP_TESTS_CUDA_GEMM_PROBLEM_H
+
+#include "kernels/cuda/gemm.h"
+#include "kernels/cuda/parts.h"
+#include "tests/cuda/device.h"
+
+#include <math.h>
+
+static uint64_t seed = 1;
+
+/* Uniform in [-1, 1). */
+static inline double drawn(void)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)seed * 0x1p-63;
+}
+
+/* ---- a case: one multiplication, on the device and by loops ---------------------------------- */
+
+enum { BASE = 1, IN_PLACE = 2, BIAS = 4, ACTIVATED = 8, GELU_OF = 16, GRADIENT = 32 };
+
+struct shape {
+    int m, n, k;
+    int pad_a, pad_b, pad_c; /* what rows are longer than they need to be */
+};
+
+struct tensor {
+    double *host; /* as the element type has it */
+    void *device;
+    size_t count;
+    bool is_bf16;
+};
+
+static inline struct tensor tensor_of(size_t count, bool is_bf16)
+{
+    struct tensor t = {calloc(count, sizeof *t.host), NULL, count, is_bf16};
+
+    for (size_t i = 0; i < count; i++)
+        t.host[i] = rounded(drawn(), is_bf16);
+    t.device = device_tensor(t.host, count, is_bf16);
+    return t;
+}
+
+static inline void forget(struct tensor *t)
+{
+    free(t->host);
+    if (t->device)
+        device_must(cudaFree(t->device));
+    *t = (struct tensor){0};
+}
+
+struct problem {
+    struct pp_gemm g;
+    int flags;
+    bool is_bf16;
+    struct tensor a, b, c, base, bias, activated, gelu_of;
+};
+
+static inline size_t stored(int rows, int ld)
+{
+    return (size_t)rows * (size_t)ld;
+}
+
+static inline struct problem problem_of(const struct shape *s, bool a_transposed, bool b_transposed,
+                                        int flags, bool is_bf16)
+{
+    const int lda = (a_transposed ? s->m : s->k) + s->pad_a;
+    const int ldb = (b_transposed ? s->k : s->n) + s->pad_b, ldc = s->n + s->pad_c;
+    const bool c_is_bf16 = is_bf16 && !(flags & GRADIENT);
+    const size_t size = stored(s->m, ldc);
+    struct problem p = {.flags = flags, .is_bf16 = is_bf16};
+
+    p.a = tensor_of(stored(a_transposed ? s->k : s->m, lda), is_bf16);
+    p.b = tensor_of(stored(b_transposed ? s->n : s->k, ldb), is_bf16);
+    p.c = tensor_of(size, c_is_bf16);
+    p.base = tensor_of(flags & BASE ? size : 0, c_is_bf16);
+    p.bias = tensor_of(flags & BIAS ? (size_t)s->n : 0, is_bf16);
+    p.activated = tensor_of(flags & ACTIVATED ? size : 0, is_bf16);
+    p.gelu_of = tensor_of(flags & GELU_OF ? size : 0, is_bf16);
+    p.g = (struct pp_gemm){.m = s->m,
+                           .n = s->n,
+                           .k = s->k,
+                           .a_transposed = a_transposed,
+                           .b_transposed = b_transposed,
+                           .is_gradient = flags & GRADIENT,
+                           .a = p.a.device,
+                           .b = p.b.device,
+                           .c = p.c.device,
+                           .lda = lda,
+                           .ldb = ldb,
+                           .ldc = ldc,
+                           .base = flags & IN_PLACE ? p.c.device : NULL};
+    if (flags & BASE)
+        p.g.base = p.base.device;
+    if (flags & BIAS)
+        p.g.bias = p.bias.device;
+    if (flags & ACTIVATED)
+        p.g.activated = p.activated.device;
+    if (flags & GELU_OF)
+        p.g.gelu_of = p.gelu_of.device;
+    return p;
+}
+
+static inline void end(struct problem *p)
+{
+    struct tensor *all[] = {&p->a, &p->b, &p->c, &p->base, &p->bias, &p->activated, &p->gelu_of};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        forget(all[i]);
+}
+
+/* ---- what it should be ----------------------------------------------------------------------- */
+
+static inline double gelu(double x)
+{
+    return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
+
+/* Central difference: an independent slope. */
+static inline double gelu_slope(double x)
+{
+    return (gelu(x + 1e-5) - gelu(x - 1e-5)) / 2e-5;
+}
+
+/* A value, and the sum of what was added without its sign: errors are parts of that. */
+struct sum {
+    double value, size;
+};
+
+static inline struct sum product(const struct problem *p, int row, int column)
+{
+    const struct pp_gemm *g = &p->g;
+    const size_t i = (size_t)row, j = (size_t)column;
+    struct sum s = {0};
+
+    for (size_t q = 0; q < (size_t)g->k; q++) {
+        const double a =
+            p->a.host[g->a_transposed ? q * (size_t)g->lda + i : i * (size_t)g->lda + q];
+        const double b =
+            p->b.host[g->b_transposed ? j * (size_t)g->ldb + q : q * (size_t)g->ldb + j];
+        s.value += a * b;
+        s.size += fabs(a * b);
+    }
+    return s;
+}
+
+static inline struct sum expected(const struct problem *p, int row, int column)
+{
+    const size_t at = (size_t)row * (size_t)p->g.ldc + (size_t)column;
+    struct sum s = product(p, row, column);
+    double more = 0;
+
+    if (p->flags & BASE)
+        more += p->base.host[at];
+    if (p->flags & IN_PLACE)
+        more += p->c.host[at];
+    if (p->flags & BIAS)
+        more += p->bias.host[column];
+    s.value += more;
+    s.size += 2; /* base and bias are at most 1 */
+    if (p->flags & GELU_OF)
+        s.value *= gelu_slope(p->gelu_of.host[at]);
+    return s;
+}
+
+/* Float: as many roundings as there are products. Bf16: the output's, and where the epilogue is a
+ * kernel behind, that of what it reads. The slope of GELU is below 1.13. */
+static inline double allowed(const struct problem *p, bool is_bf16, double size)
+{
+    return size * (is_bf16 ? 0x1p-8 * 1.1 : 1e-6 + 0x1p-24 * p->g.k) + 1e-6;
+}
+
+static inline void compare(const struct problem *p, const char *what)
+{
+    double *c = calloc(p->c.count, sizeof *c), *y = calloc(p->c.count, sizeof *y);
+    const bool c_is_bf16 = p->c.is_bf16;
+
+    device_read(p->c.device, c, p->c.count, c_is_bf16);
+    if (p->flags & ACTIVATED)
+        device_read(p->activated.device, y, p->activated.count, p->is_bf16);
+    for (size_t at = 0; at < p->c.count; at++) {
+        const int row = (int)(at / (size_t)p->g.ldc), column = (int)(at % (size_t)p->g.ldc);
+        if (column >= p->g.n) {
+            cr_assert(c[at] == p->c.host[at], "%s: wrote beside c [%d][%d]", what, row, column);
+            continue;
+        }
+        const struct sum s = expected(p, row, column);
+        const double bound = allowed(p, c_is_bf16, s.size);
+        cr_assert(fabs(c[at] - s.value) <= bound, "%s: c [%d][%d] is %.9g, not %.9g", what, row,
+                  column, c[at], s.value);
+        if (p->flags & ACTIVATED)
+            cr_assert(fabs(y[at] - gelu(s.value)) <=
+                          1.13 * bound + allowed(p, p->is_bf16, fabs(y[at])),
+                      "%s: activated [%d][%d] is %.9g, not %.9g", what, row, column, y[at],
+                      gelu(s.value));
+    }
+    free(c);
+    free(y);
+}
+
+#endif

@@ -1,0 +1,163 @@
+/* Multiplications on a device, real or emulated, against loops in double over the same rounded
+ * inputs; and that a form is planned once. */
+#include "tests/cuda/gemm_problem.h"
+
+#include <stdio.h>
+
+/* Those that layers use, and those that kernels.h allows beside them. */
+static const int COMBINATIONS[] = {0,
+                                   BASE,
+                                   IN_PLACE,
+                                   BIAS,
+                                   BIAS | BASE,
+                                   BIAS | IN_PLACE,
+                                   BIAS | ACTIVATED,
+                                   GELU_OF,
+                                   GRADIENT,
+                                   GRADIENT | BASE,
+                                   GRADIENT | IN_PLACE,
+                                   ACTIVATED,
+                                   BIAS | BASE | ACTIVATED};
+
+static const struct shape SHAPES[] = {
+    {1, 1, 1, 0, 0, 0},    {3, 5, 7, 0, 0, 0},    {16, 24, 8, 0, 0, 0},  {16, 24, 8, 8, 16, 24},
+    {33, 17, 65, 0, 0, 0}, {33, 17, 65, 1, 2, 3}, {64, 48, 32, 0, 0, 0}, {64, 48, 32, 5, 3, 1},
+    {2, 130, 40, 0, 0, 6}, {130, 2, 19, 0, 4, 0}, {40, 1, 33, 0, 0, 0},  {1, 64, 64, 0, 0, 0},
+};
+
+static void multiply(const struct problem *p)
+{
+    (p->is_bf16 ? pp_cuda_gemm_bf16 : pp_cuda_gemm_fp32)(device_stream(), &p->g);
+}
+
+static void multiply_own(const struct problem *p)
+{
+    pp_cuda_gemm_own(device_stream(), p->is_bf16, &p->g);
+}
+
+static void try(const struct shape *s, int transposes, int flags, bool is_bf16,
+                void (*way)(const struct problem *p))
+{
+    struct problem p = problem_of(s, transposes & 1, transposes & 2, flags, is_bf16);
+    char what[160];
+
+    snprintf(what, sizeof what, "%s m %d n %d k %d ld %d %d %d transposes %d flags %d",
+             is_bf16 ? "bf16" : "fp32", s->m, s->n, s->k, p.g.lda, p.g.ldb, p.g.ldc, transposes,
+             flags);
+    way(&p);
+    device_finish();
+    compare(&p, what);
+    end(&p);
+}
+
+static void try_all(bool is_bf16, void (*way)(const struct problem *p))
+{
+    for (size_t s = 0; s < sizeof SHAPES / sizeof *SHAPES; s++)
+        for (size_t f = 0; f < sizeof COMBINATIONS / sizeof *COMBINATIONS; f++)
+            for (int transposes = 0; transposes < 4; transposes++)
+                try(&SHAPES[s], transposes, COMBINATIONS[f], is_bf16, way);
+}
+
+Test(cuda_gemm, fp32)
+{
+    try_all(false, multiply);
+}
+
+Test(cuda_gemm, bf16)
+{
+    try_all(true, multiply);
+}
+
+Test(cuda_gemm, own_fp32)
+{
+    try_all(false, multiply_own);
+}
+
+Test(cuda_gemm, own_bf16)
+{
+    try_all(true, multiply_own);
+}
+
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+Test(cuda_gemm, a_form_is_planned_once)
+{
+    static const struct shape s = {56, 40, 24, 0, 0, 0};
+    const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(device_stream()->plans);
+
+    for (int is_bf16 = 0; is_bf16 < 2; is_bf16++) {
+        const struct pp_cuda_plan_counts before = *counts;
+        try(&s, 2, BIAS, is_bf16, multiply);
+        const struct pp_cuda_plan_counts first = *counts;
+        cr_assert(first.made == before.made + 1, "%d plans", first.made - before.made);
+        cr_assert(first.own == before.own && first.finished == before.finished);
+        for (int i = 0; i < 3; i++)
+            try(&s, 2, BIAS, is_bf16, multiply);
+        cr_assert(memcmp(&first, counts, sizeof first) == 0, "planned again");
+    }
+}
+
+/* c of an odd width has no GELU of cuBLASLt: a plain plan, and a kernel behind it. */
+Test(cuda_gemm, what_the_library_refuses_is_finished_here)
+{
+    static const struct shape even = {64, 48, 32, 0, 0, 0}, odd = {64, 48, 32, 0, 0, 1};
+    const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(device_stream()->plans);
+    struct pp_cuda_plan_counts before = *counts;
+
+    try(&even, 2, BIAS | ACTIVATED, true, multiply);
+    cr_assert(counts->finished == before.finished && counts->own == before.own);
+    before = *counts;
+    try(&odd, 2, BIAS | ACTIVATED, true, multiply);
+    cr_assert(counts->finished + counts->own == before.finished + before.own + 1);
+}
+
+/* Pointers that are multiples of one element alone. */
+Test(cuda_gemm, tensors_may_begin_anywhere)
+{
+    static const struct shape s = {24, 16, 40, 0, 0, 0};
+
+    for (int flags = 0; flags <= ACTIVATED; flags += BIAS) {
+        struct problem p = problem_of(&s, false, true, BIAS | flags, true);
+        struct tensor *moved[] = {&p.a, &p.b, &p.c};
+        const void **pointers[] = {&p.g.a, &p.g.b, (const void **)&p.g.c};
+
+        for (int i = 0; i < 3; i++) {
+            char *to = device_bytes((moved[i]->count + 1) * sizeof(uint16_t));
+            device_must(cudaFree(moved[i]->device));
+            device_write(to + sizeof(uint16_t), moved[i]->host, moved[i]->count, true);
+            *pointers[i] = moved[i]->device = to + sizeof(uint16_t);
+        }
+        multiply(&p);
+        device_finish();
+        compare(&p, "moved by one element");
+        for (int i = 0; i < 3; i++)
+            moved[i]->device = NULL;
+        end(&p);
+    }
+}
+
+/* The same bits whatever was multiplied before and wherever tensors lie, on a stream of its own. */
+Test(cuda_gemm, bits_do_not_depend_on_the_stream)
+{
+    static const struct shape s = {96, 64, 512, 0, 0, 0};
+    struct pp_cuda_stream other = *device_stream();
+    struct problem p = problem_of(&s, true, false, GRADIENT, true);
+    const size_t bytes = p.c.count * sizeof(float);
+    char *first = malloc(bytes), *second = malloc(bytes);
+
+    device_must(cudaStreamCreateWithFlags(&other.stream, cudaStreamNonBlocking));
+    device_must(cudaMalloc(&other.workspace, other.workspace_bytes));
+    other.plans = pp_cuda_plans_create();
+    multiply(&p);
+    device_finish();
+    device_must(cudaMemcpy(first, p.c.device, bytes, cudaMemcpyDeviceToHost));
+    device_must(cudaMemset(p.c.device, 0, bytes));
+    pp_cuda_gemm_bf16(&other, &p.g);
+    device_must(cudaStreamSynchronize(other.stream));
+    device_must(cudaMemcpy(second, p.c.device, bytes, cudaMemcpyDeviceToHost));
+    cr_assert(memcmp(first, second, bytes) == 0, "other bits");
+    pp_cuda_plans_destroy(other.plans);
+    end(&p);
+    free(first);
+    free(second);
+}
