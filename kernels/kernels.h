@@ -152,6 +152,9 @@ struct pp_kernels {
 
 /* Double precision, plain loops: what all others are held against. */
 extern const struct pp_kernels pp_kernels_reference;
+/* Mixed precision: T is bfloat16, G float. Plain loops, too: each element of a result is rounded
+ * once, from double. */
+extern const struct pp_kernels pp_kernels_bf16;
 /* Single precision: own vector code, chosen for this CPU on the first call (thread-safe). Never
  * fails. Large multiplications (beyond 2^27 products) are OpenBLAS's where it is there: with
  * `pinned` those of the core type that every AVX2 machine has. All the rest has the same bits on

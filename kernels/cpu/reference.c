@@ -1,6 +1,7 @@
 /* The reference table: double precision, element by element. */
 #include "kernels/cpu/reference.h"
 #include "kernels/cpu/fixed.h"
+#include "kernels/cpu/scalar.h"
 
 #include <math.h>
 
@@ -9,38 +10,18 @@ static const char *about(void)
     return "plain loops in double precision";
 }
 
-static const double GELU_SCALE = 0.79788456080286535588; /* sqrt(2 / pi) */
-static const double GELU_CUBE = 0.044715;
-
-static double gelu(double x)
-{
-    return 0.5 * x * (1 + tanh(GELU_SCALE * (x + GELU_CUBE * x * x * x)));
-}
-
-static double gelu_slope(double x)
-{
-    const double t = tanh(GELU_SCALE * (x + GELU_CUBE * x * x * x));
-
-    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * GELU_SCALE * (1 + 3 * GELU_CUBE * x * x);
-}
-
 static void gelu_forward(void *stream, int64_t count, const void *x, void *y)
 {
     (void)stream;
     for (int64_t i = 0; i < count; i++)
-        ((double *)y)[i] = gelu(((const double *)x)[i]);
+        ((double *)y)[i] = pp_gelu(((const double *)x)[i]);
 }
 
 static void gelu_backward(void *stream, int64_t count, const void *x, const void *dy, void *dx)
 {
     (void)stream;
     for (int64_t i = 0; i < count; i++)
-        ((double *)dx)[i] = ((const double *)dy)[i] * gelu_slope(((const double *)x)[i]);
-}
-
-static double sigmoid(double x)
-{
-    return 1 / (1 + exp(-x));
+        ((double *)dx)[i] = ((const double *)dy)[i] * pp_gelu_slope(((const double *)x)[i]);
 }
 
 static void swiglu_forward(void *stream, int rows, int width, const void *x, void *y)
@@ -49,7 +30,7 @@ static void swiglu_forward(void *stream, int rows, int width, const void *x, voi
     for (size_t r = 0; r < (size_t)rows; r++) {
         const double *gate = (const double *)x + 2 * r * (size_t)width, *value = gate + width;
         for (int i = 0; i < width; i++)
-            ((double *)y)[r * (size_t)width + (size_t)i] = gate[i] * sigmoid(gate[i]) * value[i];
+            ((double *)y)[r * (size_t)width + (size_t)i] = gate[i] * pp_sigmoid(gate[i]) * value[i];
     }
 }
 
@@ -61,7 +42,7 @@ static void swiglu_backward(void *stream, int rows, int width, const void *x, co
         for (size_t i = 0; i < (size_t)width; i++) {
             const size_t at = 2 * r * (size_t)width + i;
             const double g = ((const double *)x)[at], v = ((const double *)x)[at + (size_t)width];
-            const double d = ((const double *)dy)[r * (size_t)width + i], s = sigmoid(g);
+            const double d = ((const double *)dy)[r * (size_t)width + i], s = pp_sigmoid(g);
             ((double *)dx)[at] = d * v * s * (1 + g * (1 - s));
             ((double *)dx)[at + (size_t)width] = d * g * s;
         }
