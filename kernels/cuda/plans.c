@@ -79,6 +79,19 @@ static bool reads_aux(const struct pp_cuda_form *form)
     return form->epilogue == PP_CUDA_BIAS_GELU || form->epilogue == PP_CUDA_GELU_SLOPE;
 }
 
+static bool reads_bias(const struct pp_cuda_form *form)
+{
+    return form->epilogue == PP_CUDA_BIAS || form->epilogue == PP_CUDA_BIAS_GELU;
+}
+
+/* Pointers of the epilogue. The heuristic looks at them for their alignment, and reads nothing. */
+static bool point(const struct plan *p, const void *bias, const void *aux)
+{
+    return (!reads_bias(&p->form) || SET_HOW(p->how, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias)) &&
+           (!reads_aux(&p->form) ||
+            SET_HOW(p->how, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, aux));
+}
+
 static bool describe(const struct pp_cuda_stream *stream, struct plan *p)
 {
     const struct pp_cuda_form *f = &p->form;
@@ -86,6 +99,7 @@ static bool describe(const struct pp_cuda_stream *stream, struct plan *p)
     const int32_t second = f->a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     const int32_t sm_count = stream->sm_count;
     const int64_t aux_ld = f->ldc;
+    const void *aligned = (const void *)(uintptr_t)f->alignment_bytes;
 
     return cublasLtMatmulDescCreate(&p->how, CUBLAS_COMPUTE_32F, CUDA_R_32F) ==
                CUBLAS_STATUS_SUCCESS &&
@@ -93,6 +107,7 @@ static bool describe(const struct pp_cuda_stream *stream, struct plan *p)
            SET_HOW(p->how, CUBLASLT_MATMUL_DESC_TRANSB, second) &&
            SET_HOW(p->how, CUBLASLT_MATMUL_DESC_EPILOGUE, EPILOGUES[f->epilogue]) &&
            (!reads_aux(f) || SET_HOW(p->how, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, aux_ld)) &&
+           point(p, aligned, aligned) &&
            (!sm_count || SET_HOW(p->how, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, sm_count));
 }
 
@@ -194,29 +209,18 @@ static struct plan *find(const struct pp_cuda_stream *stream, const struct pp_cu
 
 /* ---- multiplying ----------------------------------------------------------------------------- */
 
-/* The pointers of one call. With a GELU behind it, what is multiplied goes to `activated`, what the
- * GELU reads to c. */
-static bool point(const struct plan *p, const struct pp_gemm *g)
-{
-    const bool has_bias = p->form.epilogue == PP_CUDA_BIAS || p->form.epilogue == PP_CUDA_BIAS_GELU;
-    const void *aux = p->form.epilogue == PP_CUDA_BIAS_GELU ? g->c : g->gelu_of;
-
-    return (!has_bias || SET_HOW(p->how, CUBLASLT_MATMUL_DESC_BIAS_POINTER, g->bias)) &&
-           (!reads_aux(&p->form) ||
-            SET_HOW(p->how, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, aux));
-}
-
 bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
                             const struct pp_gemm *g)
 {
     const float alpha = 1, beta = g->base ? 1 : 0;
+    const bool is_activated = form->epilogue == PP_CUDA_BIAS_GELU;
     struct plan *p = find(stream, form);
-    void *out = form->epilogue == PP_CUDA_BIAS_GELU ? g->activated : g->c;
+    void *out = is_activated ? g->activated : g->c; /* then c is what GELU reads */
 
     if (p->is_refused)
         return false;
     p->is_refused =
-        !point(p, g) ||
+        !point(p, g->bias, is_activated ? g->c : g->gelu_of) ||
         cublasLtMatmul(stream->blas, p->how, &alpha, g->b, p->first, g->a, p->second, &beta,
                        g->base ? g->base : out, p->out, out, p->out, &p->algo, stream->workspace,
                        stream->workspace_bytes, stream->stream) != CUBLAS_STATUS_SUCCESS;
