@@ -28,18 +28,30 @@ static __device__ __forceinline__ void pp_store(__nv_bfloat16 *to, float x)
 #define PP_GELU_SCALE 0.7978845608028654f /* sqrt(2 / pi) */
 #define PP_GELU_CUBE  0.044715f
 
-static __device__ __forceinline__ float pp_gelu(float x)
+/* 1 / (1 + e^-x); 0 and 1 at the ends. */
+static __device__ __forceinline__ float pp_sigmoid(float x)
 {
-    return 0.5f * x * (1.0f + tanhf(PP_GELU_SCALE * (x + PP_GELU_CUBE * x * x * x)));
+    return __fdividef(1.0f, 1.0f + expf(-x));
 }
 
-/* With t the tanh: (1 + t) / 2 + x (1 - t^2) / 2 * d(argument of tanh)/dx. */
+/* (1 + tanh u) / 2 = sigmoid(2 u), which keeps its precision where tanh u is close to -1. */
+static __device__ __forceinline__ float pp_gelu_gate(float x)
+{
+    return pp_sigmoid(2.0f * PP_GELU_SCALE * x * fmaf(PP_GELU_CUBE, x * x, 1.0f));
+}
+
+static __device__ __forceinline__ float pp_gelu(float x)
+{
+    return x * pp_gelu_gate(x);
+}
+
+/* With s the sigmoid: s + x s (1 - s) * d(argument of s)/dx. */
 static __device__ __forceinline__ float pp_gelu_slope(float x)
 {
-    const float t = tanhf(PP_GELU_SCALE * (x + PP_GELU_CUBE * x * x * x));
+    const float s = pp_gelu_gate(x);
 
-    return 0.5f * (1.0f + t) +
-           0.5f * x * (1.0f - t * t) * PP_GELU_SCALE * (1.0f + 3.0f * PP_GELU_CUBE * x * x);
+    return fmaf(x * s * (1.0f - s),
+                2.0f * PP_GELU_SCALE * fmaf(3.0f * PP_GELU_CUBE, x * x, 1.0f), s);
 }
 
 #endif

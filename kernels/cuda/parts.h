@@ -67,7 +67,6 @@ void pp_cuda_fixed_add(void *stream, int64_t count, const void *x, int bits, int
                        int *status);
 void pp_cuda_fixed_merge(void *stream, int64_t count, const int64_t *x, int64_t *sum, int *status);
 void pp_cuda_fixed_read(void *stream, int64_t count, const int64_t *sum, int bits, void *x);
-void pp_cuda_round_bf16(void *stream, int64_t count, const void *g, void *t);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,13 @@ static inline long long __double2ll_rn(double x)
     return llrint(x);
 }
 
+/* Of pi x. */
+static inline void sincospif(float x, float *sine, float *cosine)
+{
+    *sine = (float)sin(M_PI * (double)x);
+    *cosine = (float)cos(M_PI * (double)x);
+}
+
 static inline float rsqrtf(float x)
 {
     return 1 / sqrtf(x);

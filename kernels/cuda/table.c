@@ -1,0 +1,52 @@
+/* The tables of CUDA: T is float or bf16, G is float. */
+#include "kernels/cuda/table.h"
+#include "kernels/cuda/parts.h"
+
+#include <cublasLt.h>
+#include <stdio.h>
+
+/* One text a thread. */
+static const char *about(void)
+{
+    static _Thread_local char text[64];
+    const size_t version = cublasLtGetVersion();
+
+    snprintf(text, sizeof text, "own kernels, cuBLASLt %zu.%zu.%zu", version / 10000,
+             version / 100 % 100, version % 100);
+    return text;
+}
+
+#define TABLE(T, bytes)                                                                            \
+    const struct pp_kernels pp_kernels_cuda_##T = {                                                \
+        .name = #T,                                                                                \
+        .element_bytes = bytes,                                                                    \
+        .gradient_bytes = sizeof(float),                                                           \
+        .about = about,                                                                            \
+        .gemm = pp_cuda_gemm_##T,                                                                  \
+        .add_bias = pp_cuda_add_bias_##T,                                                          \
+        .sum_rows = pp_cuda_sum_rows_##T,                                                          \
+        .norm_forward = pp_cuda_norm_forward_##T,                                                  \
+        .norm_backward = pp_cuda_norm_backward_##T,                                                \
+        .norm_weights = pp_cuda_norm_weights_##T,                                                  \
+        .gelu_forward = pp_cuda_gelu_forward_##T,                                                  \
+        .gelu_backward = pp_cuda_gelu_backward_##T,                                                \
+        .swiglu_forward = pp_cuda_swiglu_forward_##T,                                              \
+        .swiglu_backward = pp_cuda_swiglu_backward_##T,                                            \
+        .rotate = pp_cuda_rotate_##T,                                                              \
+        .attention_scratch_bytes = pp_cuda_attention_scratch_bytes_##T,                            \
+        .attention_forward = pp_cuda_attention_forward_##T,                                        \
+        .attention_backward = pp_cuda_attention_backward_##T,                                      \
+        .embed_forward = pp_cuda_embed_forward_##T,                                                \
+        .embed_backward = pp_cuda_embed_backward_##T,                                              \
+        .cross_entropy = pp_cuda_cross_entropy_##T,                                                \
+        .copy = pp_cuda_copy,                                                                      \
+        .zero = pp_cuda_zero,                                                                      \
+        .add = pp_cuda_add,                                                                        \
+        .adamw = pp_cuda_adamw_##T,                                                                \
+        .squares = pp_cuda_squares,                                                                \
+        .fixed_add = pp_cuda_fixed_add,                                                            \
+        .fixed_merge = pp_cuda_fixed_merge,                                                        \
+        .fixed_read = pp_cuda_fixed_read,                                                          \
+    };
+TABLE(fp32, sizeof(float))
+TABLE(bf16, 2)
