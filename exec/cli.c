@@ -67,8 +67,8 @@ static const struct pp_option options[] = {
      .aliases = PP_NAMES("clip-grad", "training.max_norm"), .help = "Greatest norm of all gradients; the ranks meet before the update."},
     {.name = "seed", .type = PP_OPTION_LONG, .argument = "S", .min = 0, .max = INT64_MAX, .default_text = "0", .group = G_RECIPE, .commands = RUN,
      .help = "Seed of the weights, of the samples, and of the orders that backend fake draws."},
-    {.name = "precision", .type = PP_OPTION_CHOICE, .choices = "fp32|double", .argument = "TYPE", .default_text = "fp32", .group = G_RECIPE, .commands = RUN,
-     .help = "double: plain reference kernels, about a hundred times slower."},
+    {.name = "precision", .type = PP_OPTION_CHOICE, .choices = "fp32|double|bf16", .argument = "TYPE", .default_text = "fp32", .group = G_RECIPE, .commands = RUN,
+     .help = "double: plain reference kernels, about a hundred times slower. bf16: activations and weights in bfloat16; gradients, optimizer state and master weights in fp32."},
 
     {.name = "backend", .type = PP_OPTION_CHOICE, .choices = "cpu|cuda|fake", .argument = "NAME", .default_text = "cpu", .group = G_MACHINE, .commands = RUN,
      .aliases = PP_NAMES("device"), .help = "Where work runs. cuda: all ranks on one GPU, the first that CUDA_VISIBLE_DEVICES leaves. fake: on the CPU, but in the worst order that the events of the program allow."},

@@ -144,6 +144,12 @@ enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
         append_multiples(err, seq, splits);
         return PP_EINVAL;
     }
+    if (config->kernels->element_bytes < sizeof(float) &&
+        mbs / shape->granules * (seq / splits) % 2)
+        return pp_error_set(err, PP_EINVAL,
+                            "--precision %s: a forward takes %d tokens, and this needs an even "
+                            "number; change --seq %d, or --mbs %d",
+                            config->precision, mbs / shape->granules * (seq / splits), seq, mbs);
     if (splits > 1 && config->has_recompute)
         return pp_error_set(err, PP_EINVAL,
                             "--recompute full: a forward of one of %d sequence splits cannot be "

@@ -39,14 +39,21 @@ enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_c
 enum pp_status pp_exec_kernels(const struct pp_request *request, struct pp_exec_config *config,
                                struct pp_error *err)
 {
-    const bool is_double = pp_request_int(request, "precision", 0);
+    enum { FP32, DOUBLE, BF16, PRECISIONS };
+    static const char *const NAMES[PRECISIONS] = {"fp32", "double", "bf16"};
+    const int precision = pp_request_int(request, "precision", FP32);
+    const struct pp_cuda_module *cuda = config->cuda;
+    const struct pp_kernels *const kernels[PRECISIONS] = {
+        [FP32] = cuda ? cuda->fp32 : NULL,
+        [DOUBLE] = cuda ? NULL : &pp_kernels_reference,
+        [BF16] = cuda ? cuda->bf16 : &pp_kernels_bf16};
 
-    config->precision = is_double ? "double" : "fp32";
-    if (config->cuda && is_double)
+    config->precision = NAMES[precision];
+    config->kernels =
+        precision == FP32 && !cuda ? pp_kernels_fp32(config->recipe.is_exact) : kernels[precision];
+    if (!config->kernels)
         return pp_error_set(err, PP_EINVAL,
-                            "--precision double: backend cuda has fp32; backend cpu has both");
-    config->kernels = config->cuda ? config->cuda->fp32
-                      : is_double  ? &pp_kernels_reference
-                                   : pp_kernels_fp32(config->recipe.is_exact);
+                            "--precision %s: backend cuda does not have it, backend cpu does",
+                            config->precision);
     return PP_OK;
 }

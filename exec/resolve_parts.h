@@ -20,7 +20,8 @@ enum pp_status pp_exec_batch(const struct pp_request *request, const struct pp_e
 /* The refusal of a schedule, with what made the number of micro-batches where nobody gave it. */
 enum pp_status pp_exec_explain_batch(const struct pp_request *request,
                                      const struct pp_exec_config *config, struct pp_error *err);
-/* Granules of whole samples, splits of whole tokens, no recomputation of splits. */
+/* Granules of whole samples, splits of whole tokens, an even number of them where elements have 2
+ * bytes (see exec/stage.h), no recomputation of splits. */
 enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
                                  const struct pp_exec_plan *plan, struct pp_error *err);
 

@@ -65,6 +65,14 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --no-chec
 >       1   "peak_mem_bytes": null,
 >       1   "weight_check": null,
 $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --quiet
+# Mixed precision: bits of no schedule and of no order either.
+$ for s in 1f1b zbv "chimera --recompute full" "1f1b --backend fake" "1f1b --dp 2 --micro-batches 4 --zero 1"; do pipeexec --schedule $s --precision bf16 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | sed -n '/"precision"/p; /"losses"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done | sort -u | wc -l
+> 1
+$ pipeexec --precision bf16 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 | grep '^  machine '
+>   machine    cpu, 4 threads; bf16: plain loops on bfloat16, rounded from double
+$ pipeexec --precision bf16 --seq 6 --mbs 1 --schedule seq1f1b --splits 2
+! pipeexec: error: --precision bf16: a forward takes 3 tokens, and this needs an even number; change --seq 6, or --mbs 1
+= 2
 # Ranks that are processes train to the same bits, and whoever dies or hangs is named.
 $ for t in local shm tcp; do pipeexec --transport $t --schedule chimera --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | grep -vE '"transport"' | sed -n '/"losses"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done | sort -u | wc -l
 > 1

@@ -104,7 +104,9 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
 enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
                              struct exec_run *run, struct pp_error *err)
 {
-    const struct pp_kernels *kernels = c->is_double ? &pp_kernels_reference : pp_kernels_fp32(true);
+    const struct pp_kernels *kernels = c->is_double ? &pp_kernels_reference
+                                       : c->is_bf16 ? &pp_kernels_bf16
+                                                    : pp_kernels_fp32(true);
     const struct pp_exec_wires wires = {.alpha_s = 10e-6, .bytes_per_s = 10e9};
 
     *run = (struct exec_run){.arena = arena};
@@ -158,7 +160,10 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
                            c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
                            c->shape.micro_batches, c->replicas, c->shape.pipelines, c->shape.splits,
                            (int)c->shape.concat, c->is_exact ? "exact " : "",
-                           c->is_double ? "double " : "", c->is_recomputed ? "recompute " : "",
-                           c->is_untied ? "untied " : "", c->is_gated ? "gated " : "", (int)c->post,
-                           (int)c->grad_sync, c->buckets, c->zero, (unsigned long long)c->seed);
+                           c->is_double ? "double "
+                           : c->is_bf16 ? "bf16 "
+                                        : "",
+                           c->is_recomputed ? "recompute " : "", c->is_untied ? "untied " : "",
+                           c->is_gated ? "gated " : "", (int)c->post, (int)c->grad_sync, c->buckets,
+                           c->zero, (unsigned long long)c->seed);
 }

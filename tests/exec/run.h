@@ -12,13 +12,13 @@ struct exec_case {
     const struct pp_program *compute; /* compute only */
     struct pp_shape shape;            /* ranks, micro_batches, ... */
     int replicas, mbs, steps;
-    bool is_exact, is_untied, is_double, has_rope, is_recomputed, is_gated;
+    bool is_exact, is_untied, is_double, is_bf16, has_rope, is_recomputed, is_gated;
     int layers, hidden, heads, seq, vocab; /* 0 = 8, 16, 2, 8, 48 */
     enum pp_post post;
     enum pp_grad_sync grad_sync;
-    int zero;                         /* 1: replicas and pipelines share optimizer state out */
-    int buckets;                      /* of the sum of every stage; 0 = 1 */
-    const struct pp_backend *backend; /* NULL = cpu */
+    int zero;                             /* 1: replicas and pipelines share optimizer state out */
+    int buckets;                          /* of the sum of every stage; 0 = 1 */
+    const struct pp_backend *backend;     /* NULL = cpu */
     const struct pp_transport *transport; /* NULL = local */
     enum pp_clock_kind clock;
     double clip;

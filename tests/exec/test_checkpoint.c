@@ -80,9 +80,11 @@ Test(checkpoint, every_layout_goes_on_to_the_same_bits)
         {.schedule = "dualpipe", .shape = {.ranks = 4, .micro_batches = 8}, .zero = 1},
     };
 
-    for (int is_untied = 0; is_untied < 2; is_untied++) {
+    for (int variant = 0; variant < 3; variant++) {
+        const bool is_untied = variant == 1, is_bf16 = variant == 2;
         struct exec_case first = base;
         first.is_untied = is_untied;
+        first.is_bf16 = is_bf16;
         const struct exec_run *whole = train_from(&first, NULL, in("whole"), HALF, 9);
         const struct pp_checkpoint *end = read_one(in("whole")),
                                    *half = read_one(in("whole/step-000000003"));
@@ -95,6 +97,7 @@ Test(checkpoint, every_layout_goes_on_to_the_same_bits)
             c.is_exact = true;
             c.clip = 1;
             c.is_untied = is_untied;
+            c.is_bf16 = is_bf16;
             const char *what = exec_case_text(arena, &c);
             const struct exec_run *run = train_from(&c, half, in("again"), 0, 1);
             const struct pp_training_result *r = &run->result;
@@ -118,6 +121,7 @@ Test(checkpoint, without_exact_gradients_the_same_layout_goes_on_to_the_same_bit
         {.schedule = "1f1b", .shape = {.ranks = 4, .micro_batches = 8}},
         {.schedule = "chimera", .shape = {.ranks = 4, .micro_batches = 4}, .replicas = 2},
         {.schedule = "zbv", .shape = {.ranks = 2, .micro_batches = 4}, .is_double = true},
+        {.schedule = "zb-h1", .shape = {.ranks = 2, .micro_batches = 4}, .is_bf16 = true},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
