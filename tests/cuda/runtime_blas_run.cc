@@ -89,7 +89,7 @@ static cublasStatus_t check(const struct multiplication &x)
         return CUBLAS_STATUS_NOT_SUPPORTED;
     const char *what = refusal(x);
     if (what)
-        fprintf(stderr, "emulated cuBLASLt: %s is not emulated\n", what);
+        fprintf(stderr, "emulated cuBLASLt: not emulated: %s\n", what);
     return what ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
 }
 

@@ -233,6 +233,10 @@ Test(blas, promises)
                                     m.layout, &beta, m.data, m.layout, m.data, m.layout,
                                     &result.algo, NULL, 0, NULL),
                      i ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS);
+    cublasLtMatmulPreferenceDestroy(wish);
+    cublasLtMatmulDescDestroy(how);
+    cublasLtDestroy(handle);
+    forget(m);
 }
 
 Test(blas, refusals)
@@ -241,12 +245,16 @@ Test(blas, refusals)
         12, 5, 7, CUBLAS_OP_N, CUBLAS_OP_N, CUDA_R_16BF, CUDA_R_32F, CUBLASLT_EPILOGUE_BIAS, 0};
     struct matrix a = create(t.ab, 12, 7, 12, 1), b = create(t.ab, 7, 5, 7, 2);
     struct matrix d = create(t.cd, 12, 5, 12, 3);
+    const cublasLtMatmulDesc_t how = describe(t, d, d);
     const float alpha = 1, beta = 0;
     cublasLtHandle_t handle;
 
     cublasLtCreate(&handle);
-    cr_assert_eq(cublasLtMatmul(handle, describe(t, d, d), &alpha, a.data, a.layout, b.data,
-                                b.layout, &beta, d.data, d.layout, d.data, d.layout, NULL, NULL, 0,
-                                NULL),
+    cr_assert_eq(cublasLtMatmul(handle, how, &alpha, a.data, a.layout, b.data, b.layout, &beta,
+                                d.data, d.layout, d.data, d.layout, NULL, NULL, 0, NULL),
                  CUBLAS_STATUS_NOT_SUPPORTED);
+    cublasLtMatmulDescDestroy(how);
+    cublasLtDestroy(handle);
+    for (struct matrix *m : {&a, &b, &d})
+        forget(*m);
 }
