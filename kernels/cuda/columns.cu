@@ -11,7 +11,7 @@
 namespace
 {
 /* A block is LANES vectors wide and works on ROWS rows at a time. */
-enum { LANES = 32, ROWS = 8, CHUNK_ROWS = 64, FINISH = 32, PARTIALS_BYTES = 16 << 20 };
+enum { LANES = 32, ROWS = 8, CHUNK_ROWS = 64, FINISH = 32, PARTIALS_BYTES = 4 << 20 };
 
 /* dbeta = sum of dy; with x also dgamma = sum of dy (x - mean) / deviation. */
 template <class T> struct columns {
