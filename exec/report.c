@@ -209,6 +209,21 @@ static void print_machinery(const struct pp_exec_page *page, const struct pp_tra
     paragraph(page, "machinery", text);
 }
 
+/* What does not fit goes on behind a backslash, for shells. */
+static void print_compare(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const char *const files[] = {run->predicted_trace, run->trace};
+    int column = fprintf(page->out, "  %-*spipesim compare", PP_EXEC_LABEL - 2, "next");
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+        const bool is_last = i + 1 == sizeof(files) / sizeof(*files);
+        if (column + 1 + (int)strlen(files[i]) + (is_last ? 0 : 2) > page->terminal.width)
+            column = fprintf(page->out, " \\\n%*s", PP_EXEC_LABEL + 1, "") - 3;
+        column += fprintf(page->out, " %s", files[i]);
+    }
+    fputc('\n', page->out);
+}
+
 static void print_next(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     if (run->result.checkpoint)
@@ -219,8 +234,7 @@ static void print_next(const struct pp_exec_page *page, const struct pp_exec_run
         fprintf(page->out, "  %-*s%s\n", PP_EXEC_LABEL - 2, run->trace ? "" : "trace",
                 run->predicted_trace);
     if (run->trace && run->predicted_trace)
-        fprintf(page->out, "  %-*spipesim compare %s %s\n", PP_EXEC_LABEL - 2, "next",
-                run->predicted_trace, run->trace);
+        print_compare(page, run);
     else
         paragraph(page, "next",
                   "--trace measured.csv --predicted-trace predicted.csv (then: pipesim compare)  "

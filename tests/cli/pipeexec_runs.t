@@ -39,9 +39,10 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-g
 >   trace ...
 > ...
 >   next       pipesim compare ...
+> ...
 >   note       2 layers cannot fill 4 stages: --layers 4 gives each a block
 > ...
-$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 | grep -v 'pipesim compare' | awk 'length > 80'
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 | awk 'length > 80'
 $ for s in 1f1b gpipe interleaved zbv chimera "1f1b --dp 2 --micro-batches 4" "1f1b --recompute full" "1f1b --clip 0" "1f1b --backend fake"; do pipeexec --schedule $s --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | sed -n '/"losses"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done | sort -u | wc -l
 > 1
 $ for s in "chimera --concat halving" seq1f1b dualpipev "1f1b -np 16" hanayo; do pipeexec --schedule $s --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | grep -E '"bit_equal"|structural'; done | sort | uniq -c
@@ -101,6 +102,11 @@ $ for clock in virtual wall; do pipeexec --clock $clock --layers 2 --hidden 32 -
 > "structural_error_s": null
 $ pipeexec --clock wall --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -cE '"unattributed_s": [0-9]'
 > 1
+# A command that does not fit goes on behind a backslash, so that a shell takes all of it.
+$ mkdir a-folder-for-traces; pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --trace a-folder-for-traces/real.csv --predicted-trace a-folder-for-traces/forecast.csv | sed -n 's/^  next//; /compare/,/real/p' >next; cat next; bash next >held; echo $?
+>        pipesim compare a-folder-for-traces/forecast.csv \
+>                a-folder-for-traces/real.csv
+> 0
 # What the tool chose has a mark; the usual number of micro-batches grows to the next that is legal.
 $ pipeexec --schedule bfs --depth-first 3 --np 2 --layers 4 --hidden 32 --heads 2 --seq 16 --steps 2 --no-check | sed -n '1p; /^  data/p'
 > pipeexec 0.1.0  bfs on 2 ranks, 2* chunks each              (* = chosen for you)
