@@ -125,7 +125,7 @@ static json_t *network_json(const struct pp_result *r)
 {
     const struct pp_network_stats *stats = &r->network_stats;
 
-    if (r->config.is_unit)
+    if (!r->config.engine_options.network && !r->config.cost)
         return json_null();
     return json_pack("{ss? sb si so}", "fabric",
                      r->config.cost ? NULL : pp_fabric_names[r->config.cluster.fabric.kind],

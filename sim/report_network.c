@@ -121,7 +121,7 @@ void pp_report_network(const struct pp_result *r, int width, FILE *out)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_link_loads loads = pp_links_of(arena, r);
 
-    if (r->config.is_unit)
+    if (!r->config.engine_options.network && !r->config.cost)
         return;
     fputc('\n', out);
     print_fabric(r, width, out);

@@ -1,3 +1,4 @@
+#include "core/cost_file.h"
 #include "listed_net.h"
 #include "sim/report_text.h"
 
@@ -75,6 +76,21 @@ Test(report_network, demand_near_the_bandwidth_is_noted_where_contention_is_igno
                "  network  star of 2 nodes; engine dag: transfers do not slow each other down\n"
                "  exposed  p2p in flight 2.5 % (50.0 ms) | TP comm 25.0 % (500 ms)\n"
                "  links    rank*.out: 2 links, 30.0 % mean, 40.0 % max (rank0.out)\n");
+}
+
+Test(report_network, channels_that_were_measured_are_no_links)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_cost_file cost = {.path = "cost.json"};
+    struct scene s;
+
+    set(&s, arena);
+    s.result.config.engine_options.network = NULL;
+    s.result.config.cost = &cost;
+    expect(&s, "\n"
+               "  network  channels of cost.json; engine dag: transfers do not slow each other\n"
+               "           down\n"
+               "  exposed  p2p in flight 2.5 % (25.0 ms) | TP comm 25.0 % (250 ms)\n");
 }
 
 Test(report_network, engines_that_share_links_say_what_met)
