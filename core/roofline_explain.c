@@ -227,8 +227,8 @@ static void explain_symbols(const struct pp_cost_inputs *in, const struct pp_cos
     const struct pp_model *m = in->model;
 
     fprintf(out,
-            "costs: %s; tp = %d, t = %.0f tokens a device and micro-batch%s, a query sees c keys;\n"
-            "  h = %d, a = %d heads, d = q = %d, kv = %d, f = %d, V = %d\n",
+            "costs: %s; tp = %d, t = %.0f tokens a device and micro-batch%s, a query sees c keys; "
+            "h = %d, a = %d heads, d = q = %d, kv = %d, f = %d, V = %d\n",
             costs->origin, in->layout.tp, pp_roofline_work(in, 0).tokens,
             in->splits > 1 ? " split" : "", m->hidden, m->heads, m->heads * m->head_dim,
             m->kv_heads * m->head_dim, m->ffn, m->vocab);

@@ -31,7 +31,7 @@ static void explain_kernel(const struct pp_device *device, const struct pp_kerne
     print_shape(kernel, shape);
     if (time.eta > 0)
         snprintf(eta, sizeof eta, "%.0f %%", 100 * time.eta);
-    fprintf(out, "    %-22s %-28s %6s %10s  %s\n", kernel->name, shape, eta, TIME(time.s),
+    fprintf(out, "    %-22s %-26s %5s %9s  %s\n", kernel->name, shape, eta, TIME(time.s),
             pp_bound_names[time.bound]);
 }
 
@@ -74,8 +74,8 @@ void pp_roofline_explain_window(const struct pp_cost_inputs *in, FILE *out)
     if (m->window.keys == 0)
         return;
     fprintf(out,
-            "  windows: in %d of %d blocks a query meets %s of %d keys: c = %.0f, else %.0f;\n"
-            "    forward %s, else %s between the projections\n",
+            "  windows: in %d of %d blocks a query meets %s of %d keys: c = %.0f, else %.0f; "
+            "forward %s, else %s between the projections\n",
             pp_model_windowed_blocks(m, 0, m->layers), m->layers,
             m->window.is_chunked ? "its chunk" : "the last", m->window.keys, near.context,
             full.context, TIME(pp_roofline_attention(in, near).s),

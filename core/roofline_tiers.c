@@ -234,7 +234,7 @@ static void explain_saved(const struct pp_cost_inputs *in, const struct pp_costs
         fprintf(
             out,
             "  saved activations in %d bits, a scale and a minimum for %d values: %.4g of their "
-            "bytes;\n    Q or DQ of stage 0 %s\n",
+            "bytes; Q or DQ of stage 0 %s\n",
             in->state.activation_bits, GROUP_VALUES, resting_frac(in),
             TEXT(pp_units_s(q[0].ps), PP_UNIT_SECONDS));
     if (home != PP_TIER_DEVICE)
@@ -251,8 +251,8 @@ static void explain_params(const struct pp_cost_inputs *in, const struct pp_cost
     if (home == PP_TIER_DEVICE)
         return;
     fprintf(out,
-            "  parameters on %s: stage 0 %s a device, loaded a %s at a time at %s,\n"
-            "    %s\n",
+            "  parameters on %s: stage 0 %s a device, loaded a %s at a time at %s, "
+            "%s\n",
             pp_tier_names[home], TEXT(costs->purpose[PP_FOR_HOME][0].bytes, PP_UNIT_BYTES),
             pp_gather_names[in->state.gather],
             TEXT(pp_roofline_tier_rate(in, home), PP_UNIT_BYTES_PER_S),
@@ -265,13 +265,12 @@ static void explain_host_update(const struct pp_cost_inputs *in, const struct pp
 {
     const double up_bytes = costs->purpose[PP_FOR_PARAMS][0].bytes;
 
-    fprintf(out, ", updated there in %s;\n    gradients down %s",
+    fprintf(out, ", updated there in %s; gradients down %s",
             TEXT(pp_roofline_host_update_s(in, 0), PP_UNIT_SECONDS),
             TEXT(costs->purpose[PP_FOR_GRADS][0].bytes, PP_UNIT_BYTES));
     if (up_bytes > 0)
         fprintf(out, ", parameters up %s", TEXT(up_bytes, PP_UNIT_BYTES));
-    fprintf(out, " at %s\n",
-            TEXT(pp_roofline_tier_rate(in, PP_TIER_HOST), PP_UNIT_BYTES_PER_S));
+    fprintf(out, " at %s\n", TEXT(pp_roofline_tier_rate(in, PP_TIER_HOST), PP_UNIT_BYTES_PER_S));
 }
 
 static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
@@ -286,7 +285,7 @@ static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs
     if (in->state.is_cpu_update)
         explain_host_update(in, costs, out);
     else
-        fprintf(out, ",\n    streamed up and down through the update in buckets of %s at %s\n",
+        fprintf(out, ", streamed up and down through the update in buckets of %s at %s\n",
                 TEXT(costs->purpose[PP_FOR_FETCH][0].bytes, PP_UNIT_BYTES),
                 TEXT(pp_roofline_tier_rate(in, home), PP_UNIT_BYTES_PER_S));
 }

@@ -206,7 +206,7 @@ void pp_buckets_explain(const struct pp_result *r, FILE *out)
     if (!is_cut)
         return;
     fputs("  gradient sums in buckets; each pays the whole latency, and is posted as soon as its "
-          "share of\n  the last backward has passed, where the sum follows it\n",
+          "share of the last backward has passed, where the sum follows it\n",
           out);
     for (int s = 0, last; s < r->program->stages; s = last + 1) {
         for (last = s; last + 1 < r->program->stages && is_like(r, s, last + 1); last++)

@@ -8,12 +8,12 @@
 #include "sim/report_text.h"
 #include "sim/tiers.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
-enum { WIDTH = 100 };
 
 static void explain_choices(const struct pp_config *c, FILE *out)
 {
@@ -95,15 +95,13 @@ static void explain_times(const struct pp_result *r, FILE *out)
             r->config.engine->name);
     fprintf(out,
             "  bubble %.4f %% = waiting for other stages: bubble %.4f %% + messages in flight %.4f "
-            "%%,\n"
-            "    mean over ranks\n",
+            "%%, mean over ranks\n",
             100 * m->bubble_frac, 100 * m->time_frac[PP_TIME_BUBBLE],
             100 * m->time_frac[PP_TIME_P2P]);
-    fprintf(
-        out,
-        "  span form %.4f %% = 1 - longest busy time / longest span of a rank (the zero-bubble\n"
-        "    papers' measure)\n",
-        100 * m->span_bubble_frac);
+    fprintf(out,
+            "  span form %.4f %% = 1 - longest busy time / longest span of a rank (the zero-bubble "
+            "papers' measure)\n",
+            100 * m->span_bubble_frac);
     fprintf(out, "  rank  busy %-5s  idle %-5s  span %-5s\n", unit, unit, unit);
     for (int i = 0; i < r->program->ranks; i++)
         fprintf(out, "  %4d %11.6g %11.6g %11.6g\n", i, m->ranks[i].busy_s, m->ranks[i].idle_s,
@@ -115,7 +113,6 @@ static void explain_recompute(const struct pp_result *r, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const double *fracs;
-    int column = 4;
 
     if (r->config.is_unit || r->config.recompute != PP_RECOMPUTE_STAGE)
         return;
@@ -123,11 +120,8 @@ static void explain_recompute(const struct pp_result *r, FILE *out)
     fputs("  recomputed share of the blocks of stage s = 1 to P, 1 - (1 - R) (P - 1) / (P - s):\n"
           "   ",
           out);
-    for (int s = 0; s < r->cost_inputs.stages; s++) {
-        if (column > 90)
-            column = fprintf(out, "\n   ") - 1;
-        column += fprintf(out, " %.6g", fracs[s]);
-    }
+    for (int s = 0; s < r->cost_inputs.stages; s++)
+        fprintf(out, " %.6g", fracs[s]);
     fputc('\n', out);
 }
 
@@ -143,8 +137,7 @@ static void explain_memory(const struct pp_result *r, FILE *out)
             r->peak_rank, m->peak_at - r->program->begin[r->peak_rank], cell);
     fprintf(out,
             "  parameters %.3f + gradients %.3f + optimizer %.3f + activations %.3f (%g chunk "
-            "activations at most)\n"
-            "  + buffers %.3f + other %.3f = %.3f GiB of %.3f\n",
+            "activations at most) + buffers %.3f + other %.3f = %.3f GiB of %.3f\n",
             m->params_bytes / GIB, m->grads_bytes / GIB, m->optimizer_bytes / GIB,
             m->activations_bytes / GIB, m->peak_activations, m->buffers_bytes / GIB,
             m->other_bytes / GIB, m->peak_bytes / GIB, r->config.cluster.device.memory_bytes / GIB);
@@ -152,7 +145,7 @@ static void explain_memory(const struct pp_result *r, FILE *out)
     pp_tiers_explain(r, out);
 }
 
-static void explain_rates(const struct pp_result *r, FILE *out)
+static void explain_rates(const struct pp_result *r, int width, FILE *out)
 {
     const struct pp_config *c = &r->config;
 
@@ -165,10 +158,10 @@ static void explain_rates(const struct pp_result *r, FILE *out)
             r->hardware_flops_per_step - r->model_flops_per_step, 100 * r->hfu);
     fprintf(out, "  tokens/s = %lld samples * %d tokens / %.6g s = %.6g\n",
             (long long)c->layout.gbs, c->layout.seq, r->metrics.iteration_s, r->tokens_per_s);
-    pp_text_paragraph(out, 100, 14, "dense peak", c->cluster.device.source);
+    pp_text_paragraph(out, width, 14, "dense peak", c->cluster.device.source);
 }
 
-static void explain(const struct pp_result *r, FILE *out)
+static void explain(const struct pp_result *r, int width, FILE *out)
 {
     if (!r->config.is_unit && r->config.chosen) {
         explain_choices(&r->config, out);
@@ -182,11 +175,11 @@ static void explain(const struct pp_result *r, FILE *out)
     }
     explain_memory(r, out);
     pp_gathers_explain(r, out);
-    explain_rates(r, out);
+    explain_rates(r, width, out);
     pp_explain_network(r, out);
     fputs("\n", out);
     if (r->config.cost)
-        pp_cost_file_explain(r->config.cost, r->costs, WIDTH, out);
+        pp_cost_file_explain(r->config.cost, r->costs, width, out);
     else
         pp_costs_explain(&r->cost_inputs, r->costs, out);
     pp_buckets_explain(r, out);
@@ -204,19 +197,30 @@ static int columns(const char *text, size_t bytes)
     return count;
 }
 
+/* Bytes of the blanks and the word at the begin of a text, and of a unit behind a number. */
+static size_t piece_of(const char *text, size_t bytes)
+{
+    enum { UNIT_BYTES = 4 };
+    const size_t blanks = strspn(text, " "), end = blanks + strcspn(text + blanks, " \n");
+    const size_t unit = end < bytes ? strcspn(text + end + 1, " \n") : 0;
+
+    if (end >= bytes)
+        return bytes;
+    return isdigit((unsigned char)text[end - 1]) && unit > 0 && unit <= UNIT_BYTES ? end + 1 + unit
+                                                                                   : end;
+}
+
 /* One line; what does not fit goes to lines that are indented by four more. */
-static void print_wrapped(const char *line, size_t bytes, FILE *out)
+static void print_wrapped(const char *line, size_t bytes, int max_columns, FILE *out)
 {
     const int indent = (int)strspn(line, " ") + 4;
     int column = 0;
 
     for (size_t at = 0, piece; at < bytes; at += piece) {
         const size_t blanks = strspn(line + at, " ");
-        piece = blanks + strcspn(line + at + blanks, " \n");
-        if (piece > bytes - at)
-            piece = bytes - at;
+        piece = piece_of(line + at, bytes - at);
         const int width = columns(line + at, piece);
-        if (column > indent && column + width > WIDTH) {
+        if (column > indent && column + width > max_columns) {
             fprintf(out, "\n%*s%.*s", indent, "", (int)(piece - blanks), line + at + blanks);
             column = indent + width - (int)blanks;
         } else {
@@ -229,19 +233,20 @@ static void print_wrapped(const char *line, size_t bytes, FILE *out)
 
 void pp_explain_print(const struct pp_result *r, FILE *out)
 {
+    const int width = pp_terminal_detect("never", out).width;
     char *text = NULL;
     size_t bytes = 0;
     FILE *buffer = open_memstream(&text, &bytes);
 
     if (!buffer) { /* out of memory: unwrapped */
-        explain(r, out);
+        explain(r, width, out);
         return;
     }
-    explain(r, buffer);
+    explain(r, width, buffer);
     fclose(buffer);
     for (const char *line = text; *line;) {
         const size_t length = strcspn(line, "\n");
-        print_wrapped(line, length, out);
+        print_wrapped(line, length, width, out);
         line += length + (line[length] == '\n');
     }
     free(text);

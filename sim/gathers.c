@@ -90,7 +90,7 @@ static void explain_visits(const struct pp_result *r, FILE *out)
             break;
         }
     }
-    fprintf(out, "\n    of a %s at a time, %d in memory at once\n",
+    fprintf(out, " of a %s at a time, %d in memory at once\n",
             pp_gather_names[r->config.state.gather], r->config.state.buffers);
 }
 

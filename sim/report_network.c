@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL = 11, MAX_CLASSES = 3, EXPLAIN_WIDTH = 100 };
+enum { LABEL = 11, MAX_CLASSES = 3 };
 #define SHOWN_FRAC  0.0005
 #define FULL        1.0005 /* shown as 100.0 % */
 #define NEARLY_FULL 0.8    /* of a link, over the whole step: there must be peaks above 1 */
@@ -141,20 +141,18 @@ void pp_explain_network(const struct pp_result *r, FILE *out)
     if (r->config.cost)
         fprintf(out,
                 "\nnetwork\n  channels of %s, listed below: each pair of ranks has one of its "
-                "own; no link of\n    --cluster carries anything\n",
+                "own; no link of --cluster carries anything\n",
                 r->config.cost->path);
     if (!r->config.engine_options.network)
         return;
     fprintf(out,
-            "\nnetwork\n  %s; use of a link = bytes of messages and gradient sums in a step /\n"
-            "    (bandwidth * step), of all replicas\n",
+            "\nnetwork\n  %s; use of a link = bytes of messages and gradient sums in a step / "
+            "(bandwidth * step), of all replicas\n",
             fabric_name(r));
     for (int i = 0; i < loads.count; i++) {
         const struct pp_link_class *class = &loads.classes[i];
-        char text[PP_TEXT_BYTES];
-        snprintf(text, sizeof(text), "%s: %d link%s, %.6g bytes, mean %.4f~%%, max %.4f~%% (%s)",
-                 class->name, class->count, class->count == 1 ? "" : "s", class->bytes,
-                 100 * class->mean_frac, 100 * class->max_frac, class->hottest);
-        pp_text_paragraph(out, EXPLAIN_WIDTH, 4, "", text);
+        fprintf(out, "    %s: %d link%s, %.6g bytes, mean %.4f %%, max %.4f %% (%s)\n", class->name,
+                class->count, class->count == 1 ? "" : "s", class->bytes, 100 * class->mean_frac,
+                100 * class->max_frac, class->hottest);
     }
 }

@@ -18,10 +18,12 @@ $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs
 >   state    ZeRO 0*, recompute none*, gradient sync end in buckets of 100MB
 >   costs    analytic, fitted on published runs, not on this cluster; framework
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --explain | sed -n '/in buckets/,$p'
->   gradient sums in buckets; each pays the whole latency, and is posted as soon as its share of
->   the last backward has passed, where the sum follows it
->     stage 0: 17 buckets of 92.0 MiB, 591 us each: 10.0 ms together, 8.62 ms in one piece
->     stage 1: 17 buckets of 91.8 MiB, 590 us each: 10.0 ms together, 8.61 ms in one piece
+>   gradient sums in buckets; each pays the whole latency, and is posted as soon
+>       as its share of the last backward has passed, where the sum follows it
+>     stage 0: 17 buckets of 92.0 MiB, 591 us each: 10.0 ms together, 8.62 ms in
+>         one piece
+>     stage 1: 17 buckets of 91.8 MiB, 590 us each: 10.0 ms together, 8.61 ms in
+>         one piece
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --json | sed -n '/"state"/,/}/p'
 >   "state": {
 >     "zero": 0,
@@ -44,8 +46,8 @@ $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag -
 >     "capped_bucket_bytes": 6430029.8 ...
 >     "bucket-size": "25KB",
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag --bucket-size 25KB --explain | grep -A 1 'stage 0: 255'
->     stage 0: 255 buckets of 6.13 MiB (the most there can be), 122 us each: 31.2 ms together, 8.62 ms
->         in one piece
+>     stage 0: 255 buckets of 6.13 MiB (the most there can be), 122 us each:
+>         31.2 ms together, 8.62 ms in one piece
 $ pipesim --schedule 1f1b --gpus 64 --engine dag --bucket-size 25MB --no-alternatives | grep -E -A 1 '^  (layout|state)'
 >   layout   TP 4* x PP 8* x DP 2*, MBS 1*, GBS 2,048* -> 1024* micro-batches; 12
 >            layers a stage, embedding in the first, head in the last

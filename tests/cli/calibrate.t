@@ -132,9 +132,11 @@ $ pipesim calibrate tests/data/calibrate/1f1b.json.gz --nccl-tests README.md
 $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 1 --micro-batches 8 --no-alternatives --explain | sed -n '/^costs/,$p'
 > costs: measured
 >   source   cost.json: 4 traces, a machine that CSV does not name
->   rule     an op on a stage of n blocks takes n block + embedding + head + beside, the second and
->            third on the stages that have them; memory is that of the formulas
->   layers   hidden 128, 4 heads, ffn 512, vocab 256; 4 samples of 64 tokens at a time
+>   rule     an op on a stage of n blocks takes n block + embedding + head +
+>            beside, the second and third on the stages that have them; memory is
+>            that of the formulas
+>   layers   hidden 128, 4 heads, ffn 512, vocab 256; 4 samples of 64 tokens at a
+>            time
 >                     block  embedding       head     beside  samples  worst fit
 >            F      62.8 us    12.6 us    39.7 us    83.3 ns       96      0.4 %
 >            B       104 us    15.9 us    34.2 us     102 ns       48      0.2 %
@@ -149,8 +151,8 @@ $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --micro-bat
 >   exposed  p2p in flight 0.4 % (19.1 us) | DP sync 0.6 % (28.0 us)
 >
 > network
->   channels of cost.json, listed below: each pair of ranks has one of its own; no link of
->     --cluster carries anything
+>   channels of cost.json, listed below: each pair of ranks has one of its own; no
+>       link of --cluster carries anything
 >
 >   "network": {
 >     "fabric": null,

@@ -100,7 +100,7 @@ $ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --concat au
 >   memory   peak chunk activations by rank: 3.5 4 4 3.5
 >
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
-$ pipesim --schedule chimera --pp 4 --micro-batches 12 --unit F=1,B=2 --concat auto --explain | grep -A 1 auto:
+$ export COLUMNS=100; pipesim --schedule chimera --pp 4 --micro-batches 12 --unit F=1,B=2 --concat auto --explain | grep -A 1 auto:
 >   concat halving (auto: direct 44 units, doubling refused: --micro-batches 12: --concat doubling
 >       takes whole units of 8; nearest: 8 or 16, halving 38 units)
 $ pipesim --schedule chimera --pp 8 --micro-batches 8 --unit F=1,B=2 --pipelines 4 --concat auto | grep -A 3 schedule

@@ -67,12 +67,24 @@ $ pipesim --schedule 1f1b,chimera --model gpt2 --layers 12 --gpus 12 --tp 1 --pp
 $ pipesim --schedule 1f1b --model gpt2-64 --gpus 16 --tp 2 --pp 4 --cluster h100 --engine dag --explain | sed -n '/^network/,/^$/p'
 > network
 >   fat-tree; use of a link = bytes of messages and gradient sums in a step /
->     (bandwidth * step), of all replicas
->     node*.nic*.down: 8 links, 2.1473e+10 bytes, mean 0.1905 %, max 0.1905 % (node1.nic0.down)
->     node*.nic*.up: 8 links, 2.1473e+10 bytes, mean 0.1905 %, max 0.1905 % (node0.nic0.up)
->     node*.gpu*.down: 16 links, 6.99764e+10 bytes, mean 0.0345 %, max 0.0448 % (node0.gpu4.down)
->     node*.gpu*.up: 16 links, 6.99764e+10 bytes, mean 0.0345 %, max 0.0448 % (node0.gpu4.up)
+>       (bandwidth * step), of all replicas
+>     node*.nic*.down: 8 links, 2.1473e+10 bytes, mean 0.1905 %, max 0.1905 %
+>         (node1.nic0.down)
+>     node*.nic*.up: 8 links, 2.1473e+10 bytes, mean 0.1905 %, max 0.1905 %
+>         (node0.nic0.up)
+>     node*.gpu*.down: 16 links, 6.99764e+10 bytes, mean 0.0345 %, max 0.0448 %
+>         (node0.gpu4.down)
+>     node*.gpu*.up: 16 links, 6.99764e+10 bytes, mean 0.0345 %, max 0.0448 %
+>         (node0.gpu4.up)
 >
+# Explanations are as wide as the terminal.
+$ for width in 80 120; do for how in "--schedule chimera --gpus 2048" "--schedule zbv --model deepseek-v3 --gpus 256" "--schedule 1f1b --model llama3-8b --gpus 64 --tp 2 --pp 4 --zero 3 --offload os=host --bucket-size 25MB"; do COLUMNS=$width pipesim $how --engine dag --no-alternatives --explain | awk -v width=$width 'length > width { print } length > most { most = length } END { print (most > 70) }'; done; done
+> 1
+> 1
+> 1
+> 1
+> 1
+> 1
 # Why replicas are simulated one by one.
 $ pipesim --schedule 1f1b --model gpt2-64 --gpus 16 --tp 2 --pp 4 --cluster h100 --engine dag --no-fold --no-alternatives | grep -A1 folding
 >   folding  simulated 8 pipeline ranks for 16 GPUs (not folded: --no-fold)

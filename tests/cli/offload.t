@@ -17,13 +17,13 @@ $ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7
 $ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --json | grep -c '"tiers"'
 > 0
 = 1
-$ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --offload os=host --cpu-optimizer --explain | grep -A2 'memory tiers\|state on'
+$ export COLUMNS=100; pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --offload os=host --cpu-optimizer --explain | grep -A2 'memory tiers\|state on'
 > memory tiers
 >   host 13.2 of 256.0 GiB a device
 >   copied a step by the device of a rank, down and up, GiB: 1.891 1.891, 1.688 1.688, 1.688 1.688,
 > --
->   optimizer state on host: stage 0 11.3 GiB a device, updated there in 1.43 s;
->     gradients down 1.89 GiB, parameters up 1.89 GiB at 25.0 GB/s
+>   optimizer state on host: stage 0 11.3 GiB a device, updated there in 1.43 s; gradients down
+>       1.89 GiB, parameters up 1.89 GiB at 25.0 GB/s
 >   stage 0: 9 blocks, F 22.3 ms, B 42.8 ms, saves 1.20 GiB a micro-batch
 $ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --engine dag --offload os=host --cluster "a100 ram:10GB" --require-fit 2>&1 > /dev/null
 > pipesim: error: 1f1b does not fit in host memory: 11.3 GiB a device, its share of the node's is 1.2 GiB
@@ -38,19 +38,19 @@ $ pipesim program --schedule chimera --pp 2 --micro-batches 2 --offload p=host,o
 $ pipesim program --schedule zbv --pp 4 --micro-batches 8 --dp 2 --zero 3 --gather-buffers 3 --offload p=nvme -o offload.csv && pipesim verify offload.csv | sed 's/, [0-9]* instructions//'; sed 's/p m;/p;/' offload.csv > offload2.csv; pipesim verify offload2.csv 2>&1 | head -1 | sed 's/.*rank/rank/'
 > offload.csv: legal: 4 ranks, 8 stages, 8 micro-batches
 > rank 0: 0MOVE.load, but the program does not state that parameters live elsewhere ('# state: m; UNITS', or p m)
-$ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 1 --micro-batches 8 --model llama2-7b --recompute none --engine dag --cluster a100 --zero 3 --offload p=host,os=host --cpu-optimizer --explain | grep -A2 'memory tiers\|state on\|parameters on\|loads of\|gathers of'
+$ export COLUMNS=100; pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 1 --micro-batches 8 --model llama2-7b --recompute none --engine dag --cluster a100 --zero 3 --offload p=host,os=host --cpu-optimizer --explain | grep -A2 'memory tiers\|state on\|parameters on\|loads of\|gathers of'
 > memory tiers
 >   host 12.6 of 256.0 GiB a device
 >   copied a step by the device of a rank, down and up, GiB: 1.569 23.511, 1.569 23.201
 > --
->   gathers of parameters a step (visits): rank 0 243, rank 1 241
->     of a layer at a time, 2 in memory at once
+>   gathers of parameters a step (visits): rank 0 243, rank 1 241 of a layer at a time, 2 in memory at
+>       once
 >
 > --
->   parameters on host: stage 0 1.57 GiB a device, loaded a layer at a time at 25.0 GB/s,
->     updated there by the host
->   optimizer state on host: stage 0 9.41 GiB a device, updated there in 1.18 s;
->     gradients down 1.57 GiB at 25.0 GB/s
+>   parameters on host: stage 0 1.57 GiB a device, loaded a layer at a time at 25.0 GB/s, updated
+>       there by the host
+>   optimizer state on host: stage 0 9.41 GiB a device, updated there in 1.18 s; gradients down
+>       1.57 GiB at 25.0 GB/s
 >   stage 0: 16 blocks, F 136 ms, B 276 ms, saves 8.03 GiB a micro-batch
 $ pipesim --schedule 1f1b --gpus 2 --pp 2 --micro-batches 8 --model llama2-7b --engine dag --offload p=host --cluster "a100 ram:10GB" --require-fit 2>&1 > /dev/null
 > pipesim: error: 1f1b does not fit in host memory: 6.3 GiB a device, its share of the node's is 4.7 GiB

@@ -106,7 +106,7 @@ $ pipesim --preset chimera-sc21 --no-alternatives --head ignored | grep -A2 layo
 >   layout   TP 1 x PP 32 x DP 64*, MBS 1, GBS 2,048 -> 32* micro-batches; 2
 >            layers a stage, embedding in the first, head in the last, both
 >            without compute time
-$ pipesim --preset chimera-sc21 --head balanced --explain | grep -A1 -e --head
+$ export COLUMNS=100; pipesim --preset chimera-sc21 --head balanced --explain | grep -A1 -e --head
 >   --head balanced: forward and backward of embedding and head are 0.238 and 2.58 blocks
 >   message over the network: 10.0 us + bytes / 8.16 GB/s
 $ pipesim --preset chimera-sc21 --head ignored --json | grep -w '^  "head"'

@@ -17,7 +17,19 @@ static char *explanation(struct pp_arena *arena, const struct pp_cost_inputs *in
     return text;
 }
 
-Test(roofline_explain, the_explanation_names_every_term_in_100_columns)
+/* A row of the tables, which no wrapping mends. */
+static bool is_kernel(const char *line)
+{
+    static const char *const bounds[] = {" compute", " memory", " launch"};
+    const char *last = strrchr(line, ' ');
+
+    for (size_t i = 0; last && i < sizeof bounds / sizeof *bounds; i++)
+        if (!strcmp(last, bounds[i]))
+            return true;
+    return false;
+}
+
+Test(roofline_explain, the_explanation_names_every_term_and_kernels_fit_80_columns)
 {
     static const struct setting settings[] = {
         {"gpt3-175b", "h100", 8, 16, 16, 1, 1, 2048},
@@ -52,7 +64,7 @@ Test(roofline_explain, the_explanation_names_every_term_in_100_columns)
             cr_assert_eq(strstr(text, "parameter gather of") != NULL, is_cut);
             cr_assert_eq(strstr(text, ", R ") != NULL, recompute > 0);
             for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-                cr_assert(strlen(line) <= 100, "%s", line);
+                cr_assert(strlen(line) <= 80 || !is_kernel(line), "%s", line);
         }
 }
 
