@@ -1,0 +1,150 @@
+/* kernels/cuda/attention_flash.cu — FlashAttention-2 (Dao 2023), forward, bf16: algorithm 1 there.
+ *
+ * A block has 128 queries of a head, a warp 32 of them; tiles of 64 keys and values go by, the next
+ * on its way while one is used. Tiles that causality hides are not loaded, only those on the
+ * diagonal are masked. Softmax is in powers of 2, with the scale of scores in the exponent's
+ * factor.
+ *
+ *   head_dim 64: 208 registers, 48 KiB shared. 128: 255 registers, 96 KiB. No spills. */
+#include "kernels/cuda/flash.cuh"
+
+using namespace flash;
+
+enum { M = 2, ROWS = M * 16, QUERIES = WARPS * ROWS };
+
+/* Of the rows of a lane, [m][half]; `sum` is of the lane's columns alone. */
+struct softmax {
+    float max[M][2], sum[M][2];
+};
+
+/* The largest of x and the row's scores: a row lies in 4 lanes. */
+template <int N>
+static __device__ __forceinline__ float row_max(float x, const float p[N][4], int half)
+{
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        x = fmaxf(x, fmaxf(p[n][2 * half], p[n][2 * half + 1]));
+    x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
+    return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
+}
+
+/* Scores become 2^(factor (score - max)), and what is summed follows the new max. */
+template <int DIM, int N>
+static __device__ __forceinline__ void exponentials(float p[M][N][4], float out[M][DIM / 8][4],
+                                                    struct softmax *x, float factor)
+{
+#pragma unroll
+    for (int m = 0; m < M; m++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const float max = row_max<N>(x->max[m][half], p[m], half), shift = max * factor;
+            const float shrink = exp2_of(x->max[m][half] * factor - shift);
+            float sum = x->sum[m][half] * shrink;
+#pragma unroll
+            for (int n = 0; n < N; n++)
+#pragma unroll
+                for (int i = 2 * half; i < 2 * half + 2; i++) {
+                    p[m][n][i] = exp2_of(fmaf(p[m][n][i], factor, -shift));
+                    sum += p[m][n][i];
+                }
+#pragma unroll
+            for (int n = 0; n < DIM / 8; n++) {
+                out[m][n][2 * half] *= shrink;
+                out[m][n][2 * half + 1] *= shrink;
+            }
+            x->max[m][half] = max;
+            x->sum[m][half] = sum;
+        }
+}
+
+/* out and lse of the lane's rows, of which `valid` of the warp's are there. */
+template <int DIM>
+static __device__ __forceinline__ void finish(bf16 *out, size_t stride, float *lse, int valid,
+                                              const float mixed[M][DIM / 8][4],
+                                              const struct softmax *x, float scale)
+{
+#pragma unroll
+    for (int m = 0; m < M; m++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const int row = m * 16 + (int)(threadIdx.x % LANES / 4) + half * 8;
+            float sum = x->sum[m][half];
+            sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+            sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+            if (row >= valid)
+                continue;
+            store_row<DIM, false>(out + row * stride, mixed[m], half, 1 / sum);
+            if (threadIdx.x % 4 == 0)
+                lse[row] = x->max[m][half] * scale + logf(sum);
+        }
+}
+
+template <int DIM, int KEYS>
+static __global__ void __launch_bounds__(THREADS, 2)
+    flash_forward(struct pp_attention_shape s, struct pp_attention_splits qkv, bf16 *out,
+                  float *lse)
+{
+    enum { N = KEYS / 8 };
+    PP_SHARED(bf16, shared);
+    bf16 *const keys = shared + QUERIES * DIM, *const values = keys + 2 * KEYS * DIM;
+    const int head = (int)blockIdx.x, kv = pp_attention_kv(s);
+    const int first = (int)(gridDim.z - 1 - blockIdx.z) * QUERIES; /* most keys first */
+    const int row = (int)(threadIdx.x / LANES) * ROWS;             /* first of the warp */
+    const int tiles = key_tiles<KEYS>(s, first + QUERIES);
+    const size_t stride = pp_attention_stride(s);
+    float mixed[M][DIM / 8][4] = {}, p[M][N][4];
+    struct softmax x = {{{-INFINITY, -INFINITY}, {-INFINITY, -INFINITY}}, {}};
+    auto load_keys = [&](int tile) {
+        const struct keys k = keys_of<KEYS>(s, tile);
+        const bf16 *from = (const bf16 *)qkv.of[k.split];
+        const int at = tile % 2 * KEYS * DIM;
+        load<DIM, KEYS>(keys + at, from + pp_attention_key(s, kv, k.first), stride,
+                        s.tokens - k.first);
+        load<DIM, KEYS>(values + at, from + pp_attention_value(s, kv, k.first), stride,
+                        s.tokens - k.first);
+        pp_cp_async_commit();
+    };
+
+    load<DIM, QUERIES>(shared, (const bf16 *)qkv.of[s.split] + pp_attention_query(s, head, first),
+                       stride, s.tokens - first);
+    load_keys(0);
+    for (int tile = 0; tile < tiles; tile++) {
+        const struct keys k = keys_of<KEYS>(s, tile);
+        const bool is_diagonal = k.split == s.split;
+        const int last = (is_diagonal ? first + row : s.tokens - 1) - k.first;
+        pp_cp_async_wait<0>();
+        __syncthreads(); /* this tile is there for all, and the one before is not read any more */
+        if (tile + 1 < tiles)
+            load_keys(tile + 1);
+        if (is_diagonal && last + ROWS - 1 < 0)
+            continue; /* all hidden from this warp */
+        dot<DIM, M, N>(p, shared + row * DIM, keys + tile % 2 * KEYS * DIM);
+        if (last < KEYS - 1)
+            mask<M, N>(p, last, is_diagonal);
+        exponentials<DIM, N>(p, mixed, &x, s.scale * (float)M_LOG2E);
+        mix<DIM, M, N>(mixed, p, values + tile % 2 * KEYS * DIM);
+    }
+    finish<DIM>(out + pp_attention_out(s, head, first + row), (size_t)s.heads * DIM,
+                lse + pp_attention_lse(s, head, first + row), s.tokens - first - row, mixed, &x,
+                s.scale);
+}
+
+template <int DIM, int KEYS> static void forward(cudaStream_t stream, const struct pp_attention *a)
+{
+    const struct pp_attention_shape s = pp_attention_shape_of(a);
+    const dim3 grid(a->heads, a->batch, pp_attention_tiles(a->tokens, QUERIES));
+    const size_t shared = sizeof(bf16) * (QUERIES + 4 * KEYS) * DIM;
+
+    cudaFuncSetAttribute(flash_forward<DIM, KEYS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                         (int)shared);
+    PP_LAUNCH((flash_forward<DIM, KEYS>), grid, THREADS, shared, stream, s,
+              pp_attention_splits_of(a), (bf16 *)a->out, (float *)a->lse);
+}
+
+void pp_attention_flash_forward(cudaStream_t stream, const struct pp_attention *a)
+{
+    if (a->head_dim == 64)
+        forward<64, 64>(stream, a);
+    else
+        forward<128, 64>(stream, a);
+}

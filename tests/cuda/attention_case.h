@@ -1,0 +1,248 @@
+/* tests/cuda/attention_case.h — attention of the CUDA kernels, forward of all splits and then
+ * backward, held against the reference in double on the same values. */
+#ifndef PP_TESTS_CUDA_ATTENTION_CASE_H
+#define PP_TESTS_CUDA_ATTENTION_CASE_H
+
+#include "kernels/cuda/parts.h"
+#include "tests/cuda/device.h"
+
+#include <math.h>
+
+enum { MAX_SPLITS = 3 };
+
+struct problem {
+    int head_dim, heads, kv_heads, tokens, splits, batch;
+    double scale;     /* of queries, keys, values */
+    int offset;       /* elements by which tensors miss 16 bytes */
+    double looseness; /* factor on tolerances */
+};
+
+/* A tensor of each split, in double and on the device. */
+struct tensor {
+    size_t count; /* of a split */
+    double *of[MAX_SPLITS];
+    void *on_device[MAX_SPLITS];
+};
+
+struct scene {
+    struct problem p;
+    bool is_bf16;
+    struct tensor qkv, dqkv, out, dout, lse;
+    void *scratch;
+};
+
+static uint64_t case_seed = 1;
+
+/* Uniform in [-scale, scale), as the element type has it. */
+static inline double value_of(double scale, bool is_bf16)
+{
+    case_seed = case_seed * 6364136223846793005u + 1442695040888963407u;
+    return rounded((double)(int64_t)case_seed * 0x1p-63 * scale, is_bf16);
+}
+
+static inline struct tensor tensor_of(const struct scene *s, size_t count, bool is_bf16,
+                                      double scale)
+{
+    struct tensor x = {.count = count};
+
+    for (int j = 0; j < s->p.splits; j++) {
+        const size_t bytes = (count + 8) * element_bytes(is_bf16);
+        x.of[j] = malloc(count * sizeof(double));
+        for (size_t i = 0; i < count; i++)
+            x.of[j][i] = value_of(scale, is_bf16);
+        x.on_device[j] = (char *)device_bytes(bytes) + (size_t)s->p.offset * element_bytes(is_bf16);
+        device_write(x.on_device[j], x.of[j], count, is_bf16);
+    }
+    return x;
+}
+
+static inline void tensor_free(struct tensor *x, const struct scene *s, bool is_bf16)
+{
+    for (int j = 0; j < s->p.splits; j++) {
+        free(x->of[j]);
+        device_must(
+            cudaFree((char *)x->on_device[j] - (size_t)s->p.offset * element_bytes(is_bf16)));
+    }
+}
+
+static inline struct pp_attention shape_of(const struct problem *p, int split)
+{
+    return (struct pp_attention){.batch = p->batch,
+                                 .tokens = p->tokens,
+                                 .heads = p->heads,
+                                 .kv_heads = p->kv_heads,
+                                 .head_dim = p->head_dim,
+                                 .split = split};
+}
+
+static inline size_t scratch_bytes(const struct scene *s)
+{
+    const struct pp_attention a = shape_of(&s->p, s->p.splits - 1);
+
+    return s->is_bf16 ? pp_cuda_attention_scratch_bytes_bf16(&a)
+                      : pp_cuda_attention_scratch_bytes_fp32(&a);
+}
+
+static inline struct scene scene_of(const struct problem *p, bool is_bf16)
+{
+    const size_t rows = (size_t)(p->batch * p->tokens), out = (size_t)(p->heads * p->head_dim);
+    const size_t width = out + (size_t)(2 * p->kv_heads * p->head_dim);
+    struct scene s = {.p = *p, .is_bf16 = is_bf16};
+
+    s.qkv = tensor_of(&s, rows * width, is_bf16, p->scale);
+    s.dqkv = tensor_of(&s, rows * width, is_bf16, 0.5);
+    s.out = tensor_of(&s, rows * out, is_bf16, 1);
+    s.dout = tensor_of(&s, rows * out, is_bf16, 1);
+    s.lse = tensor_of(&s, rows * (size_t)p->heads, false, 1);
+    s.scratch = device_bytes(scratch_bytes(&s));
+    return s;
+}
+
+static inline void scene_free(struct scene *s)
+{
+    tensor_free(&s->qkv, s, s->is_bf16);
+    tensor_free(&s->dqkv, s, s->is_bf16);
+    tensor_free(&s->out, s, s->is_bf16);
+    tensor_free(&s->dout, s, s->is_bf16);
+    tensor_free(&s->lse, s, false);
+    device_must(cudaFree(s->scratch));
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+typedef void (*call)(void *stream, const struct pp_attention *a);
+
+/* Forward of all splits in order, backward in reverse. */
+static inline void run(const struct scene *s, void *stream, bool on_device, call forward,
+                       call backward)
+{
+    const void *qkv[MAX_SPLITS];
+    void *dqkv[MAX_SPLITS];
+
+    for (int j = 0; j < s->p.splits; j++) {
+        qkv[j] = on_device ? s->qkv.on_device[j] : s->qkv.of[j];
+        dqkv[j] = on_device ? s->dqkv.on_device[j] : s->dqkv.of[j];
+    }
+    for (int i = 0; i < 2 * s->p.splits; i++) {
+        const int j = i < s->p.splits ? i : 2 * s->p.splits - 1 - i;
+        struct pp_attention a = shape_of(&s->p, j);
+        a.qkv = qkv;
+        a.dqkv = dqkv;
+        a.out = on_device ? s->out.on_device[j] : s->out.of[j];
+        a.dout = on_device ? s->dout.on_device[j] : s->dout.of[j];
+        a.lse = on_device ? s->lse.on_device[j] : s->lse.of[j];
+        a.scratch = s->scratch;
+        (i < s->p.splits ? forward : backward)(stream, &a);
+    }
+}
+
+static inline void run_device(const struct scene *s)
+{
+    run(s, device_stream(), true,
+        s->is_bf16 ? pp_cuda_attention_forward_bf16 : pp_cuda_attention_forward_fp32,
+        s->is_bf16 ? pp_cuda_attention_backward_bf16 : pp_cuda_attention_backward_fp32);
+    device_finish();
+}
+
+static inline void run_reference(const struct scene *s)
+{
+    run(s, NULL, false, pp_kernels_reference.attention_forward,
+        pp_kernels_reference.attention_backward);
+}
+
+/* ---- comparison ------------------------------------------------------------------------------ */
+
+static inline double largest(const double *x, size_t count)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs(x[i]));
+    return largest;
+}
+
+static inline void compare(const struct scene *s, const double *got, const double *want,
+                           size_t count, double tolerance, const char *what, size_t at)
+{
+    for (size_t i = 0; i < count; i++)
+        cr_assert(fabs(got[i] - want[i]) <= tolerance,
+                  "%s, %s: element %zu of %zu (part %zu): %.9g is not %.9g, by %.3g > %.3g; "
+                  "head_dim %d, heads %d, kv_heads %d, tokens %d, splits %d, batch %d",
+                  s->is_bf16 ? "bf16" : "fp32", what, i, count, at, got[i], want[i],
+                  fabs(got[i] - want[i]), tolerance, s->p.head_dim, s->p.heads, s->p.kv_heads,
+                  s->p.tokens, s->p.splits, s->p.batch);
+}
+
+/* Each head's row of out by its own scale. */
+static inline void compare_out(const struct scene *s, int j, double tolerance)
+{
+    const size_t dim = (size_t)s->p.head_dim;
+    double *got = malloc(s->out.count * sizeof(double));
+
+    device_read(s->out.on_device[j], got, s->out.count, s->is_bf16);
+    for (size_t i = 0; i < s->out.count; i += dim)
+        compare(s, got + i, s->out.of[j] + i, dim, tolerance * largest(s->out.of[j] + i, dim),
+                "out", i / dim);
+    free(got);
+}
+
+static inline void compare_lse(const struct scene *s, int j, double tolerance)
+{
+    double *got = malloc(s->lse.count * sizeof(double));
+
+    device_read(s->lse.on_device[j], got, s->lse.count, false);
+    compare(s, got, s->lse.of[j], s->lse.count,
+            tolerance * fmax(1, largest(s->lse.of[j], s->lse.count)), "lse", 0);
+    free(got);
+}
+
+/* Gradients of queries, keys and values, each by the largest of its kind, or a tenth: those of a
+ * query that sees one key alone are 0, as a difference of what is not. */
+static inline void compare_gradients(const struct scene *s, int j, double tolerance)
+{
+    const size_t query = (size_t)(s->p.heads * s->p.head_dim);
+    const size_t key = (size_t)(s->p.kv_heads * s->p.head_dim), width = query + 2 * key;
+    const struct {
+        const char *name;
+        size_t first, count;
+    } parts[] = {{"dqueries", 0, query}, {"dkeys", query, key}, {"dvalues", query + key, key}};
+    double *got = malloc(s->dqkv.count * sizeof(double));
+
+    device_read(s->dqkv.on_device[j], got, s->dqkv.count, s->is_bf16);
+    for (size_t p = 0; p < 3; p++) {
+        double scale = 0.1;
+        for (size_t i = parts[p].first; i < s->dqkv.count; i += width)
+            scale = fmax(scale, largest(s->dqkv.of[j] + i, parts[p].count));
+        for (size_t i = parts[p].first; i < s->dqkv.count; i += width)
+            compare(s, got + i, s->dqkv.of[j] + i, parts[p].count, tolerance * scale, parts[p].name,
+                    i / width);
+    }
+    free(got);
+}
+
+static inline void try_problem(const struct problem *p, bool is_bf16)
+{
+    struct scene s = scene_of(p, is_bf16);
+    const double loose = p->looseness > 0 ? p->looseness : 1;
+
+    run_device(&s);
+    run_reference(&s);
+    for (int j = 0; j < p->splits; j++) {
+        compare_lse(&s, j, 1e-5 * loose);
+        compare_out(&s, j, (is_bf16 ? 1e-2 : 1e-5) * loose);
+        compare_gradients(&s, j, (is_bf16 ? 2e-2 : 1e-5) * loose);
+    }
+    scene_free(&s);
+}
+
+static inline void try_problems(const struct problem *p, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        try_problem(&p[i], false);
+        try_problem(&p[i], true);
+    }
+}
+
+#define TRY(problems) try_problems(problems, sizeof(problems) / sizeof *(problems))
+
+#endif

@@ -1,0 +1,125 @@
+/* Attention of the CUDA kernels, both types, against the reference: all sizes of heads, tails of
+ * tiles, grouped heads, splits, large scores; and the same bits whatever the order in which threads
+ * and blocks run. */
+#include "tests/cuda/attention_case.h"
+
+TestSuite(cuda_attention, .timeout = 300);
+
+Test(cuda_attention, tokens)
+{
+    static const int tokens[] = {1, 7, 64, 65, 128, 130, 200};
+    static const int dims[] = {16, 64, 128};
+
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
+        for (size_t j = 0; j < sizeof dims / sizeof *dims; j++) {
+            const struct problem p[] = {{dims[j], 1, 1, tokens[i], 1, 1, 1}};
+            TRY(p);
+        }
+}
+
+Test(cuda_attention, heads)
+{
+    static const struct problem p[] = {
+        {32, 3, 3, 40, 1, 2, 1},  {80, 2, 1, 37, 1, 1, 1},   {64, 4, 2, 70, 1, 2, 1},
+        {128, 4, 1, 65, 1, 1, 1}, {128, 2, 2, 129, 1, 2, 1}, {64, 6, 3, 33, 1, 1, 1},
+    };
+    TRY(p);
+}
+
+Test(cuda_attention, head_dims)
+{
+    static const struct problem p[] = {
+        {1, 2, 1, 19, 1, 1, 1},  {7, 2, 2, 33, 1, 2, 1},   {20, 1, 1, 50, 1, 1, 1},
+        {96, 2, 1, 33, 1, 1, 1}, {160, 1, 1, 35, 1, 1, 1}, {256, 1, 1, 33, 2, 1, 1},
+    };
+    TRY(p);
+}
+
+Test(cuda_attention, splits)
+{
+    static const struct problem p[] = {
+        {16, 2, 1, 7, 2, 2, 1},   {32, 2, 2, 33, 3, 1, 1},  {80, 2, 1, 20, 3, 1, 1},
+        {64, 2, 1, 64, 2, 1, 1},  {64, 4, 2, 65, 3, 2, 1},  {64, 1, 1, 1, 3, 1, 1},
+        {64, 2, 2, 130, 2, 1, 1}, {128, 2, 1, 65, 3, 1, 1}, {128, 1, 1, 130, 2, 2, 1},
+        {128, 2, 2, 7, 3, 2, 1},
+    };
+    TRY(p);
+}
+
+/* Scores of hundreds, of either sign. */
+Test(cuda_attention, large_scores)
+{
+    static const struct problem p[] = {
+        {16, 2, 2, 65, 1, 1, 16, 0, 20},
+        {64, 2, 1, 130, 2, 1, 16, 0, 20},
+        {128, 1, 1, 130, 2, 1, 16, 0, 20},
+    };
+
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++) {
+        struct problem bf16 = p[i];
+        bf16.looseness = 2; /* out is rounded, and 16 times as large */
+        try_problem(&p[i], false);
+        try_problem(&bf16, true);
+    }
+}
+
+/* Tensors that tensor cores could not load. */
+Test(cuda_attention, unaligned)
+{
+    static const struct problem p[] = {{64, 2, 1, 66, 2, 1, 1, 3}, {128, 1, 1, 40, 1, 1, 1, 2}};
+    TRY(p);
+}
+
+static double *results_of(const struct scene *s, size_t *count)
+{
+    const struct tensor *all[] = {&s->out, &s->dqkv, &s->lse};
+    double *x;
+
+    *count = 0;
+    for (size_t i = 0; i < 3; i++)
+        *count += all[i]->count * (size_t)s->p.splits;
+    x = malloc(*count * sizeof(double));
+    *count = 0;
+    for (size_t i = 0; i < 3; i++)
+        for (int j = 0; j < s->p.splits; j++) {
+            device_read(all[i]->on_device[j], x + *count, all[i]->count, s->is_bf16 && i < 2);
+            *count += all[i]->count;
+        }
+    return x;
+}
+
+static void try_again(const struct problem *p, bool is_bf16)
+{
+    enum { TIMES = 4 };
+    struct scene s = scene_of(p, is_bf16);
+    double *first = NULL;
+
+    for (int time = 0; time < TIMES; time++) {
+        size_t count;
+        for (int j = 0; j < p->splits; j++)
+            device_write(s.dqkv.on_device[j], s.dqkv.of[j], s.dqkv.count, is_bf16);
+        run_device(&s);
+        double *x = results_of(&s, &count);
+        for (size_t i = 0; first && i < count; i++)
+            cr_assert(x[i] == first[i], "%s, head_dim %d: element %zu of %zu: %a, then %a",
+                      is_bf16 ? "bf16" : "fp32", p->head_dim, i, count, first[i], x[i]);
+        if (first)
+            free(x);
+        else
+            first = x;
+    }
+    free(first);
+    scene_free(&s);
+}
+
+/* Each launch draws its own order of blocks and threads where the device is emulated. */
+Test(cuda_attention, same_bits)
+{
+    static const struct problem p[] = {
+        {48, 2, 1, 70, 2, 2, 1}, {64, 2, 1, 130, 2, 2, 1}, {128, 2, 1, 130, 2, 1, 1}};
+
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++) {
+        try_again(&p[i], false);
+        try_again(&p[i], true);
+    }
+}
