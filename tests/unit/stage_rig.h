@@ -4,6 +4,7 @@
 #define PP_TESTS_STAGE_RIG_H
 
 #include "exec/stage.h"
+#include "kernels/numbers.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,18 +44,20 @@ static inline double rig_random(uint64_t a, uint64_t b)
     return (double)(x >> 11) / 4503599627370496.0 - 1;
 }
 
-static inline double rig_get(const struct rig *r, const void *vector, int64_t i)
+/* Element of a sum of gradients. */
+static inline double rig_get(const struct rig *r, const void *sum, int64_t i)
 {
-    return r->k->element_bytes == 8 ? ((const double *)vector)[i]
-                                    : (double)((const float *)vector)[i];
+    return pp_number_get(sum, r->k->gradient_bytes, i);
 }
 
-static inline void rig_put(const struct rig *r, void *vector, int64_t i, double value)
+static inline double rig_weight(const struct rig *r, const void *weights, int64_t i)
 {
-    if (r->k->element_bytes == 8)
-        ((double *)vector)[i] = value;
-    else
-        ((float *)vector)[i] = (float)value;
+    return pp_number_get(weights, r->k->element_bytes, i);
+}
+
+static inline void rig_put(const struct rig *r, void *weights, int64_t i, double value)
+{
+    pp_number_put(weights, r->k->element_bytes, i, value);
 }
 
 /* Poisoned, with a guard behind it. */
@@ -122,9 +125,8 @@ static inline void rig_chunk(struct pp_arena *arena, struct rig *r, int s, int f
                                          .splits = r->splits};
 
     c->stage = pp_stage_create(arena, r->net, &shape, r->k);
-    const size_t bytes = (size_t)c->stage->elements * r->k->element_bytes;
-    c->weights = pp_arena_alloc(arena, bytes);
-    c->sum = pp_arena_alloc(arena, bytes);
+    c->weights = pp_arena_alloc(arena, (size_t)c->stage->elements * r->k->element_bytes);
+    c->sum = pp_arena_alloc(arena, (size_t)c->stage->elements * r->k->gradient_bytes);
     c->fixed = PP_ARRAY(arena, int64_t, c->stage->elements);
     rig_fill_weights(r, c);
     for (int split = 0; split < r->splits; split++) {

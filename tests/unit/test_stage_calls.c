@@ -7,9 +7,14 @@
 enum { LAYERS = 3, STAGES = 5, ROWS = 2 };
 static const int blocks[STAGES] = {1, 0, 2, 0, 0};
 
-static struct rig *make(struct pp_arena *arena, const struct pp_net *net, int splits)
+/* One element type, and two: see kernels/kernels.h. */
+static const struct pp_kernels *const tables[] = {&pp_kernels_reference, &pp_kernels_bf16};
+enum { TABLES = sizeof tables / sizeof *tables };
+
+static struct rig *make(struct pp_arena *arena, const struct pp_kernels *k,
+                        const struct pp_net *net, int splits)
 {
-    return rig_create(arena, &pp_kernels_reference, net, STAGES, blocks, ROWS, splits, false);
+    return rig_create(arena, k, net, STAGES, blocks, ROWS, splits, false);
 }
 
 static void assert_equal_gradients(const struct rig *a, const struct rig *b, double tolerance)
@@ -22,14 +27,14 @@ static void assert_equal_gradients(const struct rig *a, const struct rig *b, dou
         }
 }
 
-static void check_orders(int variant, int splits)
+static void check_orders(const struct pp_kernels *k, int variant, int splits)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_net net = rig_variant(LAYERS, variant);
     struct rig *runs[3];
 
     for (int how = RIG_B; how <= RIG_ALL_I_THEN_W; how++) {
-        runs[how] = make(arena, &net, splits);
+        runs[how] = make(arena, k, &net, splits);
         rig_forward(runs[how]);
         rig_backward(runs[how], how);
     }
@@ -42,18 +47,19 @@ static void check_orders(int variant, int splits)
 
 Test(stage_calls, backward_is_input_gradient_and_weight_gradient)
 {
-    for (int variant = 0; variant < RIG_VARIANTS; variant += 3) {
-        check_orders(variant, 1);
-        check_orders(variant, 2);
-    }
+    for (int variant = 0; variant < RIG_VARIANTS; variant += 3)
+        for (int t = 0; t < TABLES; t++) {
+            check_orders(tables[t], variant, 1);
+            check_orders(tables[t], variant, 2);
+        }
 }
 
 /* F leaves what R fills again: all of it is poisoned in between. */
-static void check_recompute(int variant)
+static void check_recompute(const struct pp_kernels *k, int variant)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_net net = rig_variant(LAYERS, variant);
-    struct rig *plain = make(arena, &net, 1), *again = make(arena, &net, 1);
+    struct rig *plain = make(arena, k, &net, 1), *again = make(arena, k, &net, 1);
 
     rig_forward(plain);
     rig_forward(again);
@@ -78,14 +84,16 @@ static void check_recompute(int variant)
 Test(stage_calls, recomputation_gives_the_same_bits)
 {
     for (int variant = 0; variant < RIG_VARIANTS; variant += 3)
-        check_recompute(variant);
+        for (int t = 0; t < TABLES; t++)
+            check_recompute(tables[t], variant);
 }
 
 static void check_splits(int variant, int splits)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_net net = rig_variant(LAYERS, variant);
-    struct rig *whole = make(arena, &net, 1), *split = make(arena, &net, splits);
+    struct rig *whole = make(arena, tables[0], &net, 1),
+               *split = make(arena, tables[0], &net, splits);
     const double difference = rig_forward(whole) - rig_forward(split);
 
     cr_assert_float_eq(difference, 0, 1e-12, "variant %d: %g", variant, difference);
@@ -131,12 +139,12 @@ Test(stage_calls, write_every_byte_they_asked_for_and_none_beyond)
     static const int whole[] = {LAYERS};
 
     for (int variant = 0; variant < RIG_VARIANTS; variant++)
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 8 * TABLES; i++) {
             PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
             struct pp_net net = rig_variant(LAYERS, variant);
 
             net.ffn = i & 4 ? 70 : 10; /* either part of the scratch may be the larger one */
-            struct rig *r = rig_create(arena, &pp_kernels_reference, &net, stages[i % 2],
+            struct rig *r = rig_create(arena, tables[i / 8], &net, stages[i % 2],
                                        i % 2 ? blocks : whole, ROWS, i & 2 ? 2 : 1, i % 2);
 
             rig_forward(r);

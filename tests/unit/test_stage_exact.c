@@ -25,7 +25,7 @@ static const int ascending[GRANULES] = {0, 1, 2, 3, 4}, shuffled[GRANULES] = {3,
 
 static int64_t differing(const struct rig *a, const struct rig *b)
 {
-    const size_t bytes = a->is_exact ? sizeof(int64_t) : a->k->element_bytes;
+    const size_t bytes = a->is_exact ? sizeof(int64_t) : a->k->gradient_bytes;
     const char *x = a->is_exact ? (char *)a->chunk[0].fixed : a->chunk[0].sum,
                *y = b->is_exact ? (char *)b->chunk[0].fixed : b->chunk[0].sum;
     int64_t count = 0;
@@ -46,7 +46,7 @@ static void check_order(const struct pp_kernels *k, int variant, int splits)
 
     cr_assert_eq(differing(a, b), 0, "%s, variant %d", k->name, variant);
     cr_assert_gt(differing(plain, other), 0, "the order should show in plain sums");
-    const double unit = ldexp(1, -PP_GRAD_BITS), rounding = k->element_bytes == 8 ? 1e-14 : 2e-6;
+    const double unit = ldexp(1, -PP_GRAD_BITS), rounding = k->gradient_bytes == 8 ? 1e-14 : 2e-6;
     for (int64_t i = 0; i < a->chunk[0].stage->elements; i++)
         cr_assert_float_eq((double)a->chunk[0].fixed[i] * unit,
                            rig_get(plain, plain->chunk[0].sum, i),
@@ -59,6 +59,7 @@ Test(stage_exact, gradients_do_not_depend_on_the_order_of_granules)
         check_order(&pp_kernels_reference, variant, 1);
         check_order(pp_kernels_fp32(true), variant, 1);
         check_order(pp_kernels_fp32(true), variant, 2);
+        check_order(&pp_kernels_bf16, variant, 2);
     }
 }
 

@@ -8,7 +8,7 @@ static double slope(struct rig *r, int64_t i)
 {
     static const double step = 2e-3;
     char *weights = r->chunk[0].weights;
-    const double at = rig_get(r, weights, i);
+    const double at = rig_weight(r, weights, i);
     double loss[4];
 
     for (int j = 0; j < 4; j++) {
