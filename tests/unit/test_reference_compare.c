@@ -101,3 +101,34 @@ Test(compare, finds_tensors_by_id_and_names_the_worst)
     cr_assert(isinf(w.max_abs) && isinf(w.squares));
     cr_assert_str_eq(w.worst, last->name);
 }
+
+/* Of a share, and of nothing else: weights are their rounding. */
+Test(compare, weights_are_master_weights_where_there_are_some)
+{
+    const struct pp_kernels *k = &pp_kernels_bf16;
+    struct pp_reference *reference = make(&net, k, &batch, &recipe);
+    const struct pp_stage *whole = pp_reference_stage(reference);
+    const struct pp_state_bytes bytes = pp_state_bytes(whole, k, true, 2);
+    char *memory = pp_arena_alloc(arena, bytes.weights + bytes.gradients + bytes.optimizer);
+    int64_t elements = 0;
+
+    for (int copy = 0; copy < 2; copy++) {
+        const struct pp_state state = pp_state_at(whole, k, true, copy, 2, memory);
+        const int64_t first = whole->params[copy ? whole->param_count - 1 : 0].offset;
+        struct pp_difference d = {0};
+
+        pp_state_init(whole, k, recipe.seed, &state, 2);
+        pp_reference_compare(reference, whole, &state, PP_VECTOR_WEIGHTS, &d);
+        cr_assert(d.differing == 0 && d.elements > 4000);
+        elements += d.elements;
+        ((float *)state.master)[first - state.share.from] += 2;
+        pp_reference_compare(reference, whole, &state, PP_VECTOR_WEIGHTS, &d);
+        cr_assert_eq(d.differing, 1);
+        cr_assert_float_eq(d.max_abs, 2, 1e-6);
+        cr_assert_str_eq(d.worst, whole->params[copy ? whole->param_count - 1 : 0].name);
+    }
+    int64_t all = 0;
+    for (int p = 0; p < whole->param_count; p++)
+        all += whole->params[p].count;
+    cr_assert_eq(elements, all);
+}
