@@ -54,8 +54,9 @@ static enum pp_status unknown_model(struct pp_arena *arena, const char *name, st
                             "them; a file is given by its path, as in ./config.json)",
                             name, near);
     return pp_error_set(err, PP_EINVAL,
-                        "unknown model '%.80s': `pipesim models` lists the presets; a file is "
-                        "given by its path, as in ./config.json",
+                        "unknown model '%.80s': `pipesim models` lists the presets, such as "
+                        "tiny, gpt2, gpt3-175b or llama3-8b; a file is given by its path, as in "
+                        "./config.json",
                         name);
 }
 

@@ -25,18 +25,18 @@ struct pp_option {
     const char *const
         *aliases; /* other long names (Megatron, torchtitan), NULL-terminated or NULL */
     enum pp_option_type type;
-    const char *argument;     /* name in help: "N", "FILE" */
-    const char *choices;      /* CHOICE: "end|eager|eager-opt" */
-    const char *kind;         /* said of its values in help; NULL = what the type says */
+    const char *argument;          /* name in help: "N", "FILE" */
+    const char *choices;           /* CHOICE: "end|eager|eager-opt" */
+    const char *kind;              /* said of its values in help; NULL = what the type says */
     const char *(*name_of)(int i); /* in place of it: names of a table, NULL behind the last */
-    int64_t min, max;         /* INT, LONG; 0, 0 = all values of the type */
-    const char *default_text; /* shown in help; NULL = none */
-    const char *group;        /* heading in help */
-    const char *help;         /* one or two sentences */
-    unsigned commands;        /* bit mask of enum of the program */
-    const char *instead;      /* what other commands have for it; NULL = nothing */
-    bool is_repeatable;       /* may be given several times (values are collected) */
-    bool is_common;           /* shown by -h; when no option is marked, the first ones are */
+    int64_t min, max;              /* INT, LONG; 0, 0 = all values of the type */
+    const char *default_text;      /* shown in help; NULL = none */
+    const char *group;             /* heading in help */
+    const char *help;              /* one or two sentences */
+    unsigned commands;             /* bit mask of enum of the program */
+    const char *instead;           /* what other commands have for it; NULL = nothing */
+    bool is_repeatable;            /* may be given several times (values are collected) */
+    bool is_common;                /* shown by -h; when no option is marked, the first ones are */
 };
 
 struct pp_command {
@@ -126,6 +126,9 @@ enum pp_status pp_options_answer(const struct pp_cli *cli, const struct pp_parse
 /* The entry of a NULL-terminated list that is nearest to `word` (small edit distance, dashes and
  * case ignored), or NULL when nothing is near. */
 const char *pp_suggest(const char *word, const char *const *names);
+/* Behind a message of an unknown word: "; did you mean NEAR?", or, where nothing is near, the names
+ * themselves: "; known are A, B and C". Returns err->status. */
+enum pp_status pp_suggest_or_list(struct pp_error *err, const char *word, const char *const *names);
 /* Names of presets, schedules: equal without regard to case, dashes and underscores. */
 bool pp_same_name(const char *a, const char *b);
 /* Does `name` fit the pattern, where '*' stands for any run of characters? */

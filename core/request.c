@@ -22,11 +22,9 @@ static enum pp_status unknown_preset(struct pp_arena *arena, const struct pp_cli
     const char **names = PP_ARRAY(arena, const char *, count + 1);
     for (int i = 0; i < count; i++)
         names[i] = presets[i].name;
-    const char *near = pp_suggest(name, names);
     pp_error_set(err, PP_EINVAL, "--preset %s: unknown preset", name);
-    if (near)
-        pp_error_append(err, "; did you mean %s?", near);
-    return pp_error_append(err, "\n  %s presets lists them", cli->program);
+    pp_suggest_or_list(err, name, names);
+    return pp_error_append(err, "\n  %s presets describes them", cli->program);
 }
 
 enum pp_status pp_request_defaults(struct pp_arena *arena, struct pp_request *request,

@@ -73,6 +73,21 @@ const char *pp_suggest(const char *word, const char *const *names)
     return best;
 }
 
+enum pp_status pp_suggest_or_list(struct pp_error *err, const char *word, const char *const *names)
+{
+    const char *near = pp_suggest(word, names);
+
+    if (near)
+        return pp_error_append(err, "; did you mean %s?", near);
+    for (int i = 0; names[i]; i++)
+        pp_error_append(err, "%s%s",
+                        i == 0         ? "; known are "
+                        : names[i + 1] ? ", "
+                                       : " and ",
+                        names[i]);
+    return err->status;
+}
+
 bool pp_same_name(const char *a, const char *b)
 {
     for (;; a++, b++) {

@@ -3,6 +3,25 @@
 
 #include <string.h>
 
+enum { SHELLS_COUNT = 3 };
+static const char *const SHELLS[SHELLS_COUNT] = {"bash", "zsh", "fish"};
+
+static enum pp_status unknown_topic(const struct pp_cli *cli, const char *topic,
+                                    struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const char **names = PP_ARRAY(scratch, const char *, cli->command_count + SHELLS_COUNT + 2);
+    int count = 0;
+
+    for (int i = 0; i < cli->command_count; i++)
+        names[count++] = cli->commands[i].name;
+    for (int i = 0; i < SHELLS_COUNT; i++)
+        names[count++] = SHELLS[i];
+    names[count] = "man";
+    pp_error_set(err, PP_EINVAL, "help %s: no such command", topic);
+    return pp_suggest_or_list(err, topic, names);
+}
+
 static int command_by_name(const struct pp_cli *cli, const char *name)
 {
     for (int i = 0; i < cli->command_count; i++)
@@ -14,21 +33,18 @@ static int command_by_name(const struct pp_cli *cli, const char *name)
 static enum pp_status print_topic(const struct pp_cli *cli, const char *topic, FILE *out, int width,
                                   struct pp_error *err)
 {
-    static const char *const SHELLS[] = {"bash", "zsh", "fish"};
-
     if (topic && !strcmp(topic, "man")) {
         pp_options_man(cli, PP_VERSION, out);
         return PP_OK;
     }
-    for (int i = 0; topic && i < 3; i++)
+    for (int i = 0; topic && i < SHELLS_COUNT; i++)
         if (!strcmp(topic, SHELLS[i])) {
             pp_options_completion(cli, (enum pp_shell)i, out);
             return PP_OK;
         }
     const int command = topic ? command_by_name(cli, topic) : -1;
     if (topic && command < 0)
-        return pp_error_set(err, PP_EINVAL, "help %s: no such command; %s --help lists them", topic,
-                            cli->program);
+        return unknown_topic(cli, topic, err);
     pp_options_help(cli, command, out, width);
     return PP_OK;
 }

@@ -63,18 +63,33 @@ const struct pp_schedule *pp_schedule_find(const char *name)
     return NULL;
 }
 
-const char *pp_schedule_suggest(const char *name)
+enum { NAMES = 512 };
+
+static void list_names(bool has_aliases, const char *names[NAMES])
 {
-    enum { NAMES = 512 };
-    const char *names[NAMES];
     int count = 0;
 
     for (int i = 0; pp_schedules[i] != NULL && count < NAMES - 1; i++) {
+        const char *const *alias = has_aliases ? pp_schedules[i]->aliases : NULL;
         names[count++] = pp_schedules[i]->name;
-        for (const char *const *alias = pp_schedules[i]->aliases; alias && *alias; alias++)
-            if (count < NAMES - 1)
-                names[count++] = *alias;
+        for (; alias && *alias && count < NAMES - 1; alias++)
+            names[count++] = *alias;
     }
     names[count] = NULL;
+}
+
+const char *pp_schedule_suggest(const char *name)
+{
+    const char *names[NAMES];
+
+    list_names(true, names);
     return pp_suggest(name, names);
+}
+
+enum pp_status pp_schedule_unknown(struct pp_error *err, const char *name)
+{
+    const char *names[NAMES];
+
+    list_names(pp_schedule_suggest(name) != NULL, names);
+    return pp_suggest_or_list(err, name, names);
 }

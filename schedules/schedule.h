@@ -160,6 +160,9 @@ extern const struct pp_schedule *const pp_schedules[]; /* alphabetical, NULL-ter
 const struct pp_schedule *pp_schedule_find(const char *name);
 /* The nearest name for "did you mean", or NULL. */
 const char *pp_schedule_suggest(const char *name);
+/* Behind a message of an unknown schedule: the nearest name, else all without their aliases.
+ * Returns err->status. */
+enum pp_status pp_schedule_unknown(struct pp_error *err, const char *name);
 
 /* Fill what is 0 (chunks, splits, granules, pipelines, depth_first and .defaults), then refuse what
  * does not fit (sizes below 1 or beyond 65,535 stages, 2^26 stages of all pipelines, 2^24 ops per

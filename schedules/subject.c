@@ -27,13 +27,10 @@ enum pp_status pp_subject_open(struct pp_arena *arena, const struct pp_request *
     }
     subject->schedule = pp_schedule_find(name);
     if (!subject->schedule) {
-        const char *near = pp_schedule_suggest(name);
         pp_error_set(err, PP_EINVAL, "--schedule %s: unknown schedule", name);
-        if (near)
-            pp_error_append(err, "; did you mean %s?", near);
-        return pp_error_append(
-            err,
-            "\n  pipesim schedules lists them; a program file ends in .csv or has a / in its name");
+        pp_schedule_unknown(err, name);
+        return pp_error_append(err, "\n  pipesim schedules describes them; a program file ends in "
+                                    ".csv or has a / in its name");
     }
     subject->name = subject->schedule->name;
     return PP_OK;

@@ -91,8 +91,6 @@ enum pp_status pp_command_presets(struct pp_arena *arena, const struct pp_parsed
     }
     if (!wanted)
         return PP_OK;
-    const char *near = pp_suggest(wanted, names);
-    return pp_error_set(err, PP_EINVAL, "unknown preset %s%s%s%s", wanted,
-                        near ? "; did you mean " : "", near ? near : "",
-                        near ? "?" : "; pipesim presets lists them");
+    pp_error_set(err, PP_EINVAL, "unknown preset %s", wanted);
+    return pp_suggest_or_list(err, wanted, names);
 }

@@ -162,11 +162,10 @@ enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_pars
 
     if (parsed->operand_count) {
         const struct pp_schedule *s = pp_schedule_find(parsed->operands[0]);
-        const char *near = s ? NULL : pp_schedule_suggest(parsed->operands[0]);
-        if (!s)
-            return pp_error_set(err, PP_EINVAL, "unknown schedule %s%s%s%s", parsed->operands[0],
-                                near ? "; did you mean " : "", near ? near : "",
-                                near ? "?" : "; pipesim schedules lists them");
+        if (!s) {
+            pp_error_set(err, PP_EINVAL, "unknown schedule %s", parsed->operands[0]);
+            return pp_schedule_unknown(err, parsed->operands[0]);
+        }
         if (is_markdown)
             return document(arena, s, out, err);
         print_schedule(s, out);

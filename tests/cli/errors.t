@@ -34,7 +34,11 @@ $ pipesim shedules
 = 2
 $ pipesim --schedule chimra --gpus 4
 ! pipesim: error: --schedule chimra: unknown schedule; did you mean chimera?
-!   pipesim schedules lists them; a program file ends in .csv or has a / in its name
+!   pipesim schedules describes them; a program file ends in .csv or has a / in its name
+= 2
+$ pipesim --schedule nope --gpus 4
+! pipesim: error: --schedule nope: unknown schedule; known are 1f1b, bfs, ...
+!   pipesim schedules describes them; a program file ends in .csv or has a / in its name
 = 2
 $ pipesim --gpus 4
 ! pipesim: error: --schedule is needed: 1f1b, bfs, ...
@@ -99,7 +103,7 @@ $ pipesim --schedule 1f1b --gpus 8 --pp 8 --micro-batches 8 --gbs 9
 ! pipesim: error: --gbs 9 contradicts dp 1 * mbs 1 * 8 micro-batches = 8
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model nosuch
-! pipesim: error: unknown model 'nosuch': `pipesim models` lists the presets; a file is given by its path, as in ./config.json
+! pipesim: error: unknown model 'nosuch': `pipesim models` lists the presets, such as tiny, gpt2, gpt3-175b or llama3-8b; a file is given by its path, as in ./config.json
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model /nonexistent/config.json
 ! pipesim: error: cannot open /nonexistent/config.json: No such file or directory
@@ -169,7 +173,7 @@ $ pipesim --schedule 1f1b --gpus 800 --cluster "node:2 gpu:8"
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --preset chimera
 ! pipesim: error: --preset chimera: unknown preset; did you mean chimera-bert48?
-!   pipesim presets lists them
+!   pipesim presets describes them
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --vp 2
 ! pipesim: error: --vp 2: 1f1b has no such option; schedules that have it: bfs, ...
@@ -273,7 +277,7 @@ $ pipesim verify
 ! usage: pipesim verify FILE...
 = 2
 $ pipesim schedules nosuch
-! pipesim: error: unknown schedule nosuch; pipesim schedules lists them
+! pipesim: error: unknown schedule nosuch; known are 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, pipedream, pipedream-2bw, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2 and zbv
 = 2
 $ pipesim models gpt3
 > gpt3-175b (gpt family)
@@ -287,10 +291,10 @@ $ pipesim models gpt3
 >   by layer     embedding 654311424, block 1812099072, head 24576 parameters
 >   source       Brown et al. 2020, table 2.1; vocabulary padded as in Megatron-LM
 $ pipesim presets x
-! pipesim: error: unknown preset x; pipesim presets lists them
+! pipesim: error: unknown preset x; known are bfs-52b, chimera-bert48, chimera-sc21 and megatron-sc21-145b
 = 2
 $ pipesim help nosuch
-! pipesim: error: help nosuch: no such command; pipesim --help lists them
+! pipesim: error: help nosuch: no such command; known are run, schedules, models, clusters, presets, program, verify, compare, calibrate, sweep, plot, validate, plan, help, bash, zsh, fish and man
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --tp 1048576 --cp 1048576 --dp 1048576 --pp 16
 ! pipesim: error: tp * cp * pp * dp is more than 1,048,576 GPUs

@@ -97,7 +97,7 @@ $ pipeexec help zsh | grep -c calibrate-on
 $ pipeexec help fish | grep -c calibrate-on
 > 1
 $ pipeexec help nothing
-! pipeexec: error: help nothing: no such command; pipeexec --help lists them
+! pipeexec: error: help nothing: no such command; known are run, help, bash, zsh, fish and man
 = 2
 $ pipeexec --help | awk 'length > 80'
 $ pipeexec --schedul 1f1b
@@ -116,7 +116,7 @@ $ pipesim program --schedule pipedream --pp 3 --micro-batches 4 2>/dev/null >lat
 >   try: pipesim --schedule late.csv --gpus 3
 $ pipeexec --schedule zbvv
 ! pipeexec: error: --schedule zbvv: unknown schedule; did you mean zbv?
-!   pipesim schedules lists them; a program file ends in .csv or has a / in its name
+!   pipesim schedules describes them; a program file ends in .csv or has a / in its name
 = 2
 $ pipeexec --schedule 1f1b,gpipe
 ! pipeexec: error: --schedule 1f1b,gpipe: pipeexec runs one schedule; pipesim compares several

@@ -169,13 +169,13 @@ $ pipesim sweep --schedule 1f1b --pp 4,8,04
 = 2
 $ pipesim sweep --schedule 1f1b,zvb --pp 4
 ! pipesim: error: --schedule zvb: unknown schedule; did you mean zbv?
-!   pipesim schedules lists them; a program file ends in .csv or has a / in its name
+!   pipesim schedules describes them; a program file ends in .csv or has a / in its name
 = 2
 $ pipesim sweep --schedule 1f1b --post early,lately
 ! pipesim: error: --post early,lately: "lately" is not one of early, jit, batched and sender
 = 2
 $ pipesim sweep --schedule 1f1b --model llama3-8b,llama3-70b
-! pipesim: error: unknown model 'llama3-8b,llama3-70b': `pipesim models` lists the presets; a file is given by its path, as in ./config.json
+! pipesim: error: unknown model 'llama3-8b,llama3-70b': `pipesim models` lists the presets, such as tiny, gpt2, gpt3-175b or llama3-8b; a file is given by its path, as in ./config.json
 !   several values are given by --model again for each
 = 2
 $ pipesim sweep --schedule 1f1b --engine dag --p2p fast

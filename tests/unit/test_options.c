@@ -277,3 +277,23 @@ Test(options, suggestions_are_near_or_absent)
     cr_assert_null(pp_suggest("", names));
     cr_assert_null(pp_suggest("-", names));
 }
+
+Test(options, where_nothing_is_near_all_names_are_listed)
+{
+    static const char *const names[] = {"gpipe", "1f1b", "zb-h1", NULL}, *const one[] = {"x", NULL},
+                             *const none[] = {NULL};
+    struct pp_error err;
+
+    pp_error_set(&err, PP_EINVAL, "unknown");
+    cr_assert_eq(pp_suggest_or_list(&err, "zzzz", names), PP_EINVAL);
+    cr_assert_str_eq(err.message, "unknown; known are gpipe, 1f1b and zb-h1");
+    pp_error_set(&err, PP_EFAIL, "unknown");
+    cr_assert_eq(pp_suggest_or_list(&err, "gpip", names), PP_EFAIL);
+    cr_assert_str_eq(err.message, "unknown; did you mean gpipe?");
+    pp_error_set(&err, PP_EINVAL, "unknown");
+    pp_suggest_or_list(&err, "zzzz", one);
+    cr_assert_str_eq(err.message, "unknown; known are x");
+    pp_error_set(&err, PP_EINVAL, "unknown");
+    pp_suggest_or_list(&err, "zzzz", none);
+    cr_assert_str_eq(err.message, "unknown");
+}
