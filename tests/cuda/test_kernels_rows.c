@@ -1,0 +1,261 @@
+/* Rows, norms and activations of the CUDA tables, at odd shapes: widths that are and are not
+ * multiples of 16 bytes, wider rows than threads keep, one row and many. */
+#include "tests/cuda/table_case.h"
+
+struct shape {
+    int rows, width, flags;
+};
+
+static const struct shape SHAPES[] = {
+    {1, 1, 0},    {3, 3, 0},   {1, 8, 0},    {65, 8, 0},  {7, 24, 0},   {130, 31, 0}, {2, 64, 0},
+    {200, 65, 0}, {9, 100, 0}, {33, 200, 0}, {4, 768, 0}, {5, 1600, 0}, {2, 2051, 0}, {2, 16400, 0},
+};
+enum { SHAPE_COUNT = sizeof SHAPES / sizeof *SHAPES };
+
+/* Every shape, with `flags` of them. */
+static void try_shapes(struct kernel_case (*of)(const struct shape *s), int flags)
+{
+    for (int i = 0; i < SHAPE_COUNT; i++) {
+        struct shape s = SHAPES[i];
+        s.flags = flags;
+        const struct kernel_case c = of(&s);
+        kernel_try_both(&c);
+    }
+}
+
+static size_t size_of(const struct shape *s)
+{
+    return (size_t)s->rows * (size_t)s->width;
+}
+
+/* ---- bias ------------------------------------------------------------------------------------ */
+
+enum { IS_ADDED = 1 };
+
+static void call_bias(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
+{
+    const struct shape *s = what;
+
+    k->sum_rows(stream, s->rows, s->width, x[0], x[2], s->flags & IS_ADDED);
+    k->add_bias(stream, s->rows, s->width, x[1], x[0]);
+}
+
+static struct kernel_case bias_case(const struct shape *s)
+{
+    const size_t width = (size_t)s->width;
+
+    return (struct kernel_case){
+        "bias",
+        call_bias,
+        s,
+        .tolerance = 1e-6,
+        .floor = 5e-6,
+        .tensors = 3,
+        .tensor = {{size_of(s), OF_T, 1}, {width, OF_T, 1}, {width, OF_G, 1}}};
+}
+
+Test(cuda_kernels, bias)
+{
+    try_shapes(bias_case, 0);
+    try_shapes(bias_case, IS_ADDED);
+}
+
+/* So wide that sums over 64 rows each would take more of the workspace than they may. */
+Test(cuda_kernels, wide_columns)
+{
+    enum { ROWS = 65, WIDTH = (1 << 19) + 8 };
+    const size_t bytes = sizeof(float) * ROWS * WIDTH;
+    void *x = device_bytes(bytes), *to = device_bytes(sizeof(float) * WIDTH);
+    double *sums = doubles(WIDTH), one;
+
+    device_must(cudaMemsetAsync(x, 0x3f, bytes, device_stream()->stream));
+    pp_kernels_cuda_fp32.sum_rows(device_stream(), ROWS, WIDTH, x, to, false);
+    device_finish();
+    device_read(x, &one, 1, false);
+    device_read(to, sums, WIDTH, false);
+    for (int i = 0; i < WIDTH; i++)
+        cr_assert(fabs(sums[i] - ROWS * one) < 1e-4, "column %d: %g is not %g", i, sums[i],
+                  ROWS * one);
+}
+
+/* ---- norms ----------------------------------------------------------------------------------- */
+
+enum { IS_RMS = 2, HAS_BETA = 4 };
+
+static void call_norm(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
+{
+    const struct shape *s = what;
+    const bool has_beta = s->flags & HAS_BETA;
+    const struct pp_norm n = {.rows = s->rows,
+                              .width = s->width,
+                              .is_rms = s->flags & IS_RMS,
+                              .epsilon = 1e-2,
+                              .x = x[0],
+                              .gamma = x[1],
+                              .beta = has_beta ? x[2] : NULL,
+                              .y = x[3],
+                              .stats = x[4],
+                              .dy = x[5],
+                              .dx = x[6]};
+
+    k->norm_forward(stream, &n);
+    k->norm_backward(stream, &n);
+    k->norm_weights(stream, &n, x[7], has_beta ? x[8] : NULL, s->flags & IS_ADDED);
+}
+
+static struct kernel_case norm_case(const struct shape *s)
+{
+    const size_t size = size_of(s), width = (size_t)s->width;
+
+    return (struct kernel_case){"norm",
+                                call_norm,
+                                s,
+                                .tolerance = 1e-5,
+                                .floor = 1e-5,
+                                .tensors = 9,
+                                .tensor = {{size, OF_T, 3},
+                                           {width, OF_T, 1},
+                                           {width, OF_T, 1},
+                                           {size, OF_T, 1},
+                                           {2 * (size_t)s->rows, OF_G, 1},
+                                           {size, OF_T, 1},
+                                           {size, OF_T, 1},
+                                           {width, OF_G, 1},
+                                           {width, OF_G, 1}}};
+}
+
+Test(cuda_kernels, layer_norm)
+{
+    try_shapes(norm_case, HAS_BETA);
+    try_shapes(norm_case, IS_ADDED);
+}
+
+Test(cuda_kernels, rms_norm)
+{
+    try_shapes(norm_case, IS_RMS);
+    try_shapes(norm_case, IS_RMS | IS_ADDED | HAS_BETA);
+}
+
+/* ---- activations ----------------------------------------------------------------------------- */
+
+enum { INTO_X = 1, INTO_DY = 2, IS_SHIFTED = 4 };
+
+/* With IS_SHIFTED nothing begins at a multiple of 16 bytes. */
+static void call_gelu(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
+{
+    const struct shape *s = what;
+    const size_t shift = s->flags & IS_SHIFTED ? k->element_bytes : 0;
+    const int64_t count = (int64_t)size_of(s) - (shift > 0);
+    char *from = (char *)x[0] + shift, *dy = (char *)x[2] + shift, *dx = (char *)x[3] + shift;
+
+    k->gelu_forward(stream, count, from, (char *)x[1] + shift);
+    k->gelu_backward(stream, count, from, dy,
+                     s->flags & INTO_X    ? from
+                     : s->flags & INTO_DY ? dy
+                                          : dx);
+}
+
+static struct kernel_case gelu_case(const struct shape *s)
+{
+    const struct tensor t = {size_of(s), OF_T, s->rows % 2 ? 1.5 : 12};
+
+    return (struct kernel_case){"gelu",
+                                call_gelu,
+                                s,
+                                .tolerance = 1e-5,
+                                .floor = 2e-6,
+                                .tensors = 4,
+                                .tensor = {t, t, t, t}};
+}
+
+Test(cuda_kernels, gelu)
+{
+    static const int FLAGS[] = {0, INTO_X, INTO_DY, IS_SHIFTED, IS_SHIFTED | INTO_X};
+
+    for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++)
+        try_shapes(gelu_case, FLAGS[i]);
+}
+
+/* Infinities saturate, NaN stays NaN. */
+Test(cuda_kernels, gelu_ends)
+{
+    static const double X[] = {INFINITY, NAN, 100, -100, 3e38, -1e30};
+    enum { COUNT = sizeof X / sizeof *X };
+    void *x = device_tensor(X, COUNT, false);
+    double y[COUNT];
+
+    pp_kernels_cuda_fp32.gelu_forward(device_stream(), COUNT, x, x);
+    device_finish();
+    device_read(x, y, COUNT, false);
+    cr_assert_eq(y[0], INFINITY);
+    cr_assert(isnan(y[1]));
+    cr_assert_eq(y[2], 100);
+    cr_assert_eq(y[3], 0);
+    cr_assert_eq(y[4], (double)3e38f);
+    cr_assert_eq(y[5], 0);
+}
+
+static void call_swiglu(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
+{
+    const struct shape *s = what;
+
+    k->swiglu_forward(stream, s->rows, s->width, x[0], x[1]);
+    k->swiglu_backward(stream, s->rows, s->width, x[0], x[2], s->flags & INTO_X ? x[0] : x[3]);
+}
+
+static struct kernel_case swiglu_case(const struct shape *s)
+{
+    const size_t size = size_of(s);
+
+    return (struct kernel_case){
+        "swiglu",
+        call_swiglu,
+        s,
+        .tolerance = 1e-5,
+        .floor = 2e-6,
+        .tensors = 4,
+        .tensor = {{2 * size, OF_T, 5}, {size, OF_T, 1}, {size, OF_T, 1}, {2 * size, OF_T, 1}}};
+}
+
+Test(cuda_kernels, swiglu)
+{
+    try_shapes(swiglu_case, 0);
+    try_shapes(swiglu_case, INTO_X);
+}
+
+/* ---- rotary positions ------------------------------------------------------------------------ */
+
+struct turn {
+    int batch, tokens, heads, head_dim, stride, first;
+    bool is_inverse;
+};
+
+static void call_rotate(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
+{
+    const struct turn *t = what;
+
+    k->rotate(stream, t->batch, t->tokens, t->heads, t->head_dim, t->stride, t->first, 10000,
+              t->is_inverse, x[0]);
+}
+
+Test(cuda_kernels, rotate)
+{
+    static const struct turn TURNS[] = {
+        {1, 1, 1, 2, 2, 0, false},      {2, 5, 3, 6, 20, 7, true},
+        {2, 3, 5, 16, 96, 1000, false}, {1, 4, 9, 64, 704, 123456, false},
+        {3, 2, 4, 128, 512, 5, true},   {1, 3, 4, 80, 333, 0, false},
+    };
+
+    for (size_t i = 0; i < sizeof TURNS / sizeof *TURNS; i++) {
+        const struct turn *t = &TURNS[i];
+        const struct kernel_case c = {
+            "rotate",
+            call_rotate,
+            t,
+            .tolerance = 1e-6,
+            .floor = 1e-6,
+            .tensors = 1,
+            .tensor = {{(size_t)(t->batch * t->tokens * t->stride), OF_T, 1}}};
+        kernel_try_both(&c);
+    }
+}
