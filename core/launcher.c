@@ -17,7 +17,8 @@ struct ranks {
 /* Innermost first: torchrun and mpirun are started by srun, not the other way round. Within a row
  * all variables come from one launcher, so those of an outer one cannot get mixed in.
  * SLURM_PROCID is 0 in every batch script; only a step has SLURM_STEP_NUM_TASKS. RANK is a name
- * that anybody may use; all three together are torchrun's. */
+ * that anybody may use: with LOCAL_RANK it is torchrun's, with MASTER_ADDR it is that of PyTorch's
+ * "env://" on a cluster or by hand, which counts where no launcher says anything. */
 static const struct ranks ranks_table[] = {
     {.rank = "RANK", .count = "WORLD_SIZE", .needed = {"WORLD_SIZE", "LOCAL_RANK"}},
     {.rank = "OMPI_COMM_WORLD_RANK", .count = "OMPI_COMM_WORLD_SIZE"},
@@ -28,6 +29,7 @@ static const struct ranks ranks_table[] = {
      .needed = {"SLURM_STEP_NUM_TASKS"},
      .is_of_step = true},
     {.rank = "PMIX_RANK", .is_of_step = true},
+    {.rank = "RANK", .count = "WORLD_SIZE", .needed = {"WORLD_SIZE", "MASTER_ADDR"}},
 };
 
 /* Tasks of a job array. Without a `last` the manager tells nobody how many there are. */

@@ -1,5 +1,6 @@
 /* core/launcher.h — am I one of several, started by a launcher? Read from the environment alone:
- * mpirun (Open MPI, MPICH, PMI), srun, torchrun, and the job arrays of Slurm, PBS, SGE and LSF. */
+ * mpirun (Open MPI, MPICH, PMI), srun, torchrun and what else sets PyTorch's "env://", and the job
+ * arrays of Slurm, PBS, SGE and LSF. */
 #ifndef PP_CORE_LAUNCHER_H
 #define PP_CORE_LAUNCHER_H
 

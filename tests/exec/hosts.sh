@@ -60,6 +60,8 @@ check_same() { # of the last start
 report "threads"
 start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" && check_same
 report "torchrun"
+start "RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" && check_same
+report "by hand"
 start "SLURM_PROCID=%k SLURM_STEP_NUM_TASKS=4 SLURM_STEP_ID=0 SLURM_STEP_NODELIST=localhost" && check_same
 report "srun"
 start "OMPI_COMM_WORLD_RANK=%k OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_SIZE=4" && check_same

@@ -12,6 +12,7 @@ static void forget(void)
     static const char *const NAMES[] = {"RANK",
                                         "WORLD_SIZE",
                                         "LOCAL_RANK",
+                                        "MASTER_ADDR",
                                         "OMPI_COMM_WORLD_RANK",
                                         "OMPI_COMM_WORLD_SIZE",
                                         "MV2_COMM_WORLD_RANK",
@@ -88,6 +89,10 @@ static const struct good GOOD[] = {
     {"SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 RANK=9 WORLD_SIZE=16 LOCAL_RANK=1", 9, 16, "RANK"},
     /* torchrun, and somebody else's RANK */
     {"RANK=3 WORLD_SIZE=4 LOCAL_RANK=3", 3, 4, "RANK"},
+    {"RANK=3 WORLD_SIZE=4 MASTER_ADDR=node0", 3, 4, "RANK"},
+    {"RANK=0 WORLD_SIZE=8 MASTER_ADDR=node0 SLURM_PROCID=3 SLURM_STEP_NUM_TASKS=4", 3, 4,
+     "SLURM_PROCID"},
+    {"RANK=3 MASTER_ADDR=node0", 0, 1, ""},
     {"RANK=3", 0, 1, ""},
     {"RANK=general WORLD_SIZE=huge", 0, 1, ""},
     {"PMI_RANK=1 PMI_SIZE=2 RANK=0 WORLD_SIZE=9", 1, 2, "PMI_RANK"},
