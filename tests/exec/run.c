@@ -104,9 +104,10 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
 enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
                              struct exec_run *run, struct pp_error *err)
 {
-    const struct pp_kernels *kernels = c->is_double ? &pp_kernels_reference
-                                       : c->is_bf16 ? &pp_kernels_bf16
-                                                    : pp_kernels_fp32(true);
+    const struct pp_kernels *kernels = c->kernels     ? c->kernels
+                                       : c->is_double ? &pp_kernels_reference
+                                       : c->is_bf16   ? &pp_kernels_bf16
+                                                      : pp_kernels_fp32(true);
     const struct pp_exec_wires wires = {.alpha_s = 10e-6, .bytes_per_s = 10e9};
 
     *run = (struct exec_run){.arena = arena};
@@ -144,6 +145,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
                                     .backend = c->backend ? c->backend : &pp_backend_cpu,
                                     .transport = c->transport,
                                     .clock = c->clock,
+                                    .is_serial = c->is_serial,
                                     .kept_steps = 3,
                                     .is_poisoned = true,
                                     .seed = c->seed};

@@ -19,6 +19,8 @@ struct exec_case {
     int zero;                             /* 1: replicas and pipelines share optimizer state out */
     int buckets;                          /* of the sum of every stage; 0 = 1 */
     const struct pp_backend *backend;     /* NULL = cpu */
+    const struct pp_kernels *kernels;     /* NULL = those of the CPU, as is_double and is_bf16 say */
+    bool is_serial;                       /* of a backend that has modes */
     const struct pp_transport *transport; /* NULL = local */
     enum pp_clock_kind clock;
     double clip;

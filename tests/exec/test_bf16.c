@@ -1,6 +1,6 @@
 /* Mixed precision: bfloat16 activations and weights, fp32 gradients, moments and master weights. No
  * schedule changes its bits either, and it trains as single precision does. */
-#include "tests/exec/train.h"
+#include "tests/exec/equal.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,36 +21,6 @@ static void train(struct pp_arena *arena, const struct exec_case *c, struct exec
 
 /* ---- bits ------------------------------------------------------------------------------------*/
 
-static void check_bits(struct pp_arena *arena, const struct exec_case *c,
-                       const struct exec_run *run)
-{
-    const struct pp_training_result *r = &run->result;
-    const char *name = exec_case_text(arena, c);
-
-    cr_assert(r->is_checked && r->gradients.elements > 0 && r->weights.elements > 0, "%s", name);
-    cr_assert_eq(r->gradients.differing, 0, "%s: gradients", name);
-    cr_assert_eq(r->weights.differing, 0, "%s: weights", name);
-    cr_assert(r->is_loss_equal, "%s: losses", name);
-    cr_assert_eq(r->structural_error_s, 0, "%s", name);
-    for (int rank = 0; rank < run->program->ranks; rank++)
-        cr_assert_eq(r->touched_bytes[rank], (double)r->layout[rank].peak_bytes, "%s: rank %d",
-                     name, rank);
-}
-
-/* A number of micro-batches from `least` on that the schedule accepts. */
-static int micro_batches_of(const struct pp_schedule *schedule, const struct pp_shape *shape,
-                            int least)
-{
-    struct pp_shape candidate = *shape;
-    struct pp_error err = {0};
-
-    for (candidate.micro_batches = least; candidate.micro_batches <= 4 * least;
-         candidate.micro_batches++)
-        if (pp_schedule_check(schedule, &candidate, &err) == PP_OK)
-            return candidate.micro_batches;
-    return 0;
-}
-
 Test(bf16, every_schedule_trains_to_the_same_bits)
 {
     int runs = 0;
@@ -63,12 +33,12 @@ Test(bf16, every_schedule_trains_to_the_same_bits)
         if (pp_schedules[i]->is_simulated_only)
             continue;
         c.schedule = pp_schedules[i]->name;
-        c.shape = (struct pp_shape){.ranks = 2};
-        c.shape.micro_batches = micro_batches_of(pp_schedules[i], &c.shape, 4);
+        c.shape = (struct pp_shape){.ranks = 2, .micro_batches = 4};
+        cr_assert(find_shape(pp_schedules[i], &c.shape), "%s", c.schedule);
         c.replicas = 1 + runs % 2;
         c.seed = (uint64_t)i;
         train(arena, &c, &run);
-        check_bits(arena, &c, &run);
+        check_run(arena, &c, &run);
         runs++;
     }
     cr_assert_geq(runs, 15);
@@ -105,7 +75,7 @@ Test(bf16, variants_train_to_the_same_bits)
         c.is_exact = c.is_bf16 = true;
         c.clip = base.clip;
         train(arena, &c, &run);
-        check_bits(arena, &c, &run);
+        check_run(arena, &c, &run);
     }
 }
 
@@ -147,7 +117,7 @@ Test(bf16, state_shared_out_changes_no_bit)
         cr_assert_eq(memcmp(whole.result.losses, cut.result.losses, bytes), 0);
         cr_assert_eq(memcmp(whole.result.grad_norms, cut.result.grad_norms, bytes), 0);
         if (c.is_exact)
-            check_bits(arena, &c, &cut);
+            check_run(arena, &c, &cut);
         for (int rank = 0; rank < 4; rank++) {
             const struct pp_rank_layout *all = &whole.result.layout[rank],
                                         *share = &cut.result.layout[rank];

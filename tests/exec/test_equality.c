@@ -1,31 +1,12 @@
 /* No schedule changes the weights: with exact gradients every executable schedule, in any number of
  * ranks, replicas and pipelines, trains to the same bits as a loop over the micro-batches. And of
  * every run: a replay of its own durations gives its own times, and its memory is as predicted. */
-#include "tests/exec/train.h"
+#include "tests/exec/equal.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
 enum { STEPS = 20 };
-
-static void check_run(struct pp_arena *arena, const struct exec_case *c, const struct exec_run *run)
-{
-    const struct pp_training_result *r = &run->result;
-    const char *name = exec_case_text(arena, c);
-
-    cr_assert(r->is_checked && r->gradients.elements > 0 && r->weights.elements > 0, "%s", name);
-    cr_assert_eq(r->gradients.differing, 0, "%s: %lld gradients differ, worst %s of layer %d by %g",
-                 name, (long long)r->gradients.differing, r->gradients.worst,
-                 r->gradients.worst_layer, r->gradients.max_abs);
-    cr_assert_eq(r->weights.differing, 0, "%s: %lld weights differ", name,
-                 (long long)r->weights.differing);
-    cr_assert(r->is_loss_equal, "%s: losses differ", name);
-    cr_assert(r->structural_error_s == 0, "%s: structural error %g s", name, r->structural_error_s);
-    for (int rank = 0; rank < run->program->ranks; rank++)
-        cr_assert(r->touched_bytes[rank] == (double)r->layout[rank].peak_bytes,
-                  "%s: rank %d touched %.0f bytes, predicted %zu", name, rank,
-                  r->touched_bytes[rank], r->layout[rank].peak_bytes);
-}
 
 static int run_and_check(const struct exec_case *c)
 {
@@ -36,22 +17,6 @@ static int run_and_check(const struct exec_case *c)
         return 0;
     check_run(arena, c, &run);
     return 1;
-}
-
-/* A number of micro-batches near `wanted` that the schedule accepts. */
-static bool find_shape(const struct pp_schedule *schedule, struct pp_shape *shape)
-{
-    for (int n = shape->micro_batches; n <= 4 * shape->micro_batches; n++) {
-        struct pp_shape candidate = *shape;
-        struct pp_error err = {0};
-
-        candidate.micro_batches = n;
-        if (pp_schedule_check(schedule, &candidate, &err) != PP_OK)
-            continue;
-        shape->micro_batches = n;
-        return true;
-    }
-    return false;
 }
 
 static int all_schedules(int ranks, int replicas)

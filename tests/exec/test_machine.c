@@ -1,5 +1,5 @@
 /* One machine at a time: what a step takes, its clocks, its memory, and how it fails. */
-#include "tests/exec/train.h"
+#include "tests/exec/causal.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,8 +69,6 @@ Test(machine, memory_is_the_closed_form)
 
 /* ---- clocks ---------------------------------------------------------------------------------*/
 
-/* Waiting, transfers and ops of the wall clock hang together: nothing ends before it starts, no
- * message before both sides have posted. */
 Test(machine, wall_clock_is_causal)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
@@ -81,21 +79,7 @@ Test(machine, wall_clock_is_causal)
     c.is_exact = true;
     cr_assert(exec_run(arena, &c, &run));
     cr_assert_eq(run.result.gradients.differing, 0);
-    cr_assert_geq(run.result.trace->count, pp_program_size(run.program));
-    for (int i = 0; i < run.result.trace->count; i++) {
-        const struct pp_trace_event *e = &run.result.trace->events[i];
-        cr_assert(e->start_s <= e->end_s, "%s", e->cell);
-        if (pp_op_is_send(e->kind) || pp_op_is_recv(e->kind))
-            cr_assert(e->posted_s <= e->matched_s && e->matched_s <= e->start_s, "%s", e->cell);
-        if (e->kind == PP_WAIT)
-            cr_assert(e->waits_for >= 0 && run.result.trace->events[e->waits_for].end_s <= e->end_s,
-                      "%s", e->cell);
-    }
-    for (int step = 0; step < c.steps; step++)
-        cr_assert_gt(run.result.step_s[step], 0);
-    cr_assert(run.result.unattributed_s >= 0 &&
-                  run.result.unattributed_s < run.result.step_median_s,
-              "%g of %g s", run.result.unattributed_s, run.result.step_median_s);
+    check_causal(&run);
 }
 
 /* The virtual clock of a step is at least the busiest rank, at most all work in a row. */

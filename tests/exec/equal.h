@@ -1,0 +1,44 @@
+/* tests/exec/equal.h — what exact gradients promise of a run: the bits of a loop over the
+ * micro-batches on one rank, a replay without error, memory as it was laid out. */
+#ifndef PP_TESTS_EXEC_EQUAL_H
+#define PP_TESTS_EXEC_EQUAL_H
+
+#include "tests/exec/train.h"
+
+static inline void check_run(struct pp_arena *arena, const struct exec_case *c,
+                             const struct exec_run *run)
+{
+    const struct pp_training_result *r = &run->result;
+    const char *name = exec_case_text(arena, c);
+
+    cr_assert(r->is_checked && r->gradients.elements > 0 && r->weights.elements > 0, "%s", name);
+    cr_assert_eq(r->gradients.differing, 0, "%s: %lld gradients differ, worst %s of layer %d by %g",
+                 name, (long long)r->gradients.differing, r->gradients.worst,
+                 r->gradients.worst_layer, r->gradients.max_abs);
+    cr_assert_eq(r->weights.differing, 0, "%s: %lld weights differ", name,
+                 (long long)r->weights.differing);
+    cr_assert(r->is_loss_equal, "%s: losses differ", name);
+    cr_assert(r->structural_error_s == 0, "%s: structural error %g s", name, r->structural_error_s);
+    for (int rank = 0; rank < run->program->ranks; rank++)
+        cr_assert(r->touched_bytes[rank] == (double)r->layout[rank].peak_bytes,
+                  "%s: rank %d touched %.0f bytes, predicted %zu", name, rank,
+                  r->touched_bytes[rank], r->layout[rank].peak_bytes);
+}
+
+/* A number of micro-batches near `wanted` that the schedule accepts. */
+static inline bool find_shape(const struct pp_schedule *schedule, struct pp_shape *shape)
+{
+    for (int n = shape->micro_batches; n <= 4 * shape->micro_batches; n++) {
+        struct pp_shape candidate = *shape;
+        struct pp_error err = {0};
+
+        candidate.micro_batches = n;
+        if (pp_schedule_check(schedule, &candidate, &err) != PP_OK)
+            continue;
+        shape->micro_batches = n;
+        return true;
+    }
+    return false;
+}
+
+#endif
