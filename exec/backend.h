@@ -83,6 +83,10 @@ struct pp_backend {
     /* Not immediate: when the k-th launch of this step on a stream has run, in seconds since begin;
      * NAN when it has not. NULL when immediate. */
     struct pp_span (*span)(const struct pp_device *device, pp_stream_id stream, int k);
+    /* Where not even the work's thread sees when it runs, else NULL: by work under way, on its
+     * `stream`; and when the k-th launch's j-th mark was passed, like span. */
+    void (*mark)(void *stream);
+    double (*mark_s)(const struct pp_device *device, pp_stream_id stream, int k, int j);
 };
 extern const struct pp_backend pp_backend_cpu, pp_backend_fake;
 

@@ -180,6 +180,7 @@ static void read_spans(struct pp_machine *m)
 
 enum pp_status pp_step_time_later(struct pp_machine *m, struct pp_error *err)
 {
+    pp_probes_read(m);
     if (!pp_is_virtual(m)) {
         read_spans(m);
         return PP_OK;

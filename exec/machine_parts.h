@@ -274,6 +274,9 @@ bool pp_message_post_of(struct pp_worker *w, int instruction, const struct pp_he
 /* The bytes have gone, or have come. */
 void pp_message_landed(struct pp_machine *m, struct pp_machine_message *message);
 
+/* machine_probes.c: what was marked in a step that has run */
+void pp_probes_read(struct pp_machine *m);
+
 /* machine_step.c: a step from its beginning, once its samples are there */
 void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps);
 /* machine_later.c: times of a step whose work has run later than it was issued */

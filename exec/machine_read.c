@@ -120,26 +120,6 @@ const int64_t *pp_machine_nominal(const struct pp_machine *m, int k)
     return m->nominal_ps + slot_of(m, k) * (size_t)m->size * (size_t)m->replicas;
 }
 
-void pp_machine_probes(struct pp_machine *m, bool on)
-{
-    double (*const now_s)(void) = on ? pp_host_thread_s : NULL;
-
-    m->has_probes = on;
-
-    for (size_t row = 0; row < (size_t)m->size * (size_t)m->replicas; row++)
-        for (int g = 0; g < m->calls[row].count; g++) {
-            m->calls[row].part.now_s = now_s;
-            m->calls[row].works[g].probe = now_s ? &m->calls[row].part : NULL;
-        }
-}
-
-const struct pp_probe *pp_machine_probe(const struct pp_machine *m, int instruction, int replica)
-{
-    const struct pp_bound *call = &m->calls[pp_row(m, instruction, replica)];
-
-    return call->part.now_s && call->count > 0 ? &call->probe : NULL;
-}
-
 const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *m)
 {
     return m->layout;

@@ -25,9 +25,10 @@ static void run_call(const struct pp_kernels *k, void *stream, void *argument)
     struct pp_bound *call = argument;
     struct pp_probe *probe = call->works[0].probe;
 
+    call->part.mark_count = 0;
     for (int g = 0; g < call->count; g++) {
         call->run(k, stream, &call->works[g]);
-        for (int part = 0; probe && part < PP_PARTS; part++)
+        for (int part = 0; probe && probe->now_s && part < PP_PARTS; part++)
             for (int kind = 0; kind < 3; kind++)
                 call->probe.s[kind][part] =
                     (g > 0 ? call->probe.s[kind][part] : 0) + probe->s[kind][part];

@@ -188,3 +188,41 @@ Test(stage_calls, a_probe_sees_every_layer_once)
     cr_assert_arr_eq(probe.s[1], calls[2].s[1], sizeof probe.s[1]);
     cr_assert_arr_eq(probe.s[2], calls[3].s[2], sizeof probe.s[2]);
 }
+
+static int marked;
+static void mark(void *stream)
+{
+    (void)stream;
+    marked++;
+}
+
+/* Where the device tells the time, the same parts end at marks, behind one where the call begins.
+ */
+Test(stage_calls, marks_part_what_a_clock_parts)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_net net = rig_variant(LAYERS, 0);
+    static const int whole[] = {LAYERS};
+    static const rig_call calls[] = {pp_stage_forward, pp_stage_input_grad, pp_stage_weight_grad,
+                                     pp_stage_backward};
+    struct rig *r = rig_create(arena, &pp_kernels_reference, &net, 1, whole, ROWS, 1, false);
+    const int most = pp_stage_marks(r->chunk[0].stage);
+    struct pp_probe clock = {.now_s = tick};
+
+    rig_forward(r);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct pp_probe probe = {.mark = mark, .marks = PP_ARRAY(arena, uint8_t, most)};
+        double count[3][PP_PARTS] = {0};
+
+        marked = 0;
+        r->probe = &probe;
+        rig_call_stage(r, calls[i], 0, 0);
+        cr_assert(probe.mark_count == marked && marked <= most, "%d marks", marked);
+        cr_assert_eq(probe.marks[0], PP_MARK_BEGIN);
+        for (int k = 1; k < marked; k++)
+            count[probe.marks[k] / PP_PARTS][probe.marks[k] % PP_PARTS]++;
+        r->probe = &clock;
+        rig_call_stage(r, calls[i], 0, 0);
+        cr_assert_arr_eq(count, clock.s, sizeof count);
+    }
+}
