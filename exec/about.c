@@ -83,7 +83,7 @@ const struct pp_trace_about *pp_exec_about(struct pp_arena *arena, const struct 
 
     *about = (struct pp_trace_about){
         .version = PP_VERSION,
-        .cpu = find_cpu(arena),
+        .cpu = c->backend->about ? pp_arena_strdup(arena, c->backend->about()) : find_cpu(arena),
         .backend = c->backend->name,
         .kernels = c->kernels->about(),
         .transport = c->transport->name,

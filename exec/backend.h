@@ -47,6 +47,7 @@ struct pp_backend {
     bool is_immediate; /* work has run when launch returns: durations can be measured around it */
     bool is_deferred;  /* nothing waits before finish: one thread may issue all of a step */
     bool is_apart;     /* what alloc gives is not the host's: see read and write */
+    const char *(*about)(void); /* its processor; NULL: that of the machine */
     enum pp_status (*open)(struct pp_arena *arena, const struct pp_device_options *options,
                            struct pp_device **device, struct pp_error *err);
     void (*close)(struct pp_device *device); /* accepts NULL */

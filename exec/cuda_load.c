@@ -8,24 +8,33 @@
 static const char MODULE[] = "pipeexec-cuda.so";
 static const char VARIABLE[] = "PIPEEXEC_CUDA_MODULE";
 
-/* Messages of the loader begin with the name of the file that is missing. */
+/* Messages of the loader begin with the name of the file that it means: the module, or a library
+ * that it needs. */
+static const char *advice_for(const char *reason, const char *name)
+{
+    const bool is_missing = strstr(reason, "cannot open shared object file") != NULL;
+
+    if (!is_missing)
+        return "it was built for other libraries than are here";
+    return strncmp(reason, name, strlen(name)) == 0
+               ? "the module is built where nvcc is found: meson setup -Dcuda=enabled"
+               : "the module needs the libraries of CUDA: name their folder in LD_LIBRARY_PATH";
+}
+
 static enum pp_status cannot_load(const char *name, struct pp_error *err)
 {
     const char *reason = dlerror();
-    const bool is_there = strncmp(reason, name, strlen(name)) != 0;
 
     return pp_error_set(err, PP_EFAIL,
                         "--backend cuda: cannot load %s\n  %s\n  --backend cpu needs no CUDA",
-                        reason,
-                        is_there ? "the module needs the libraries of CUDA: name their folder in "
-                                   "LD_LIBRARY_PATH"
-                                 : "the module is built where nvcc is found: meson setup "
-                                   "-Dcuda=enabled");
+                        reason, advice_for(reason, name));
 }
 
 enum pp_status pp_cuda_load(const struct pp_cuda_module **module, struct pp_error *err)
 {
-    const char *given = getenv(VARIABLE), *name = given ? given : MODULE;
+    const char *given = getenv(VARIABLE);
+    const bool is_given = given && *given;
+    const char *name = is_given ? given : MODULE;
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 
     if (!library)
@@ -33,11 +42,11 @@ enum pp_status pp_cuda_load(const struct pp_cuda_module **module, struct pp_erro
     *module = dlsym(library, "pp_cuda_module");
     if (!*module)
         return pp_error_set(err, PP_EFAIL, "--backend cuda: %s is no module of pipeexec%s", name,
-                            given ? " (PIPEEXEC_CUDA_MODULE)" : "");
+                            is_given ? " (PIPEEXEC_CUDA_MODULE)" : "");
     if (strcmp((*module)->version, PP_VERSION) != 0 || (*module)->abi_bytes != PP_CUDA_ABI_BYTES)
         return pp_error_set(err, PP_EFAIL,
                             "--backend cuda: %s belongs to another build of pipeexec: build both "
                             "together%s",
-                            name, given ? ", or unset PIPEEXEC_CUDA_MODULE" : "");
+                            name, is_given ? ", or unset PIPEEXEC_CUDA_MODULE" : "");
     return PP_OK;
 }

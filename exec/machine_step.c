@@ -19,7 +19,8 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     m->step = step;
     m->begin_ps = begin_ps;
     memset(m->squares, 0, sizeof(double) * (size_t)m->square_count);
-    for (int k = 0; k < m->worker_count; k++) /* nobody is where it was at the end of the last one */
+    for (int k = 0; k < m->worker_count;
+         k++) /* nobody is where it was at the end of the last one */
         atomic_store_explicit(&m->workers[k].at, m->p->begin[m->workers[k].rank],
                               memory_order_relaxed);
     pp_messages_begin(m);
@@ -74,8 +75,10 @@ enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text,
         PP_TRY(m->remote->align(m, false, err));
     begin_step(m, text, step);
     pp_workers_run(m);
-    if (!has_failed(m) && m->backend->finish(m->device, err) != PP_OK)
+    if (!has_failed(m) && m->backend->finish(m->device, err) != PP_OK) {
+        pp_error_prefix(err, "step %d: ", step + 1);
         pp_machine_fail(m, err); /* unless what ran has failed first and says why */
+    }
     if (has_failed(m))
         return failure(m, err);
     if (m->backend->is_immediate)

@@ -110,6 +110,8 @@ static void put_setting(json_t *o, const struct pp_exec_run *run)
     json_object_set_new(o, "data", json_string(c->text.name));
     json_object_set_new(o, "precision", json_string(c->precision));
     json_object_set_new(o, "kernels", json_string(c->kernels->about()));
+    put_text(o, "device", c->backend->about ? c->backend->about() : NULL);
+    put_text(o, "device_mode", !c->cuda ? NULL : c->is_serial ? "serial" : "streams");
     json_object_set_new(o, "clock", json_string(c->clock == PP_CLOCK_VIRTUAL ? "virtual" : "wall"));
     json_object_set_new(o, "exact_grad", json_boolean(c->recipe.is_exact));
     json_object_set_new(o, "steps", json_integer(c->steps));

@@ -131,12 +131,28 @@ static void print_start(const struct pp_exec_page *page, const struct pp_exec_ru
                 c->resumed->path, c->first_step, c->steps);
 }
 
-static void paragraph_wall(const struct pp_exec_page *page, const struct pp_machine_clock *clock)
+static void print_processor(const struct pp_exec_config *c, size_t bytes, char *text)
 {
+    if (c->backend->about)
+        snprintf(text, bytes, "%s, %s", c->backend->about(),
+                 c->is_serial ? "one op at a time" : "a stream for each rank");
+    else
+        snprintf(text, bytes, "%s", c->backend->name);
+}
+
+static void paragraph_wall(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_machine_clock *clock = &run->result.clock;
     char text[PP_EXEC_TEXT_BYTES], error[PP_UNITS_TEXT_BYTES];
 
-    snprintf(text, sizeof(text), "wall: ranks share the cores of this machine; stamps of two ranks "
-                                 "are within %s of each other",
+    if (run->config.backend->about) {
+        paragraph(page, "clock", "wall: ranks share the device");
+        return;
+    }
+
+    snprintf(text, sizeof(text),
+             "wall: ranks share the cores of this machine; stamps of two ranks "
+             "are within %s of each other",
              pp_units_print(clock->error_s, PP_UNIT_SECONDS, error));
     paragraph(page, "clock",
               clock->error_s > 0 ? text : "wall: ranks share the cores of this machine");
@@ -146,21 +162,24 @@ static void print_machine(const struct pp_exec_page *page, const struct pp_exec_
 {
     const struct pp_exec_config *c = &run->config;
     const int workers = run->plan.program->ranks * run->plan.batch.replicas;
-    char text[PP_EXEC_TEXT_BYTES], latency[PP_UNITS_TEXT_BYTES], bandwidth[PP_UNITS_TEXT_BYTES];
+    char text[PP_EXEC_TEXT_BYTES], processor[PP_EXEC_TEXT_BYTES / 2], latency[PP_UNITS_TEXT_BYTES],
+        bandwidth[PP_UNITS_TEXT_BYTES];
 
-    snprintf(text, sizeof(text), "%s, %d~%s; %s: %s", c->backend->name, workers,
+    print_processor(c, sizeof(processor), processor);
+    snprintf(text, sizeof(text), "%s, %d~%s; %s: %s", processor, workers,
              workers == 1 ? c->transport->worker : c->transport->workers, c->precision,
              c->kernels->about());
     paragraph(page, "machine", text);
     if (c->clock == PP_CLOCK_WALL) {
-        paragraph_wall(page, &run->result.clock);
+        paragraph_wall(page, run);
         return;
     }
     if (run->plan.unit) {
         paragraph(page, "clock", "virtual: ops and messages take what --unit says, in seconds");
         return;
     }
-    snprintf(text, sizeof(text), "virtual: a core for each rank, wires of %s and %s",
+    snprintf(text, sizeof(text), "virtual: a %s for each rank, wires of %s and %s",
+             c->backend->about ? "device" : "core",
              pp_units_print(c->wires.alpha_s, PP_UNIT_SECONDS, latency),
              pp_units_print(c->wires.bytes_per_s, PP_UNIT_BYTES_PER_S, bandwidth));
     paragraph(page, "clock", text);

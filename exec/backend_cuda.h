@@ -1,0 +1,82 @@
+/* exec/backend_cuda.h — private to exec/backend_cuda*.c: one GPU.
+ *
+ * A lane is a CUDA stream with what kernels need there. In serial mode one lane takes the work of
+ * all streams of the device, so that one op runs at a time; else each stream has one of its own.
+ * Whatever the mode, a stream waits for an event only once the host has recorded it: work is issued
+ * in an order in which it can run, so that streams which share a queue of the device cannot block
+ * each other. */
+#ifndef PP_EXEC_BACKEND_CUDA_H
+#define PP_EXEC_BACKEND_CUDA_H
+
+#include "exec/backend.h"
+#include "exec/recorded.h"
+#include "kernels/cuda/stream.h"
+
+#include <cuda_runtime_api.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct launch {
+    cudaEvent_t start, end;
+    cudaEvent_t *marks; /* kept as well */
+    int mark_count, marks_made, mark_capacity;
+};
+struct lane {
+    struct pp_cuda_stream cuda; /* the first: what work gets is the lane */
+    struct pp_device *device;
+    struct launch *launch;  /* that is issued now */
+    pthread_mutex_t lock;   /* held while a launch is issued, and of its streams' lists */
+    struct pp_arena *arena; /* of these lists */
+};
+struct stream {
+    struct lane *lane;
+    struct launch *launches; /* kept from step to step: only the first step makes any */
+    int made, capacity;
+    int count; /* of this step */
+};
+struct pp_device {
+    struct pp_device_options options;
+    struct pp_arena *arena; /* of blocks */
+    struct lane *lanes;
+    int lane_count;
+    struct stream *streams;
+    cudaEvent_t *events; /* [options.events]; NULL in serial mode, where the host's order is all */
+    cudaEvent_t begin;   /* of the step: spans count from there */
+    cudaStream_t copies; /* read and write */
+    struct pp_recorded *recorded;
+    atomic_int failed; /* cudaError_t: the first that was seen, for good */
+    void **blocks, **shared_blocks;
+    int block_count, block_capacity, shared_count, shared_capacity;
+};
+
+/* PP_EFAIL "cannot WHAT: NAME (description)", unless all is well. */
+enum pp_status pp_cuda_try(cudaError_t code, const char *what, struct pp_error *err);
+/* Where nobody can be told: the first failure is kept for finish, and ends all waiting. */
+void pp_cuda_note(struct pp_device *device, cudaError_t code);
+
+/* backend_cuda_check.c: the GPU's name, one text a thread; is there a driver and a device that can
+ * run the kernels? PP_EFAIL with what is missing and what to do. */
+const char *pp_cuda_about(void);
+enum pp_status pp_cuda_check(struct pp_error *err);
+
+/* backend_cuda_open.c */
+enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_options *options,
+                            struct pp_device **device, struct pp_error *err);
+void pp_cuda_close(struct pp_device *device);
+
+/* backend_cuda_memory.c */
+enum pp_status pp_cuda_alloc(struct pp_device *device, size_t bytes, void **memory,
+                             struct pp_error *err);
+/* The same, for whoever gives it back with cudaFree. */
+enum pp_status pp_cuda_take(size_t bytes, void **memory, struct pp_error *err);
+enum pp_status pp_cuda_alloc_shared(struct pp_device *device, size_t bytes, void **memory,
+                                    struct pp_error *err);
+size_t pp_cuda_available_bytes(const struct pp_device *device);
+enum pp_status pp_cuda_read(struct pp_device *device, const void *from, void *to, size_t bytes,
+                            struct pp_error *err);
+enum pp_status pp_cuda_write(struct pp_device *device, const void *from, void *to, size_t bytes,
+                             struct pp_error *err);
+void pp_cuda_free_all(struct pp_device *device);
+
+#endif

@@ -1,0 +1,134 @@
+/* All that a machine needs of a GPU beside its memory, made before the first step. */
+#define _GNU_SOURCE /* setenv */
+#include "exec/backend_cuda.h"
+#include "kernels/cuda/plans.h"
+
+#include <stdlib.h>
+
+enum { WORKSPACE_BYTES = 32 << 20 };
+
+/* cuBLASLt wants no more than it is offered; streams that only move data get nothing. */
+static enum pp_status make_multiplier(struct pp_cuda_stream *cuda, struct pp_error *err)
+{
+    const cublasStatus_t status = cublasLtCreate(&cuda->blas);
+
+    if (status != CUBLAS_STATUS_SUCCESS)
+        return pp_error_set(err, PP_EFAIL, "cannot start cuBLASLt: %s",
+                            cublasLtGetStatusName(status));
+    cuda->plans = pp_cuda_plans_create();
+    PP_TRY(pp_cuda_try(cudaDeviceGetAttribute(&cuda->sm_count, cudaDevAttrMultiProcessorCount, 0),
+                       "ask how large the GPU is", err));
+    PP_TRY(pp_cuda_take(WORKSPACE_BYTES, &cuda->workspace, err));
+    cuda->workspace_bytes = WORKSPACE_BYTES;
+    return PP_OK;
+}
+
+static enum pp_status make_lane(struct pp_device *d, struct lane *lane, bool multiplies,
+                                struct pp_error *err)
+{
+    lane->device = d;
+    lane->arena = pp_arena_create();
+    pthread_mutex_init(&lane->lock, NULL);
+    PP_TRY(pp_cuda_try(cudaStreamCreateWithFlags(&lane->cuda.stream, cudaStreamNonBlocking),
+                       "make a CUDA stream", err));
+    return multiplies ? make_multiplier(&lane->cuda, err) : PP_OK;
+}
+
+static enum pp_status make_events(struct pp_device *d, struct pp_error *err)
+{
+    d->events = PP_ARRAY(d->arena, cudaEvent_t, d->options.events + 1);
+    for (int e = 0; e < d->options.events; e++)
+        PP_TRY(pp_cuda_try(cudaEventCreateWithFlags(&d->events[e], cudaEventDisableTiming),
+                           "make a CUDA event", err));
+    return PP_OK;
+}
+
+static enum pp_status make(struct pp_device *d, struct pp_error *err)
+{
+    const bool is_serial = d->options.is_serial;
+
+    PP_TRY(pp_cuda_try(cudaEventCreate(&d->begin), "make a CUDA event", err));
+    PP_TRY(pp_cuda_try(cudaStreamCreateWithFlags(&d->copies, cudaStreamNonBlocking),
+                       "make a CUDA stream", err));
+    const int lanes = is_serial ? 1 : d->options.streams;
+    d->lanes = PP_ARRAY(d->arena, struct lane, lanes);
+    while (d->lane_count < lanes) {
+        const bool multiplies = d->lane_count < d->options.workers;
+        PP_TRY(make_lane(d, &d->lanes[d->lane_count++], multiplies, err));
+    }
+    d->streams = PP_ARRAY(d->arena, struct stream, d->options.streams);
+    for (int s = 0; s < d->options.streams; s++)
+        d->streams[s].lane = &d->lanes[is_serial ? 0 : s];
+    return is_serial ? PP_OK : make_events(d, err);
+}
+
+enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_options *options,
+                            struct pp_device **device, struct pp_error *err)
+{
+    /* Queues of the device, for streams not to stand behind others; read when CUDA starts. */
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+    PP_TRY(pp_cuda_check(err));
+    struct pp_device *d = PP_NEW(arena, struct pp_device);
+    d->options = *options;
+    d->arena = pp_arena_create();
+    d->recorded = pp_recorded_create(d->arena, options->events);
+    const enum pp_status status = make(d, err);
+    if (status != PP_OK) {
+        pp_cuda_close(d);
+        return status;
+    }
+    *device = d;
+    return PP_OK;
+}
+
+/* ---- the end --------------------------------------------------------------------------------*/
+
+static void forget_event(cudaEvent_t event)
+{
+    if (event)
+        cudaEventDestroy(event);
+}
+
+static void forget_launches(const struct stream *stream)
+{
+    for (int k = 0; k < stream->made; k++) {
+        const struct launch *launch = &stream->launches[k];
+
+        forget_event(launch->start);
+        forget_event(launch->end);
+        for (int j = 0; j < launch->marks_made; j++)
+            forget_event(launch->marks[j]);
+    }
+}
+
+static void forget_lane(struct lane *lane)
+{
+    if (lane->cuda.blas)
+        cublasLtDestroy(lane->cuda.blas);
+    pp_cuda_plans_destroy(lane->cuda.plans);
+    cudaFree(lane->cuda.workspace);
+    if (lane->cuda.stream)
+        cudaStreamDestroy(lane->cuda.stream);
+    pp_arena_destroy(lane->arena);
+    pthread_mutex_destroy(&lane->lock);
+}
+
+/* Also of a device that is half made, or has failed: then CUDA refuses, and the driver cleans up.
+ */
+void pp_cuda_close(struct pp_device *d)
+{
+    if (!d)
+        return;
+    cudaDeviceSynchronize();
+    for (int s = 0; d->streams && s < d->options.streams; s++)
+        forget_launches(&d->streams[s]);
+    for (int e = 0; d->events && e < d->options.events; e++)
+        forget_event(d->events[e]);
+    forget_event(d->begin);
+    if (d->copies)
+        cudaStreamDestroy(d->copies);
+    for (int i = 0; i < d->lane_count; i++)
+        forget_lane(&d->lanes[i]);
+    pp_cuda_free_all(d);
+    pp_arena_destroy(d->arena);
+}

@@ -1,0 +1,62 @@
+# --backend cuda on an emulated device: what it says of itself, and of what is not there or fails.
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock|check )'
+>   machine    emulated device 0, one op at a time, 2 threads; fp32: own kernels,
+>              cuBLASLt ...
+>   clock      virtual: a device for each rank, wires of 10.0 us and 10.0 GB/s
+> 
+> --
+>   check      gradients of the first step equal those of training on one rank to
+>              the bit (42,368 elements)
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --device-mode streams --exact-grad --check | grep -A1 -E '^  (machine |clock|check )'
+>   machine    emulated device 0, a stream for each rank, 2 threads; bf16: own
+>              kernels, cuBLASLt ...
+>   clock      wall: ranks share the device
+> 
+> --
+>   check      gradients of every step equal those of training on one rank to the
+>              bit (84,736 elements)
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --schedule zb-h1 --calibrate-on gpipe | grep -E '^  predicted'
+>   predicted  from durations of gpipe, which ran first
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --json | grep -E '"(backend|device|device_mode|clock|precision)"'
+>   "backend": "cuda",
+>   "precision": "fp32",
+>   "device": "emulated device 0",
+>   "device_mode": "serial",
+>   "clock": "virtual",
+$ PP_EMULATED_DEVICES=none pipeexec --backend cuda
+! pipeexec: error: --backend cuda: this machine has no NVIDIA driver (libcuda.so.1); install one for CUDA 13.0 or later
+!   --backend cpu needs no GPU
+= 1
+$ PP_EMULATED_DEVICES=0 pipeexec --backend cuda
+! pipeexec: error: --backend cuda: this machine has a driver, but no GPU that it can use; nvidia-smi says what it sees
+!   --backend cpu needs no GPU
+= 1
+$ PP_EMULATED_DEVICES=0 CUDA_VISIBLE_DEVICES= pipeexec --backend cuda
+! pipeexec: error: --backend cuda: no GPU is visible: CUDA_VISIBLE_DEVICES is ""; unset it, or name one that nvidia-smi lists
+!   --backend cpu needs no GPU
+= 1
+$ PP_EMULATED_MEMORY_BYTES=1000000 pipeexec --backend cuda
+! pipeexec: error: not enough memory on the GPU: a block of 32 MiB (33554432 bytes) does not fit into the 1 MiB that are free
+= 1
+$ PP_EMULATED_MEMORY_BYTES=50000000 pipeexec --backend cuda 2>&1 | head -1
+> pipeexec: error: the run needs ...
+$ PP_EMULATED_FAULT=1000 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 9
+! pipeexec: error: step ...
+!   CUDA_LAUNCH_BLOCKING=1 and compute-sanitizer say in which kernel
+= 1
+$ PP_EMULATED_FAULT=1000 pipeexec --backend cuda --device-mode streams --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 9
+! pipeexec: error: step ...
+!   CUDA_LAUNCH_BLOCKING=1 and compute-sanitizer say in which kernel
+= 1
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --inject 'hang rank:1 op:3 step:2' --timeout 1 2>&1 | head -2
+> pipeexec: error: step 2: nobody has got on for 1.0 s (--timeout)
+>   stuck: rank 1 at op 3 ...
+$ pipeexec --backend cuda --precision double
+! pipeexec: error: --precision double: backend cuda does not have it, backend cpu does
+= 2
+$ pipeexec --backend cuda --transport shm
+! pipeexec: error: --transport shm: backend cuda runs all ranks in one process; use --transport local
+= 2
+$ pipeexec --backend cuda --device-mode streams --slow 1=0.5
+! pipeexec: error: --slow 1=0.5: on the wall clock backend cuda cannot make a rank slower; give --clock virtual
+= 2

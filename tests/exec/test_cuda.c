@@ -1,0 +1,230 @@
+/* Whole trainings through the CUDA backend and its kernels, emulated (tests/cuda): against the
+ * kernels of the CPU, and against a loop on one rank, to the bit, whatever the schedule, the mode
+ * of the device, and the order in which the device runs what no event orders. */
+#define _GNU_SOURCE /* setenv */
+#include "exec/cuda_module.h"
+#include "exec/report.h"
+#include "tests/exec/causal.h"
+#include "tests/exec/equal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* PIPEEXEC_CUDA_MODULE names it; the seed is of orders that no event forbids. */
+static const struct pp_cuda_module *load(int seed)
+{
+    const struct pp_cuda_module *module;
+    struct pp_error err = {0};
+    char text[16];
+
+    snprintf(text, sizeof(text), "%d", seed);
+    setenv("PP_EMULATED_SEED", text, 1);
+    cr_assert_eq(pp_cuda_load(&module, &err), PP_OK, "%s", err.message);
+    return module;
+}
+
+static void train(struct pp_arena *arena, const struct exec_case *c, struct exec_run *run)
+{
+    cr_assert(exec_run(arena, c, run), "%s was refused", exec_case_text(arena, c));
+}
+
+/* ---- against other kernels --------------------------------------------------------------------*/
+
+static void check_close(const struct exec_run *a, const struct exec_run *b, double rel)
+{
+    for (int k = 0; k < a->training.steps; k++) {
+        const double x = a->result.losses[k], y = b->result.losses[k];
+        cr_assert(isfinite(x) && fabs(x - y) <= rel * fabs(y), "loss %.9g and %.9g in step %d", x,
+                  y, k);
+        const double p = a->result.grad_norms[k], q = b->result.grad_norms[k];
+        cr_assert(isfinite(p) && fabs(p - q) <= 10 * rel * fabs(q), "norm %.9g and %.9g in step %d",
+                  p, q, k);
+    }
+}
+
+/* Like GPT-2, and like LLaMA. */
+static const struct exec_case NETS[] = {
+    {.schedule = "1f1b", .shape = {.ranks = 2, .micro_batches = 4}},
+    {.schedule = "zbv",
+     .shape = {.ranks = 2, .micro_batches = 4},
+     .is_gated = true,
+     .has_rope = true,
+     .is_untied = true,
+     .hidden = 32},
+};
+
+static struct exec_case case_of(const struct exec_case *net)
+{
+    struct exec_case c = *net;
+
+    c.replicas = 1;
+    c.mbs = 1;
+    c.steps = 4;
+    c.layers = 4;
+    c.clip = 1;
+    return c;
+}
+
+Test(cuda, fp32_follows_the_cpu)
+{
+    const struct pp_cuda_module *module = load(0);
+
+    for (size_t i = 0; i < sizeof(NETS) / sizeof(*NETS); i++) {
+        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        struct exec_case c = case_of(&NETS[i]);
+        struct exec_run cpu, cuda;
+
+        train(arena, &c, &cpu);
+        c.backend = module->backend;
+        c.kernels = module->fp32;
+        train(arena, &c, &cuda);
+        check_close(&cuda, &cpu, 1e-5);
+        cr_assert_lt(pp_difference_rel_l2(&cuda.result.gradients), 1e-6);
+    }
+}
+
+Test(cuda, bf16_follows_fp32)
+{
+    const struct pp_cuda_module *module = load(0);
+
+    for (size_t i = 0; i < sizeof(NETS) / sizeof(*NETS); i++) {
+        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        struct exec_case c = case_of(&NETS[i]);
+        struct exec_run fp32, bf16;
+
+        c.backend = module->backend;
+        c.kernels = module->fp32;
+        train(arena, &c, &fp32);
+        c.kernels = module->bf16;
+        train(arena, &c, &bf16);
+        check_close(&bf16, &fp32, 1e-2);
+    }
+}
+
+/* ---- to the bit -------------------------------------------------------------------------------*/
+
+static struct exec_case exact_case(const struct pp_cuda_module *module, bool is_serial)
+{
+    return (struct exec_case){.backend = module->backend,
+                              .kernels = module->fp32,
+                              .is_serial = is_serial,
+                              .replicas = 1,
+                              .mbs = 1,
+                              .steps = 2,
+                              .layers = 4,
+                              .is_exact = true,
+                              .clip = 0.5};
+}
+
+static int every_schedule(const struct pp_cuda_module *module, bool is_serial)
+{
+    int runs = 0;
+
+    for (int i = 0; pp_schedules[i]; i++) {
+        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        struct exec_case c = exact_case(module, is_serial);
+        struct exec_run run;
+
+        if (pp_schedules[i]->is_simulated_only)
+            continue;
+        c.schedule = pp_schedules[i]->name;
+        c.shape = (struct pp_shape){.ranks = 2, .micro_batches = 4};
+        c.kernels = i % 2 ? module->bf16 : module->fp32;
+        c.seed = (uint64_t)i;
+        cr_assert(find_shape(pp_schedules[i], &c.shape), "%s", c.schedule);
+        train(arena, &c, &run);
+        check_run(arena, &c, &run);
+        runs++;
+    }
+    return runs;
+}
+
+Test(cuda, every_schedule_one_op_at_a_time)
+{
+    cr_assert_geq(every_schedule(load(1), true), 15);
+}
+
+Test(cuda, every_schedule_beside_each_other)
+{
+    cr_assert_geq(every_schedule(load(2), false), 15);
+}
+
+/* Replicas, sums in buckets, state that is shared out, recomputation, splits, other nets. */
+static const struct exec_case VARIANTS[] = {
+    {.schedule = "chimera", .shape = {.ranks = 4, .micro_batches = 4}, .replicas = 2},
+    {.schedule = "1f1b",
+     .shape = {.ranks = 2, .micro_batches = 4},
+     .replicas = 2,
+     .zero = 1,
+     .buckets = 3,
+     .grad_sync = PP_SYNC_EAGER},
+    {.schedule = "zb-h1", .shape = {.ranks = 2, .micro_batches = 4}, .is_recomputed = true},
+    {.schedule = "seq1f1b", .shape = {.ranks = 2, .micro_batches = 2, .splits = 2}},
+    {.schedule = "dualpipe",
+     .shape = {.ranks = 2, .micro_batches = 4},
+     .is_gated = true,
+     .has_rope = true},
+};
+
+static void check_variants(const struct pp_cuda_module *module, bool is_serial)
+{
+    for (size_t i = 0; i < sizeof(VARIANTS) / sizeof(*VARIANTS); i++)
+        for (int is_bf16 = 0; is_bf16 < 2; is_bf16++) {
+            struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+            const struct exec_case usual = exact_case(module, is_serial);
+            struct exec_case c = VARIANTS[i];
+            struct exec_run run;
+
+            c.backend = usual.backend;
+            c.kernels = is_bf16 ? module->bf16 : module->fp32;
+            c.is_serial = is_serial;
+            c.replicas = c.replicas ? c.replicas : 1;
+            c.mbs = 1;
+            c.steps = usual.steps;
+            c.layers = usual.layers;
+            c.is_exact = true;
+            c.clip = usual.clip;
+            train(arena, &c, &run);
+            check_run(arena, &c, &run);
+        }
+}
+
+Test(cuda, variants_one_op_at_a_time)
+{
+    check_variants(load(3), true);
+}
+
+Test(cuda, variants_beside_each_other)
+{
+    check_variants(load(4), false);
+}
+
+/* ---- times ------------------------------------------------------------------------------------*/
+
+/* On the wall clock times are those at which the device has run each launch. */
+static void check_clock(bool is_serial)
+{
+    const struct pp_cuda_module *module = load(5);
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_case c = exact_case(module, is_serial);
+    struct exec_run run;
+
+    c.schedule = "zbv";
+    c.shape = (struct pp_shape){.ranks = 2, .micro_batches = 4};
+    c.replicas = 2;
+    c.clock = PP_CLOCK_WALL;
+    train(arena, &c, &run);
+    cr_assert_eq(run.result.gradients.differing, 0);
+    check_causal(&run);
+}
+
+Test(cuda, wall_clock_one_op_at_a_time)
+{
+    check_clock(true);
+}
+
+Test(cuda, wall_clock_beside_each_other)
+{
+    check_clock(false);
+}
