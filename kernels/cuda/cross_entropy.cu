@@ -11,7 +11,9 @@
 
 namespace
 {
-enum { THREADS = 512, WARPS = THREADS / 32 };
+/* Two blocks on a multiprocessor: their loads hide each other's sums, and what all rows in work on
+ * an H200 take, 26 MB of bf16 for 50,000 words, fits into its cache. */
+enum { THREADS = 768, BLOCKS = 2, WARPS = THREADS / 32 };
 
 /* The largest x so far, and the sum of exp(x - max). */
 struct softmax {
@@ -40,23 +42,33 @@ struct softmax {
     }
 };
 
-/* That of all threads of the block, the same bits in each. */
-__device__ __forceinline__ softmax join_all(softmax s)
+/* Of no logits. */
+__device__ __forceinline__ softmax nothing()
 {
-    __shared__ softmax of_warps[WARPS];
+    return {-FLT_MAX, 0};
+}
 
+__device__ __forceinline__ softmax join_warp(softmax s)
+{
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2) {
         const float max = __shfl_xor_sync(0xffffffffu, s.max, distance);
         s.join(max, __shfl_xor_sync(0xffffffffu, s.sum, distance));
     }
-    if (threadIdx.x % 32 == 0)
+    return s;
+}
+
+/* That of all threads of the block, the same bits in each. */
+__device__ __forceinline__ softmax join_block(softmax s)
+{
+    __shared__ softmax of_warps[WARPS];
+    const int lane = (int)threadIdx.x % 32;
+
+    s = join_warp(s);
+    if (lane == 0)
         of_warps[threadIdx.x / 32] = s;
     __syncthreads();
-    s = of_warps[0];
-    for (int w = 1; w < WARPS; w++)
-        s.join(of_warps[w].max, of_warps[w].sum);
-    return s;
+    return join_warp(lane < WARPS ? of_warps[lane] : nothing());
 }
 
 /* A row of any length at any address: up to N - 1 elements on their own, whole vectors from an
@@ -86,22 +98,22 @@ template <class T, int N> struct row_of {
 };
 
 template <class T, int N>
-__global__ __launch_bounds__(THREADS) void cross_entropy_kernel(int vocab, const int32_t *targets,
-                                                                float scale, T *logits,
-                                                                double *loss)
+__global__ __launch_bounds__(THREADS,
+                             BLOCKS) void cross_entropy_kernel(int vocab, const int32_t *targets,
+                                                               float scale, T *logits, double *loss)
 {
     const row_of<T, N> r(logits + (int64_t)blockIdx.x * vocab, vocab);
     T *const body = r.row + r.head, *const target = r.row + targets[blockIdx.x];
     const float target_logit = pp_widen(*target);
     const int single = r.single();
-    softmax s = {-FLT_MAX, 0};
+    softmax s = nothing();
 
     if (single >= 0)
         s.take(pp_load<1>(r.row + single));
 #pragma unroll 4
     for (int v = (int)threadIdx.x; v < r.vectors; v += THREADS)
         s.take(pp_load<N>(body + (int64_t)v * N));
-    s = join_all(s);
+    s = join_block(s);
     const float factor = scale / s.sum;
     const int last = (r.vectors - 1 - (int)threadIdx.x) / THREADS * THREADS + (int)threadIdx.x;
 #pragma unroll 4

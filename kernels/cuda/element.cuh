@@ -50,8 +50,8 @@ static __device__ __forceinline__ float pp_gelu_slope(float x)
 {
     const float s = pp_gelu_gate(x);
 
-    return fmaf(x * s * (1.0f - s),
-                2.0f * PP_GELU_SCALE * fmaf(3.0f * PP_GELU_CUBE, x * x, 1.0f), s);
+    return fmaf(x * s * (1.0f - s), 2.0f * PP_GELU_SCALE * fmaf(3.0f * PP_GELU_CUBE, x * x, 1.0f),
+                s);
 }
 
 #endif
