@@ -14,7 +14,7 @@
  *   PP_EMULATED_FAULT=N          the N-th launch of the process ends with cudaErrorLaunchFailure,
  *                                which all calls return from then on
  *
- * Locking: one mutex, held by every call; not while a host function runs, whose stream is `is_busy`
+ * Locking: one mutex, held by every call. A host function runs without it; its stream is `is_busy`
  * meanwhile. */
 #ifndef PP_TESTS_CUDA_RUNTIME_H
 #define PP_TESTS_CUDA_RUNTIME_H
@@ -85,6 +85,9 @@ void pp_issue(struct CUstream_st *stream, struct node node);
 void pp_issue_launch(struct CUstream_st *stream, std::function<void(uint64_t seed)> work);
 /* Run work until `is_over`, which is asked under the lock. */
 void pp_run_until(std::unique_lock<std::mutex> &lock, const std::function<bool()> &is_over);
+/* The function at the head of a stream, by a thread of its own, as CUDA does: it may wait for
+ * threads that call. Returns when it is over; after a while anyway, with the stream still busy. */
+void pp_run_host_function(std::unique_lock<std::mutex> &lock, struct CUstream_st *stream);
 /* At most one piece of work; for those who only ask. */
 void pp_run_one(std::unique_lock<std::mutex> &lock);
 

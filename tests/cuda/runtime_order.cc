@@ -138,32 +138,17 @@ static double thread_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Others may call while it runs. */
-static void run_host_function(std::unique_lock<std::mutex> &lock, CUstream_st *s)
-{
-    const std::function<void()> work = s->nodes.front().work;
-
-    pp_close_memory();
-    s->is_busy = true;
-    lock.unlock();
-    pp_is_in_host_function = true;
-    work();
-    pp_is_in_host_function = false;
-    lock.lock();
-    s->is_busy = false;
-    pp_runtime().host_function_over.notify_all();
-}
-
 static void run_head(std::unique_lock<std::mutex> &lock, CUstream_st *s)
 {
     if (s->nodes.front().kind == NODE_HOST) {
-        run_host_function(lock, s);
-    } else {
-        const double start_s = thread_s();
-        pp_open_memory();
-        s->nodes.front().work();
-        pp_runtime().clock_s += thread_s() - start_s;
+        pp_close_memory();
+        pp_run_host_function(lock, s);
+        return;
     }
+    const double start_s = thread_s();
+    pp_open_memory();
+    s->nodes.front().work();
+    pp_runtime().clock_s += thread_s() - start_s;
     s->nodes.pop_front();
 }
 
