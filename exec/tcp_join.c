@@ -146,7 +146,10 @@ static enum pp_status introduce(struct pp_tcp *t, const char *host, const struct
 
     pp_socket_patience(fd, JOIN_S + ANSWER_S);
     if (!pp_socket_write(fd, own, sizeof(*own)) || !pp_socket_read(fd, &answer, sizeof(answer)))
-        return pp_error_set(err, PP_EFAIL, "process 0 at %.100s has gone before all had come", host);
+        return pp_error_set(err, PP_EFAIL,
+                            "process 0 at %.100s port %d has gone before all had come, or who listens "
+                            "there is no pipeexec",
+                            host, pp_socket_port_in(at));
     answer.text[sizeof(answer.text) - 1] = '\0';
     if (answer.status != PP_OK)
         return pp_error_set(err, PP_EFAIL, "%s", answer.text);

@@ -100,6 +100,11 @@ report "another number of ranks"
 PMI_RANK=0 PMI_SIZE=4 "$pipeexec" 2>"$folder/err.0"
 [ $? -eq 2 ] && grep -q 'nothing says where process 0 is: set MASTER_ADDR' "$folder/err.0"
 report "no address"
+port=$((port + 1))
+python3 -c 'import socket, sys; s = socket.create_server(("127.0.0.1", int(sys.argv[1]))); s.accept()[0].close()' $port &
+RANK=1 WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$pipeexec" 2>"$folder/err.0"
+[ $? -eq 1 ] && grep -q "port $port has gone before all had come, or who listens there is no pipeexec" "$folder/err.0"
+report "somebody else's port"
 start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--inject kill,rank:2,op:9,step:2"
 [ $? -eq 1 ] && grep -q 'step 2: rank 2 .* is gone: the connection to its process at 127.0.0.1 was closed' "$folder/err.0" &&
     [ -s "$folder/err.1" ] && [ -s "$folder/err.3" ]
