@@ -83,7 +83,7 @@ static const struct pp_option options[] = {
     {.name = "timeout", .type = PP_OPTION_INT, .argument = "S", .min = 0, .max = BIG, .default_text = "600", .group = G_MACHINE, .commands = RUN,
      .help = "Seconds after which a run in which no rank gets on ends, saying who waits for what. 0: never."},
     {.name = "inject", .type = PP_OPTION_STRING, .argument = "TEXT", .is_repeatable = true, .group = G_MACHINE, .commands = RUN,
-     .help = "Try a fault: 'kill rank:1 op:5 step:2', or hang, stop or drop instead of kill, before that op of the rank's list. 'slow:1=0.5' and 'link-bw:0-1=0.1' are --slow and --link-bw."},
+     .help = "Try a fault: 'kill rank:1 op:5 step:2', or hang, freeze, stop, drop or jump instead of kill, before that op of the rank's list. 'slow:1=0.5' and 'link-bw:0-1=0.1' are --slow and --link-bw."},
     {.name = "link", .type = PP_OPTION_STRING, .argument = "TEXT", .default_text = "latency:10us bandwidth:10GBps", .group = G_MACHINE, .commands = RUN,
      .help = "The wires of the virtual clock, for messages and gradient sums."},
     {.name = "slow", .type = PP_OPTION_STRING, .argument = "RANK=FACTOR", .is_repeatable = true, .group = G_WHATIF, .commands = RUN,

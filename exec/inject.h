@@ -12,6 +12,8 @@ struct pp_inject_kind {
     const char *name, *summary;
     /* In the worker, before the instruction. False = it gives up. */
     bool (*run)(struct pp_worker *worker);
+    /* Shows only where workers have connections and clocks of their own; on the wall clock. */
+    bool needs_remote, needs_wall;
 };
 struct pp_inject {
     const struct pp_inject_kind *kind; /* NULL = none */

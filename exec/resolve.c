@@ -70,6 +70,22 @@ static enum pp_status resolve_transport(const struct pp_request *request,
     return meeting.count > 1 ? take_ranks(config, err) : PP_OK;
 }
 
+/* A fault that nobody would see is none that has been tried. */
+static enum pp_status check_fault(const struct pp_exec_config *config, struct pp_error *err)
+{
+    const struct pp_inject_kind *kind = config->inject.kind;
+
+    if (kind && kind->needs_remote && !config->transport->remote)
+        return pp_error_set(err, PP_EINVAL,
+                            "with --transport %s ranks have neither connections nor clocks of "
+                            "their own; use --transport tcp",
+                            config->transport->name);
+    if (kind && kind->needs_wall && config->clock != PP_CLOCK_WALL)
+        return pp_error_set(err, PP_EINVAL,
+                            "the virtual clock looks at no watch; use --clock wall");
+    return PP_OK;
+}
+
 static enum pp_status resolve_faults(const struct pp_request *request,
                                      struct pp_exec_config *config, struct pp_error *err)
 {
@@ -88,9 +104,10 @@ static enum pp_status resolve_faults(const struct pp_request *request,
     if (fault && config->backend->is_deferred)
         return pp_error_set(err, PP_EINVAL, "--inject: backend %s only writes down what it is told",
                             config->backend->name);
-    return pp_inject_parse(fault, config->first_step, &config->inject, err) == PP_OK
-               ? PP_OK
-               : pp_error_prefix(err, "--inject \"%s\": ", fault);
+    if (pp_inject_parse(fault, config->first_step, &config->inject, err) != PP_OK ||
+        check_fault(config, err) != PP_OK)
+        return pp_error_prefix(err, "--inject \"%s\": ", fault);
+    return PP_OK;
 }
 
 static enum pp_status resolve_machine(const struct pp_request *request,

@@ -54,10 +54,11 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >   --timeout S             Seconds after which a run in which no rank gets on
 >                           ends, saying who waits for what. 0: never. (0 to
 >                           1048576; default 600)
->   --inject TEXT           Try a fault: 'kill rank:1 op:5 step:2', or hang, stop
->                           or drop instead of kill, before that op of the rank's
->                           list. 'slow:1=0.5' and 'link-bw:0-1=0.1' are --slow
->                           and --link-bw. (may be repeated)
+>   --inject TEXT           Try a fault: 'kill rank:1 op:5 step:2', or hang,
+>                           freeze, stop, drop or jump instead of kill, before
+>                           that op of the rank's list. 'slow:1=0.5' and
+>                           'link-bw:0-1=0.1' are --slow and --link-bw. (may be
+>                           repeated)
 >   --link TEXT             The wires of the virtual clock, for messages and
 >                           gradient sums. (default latency:10us bandwidth:10GBps)
 >

@@ -71,6 +71,13 @@ $ pipeexec --inject link-bw:0-9=0.5
 $ pipeexec --inject 'hang rank:1' --inject 'kill rank:1'
 ! pipeexec: error: --inject "kill rank:1": "hang rank:1" is one fault already
 = 2
+# What would change nothing has not been tried.
+$ pipeexec --inject 'drop rank:1' --transport shm
+! pipeexec: error: --inject "drop rank:1": with --transport shm ranks have neither connections nor clocks of their own; use --transport tcp
+= 2
+$ pipeexec --inject 'jump rank:1' --transport tcp
+! pipeexec: error: --inject "jump rank:1": the virtual clock looks at no watch; use --clock wall
+= 2
 $ pipeexec --inject slow=1
 ! pipeexec: error: --inject "slow=1": "slow=1" is none of drop (its connections to other ranks are closed), freeze (its thread never comes back from an op, whatever happens), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), stop (its process is stopped)
 = 2
