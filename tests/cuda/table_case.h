@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { REPEATS = 3, TENSORS_MAX = 9 };
+enum { REPEATS = 3, TENSORS_MAX = 9, BEHIND_BYTES = 64 };
 
 /* OF_T and OF_G lie on the device, doubles in memory that host and device share. */
 enum element { OF_T, OF_G, SHARED_DOUBLE };
@@ -72,11 +72,31 @@ static inline size_t tensor_bytes(const struct pp_kernels *k, const struct tenso
                                             : sizeof(double));
 }
 
+/* Behind a tensor on the device lie BEHIND_BYTES that no kernel may write. */
 static inline void *tensor_create(const struct pp_kernels *k, const struct tensor *t)
 {
     const size_t bytes = tensor_bytes(k, t);
 
-    return t->element == SHARED_DOUBLE ? shared_bytes(bytes) : device_bytes(bytes);
+    if (t->element == SHARED_DOUBLE)
+        return shared_bytes(bytes);
+    char *x = device_bytes(bytes + BEHIND_BYTES);
+    device_must(cudaMemsetAsync(x + bytes, 0xa5, BEHIND_BYTES, device_stream()->stream));
+    return x;
+}
+
+static inline bool tensor_ends_as_created(const struct pp_kernels *k, const struct tensor *t,
+                                          const void *x)
+{
+    unsigned char behind[BEHIND_BYTES];
+    bool is_same = true;
+
+    if (t->element == SHARED_DOUBLE)
+        return true;
+    device_must(cudaMemcpy(behind, (const char *)x + tensor_bytes(k, t), BEHIND_BYTES,
+                           cudaMemcpyDeviceToHost));
+    for (int i = 0; i < BEHIND_BYTES; i++)
+        is_same &= behind[i] == 0xa5;
+    return is_same;
 }
 
 static inline void tensor_write(const struct pp_kernels *k, const struct tensor *t, void *to,
@@ -159,6 +179,8 @@ static inline void trial_repeat(const struct pp_kernels *k, const struct kernel_
         cr_assert(memcmp(t->seen[i], seen, sizeof(double) * count) == 0,
                   "%s %s: tensor %d has other bits when it is done again", k->name, c->name, i);
         free(seen);
+        cr_assert(tensor_ends_as_created(k, &c->tensor[i], t->device[i]),
+                  "%s %s: behind tensor %d of %zu", k->name, c->name, i, count);
     }
 }
 

@@ -61,16 +61,19 @@ Test(cuda_kernels, bias)
     try_shapes(bias_case, IS_ADDED);
 }
 
-/* So wide that sums over 64 rows each would take more of the workspace than they may. */
+/* So wide that sums over 64 rows each would take more than the 4 MiB of the workspace that they
+ * may. */
 Test(cuda_kernels, wide_columns)
 {
     enum { ROWS = 65, WIDTH = (1 << 19) + 8 };
     const size_t bytes = sizeof(float) * ROWS * WIDTH;
     void *x = device_bytes(bytes), *to = device_bytes(sizeof(float) * WIDTH);
     double *sums = doubles(WIDTH), one;
+    struct pp_cuda_stream stream = *device_stream();
 
+    stream.workspace_bytes = 4 << 20;
     device_must(cudaMemsetAsync(x, 0x3f, bytes, device_stream()->stream));
-    pp_kernels_cuda_fp32.sum_rows(device_stream(), ROWS, WIDTH, x, to, false);
+    pp_kernels_cuda_fp32.sum_rows(&stream, ROWS, WIDTH, x, to, false);
     device_finish();
     device_read(x, &one, 1, false);
     device_read(to, sums, WIDTH, false);
@@ -245,6 +248,7 @@ Test(cuda_kernels, rotate)
         {1, 1, 1, 2, 2, 0, false},      {2, 5, 3, 6, 20, 7, true},
         {2, 3, 5, 16, 96, 1000, false}, {1, 4, 9, 64, 704, 123456, false},
         {3, 2, 4, 128, 512, 5, true},   {1, 3, 4, 80, 333, 0, false},
+        {1, 3, 13, 12, 160, 2, false},
     };
 
     for (size_t i = 0; i < sizeof TURNS / sizeof *TURNS; i++) {
