@@ -3,7 +3,7 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >   machine    emulated device 0, one op at a time, 2 threads; fp32: own kernels,
 >              cuBLASLt ...
 >   clock      virtual: a device for each rank, wires of 10.0 us and 10.0 GB/s
-> 
+>
 > --
 >   check      gradients of the first step equal those of training on one rank to
 >              the bit (42,368 elements)
@@ -11,7 +11,7 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >   machine    emulated device 0, a stream for each rank, 2 threads; bf16: own
 >              kernels, cuBLASLt ...
 >   clock      wall: ranks share the device
-> 
+>
 > --
 >   check      gradients of every step equal those of training on one rank to the
 >              bit (84,736 elements)
@@ -25,6 +25,14 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >   "clock": "virtual",
 $ PP_EMULATED_DEVICES=none pipeexec --backend cuda
 ! pipeexec: error: --backend cuda: this machine has no NVIDIA driver (libcuda.so.1); install one for CUDA 13.0 or later
+!   --backend cpu needs no GPU
+= 1
+$ PP_EMULATED_DRIVER=12040 pipeexec --backend cuda
+! pipeexec: error: --backend cuda: the NVIDIA driver is for CUDA up to 12.4, this build needs 13.0; update the driver, or build with an older CUDA
+!   --backend cpu needs no GPU
+= 1
+$ PP_EMULATED_CAPABILITY=75 pipeexec --backend cuda
+! pipeexec: error: --backend cuda: the GPU is of compute capability 7.5, the kernels need 8.0 (A100) or later; CUDA_VISIBLE_DEVICES chooses another one
 !   --backend cpu needs no GPU
 = 1
 $ PP_EMULATED_DEVICES=0 pipeexec --backend cuda
@@ -60,3 +68,7 @@ $ pipeexec --backend cuda --transport shm
 $ pipeexec --backend cuda --device-mode streams --slow 1=0.5
 ! pipeexec: error: --slow 1=0.5: on the wall clock backend cuda cannot make a rank slower; give --clock virtual
 = 2
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --checkpoint half --checkpoint-every 2 --quiet; pipeexec --backend cpu --np 2 --schedule gpipe --resume half/step-000000002 --json | grep -E '"(backend|first_step|steps)"'
+>   "backend": "cpu",
+>   "steps": 4,
+>   "first_step": 2,

@@ -9,6 +9,8 @@
  *
  * Environment, read once:
  *   PP_EMULATED_DEVICES=N        1; 0: cudaErrorNoDevice; none: cudaErrorInsufficientDriver
+ *   PP_EMULATED_DRIVER=N         13000: what it is for; an older one: cudaErrorInsufficientDriver
+ *   PP_EMULATED_CAPABILITY=N     90: compute capability of the devices
  *   PP_EMULATED_MEMORY_BYTES=N   of a device, 16 GiB: cudaMalloc fails beyond
  *   PP_EMULATED_SEED=N           0; of all orders
  *   PP_EMULATED_FAULT=N          the N-th launch of the process ends with cudaErrorLaunchFailure,
@@ -62,7 +64,9 @@ struct runtime {
     std::condition_variable host_function_over;
     std::vector<struct CUstream_st *> streams; /* the first ones: default streams of the devices */
     std::vector<struct CUevent_st *> events;
-    int devices; /* -1: no driver */
+    int devices;
+    int driver; /* 0: none */
+    int capability;
     size_t memory_bytes;
     uint64_t seed, fault, issued, launches;
     uint64_t turn;      /* times that the queues have run empty */

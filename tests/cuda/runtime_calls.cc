@@ -23,8 +23,11 @@ static struct runtime *create(void)
     struct runtime *r = new struct runtime();
     const char *devices = getenv("PP_EMULATED_DEVICES");
 
-    r->devices =
-        devices && strcmp(devices, "none") == 0 ? -1 : (int)number_of("PP_EMULATED_DEVICES", 1);
+    r->devices = (int)number_of("PP_EMULATED_DEVICES", 1);
+    r->driver = devices && strcmp(devices, "none") == 0
+                    ? 0
+                    : (int)number_of("PP_EMULATED_DRIVER", CUDART_VERSION);
+    r->capability = (int)number_of("PP_EMULATED_CAPABILITY", 90);
     r->memory_bytes = number_of("PP_EMULATED_MEMORY_BYTES", (uint64_t)16 << 30);
     r->seed = number_of("PP_EMULATED_SEED", 0);
     r->fault = number_of("PP_EMULATED_FAULT", 0);
@@ -67,8 +70,10 @@ cudaError_t pp_set_last_error(cudaError_t error)
 
 static cudaError_t standing_error(const struct runtime &r)
 {
-    if (r.devices <= 0)
-        return r.devices < 0 ? cudaErrorInsufficientDriver : cudaErrorNoDevice;
+    if (r.driver < CUDART_VERSION)
+        return cudaErrorInsufficientDriver;
+    if (r.devices == 0)
+        return cudaErrorNoDevice;
     return pp_is_in_host_function ? cudaErrorNotPermitted : r.broken;
 }
 
@@ -142,7 +147,7 @@ const char *cudaGetErrorString(cudaError_t error)
 
 cudaError_t cudaDriverGetVersion(int *version)
 {
-    *version = pp_runtime().devices < 0 ? 0 : CUDART_VERSION;
+    *version = pp_runtime().driver;
     return cudaSuccess;
 }
 

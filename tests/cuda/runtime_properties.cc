@@ -1,5 +1,5 @@
 /* tests/cuda/runtime_properties.cc — what an emulated device says that it is: compute capability
- * 9.0, with its limits; a clock and a bus of no device. */
+ * 9.0 unless told otherwise, with the limits of that; a clock and a bus of no device. */
 #include "tests/cuda/runtime.h"
 
 #include <stdio.h>
@@ -19,8 +19,6 @@ static const struct {
     {cudaDevAttrGlobalMemoryBusWidth, 1024},
     {cudaDevAttrL2CacheSize, 1 << 20},
     {cudaDevAttrUnifiedAddressing, 1},
-    {cudaDevAttrComputeCapabilityMajor, 9},
-    {cudaDevAttrComputeCapabilityMinor, 0},
     {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 << 10},
     {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
     {cudaDevAttrMaxSharedMemoryPerBlockOptin, 227 << 10},
@@ -28,6 +26,13 @@ static const struct {
 
 static bool find(enum cudaDeviceAttr attribute, int *value)
 {
+    const int capability = pp_runtime().capability;
+
+    if (attribute == cudaDevAttrComputeCapabilityMajor ||
+        attribute == cudaDevAttrComputeCapabilityMinor) {
+        *value = attribute == cudaDevAttrComputeCapabilityMajor ? capability / 10 : capability % 10;
+        return true;
+    }
     for (const auto &a : attributes)
         if (a.attribute == attribute) {
             *value = a.value;

@@ -7,6 +7,7 @@
 #include "tests/exec/causal.h"
 #include "tests/exec/equal.h"
 
+#include <criterion/parameterized.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,6 +201,29 @@ Test(cuda, variants_beside_each_other)
     check_variants(load(4), false);
 }
 
+/* Orders of a device are drawn once in a process. */
+ParameterizedTestParameters(cuda, whatever_the_order)
+{
+    static int seeds[] = {10, 11, 12, 13, 14, 15, 16, 17};
+
+    return cr_make_param_array(int, seeds, sizeof(seeds) / sizeof(*seeds));
+}
+
+ParameterizedTest(int *seed, cuda, whatever_the_order)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_case c = exact_case(load(*seed), *seed % 4 == 0);
+    struct exec_run run;
+
+    c.schedule = *seed % 2 ? "zbv" : "chimera";
+    c.shape = (struct pp_shape){.ranks = 2, .micro_batches = 4};
+    c.replicas = 2;
+    c.buckets = 2;
+    c.grad_sync = PP_SYNC_EAGER;
+    train(arena, &c, &run);
+    check_run(arena, &c, &run);
+}
+
 /* ---- times ------------------------------------------------------------------------------------*/
 
 /* On the wall clock times are those at which the device has run each launch. */
@@ -227,4 +251,40 @@ Test(cuda, wall_clock_one_op_at_a_time)
 Test(cuda, wall_clock_beside_each_other)
 {
     check_clock(false);
+}
+
+/* Parts of ops are told apart by marks: all of each is there, and no more than the op took. */
+Test(cuda, parts_of_ops)
+{
+    const struct pp_cuda_module *module = load(6);
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_case c = exact_case(module, true);
+    struct pp_step_result result;
+    struct pp_error err = {0};
+    struct pp_machine *machine;
+    struct exec_run run;
+    int parted = 0;
+
+    c.schedule = "zb-h1";
+    c.shape = (struct pp_shape){.ranks = 2, .micro_batches = 2};
+    cr_assert_eq(exec_run_make(arena, &c, &run, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_machine_create(arena, &run.training.machine, &machine, &err), PP_OK, "%s",
+                 err.message);
+    pp_machine_probes(machine, true);
+    cr_assert_eq(pp_machine_step(machine, &run.training.text, 0, &result, &err), PP_OK, "%s",
+                 err.message);
+    for (int i = 0; i < pp_program_size(run.program); i++) {
+        const struct pp_probe *probe = pp_machine_probe(machine, i, 0);
+        double sum_s = 0;
+
+        for (int k = 0; probe && k < 3 * PP_PARTS; k++)
+            sum_s += probe->s[k / PP_PARTS][k % PP_PARTS];
+        if (!probe)
+            continue;
+        cr_assert(sum_s > 0 && sum_s <= 1e-12 * (double)pp_machine_durations(machine, 0)[i] + 1e-9,
+                  "instruction %d: %g s", i, sum_s);
+        parted++;
+    }
+    cr_assert_eq(parted, 2 * 2 * 3); /* F, I and W of each micro-batch, on two ranks */
+    pp_machine_destroy(machine);
 }
