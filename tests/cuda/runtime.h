@@ -37,14 +37,16 @@ struct event {
     double passed_s; /* on the device's clock */
 };
 
-enum node_kind { NODE_WORK, NODE_HOST, NODE_RECORD, NODE_WAIT };
+/* TRY: work that may have to wait for somebody outside of this process */
+enum node_kind { NODE_WORK, NODE_HOST, NODE_RECORD, NODE_WAIT, NODE_TRY };
 
 struct node {
     enum node_kind kind;
     uint64_t number; /* in the order of issue, of all streams */
     std::function<void()> work;
     std::shared_ptr<struct event> event;
-    uint64_t record; /* of the event */
+    uint64_t record;                         /* of the event */
+    std::function<bool()> attempt = nullptr; /* false: not over yet, to be called again */
 };
 
 struct CUstream_st {
@@ -52,6 +54,7 @@ struct CUstream_st {
     unsigned flags;
     bool is_busy; /* its host function runs */
     std::deque<struct node> nodes;
+    bool has_tried = false; /* its attempt is not over yet: others come first */
 };
 
 struct CUevent_st {
@@ -85,6 +88,8 @@ extern thread_local bool pp_is_in_host_function;
 /* NULL: not a stream of ours. A stream of NULL is the default one of the current device. */
 struct CUstream_st *pp_find_stream(cudaStream_t stream);
 void pp_issue(struct CUstream_st *stream, struct node node);
+/* `attempt` runs again and again, as work of the device does, until it is over. It may not wait. */
+void pp_issue_attempt(struct CUstream_st *stream, std::function<bool()> attempt);
 /* One launch, counted: `work` is to run with the seed that it is given. */
 void pp_issue_launch(struct CUstream_st *stream, std::function<void(uint64_t seed)> work);
 /* Run work until `is_over`, which is asked under the lock. */

@@ -4,12 +4,15 @@
  * Records and waits are passed as soon as they can be; what stands at the heads of streams then may
  * run now, and any choice among these is legal. Until all queues have run empty, one stream is held
  * back: it runs only when nothing else can. Then it is another stream's turn, and after a round of
- * all streams the rest has another order. */
+ * all streams the rest has another order. An attempt that is not over comes after all others. */
 #include "core/random.h"
 #include "tests/cuda/runtime.h"
 
 #include <algorithm>
+#include <chrono>
 #include <time.h>
+
+static const std::chrono::microseconds ATTEMPTS_APART(50);
 
 /* ---- orders ---------------------------------------------------------------------------------- */
 
@@ -103,7 +106,7 @@ static void settle(void)
 
 static bool is_work(const CUstream_st *s)
 {
-    return is_free(s) && s->nodes.front().kind != NODE_WAIT;
+    return is_free(s) && s->nodes.front().kind != NODE_WAIT && !s->has_tried;
 }
 
 static CUstream_st *choose(void)
@@ -138,18 +141,36 @@ static double thread_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static bool attempt(CUstream_st *s)
+{
+    const bool is_over = s->nodes.front().attempt();
+
+    s->has_tried = !is_over;
+    return is_over;
+}
+
+static bool run_on_device(CUstream_st *s)
+{
+    const double start_s = thread_s();
+    bool is_over = true;
+
+    pp_open_memory();
+    if (s->nodes.front().kind == NODE_TRY)
+        is_over = attempt(s);
+    else
+        s->nodes.front().work();
+    pp_runtime().clock_s += thread_s() - start_s;
+    return is_over;
+}
+
 static void run_head(std::unique_lock<std::mutex> &lock, CUstream_st *s)
 {
     if (s->nodes.front().kind == NODE_HOST) {
         pp_close_memory();
         pp_run_host_function(lock, s);
-        return;
+    } else if (run_on_device(s)) {
+        s->nodes.pop_front();
     }
-    const double start_s = thread_s();
-    pp_open_memory();
-    s->nodes.front().work();
-    pp_runtime().clock_s += thread_s() - start_s;
-    s->nodes.pop_front();
 }
 
 /* After a fault nothing runs any more. */
@@ -178,6 +199,33 @@ static bool run_next(std::unique_lock<std::mutex> &lock)
     return true;
 }
 
+/* Whatever was tried in vain may be over now. False: nothing was. */
+static bool forget_attempts(void)
+{
+    bool were_there = false;
+
+    for (CUstream_st *s : pp_runtime().streams) {
+        were_there |= s->has_tried;
+        s->has_tried = false;
+    }
+    return were_there;
+}
+
+/* Nothing can run before a host function ends, or somebody outside has done his part. */
+static void wait_for_others(std::unique_lock<std::mutex> &lock)
+{
+    struct runtime &r = pp_runtime();
+
+    pp_close_memory();
+    if (forget_attempts())
+        r.host_function_over.wait_for(lock, ATTEMPTS_APART);
+    else if (std::any_of(r.streams.begin(), r.streams.end(),
+                         [](const CUstream_st *s) { return s->is_busy; }))
+        r.host_function_over.wait(lock);
+    else
+        pp_runtime_fail("streams wait for each other: the emulation is wrong");
+}
+
 static void count_turns(void)
 {
     struct runtime &r = pp_runtime();
@@ -189,17 +237,11 @@ static void count_turns(void)
 
 void pp_run_until(std::unique_lock<std::mutex> &lock, const std::function<bool()> &is_over)
 {
-    struct runtime &r = pp_runtime();
-
     settle();
     while (!is_over()) {
         if (run_next(lock))
             continue;
-        if (std::none_of(r.streams.begin(), r.streams.end(),
-                         [](const CUstream_st *s) { return s->is_busy; }))
-            pp_runtime_fail("streams wait for each other: the emulation is wrong");
-        pp_close_memory();
-        r.host_function_over.wait(lock);
+        wait_for_others(lock);
         settle();
     }
     pp_close_memory();
@@ -209,6 +251,7 @@ void pp_run_until(std::unique_lock<std::mutex> &lock, const std::function<bool()
 void pp_run_one(std::unique_lock<std::mutex> &lock)
 {
     settle();
-    run_next(lock);
+    if (!run_next(lock))
+        forget_attempts();
     pp_close_memory();
 }

@@ -28,6 +28,11 @@ void pp_issue(struct CUstream_st *stream, struct node node)
     stream->nodes.push_back(std::move(node));
 }
 
+void pp_issue_attempt(struct CUstream_st *stream, std::function<bool()> attempt)
+{
+    pp_issue(stream, {NODE_TRY, 0, nullptr, nullptr, 0, std::move(attempt)});
+}
+
 void pp_issue_launch(struct CUstream_st *stream, std::function<void(uint64_t seed)> work)
 {
     struct runtime &r = pp_runtime();
