@@ -1,0 +1,228 @@
+/* tests/cuda/nccl/collective.cc — collectives: all ranks hand what they give to rank 0, which adds
+ * it up in the order of ranks and hands back what each is to have. */
+#include "tests/cuda/nccl/stub.h"
+
+#include <string.h>
+
+struct head {
+    char name[16];
+    int32_t type, root;
+    uint64_t count;
+};
+typedef std::vector<char> bytes;
+
+/* One on one rank. */
+struct collective {
+    struct comm *comm;
+    const struct kind *kind;
+    struct head head;
+    char *to;
+    std::vector<struct head> heads; /* [rank], rank 0 only */
+    std::vector<bytes> given, due;  /* [rank], rank 0 only */
+};
+typedef std::shared_ptr<struct collective> collective_ref;
+
+/* ---- what there is --------------------------------------------------------------------------- */
+
+template <class T> static void add(char *sum, const char *more, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        ((T *)sum)[i] += ((const T *)more)[i];
+}
+
+static const struct type {
+    size_t bytes;
+    void (*add)(char *sum, const char *more, size_t count);
+} types[] = {
+    /* [ncclDataType_t] */
+    {1, NULL},       {1, NULL},        {},        {}, {8, add<int64_t>}, {}, {},
+    {4, add<float>}, {8, add<double>}, {2, NULL},
+};
+
+size_t stub_type_bytes(ncclDataType_t type)
+{
+    return (size_t)type < sizeof types / sizeof *types ? types[type].bytes : 0;
+}
+
+static bytes sum_of(const struct collective &c)
+{
+    const struct type *t = &types[c.head.type];
+    bytes sum = c.given[0];
+
+    for (size_t rank = 1; rank < c.given.size(); rank++)
+        t->add(sum.data(), c.given[rank].data(), sum.size() / t->bytes);
+    return sum;
+}
+
+static void share_sum(struct collective *c)
+{
+    c->due.assign(c->given.size(), sum_of(*c));
+}
+
+static void scatter_sum(struct collective *c)
+{
+    const bytes sum = sum_of(*c);
+    const long part = (long)(sum.size() / c->given.size());
+
+    for (long rank = 0; rank < (long)c->given.size(); rank++)
+        c->due.push_back(bytes(sum.begin() + rank * part, sum.begin() + (rank + 1) * part));
+}
+
+static void gather(struct collective *c)
+{
+    bytes all;
+
+    for (const bytes &part : c->given)
+        all.insert(all.end(), part.begin(), part.end());
+    c->due.assign(c->given.size(), all);
+}
+
+static void broadcast(struct collective *c)
+{
+    c->due.assign(c->given.size(), c->given[(size_t)c->head.root]);
+}
+
+/* What each rank gives and gets, in counts. */
+static const struct kind {
+    const char *name;
+    bool is_sum, are_all_given, are_all_due; /* of all ranks: `count` for each */
+    void (*combine)(struct collective *c);
+} kinds[] = {
+    {"ncclAllReduce", true, false, false, share_sum},
+    {"ncclReduceScatter", true, true, false, scatter_sum},
+    {"ncclAllGather", false, false, true, gather},
+    {"ncclBroadcast", false, false, false, broadcast},
+};
+
+static const struct kind *find_kind(const char *name)
+{
+    for (const struct kind &k : kinds)
+        if (strcmp(k.name, name) == 0)
+            return &k;
+    return NULL;
+}
+
+static size_t bytes_of(const struct collective &c, bool are_all)
+{
+    return (size_t)c.head.count * stub_type_bytes((ncclDataType_t)c.head.type) *
+           (are_all ? (size_t)c.comm->ranks : 1);
+}
+
+static size_t given_bytes(const struct collective &c, int rank)
+{
+    return c.head.root >= 0 && c.head.root != rank ? 0 : bytes_of(c, c.kind->are_all_given);
+}
+
+/* ---- on rank 0 ------------------------------------------------------------------------------- */
+
+static int fd_of(const struct comm *comm, int peer)
+{
+    return comm->peers[(size_t)peer][ROLE_COLLECTIVE].wire.fd;
+}
+
+static void check_heads(const struct collective &c)
+{
+    for (int rank = 1; rank < c.comm->ranks; rank++)
+        if (memcmp(&c.heads[(size_t)rank], &c.head, sizeof c.head) != 0)
+            pp_runtime_fail("NCCL: rank 0 of '%s' calls %s of %zu elements of type %d, rank %d %s "
+                            "of %zu of type %d",
+                            c.comm->name.c_str(), c.head.name, (size_t)c.head.count, c.head.type,
+                            rank, c.heads[(size_t)rank].name, (size_t)c.heads[(size_t)rank].count,
+                            c.heads[(size_t)rank].type);
+}
+
+static struct phase take_heads(const collective_ref &c)
+{
+    struct phase phase;
+
+    c->heads.resize((size_t)c->comm->ranks);
+    for (int rank = 1; rank < c->comm->ranks; rank++)
+        phase.lanes.push_back(
+            {{fd_of(c->comm, rank), false, (char *)&c->heads[(size_t)rank], sizeof c->head}});
+    phase.next = [c] { check_heads(*c); };
+    return phase;
+}
+
+/* What rank 0 gives itself is read when all others have given. */
+static struct phase take_all(const collective_ref &c, const char *from)
+{
+    struct phase phase;
+
+    c->given.resize((size_t)c->comm->ranks);
+    for (int rank = 0; rank < c->comm->ranks; rank++)
+        c->given[(size_t)rank].resize(given_bytes(*c, rank));
+    for (int rank = 1; rank < c->comm->ranks; rank++) {
+        bytes &to = c->given[(size_t)rank];
+        phase.lanes.push_back({{fd_of(c->comm, rank), false, to.data(), to.size()}});
+    }
+    phase.next = [c, from] {
+        memcpy(c->given[0].data(), from, c->given[0].size());
+        c->kind->combine(c.get());
+        memcpy(c->to, c->due[0].data(), c->due[0].size());
+    };
+    return phase;
+}
+
+/* The bytes that are due exist once the phase before is over. */
+static void hand_out(const collective_ref &c, struct operation *o)
+{
+    struct phase &last = o->phases.back();
+
+    for (int rank = 1; rank < c->comm->ranks; rank++)
+        last.lanes.push_back({{fd_of(c->comm, rank), true, c->due[(size_t)rank].data(),
+                               c->due[(size_t)rank].size()}});
+}
+
+static void conduct(const collective_ref &c, const char *from, struct operation *o)
+{
+    struct phase take = take_all(c, from);
+    const std::function<void()> combine = take.next;
+
+    take.next = [=] {
+        combine();
+        hand_out(c, o);
+    };
+    o->phases.push_back(take_heads(c));
+    o->phases.push_back(take);
+    o->phases.push_back({{}, [c] {}});
+}
+
+/* ---- all ranks ------------------------------------------------------------------------------- */
+
+static void take_part(const collective_ref &c, const char *from, struct operation *o)
+{
+    const int fd = fd_of(c->comm, 0);
+
+    o->phases.push_back({{{{fd, true, (char *)&c->head, sizeof c->head},
+                           {fd, true, (char *)from, given_bytes(*c, c->comm->rank)},
+                           {fd, false, c->to, bytes_of(*c, c->kind->are_all_due)}}},
+                         [c] {}});
+}
+
+operation_ref stub_collective(const char *name, struct comm *comm, const void *from, void *to,
+                              size_t count, ncclDataType_t type, int root, cudaStream_t stream)
+{
+    auto c = std::make_shared<struct collective>();
+
+    c->comm = comm;
+    c->kind = find_kind(name);
+    if (stub_type_bytes(type) == 0 || (c->kind->is_sum && !types[type].add) ||
+        root >= comm->ranks) {
+        stub_say("%s of %zu elements of type %d: not in the stub", name, count, type);
+        return nullptr;
+    }
+    strcpy(c->head.name, name + strlen("nccl"));
+    c->head.type = type;
+    c->head.root = root;
+    c->head.count = count;
+    c->to = (char *)to;
+    pp_need_device_memory(name, from, given_bytes(*c, comm->rank), comm->device);
+    pp_need_device_memory(name, to, bytes_of(*c, c->kind->are_all_due), comm->device);
+    struct operation o = {ROLE_COLLECTIVE, -1, stream, {}};
+    const operation_ref made = std::make_shared<struct operation>(std::move(o));
+    if (comm->rank == 0)
+        conduct(c, (const char *)from, made.get());
+    else
+        take_part(c, (const char *)from, made.get());
+    return made;
+}

@@ -1,0 +1,163 @@
+/* tests/cuda/nccl/stub.h — NCCL between processes of one machine, over Unix sockets, on the
+ * emulated runtime (tests/cuda/runtime.h): a shared library with the symbols of include/nccl.h.
+ * Private to tests/cuda/nccl/.
+ *
+ * As strict as NCCL may be:
+ *   - a send ends only once the receive of its peer has begun
+ *   - the first use of a direction between two ranks connects them: the host (for communicators
+ * that are not blocking: the group) waits until the other side uses it too
+ *   - the operations of a communicator run one after the other, whatever their streams; those of
+ * one group together, but one after the other with the same peer
+ *   - a group makes communicators or uses them, never both; all are blocking or none is
+ *   - a communicator that is not blocking is busy from the end of a group until GetAsyncError says
+ *     ncclSuccess: before, nothing may be called with it, and nothing is in a stream yet
+ *   - two ranks on one device with the same host id are refused
+ *   - whoever has lost a peer never ends by himself: GetAsyncError says so, and CommAbort ends him
+ *   - what cannot be right (sizes that differ, another collective) ends the program with a message
+ *
+ * Environment, read when the first communicator is made:
+ *   PP_STUB_NCCL_FAIL=N       the N-th call that can fail ends with ncclSystemError
+ *   PP_STUB_NCCL_HANG=NAME:N  the N-th group of operations, from 1, and all after it, of the
+ *                             communicator of this name (ncclConfig_t.commName) never get on
+ *   PP_STUB_NCCL_VERSION=N    what ncclGetVersion says
+ *
+ * While operations are under way the device gets on by itself, slowly: a thread runs what can run,
+ * so that a host that waits for another host does not hold up its own device. */
+#ifndef PP_TESTS_CUDA_NCCL_STUB_H
+#define PP_TESTS_CUDA_NCCL_STUB_H
+
+#include "tests/cuda/include/nccl.h"
+#include "tests/cuda/runtime.h"
+
+#include <array>
+#include <atomic>
+#include <string>
+#include <utility>
+
+/* ---- sockets (wire.cc): nobody waits for longer than `is_given_up` allows ----------------------
+ */
+
+typedef std::function<bool()> give_up;
+struct place { /* an abstract Unix address: it has no file, and ends with its socket */
+    uint32_t bytes;
+    char name[100];
+};
+
+/* A socket of its own that closes with its owner. */
+struct wire {
+    int fd = -1;
+    wire(void) = default;
+    explicit wire(int of) : fd(of)
+    {
+    }
+    wire(wire &&other) : fd(std::exchange(other.fd, -1))
+    {
+    }
+    wire &operator=(wire &&other)
+    {
+        std::swap(fd, other.fd);
+        return *this;
+    }
+    ~wire(void);
+};
+struct wire wire_listen(struct place *at, int callers);
+struct wire wire_call(const struct place *at); /* fd -1: nobody listens there any more */
+struct wire wire_answer(const struct wire &listener, const give_up &is_given_up); /* -1: given up */
+/* All of it; false: given up, or the other side is gone. */
+bool wire_read(const struct wire &wire, void *data, size_t bytes, const give_up &is_given_up);
+bool wire_write(const struct wire &wire, const void *data, size_t bytes,
+                const give_up &is_given_up);
+
+/* ---- communicators (meet.cc) -------------------------------------------------------------------
+ */
+
+/* What a connection between two ranks is for. */
+enum role { ROLE_SEND, ROLE_RECV, ROLE_COLLECTIVE, ROLES };
+struct connection {
+    struct wire wire;
+    bool is_greeted = false; /* used once, by both sides */
+};
+
+struct comm {
+    int rank, ranks, device;
+    bool is_blocking;
+    std::string name;
+    std::vector<std::array<struct connection, ROLES>>
+        peers; /* collectives: to rank 0 and from it */
+    std::atomic<bool> is_aborted{false};
+    std::atomic<int> jobs{0};      /* groups that are not over */
+    uint64_t issued = 0, over = 0; /* groups of operations, under the lock of the runtime */
+
+    ncclResult_t fail(ncclResult_t error, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+    ncclResult_t error(std::string *text);
+
+  private:
+    std::mutex mutex;
+    ncclResult_t failure = ncclSuccess;
+    std::string message;
+};
+typedef std::shared_ptr<struct comm> comm_ref;
+struct ncclComm {
+    comm_ref comm;
+};
+
+/* Meet all others at the place in `id`, and connect to them. Waits for them. */
+ncclResult_t stub_meet(const comm_ref &comm, const ncclUniqueId &id);
+
+/* ---- operations --------------------------------------------------------------------------------
+ */
+
+/* Bytes that go one way on one connection. */
+struct step {
+    int fd;
+    bool is_write;
+    char *data;
+    size_t bytes, done = 0;
+};
+/* Lanes get on independently, the steps of a lane one after the other; then `next` is called. */
+struct phase {
+    std::vector<std::vector<struct step>> lanes;
+    std::function<void()> next;
+};
+struct operation {
+    enum role role;
+    int peer; /* collectives: -1, all others */
+    cudaStream_t stream;
+    std::deque<struct phase> phases; /* what is left */
+};
+typedef std::shared_ptr<struct operation> operation_ref;
+
+/* Issue one, at the end of its group; NULL `comm`: not a communicator that can be used. */
+ncclResult_t stub_issue(ncclComm_t comm, const std::function<operation_ref(struct comm *)> &make);
+/* The operations of a group with one communicator as one piece of work (transfer.cc); under the
+ * lock of the runtime. */
+void stub_enqueue(const comm_ref &comm, const std::vector<operation_ref> &operations);
+/* From now on the device gets on by itself. */
+void stub_turn_on(void);
+operation_ref stub_collective(const char *name, struct comm *comm, const void *from, void *to,
+                              size_t count, ncclDataType_t type, int root, cudaStream_t stream);
+size_t stub_type_bytes(ncclDataType_t type); /* 0: no type of the stub's */
+
+/* ---- groups (group.cc) -------------------------------------------------------------------------
+ */
+
+/* The group of this call, if there is one, fails as well. Returns `error`. */
+ncclResult_t stub_failed(ncclResult_t error);
+/* The end of its group makes it. */
+ncclResult_t stub_make(const comm_ref &comm, const ncclUniqueId &id);
+/* Run a job of communicators that are busy meanwhile: here where they are blocking, else in a
+ * thread of its own, and ncclInProgress. */
+ncclResult_t stub_run(const std::vector<comm_ref> &comms, const std::function<void()> &job);
+
+/* ---- calls (calls.cc) --------------------------------------------------------------------------
+ */
+
+/* What every call that can fail begins with; not ncclSuccess: it is to fail. */
+ncclResult_t stub_called(void);
+/* The communicator, if it is one and may be used now. */
+ncclResult_t stub_find(ncclComm_t handle, comm_ref *comm);
+/* For ncclGetLastError, of this thread. */
+void stub_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
