@@ -2,10 +2,10 @@
  * that all backwards begin with. */
 #include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/parts.h"
-#include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/stream.h"
+#include "kernels/cuda/vector.cuh"
 
-enum { WARP = 32, THREADS = 256 };
+enum { LANES = 8, THREADS = 256 };
 
 struct pp_attention_shape pp_attention_shape_of(const struct pp_attention *a)
 {
@@ -32,64 +32,62 @@ struct pp_attention_splits pp_attention_splits_of(const struct pp_attention *a)
     return splits;
 }
 
-/* A warp makes a row. Read: out, dout [batch * tokens][heads * head_dim], lse. */
-template <typename T>
+/* LANES lanes make a row, N elements each at a time; rows of a token lie side by side, so a warp
+ * reads one piece of memory. Grid: x rows of a batch, y batch. Read: out, dout
+ * [batch * tokens][heads * head_dim], lse. */
+template <typename T, int N>
 static __global__ void __launch_bounds__(THREADS)
-    attention_rows(struct pp_attention_shape s, size_t count, float lse_scale, const T *out,
-                   const T *dout, const float *lse, pp_attention_row *rows)
+    attention_rows(struct pp_attention_shape s, float lse_scale, const T *out, const T *dout,
+                   const float *lse, pp_attention_row *rows)
 {
-    const size_t at = ((size_t)blockIdx.x * THREADS + threadIdx.x) / WARP;
-    const int lane = (int)threadIdx.x % WARP;
-
-    if (at >= count)
-        return;
-    const size_t batch = at / s.heads / s.padded;
-    const int token = (int)(at / s.heads % s.padded), head = (int)(at % s.heads);
-    const size_t row = batch * s.heads + head;
+    const unsigned at = (blockIdx.x * THREADS + threadIdx.x) / LANES, lane = threadIdx.x % LANES;
+    const int token = (int)(at / s.heads), head = (int)(at % s.heads);
+    const size_t from = pp_attention_out(s, head, token);
+    const bool is_token = token < s.tokens;
     float sum = 0;
 
-    if (token < s.tokens) {
-        const size_t from = ((batch * s.tokens + token) * s.heads + head) * s.head_dim;
-        for (int i = lane; i < s.head_dim; i += WARP)
-            sum = fmaf(pp_widen(out[from + i]), pp_widen(dout[from + i]), sum);
+    for (int i = (int)lane * N; is_token && i < s.head_dim; i += LANES * N) {
+        const pp_floats<N> x = pp_load<N>(out + from + i), y = pp_load<N>(dout + from + i);
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            sum = fmaf(x.at[j], y.at[j], sum);
     }
-    sum = pp_warp_sum(sum);
+    for (int i = LANES / 2; i > 0; i /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, i);
     if (lane == 0)
-        rows[row * s.padded + token] =
-            make_float2(token < s.tokens ? lse[row * s.tokens + token] * lse_scale : INFINITY, sum);
+        rows[pp_attention_row_of(s, head, token)] = make_float2(
+            is_token ? lse[pp_attention_lse(s, head, token)] * lse_scale : INFINITY, sum);
 }
 
-template <typename T>
+template <typename T, int N>
 static void make_rows(cudaStream_t stream, const struct pp_attention *a, float lse_scale)
 {
+    enum { ROWS = THREADS / LANES };
+    static_assert(PP_ATTENTION_PADDING % ROWS == 0, "blocks are full");
     const struct pp_attention_shape s = pp_attention_shape_of(a);
-    const size_t count = (size_t)a->batch * s.heads * s.padded, of_block = THREADS / WARP;
+    const dim3 grid((unsigned)(s.padded / ROWS * s.heads), (unsigned)a->batch);
 
-    PP_LAUNCH(attention_rows<T>, (unsigned)((count + of_block - 1) / of_block), THREADS, 0, stream,
-              s, count, lse_scale, (const T *)a->out, (const T *)a->dout, (const float *)a->lse,
-              (pp_attention_row *)a->scratch);
+    PP_LAUNCH((attention_rows<T, N>), grid, THREADS, 0, stream, s, lse_scale, (const T *)a->out,
+              (const T *)a->dout, (const float *)a->lse, (pp_attention_row *)a->scratch);
 }
 
-static bool is_aligned(const void *x)
-{
-    return (uintptr_t)x % 16 == 0;
-}
+/* ---- which kernels --------------------------------------------------------------------------- */
 
 static bool is_flash(const struct pp_attention *a)
 {
-    bool is = (a->head_dim == 64 || a->head_dim == 128) && is_aligned(a->out);
+    bool is = (a->head_dim == 64 || a->head_dim == 128) && pp_are_aligned(a->out);
 
     for (int j = 0; j <= a->split; j++)
-        is = is && is_aligned(a->qkv[j]);
+        is = is && pp_are_aligned(a->qkv[j]);
     return is;
 }
 
 static bool is_flash_backward(const struct pp_attention *a)
 {
-    bool is = is_flash(a) && is_aligned(a->dout) && is_aligned(a->scratch);
+    bool is = is_flash(a) && pp_are_aligned(a->dout, a->scratch);
 
     for (int j = 0; j <= a->split; j++)
-        is = is && is_aligned(a->dqkv[j]);
+        is = is && pp_are_aligned(a->dqkv[j]);
     return is;
 }
 
@@ -128,17 +126,17 @@ void pp_cuda_attention_forward_bf16(void *stream, const struct pp_attention *a)
 
 void pp_cuda_attention_backward_fp32(void *stream, const struct pp_attention *a)
 {
-    make_rows<float>(stream_of(stream), a, 1);
+    make_rows<float, 1>(stream_of(stream), a, 1);
     pp_attention_simple_backward_fp32(stream_of(stream), a);
 }
 
 void pp_cuda_attention_backward_bf16(void *stream, const struct pp_attention *a)
 {
-    const bool is = is_flash_backward(a);
-
-    make_rows<__nv_bfloat16>(stream_of(stream), a, is ? (float)M_LOG2E : 1);
-    if (is)
+    if (is_flash_backward(a)) {
+        make_rows<__nv_bfloat16, 8>(stream_of(stream), a, (float)M_LOG2E);
         pp_attention_flash_backward(stream_of(stream), a);
-    else
+    } else {
+        make_rows<__nv_bfloat16, 1>(stream_of(stream), a, 1);
         pp_attention_simple_backward_bf16(stream_of(stream), a);
+    }
 }
