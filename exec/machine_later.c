@@ -1,5 +1,7 @@
 /* Times of a step whose work has run later than it was issued. On the virtual clock they follow
- * from the durations as they were measured; on the wall clock from when each launch has run. */
+ * from the durations as they were measured; on the wall clock from when each launch has run. Each
+ * process reads those of its own workers; the first one, when it has them all, makes a step of
+ * them. */
 #include "exec/machine_parts.h"
 #include "schedules/perturb.h"
 
@@ -71,29 +73,28 @@ static void stamp(struct pp_machine *m, size_t row, struct pp_span span)
 {
     const size_t at = pp_cell(m, row);
 
-    m->start_ps[at] = m->begin_ps + ps_of(span.start_s);
-    m->end_ps[at] = m->begin_ps + ps_of(span.end_s);
+    m->start_ps[at] = m->device_begin_ps + ps_of(span.start_s);
+    m->end_ps[at] = m->device_begin_ps + ps_of(span.end_s);
 }
 
-static void stamp_messages(struct pp_machine *m)
+static struct pp_machine_message *message_at(const struct pp_machine *m, int i, int replica)
 {
-    for (int k = 0; k < m->p->message_count * m->replicas; k++) {
-        const struct pp_machine_message *message = &m->messages[k];
-        const struct pp_span span =
-            m->backend->span(m->device, m->worker_count + message->channel, message->launch);
-
-        stamp(m, (size_t)message->send.row, span);
-        stamp(m, (size_t)message->recv.row, span);
-    }
+    return &m->messages[(size_t)m->p->arg[i] * (size_t)m->replicas + (size_t)replica];
 }
 
-static void stamp_sums(struct pp_machine *m)
+static void stamp_channel(struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    const struct pp_machine_message *message = message_at(m, i, w->replica);
+
+    stamp(m, pp_row(m, i, w->replica),
+          m->backend->span(m->device, m->worker_count + message->channel, message->launch));
+}
+
+static void stamp_sum(struct pp_machine *m, const struct pp_worker *w, int i)
 {
     const pp_stream_id first = m->worker_count + m->p->channel_count * m->replicas;
 
-    for (int c = 0; c < m->p->collective_count; c++)
-        for (int k = 0; k < m->collectives[c].row_count; k++)
-            stamp(m, (size_t)m->collectives[c].rows[k], m->backend->span(m->device, first + c, 0));
+    stamp(m, pp_row(m, i, w->replica), m->backend->span(m->device, first + m->p->arg[i], 0));
 }
 
 static void stamp_compute(struct pp_machine *m, const struct pp_worker *w, int i)
@@ -108,7 +109,7 @@ static void stamp_compute(struct pp_machine *m, const struct pp_worker *w, int i
     }
     stamp(m, row, span_of(m, w, i));
     if (m->p->aux[i] == PP_FUSED_FIRST)
-        m->end_ps[at] = m->begin_ps + ps_of(span_of(m, w, i + 1).end_s);
+        m->end_ps[at] = m->device_begin_ps + ps_of(span_of(m, w, i + 1).end_s);
     m->nominal_ps[at] = m->duration_ps[at] = m->end_ps[at] - m->start_ps[at];
 }
 
@@ -118,8 +119,8 @@ static int64_t later(int64_t a, int64_t b)
 }
 
 /* What a stream waits for costs it nothing but time: a post comes with the end of the op before it,
- * a WAIT lasts until what it waits for has ended. Returns when the rank is done. */
-static int64_t stamp_list(struct pp_machine *m, const struct pp_worker *w)
+ * a WAIT lasts until what it waits for has ended. */
+static void stamp_list(struct pp_machine *m, struct pp_worker *w)
 {
     const struct pp_program *p = m->p;
     int64_t clock_ps = m->begin_ps;
@@ -138,9 +139,10 @@ static int64_t stamp_list(struct pp_machine *m, const struct pp_worker *w)
             m->end_ps[at] = clock_ps;
         } else {
             m->posted_ps[at] = clock_ps;
+            (pp_op_is_collective(p->kind[i]) ? stamp_sum : stamp_channel)(m, w, i);
         }
     }
-    return clock_ps;
+    w->clock_ps = clock_ps;
 }
 
 static void match_messages(struct pp_machine *m)
@@ -167,25 +169,36 @@ static void close_barriers(struct pp_machine *m)
     }
 }
 
-static void read_spans(struct pp_machine *m)
+static void join_lists(struct pp_machine *m)
 {
     m->last_end_ps = m->begin_ps;
-    stamp_messages(m);
-    stamp_sums(m);
     for (int k = 0; k < m->worker_count; k++)
-        m->last_end_ps = later(m->last_end_ps, stamp_list(m, &m->workers[k]));
+        m->last_end_ps = later(m->last_end_ps, m->workers[k].clock_ps);
     match_messages(m);
     close_barriers(m);
 }
 
-enum pp_status pp_step_time_later(struct pp_machine *m, struct pp_error *err)
+/* ---- either ---------------------------------------------------------------------------------*/
+
+void pp_step_time_here(struct pp_machine *m)
 {
     pp_probes_read(m);
-    if (!pp_is_virtual(m)) {
-        read_spans(m);
-        return PP_OK;
+    for (int k = 0; k < m->worker_count; k++) {
+        struct pp_worker *w = &m->workers[k];
+
+        if (pp_is_elsewhere(m, w))
+            continue;
+        if (pp_is_virtual(m))
+            note_durations(m, w);
+        else
+            stamp_list(m, w);
     }
-    for (int k = 0; k < m->worker_count; k++)
-        note_durations(m, &m->workers[k]);
-    return play(m, err);
+}
+
+enum pp_status pp_step_time_later(struct pp_machine *m, struct pp_error *err)
+{
+    if (pp_is_virtual(m))
+        return play(m, err);
+    join_lists(m);
+    return PP_OK;
 }

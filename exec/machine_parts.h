@@ -181,6 +181,7 @@ struct pp_machine {
     bool has_probes;
     struct pp_machine_read *read;  /* what pp_machine_times has made last */
     int64_t begin_ps, last_end_ps; /* of the step under way; of the one before */
+    int64_t device_begin_ps;       /* wall clock: where spans of the device count from */
 
     /* of the step under way */
     int step;
@@ -233,6 +234,11 @@ static inline bool pp_is_virtual(const struct pp_machine *m)
 {
     return m->options.clock == PP_CLOCK_VIRTUAL;
 }
+/* A launcher has started its process: here is host memory for what is told of it, no more. */
+static inline bool pp_is_elsewhere(const struct pp_machine *m, const struct pp_worker *w)
+{
+    return m->options.meeting.count > 1 && m->options.meeting.index != w->index;
+}
 /* Speed of a worker's device. */
 static inline double pp_speed(const struct pp_machine *m, int rank, int replica)
 {
@@ -274,12 +280,20 @@ bool pp_message_post_of(struct pp_worker *w, int instruction, const struct pp_he
 /* The bytes have gone, or have come. */
 void pp_message_landed(struct pp_machine *m, struct pp_machine_message *message);
 
+/* machine_place.c: blocks of all workers and what is shared. PP_EFAIL when the machine or the device
+ * has not enough. Part of a worker's block, as the host sees it. */
+enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err);
+struct pp_mirror pp_block_mirror(const struct pp_machine *m, struct pp_arena *arena,
+                                 const struct pp_worker *w, size_t offset, size_t bytes);
+
 /* machine_probes.c: what was marked in a step that has run */
 void pp_probes_read(struct pp_machine *m);
 
 /* machine_step.c: a step from its beginning, once its samples are there */
 void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps);
-/* machine_later.c: times of a step whose work has run later than it was issued */
+/* machine_later.c: times of a step whose work has run later than it was issued: what the device of
+ * this process says of its own workers; then, where the times of all are, those of the step */
+void pp_step_time_here(struct pp_machine *m);
 enum pp_status pp_step_time_later(struct pp_machine *m, struct pp_error *err);
 /* machine_read.c: what the device holds, for the host to see */
 enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err);

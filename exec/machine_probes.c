@@ -51,7 +51,7 @@ void pp_probes_read(struct pp_machine *m)
 {
     for (int k = 0; k < m->worker_count && m->has_probes && m->backend->mark; k++) {
         const struct pp_worker *w = &m->workers[k];
-        for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++)
+        for (int i = m->p->begin[w->rank]; !pp_is_elsewhere(m, w) && i < m->p->begin[w->rank + 1]; i++)
             if (m->calls[pp_row(m, i, w->replica)].count > 0)
                 read_marks(m, w, pp_row(m, i, w->replica));
     }

@@ -138,8 +138,7 @@ size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     const struct pp_rank_layout *layout = &m->layout[rank];
     const struct pp_worker *w = pp_worker_at(m, rank, replica);
-    const struct pp_mirror all =
-        pp_mirror_make(scratch, m->backend, m->device, w->block, layout->block_bytes);
+    const struct pp_mirror all = pp_block_mirror(m, scratch, w, 0, layout->block_bytes);
     const char *block = all.here;
     struct pp_error err;
 

@@ -26,6 +26,7 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     pp_messages_begin(m);
     pp_sums_begin(m);
     m->backend->begin(m->device);
+    m->device_begin_ps = pp_is_virtual(m) ? begin_ps : pp_now_ps(m);
 }
 
 static void end_step(struct pp_machine *m)
@@ -84,6 +85,8 @@ enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text,
     if (m->backend->is_immediate)
         end_step(m);
     else
+        pp_step_time_here(m);
+    if (!m->backend->is_immediate)
         PP_TRY(pp_step_time_later(m, err));
     m->step_end_ps[m->slot] = m->last_end_ps;
     m->step_begin_ps[m->slot] = m->begin_ps;

@@ -291,7 +291,7 @@ void pp_collective_post(struct pp_worker *w, int i)
     m->posted_ps[pp_cell(m, row)] = posted_at(w, i);
     m->backend->record(m->device, w->index, (pp_event_id)row);
     if (m->remote) {
-        m->remote->summed(w);
+        m->remote->summed(w, i);
         return;
     }
     pthread_mutex_lock(&m->collectives_mutex);

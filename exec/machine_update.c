@@ -138,6 +138,21 @@ void pp_barriers_conduct(struct pp_machine *m)
     }
 }
 
+struct arrival {
+    struct pp_worker *worker;
+    int barrier;
+};
+
+static void tell_arrival(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct arrival *arrival = argument;
+    struct pp_worker *w = arrival->worker;
+
+    (void)k;
+    (void)stream;
+    w->machine->remote->arrived(w, arrival->barrier);
+}
+
 bool pp_barrier_meet(struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
@@ -151,7 +166,7 @@ bool pp_barrier_meet(struct pp_worker *w, int i)
     m->arrived_ps[barrier * m->worker_count + w->index] = w->clock_ps;
     backend->record(m->device, w->index, (pp_event_id)pp_row(m, i, w->replica));
     if (m->remote)
-        m->remote->arrived(w, barrier);
+        backend->host(m->device, w->index, tell_arrival, &(struct arrival){w, barrier});
     if (!backend->wait(m->device, w->index, m->first_release + barrier))
         return false;
     w->clock_ps = pp_is_virtual(m) ? m->released_ps[barrier] : pp_now_ps(m);

@@ -11,6 +11,11 @@ struct pp_mirror pp_mirror_make(struct pp_arena *arena, const struct pp_backend 
                               .bytes = bytes};
 }
 
+struct pp_mirror pp_mirror_itself(void *memory, size_t bytes)
+{
+    return (struct pp_mirror){.there = memory, .here = memory, .bytes = bytes};
+}
+
 enum pp_status pp_mirror_fetch(const struct pp_mirror *m, struct pp_error *err)
 {
     return m->here == m->there ? PP_OK

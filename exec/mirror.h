@@ -15,6 +15,8 @@ struct pp_mirror {
 /* Of `bytes` from `there` on; a copy, if there is one, lies in the arena and holds nothing yet. */
 struct pp_mirror pp_mirror_make(struct pp_arena *arena, const struct pp_backend *backend,
                                 struct pp_device *device, void *there, size_t bytes);
+/* Of memory that is the host's. */
+struct pp_mirror pp_mirror_itself(void *memory, size_t bytes);
 /* From the device, to it. PP_EFAIL when it does not answer. */
 enum pp_status pp_mirror_fetch(const struct pp_mirror *mirror, struct pp_error *err);
 enum pp_status pp_mirror_push(const struct pp_mirror *mirror, struct pp_error *err);

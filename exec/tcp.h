@@ -179,7 +179,7 @@ struct pp_tcp *pp_tcp_create(struct pp_machine *m);
 enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err);
 void pp_tcp_posted(struct pp_worker *w, int instruction, const struct pp_header *header);
 void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *message);
-void pp_tcp_summed(struct pp_worker *w);
+void pp_tcp_summed(struct pp_worker *w, int instruction);
 void pp_tcp_arrived(struct pp_worker *w, int barrier);
 void pp_tcp_released(struct pp_machine *m, int barrier);
 void pp_tcp_failed(struct pp_machine *m);
@@ -191,8 +191,9 @@ struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, const struct pp_machi
 /* Of the samples of a step: ids, or targets */
 size_t pp_tcp_token_bytes(const struct pp_machine *m);
 
-/* ---- tcp_pack.c: payloads, malloc'd; NULL when there is no memory. Taken is what has as many bytes
- * as ..._bytes says; false = values that cannot be ---- */
+/* ---- tcp_pack.c: payloads, malloc'd; NULL when there is no memory, or the device does not answer,
+ * which then has failed the step. Taken is what has as many bytes as ..._bytes says; false = values
+ * that cannot be ---- */
 enum { PP_TCP_VERDICT = 3 }; /* loss, norm, scale */
 uint64_t pp_tcp_state_bytes(const struct pp_worker *w);
 char *pp_tcp_pack_state(const struct pp_worker *w, uint64_t *bytes);

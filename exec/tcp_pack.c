@@ -47,8 +47,23 @@ static void unpack(walk_fn walk, const struct pp_worker *w, void *closure, char 
     walk(&in, w, closure);
 }
 
+/* Where the device does not answer, there is nothing to tell but that. */
+static char *pack_fetched(const struct pp_mirror *const *mirrors, walk_fn walk,
+                          const struct pp_worker *w, void *closure, uint64_t *bytes)
+{
+    struct pp_error err = {0};
+
+    for (int k = 0; mirrors[k]; k++)
+        if (pp_mirror_fetch(mirrors[k], &err) != PP_OK) {
+            pp_machine_fail(w->machine, &err);
+            return NULL;
+        }
+    return pack_new(walk, w, closure, bytes);
+}
+
 /* ---- state ----------------------------------------------------------------------------------*/
 
+/* Of the mirror. */
 static void walk_chunks(struct packer *packer, const struct pp_worker *w, bool is_gradients)
 {
     const struct pp_machine *m = w->machine;
@@ -61,16 +76,18 @@ static void walk_chunks(struct packer *packer, const struct pp_worker *w, bool i
         const struct pp_state_bytes bytes =
             pp_state_bytes(chunk->stage, m->options.kernels, m->options.recipe->is_exact,
                            m->copies[place % m->stages]);
-        void *gradients = chunk->state.fixed ? (void *)chunk->state.fixed : chunk->state.sum;
+        const struct pp_state state =
+            pp_state_shifted(&chunk->state, w->mirror.there, w->mirror.here);
+        void *gradients = state.fixed ? (void *)state.fixed : state.sum;
         if (!is_gradients)
-            pack(packer, chunk->state.weights, bytes.weights);
+            pack(packer, state.weights, bytes.weights);
         pack(packer, gradients, bytes.gradients);
         if (is_gradients)
             continue;
-        pack(packer, chunk->state.m, bytes.moment);
-        pack(packer, chunk->state.v, bytes.moment);
-        if (chunk->state.master)
-            pack(packer, chunk->state.master, bytes.moment);
+        pack(packer, state.m, bytes.moment);
+        pack(packer, state.v, bytes.moment);
+        if (state.master)
+            pack(packer, state.master, bytes.moment);
     }
 }
 
@@ -87,12 +104,17 @@ uint64_t pp_tcp_state_bytes(const struct pp_worker *w)
 
 char *pp_tcp_pack_state(const struct pp_worker *w, uint64_t *bytes)
 {
-    return pack_new(walk_state, w, NULL, bytes);
+    return pack_fetched((const struct pp_mirror *const[]){&w->mirror, NULL}, walk_state, w, NULL,
+                        bytes);
 }
 
 void pp_tcp_unpack_state(struct pp_worker *w, char *payload)
 {
+    struct pp_error err = {0};
+
     unpack(walk_state, w, NULL, payload);
+    if (pp_mirror_push(&w->mirror, &err) != PP_OK)
+        pp_machine_fail(w->machine, &err);
 }
 
 /* ---- figures of the last barrier ------------------------------------------------------------*/
@@ -112,7 +134,7 @@ static void walk_figures(struct packer *packer, const struct pp_worker *w, void 
     pack(packer, &figures->status, sizeof(figures->status));
     pack(packer, &figures->sum_status, sizeof(figures->sum_status));
     pack(packer, figures->squares, sizeof(double) * (size_t)m->square_count);
-    pack(packer, w->block + layout->loss_offset, layout->loss_bytes);
+    pack(packer, w->losses.here, layout->loss_bytes);
     if (figures->has_gradients)
         walk_chunks(packer, w, true);
 }
@@ -140,7 +162,9 @@ char *pp_tcp_pack_figures(const struct pp_worker *w, bool has_gradients, uint64_
     struct figures figures = {w->machine->squares, *w->status, sums_status(w->machine),
                               has_gradients};
 
-    return pack_new(walk_figures, w, &figures, bytes);
+    return pack_fetched(
+        (const struct pp_mirror *const[]){&w->losses, has_gradients ? &w->mirror : NULL, NULL},
+        walk_figures, w, &figures, bytes);
 }
 
 static bool is_status(int status)

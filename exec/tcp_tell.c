@@ -95,8 +95,9 @@ void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *messag
                     message);
 }
 
-void pp_tcp_summed(struct pp_worker *w)
+void pp_tcp_summed(struct pp_worker *w, int i)
 {
+    (void)i; /* they are counted */
     pp_tcp_sum_next(w->machine->tcp, w);
 }
 

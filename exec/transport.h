@@ -24,7 +24,7 @@ struct pp_remote {
     enum pp_status (*begin)(struct pp_machine *machine, struct pp_error *err);
     /* The worker has posted a SEND or RECV, a sum, has come to a barrier */
     void (*posted)(struct pp_worker *worker, int instruction, const struct pp_header *header);
-    void (*summed)(struct pp_worker *worker);
+    void (*summed)(struct pp_worker *worker, int instruction);
     void (*arrived)(struct pp_worker *worker, int barrier);
     /* Both sides of a message have posted: its bytes go, if they are here. */
     void (*send)(struct pp_machine *machine, struct pp_machine_message *message);

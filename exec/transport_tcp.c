@@ -21,12 +21,28 @@ static bool is_launched(const struct pp_machine *m)
 
 /* ---- members --------------------------------------------------------------------------------*/
 
+/* What was only issued runs until its end; its times are known then. */
+static void end_work(struct pp_machine *m)
+{
+    struct pp_error err = {0};
+
+    if (m->backend->is_immediate || m->has_failed)
+        return;
+    if (m->backend->finish(m->device, &err) == PP_OK) {
+        pp_step_time_here(m);
+        return;
+    }
+    pp_error_prefix(&err, "step %d: ", m->step + 1);
+    pp_machine_fail(m, &err);
+}
+
 static void run_step(struct pp_tcp *t)
 {
     struct pp_worker *w = &t->m->workers[t->node - t->first_owner];
     struct pp_frame frame = {.kind = PP_FRAME_END, .worker = w->index};
 
     pp_worker_run(w);
+    end_work(t->m);
     char *copy = pp_tcp_pack_times(w, &frame.bytes);
     pp_tcp_send_owned(t, 0, &frame, copy);
 }
