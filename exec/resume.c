@@ -227,8 +227,8 @@ void pp_exec_resume_note(const struct pp_exec_run *run, char *text, size_t bytes
 
         if (before && strcmp(before, o->value) == 0)
             continue;
-        used += (size_t)snprintf(text + used, bytes - used, "%s--%s~%s (%s)",
-                                 used ? ", " : "unlike the checkpoint: ", o->name, o->value,
-                                 before ? before : "none");
+        used += (size_t)snprintf(text + used, bytes - used, "%s--%s%s%s (%s)",
+                                 used ? ", " : "unlike the checkpoint: ", o->name,
+                                 *o->value ? "~" : "", o->value, before ? before : "none");
     }
 }

@@ -20,6 +20,8 @@ $ pipeexec --resume t/step-000000002 -np 2 --micro-batches 4 --lr 1e-3 --clip 1 
 >   resumed    t/step-000000002, 2 of 6 steps
 >   note       unlike the checkpoint: --lr 1e-3 (2e-3), --clip 1 (none), --gbs 8
 >              (16), --steps 6 (4)
+$ pipeexec --layers 1 --hidden 8 --heads 2 --seq 8 --mbs 1 -np 1 --steps 1 --checkpoint plain --quiet; pipeexec --resume plain --exact-grad --steps 2 -np 1 --no-check | grep -A1 unlike
+>   note       unlike the checkpoint: --exact-grad (none), --steps 2 (1)
 $ pipeexec --resume t/step-000000002 --dp 3
 ! pipeexec: error: --gbs 16 is not a multiple of dp * mbs = 6; nearest: 12, 18
 = 2
