@@ -109,7 +109,7 @@ static double loop_s(struct pp_arena *arena, const struct exec_run *run, bool wi
     struct pp_error err = {0};
     double best_s = 1e9, loss;
 
-    must(pp_reference_create(arena, &t->net, t->machine.kernels, &pp_backend_cpu, &run->batch,
+    must(pp_reference_create(arena, &t->net, t->machine.kernels, &(const struct pp_place){&pp_backend_cpu}, &run->batch,
                              &run->recipe, &reference, &err),
          &err);
     for (int step = 0; step < 6; step++) {

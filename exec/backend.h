@@ -28,12 +28,16 @@ typedef int32_t pp_stream_id;
 typedef int32_t pp_event_id;
 typedef void (*pp_work)(const struct pp_kernels *kernels, void *stream, void *argument);
 
+/* cuda: how workers share a GPU. One launch at a time, so that none disturbs the times of another;
+ * all at once, as they come; all at once, each on multiprocessors of its own. */
+enum pp_device_mode { PP_DEVICE_SERIAL, PP_DEVICE_STREAMS, PP_DEVICE_PARTITION };
 struct pp_device_options {
     const struct pp_kernels *kernels;
     int streams, events;
     int workers;    /* streams 0 .. workers - 1 are compute streams */
     uint64_t seed;  /* of orders that are drawn */
-    bool is_serial; /* cuda: one launch at a time, so that none disturbs the times of another */
+    enum pp_device_mode mode;
+    int parts; /* of a partitioned GPU; 0: as many as workers */
     bool is_shared; /* with processes that are forked later: so is the arena that open gets. Only
                      * where work is immediate */
 };

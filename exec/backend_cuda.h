@@ -1,7 +1,8 @@
 /* exec/backend_cuda.h — private to exec/backend_cuda*.c: one GPU.
  *
  * A lane is a CUDA stream with what kernels need there. In serial mode one lane takes the work of
- * all streams of the device, so that one op runs at a time; else each stream has one of its own.
+ * all streams of the device, so that one op runs at a time; else each stream has one of its own,
+ * which for a worker of a partitioned GPU lies on its part.
  * Whatever the mode, a stream waits for an event only once the host has recorded it: work is issued
  * in an order in which it can run, so that streams which share a queue of the device cannot block
  * each other. */
@@ -45,6 +46,7 @@ struct pp_device {
     cudaEvent_t begin;   /* of the step: spans count from there */
     cudaStream_t copies; /* read and write */
     struct pp_recorded *recorded;
+    struct pp_cuda_parts *parts; /* of the GPU, one for each worker; NULL: workers share all of it */
     atomic_int failed; /* cudaError_t: the first that was seen, for good */
     void **blocks, **shared_blocks;
     int block_count, block_capacity, shared_count, shared_capacity;
@@ -64,6 +66,13 @@ enum pp_status pp_cuda_check(struct pp_error *err);
 enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_options *options,
                             struct pp_device **device, struct pp_error *err);
 void pp_cuda_close(struct pp_device *device);
+
+/* backend_cuda_parts.c: cut the multiprocessors into equal parts, which only end with _free; a
+ * stream on one of them, and its size. PP_EFAIL: the GPU has too few, or the driver is too old. */
+enum pp_status pp_cuda_parts_make(struct pp_device *device, int count, struct pp_error *err);
+enum pp_status pp_cuda_part_stream(const struct pp_device *device, int part, cudaStream_t *stream,
+                                   int *sm_count, struct pp_error *err);
+void pp_cuda_parts_free(struct pp_device *device);
 
 /* backend_cuda_memory.c */
 enum pp_status pp_cuda_alloc(struct pp_device *device, size_t bytes, void **memory,

@@ -23,15 +23,21 @@ static enum pp_status make_multiplier(struct pp_cuda_stream *cuda, struct pp_err
     return PP_OK;
 }
 
-static enum pp_status make_lane(struct pp_device *d, struct lane *lane, bool multiplies,
-                                struct pp_error *err)
+/* Streams that only move data share all of the GPU with everybody. */
+static enum pp_status make_lane(struct pp_device *d, int index, struct pp_error *err)
 {
+    struct lane *lane = &d->lanes[index];
+    const bool multiplies = index < d->options.workers;
+
     lane->device = d;
     lane->arena = pp_arena_create();
     pthread_mutex_init(&lane->lock, NULL);
-    PP_TRY(pp_cuda_try(cudaStreamCreateWithFlags(&lane->cuda.stream, cudaStreamNonBlocking),
-                       "make a CUDA stream", err));
-    return multiplies ? make_multiplier(&lane->cuda, err) : PP_OK;
+    if (multiplies)
+        PP_TRY(make_multiplier(&lane->cuda, err));
+    if (multiplies && d->parts)
+        return pp_cuda_part_stream(d, index, &lane->cuda.stream, &lane->cuda.sm_count, err);
+    return pp_cuda_try(cudaStreamCreateWithFlags(&lane->cuda.stream, cudaStreamNonBlocking),
+                       "make a CUDA stream", err);
 }
 
 static enum pp_status make_events(struct pp_device *d, struct pp_error *err)
@@ -45,17 +51,18 @@ static enum pp_status make_events(struct pp_device *d, struct pp_error *err)
 
 static enum pp_status make(struct pp_device *d, struct pp_error *err)
 {
-    const bool is_serial = d->options.is_serial;
+    const struct pp_device_options *o = &d->options;
+    const bool is_serial = o->mode == PP_DEVICE_SERIAL;
 
     PP_TRY(pp_cuda_try(cudaEventCreate(&d->begin), "make a CUDA event", err));
     PP_TRY(pp_cuda_try(cudaStreamCreateWithFlags(&d->copies, cudaStreamNonBlocking),
                        "make a CUDA stream", err));
-    const int lanes = is_serial ? 1 : d->options.streams;
+    if (o->mode == PP_DEVICE_PARTITION)
+        PP_TRY(pp_cuda_parts_make(d, o->parts > 0 ? o->parts : o->workers, err));
+    const int lanes = is_serial ? 1 : o->streams;
     d->lanes = PP_ARRAY(d->arena, struct lane, lanes);
-    while (d->lane_count < lanes) {
-        const bool multiplies = d->lane_count < d->options.workers;
-        PP_TRY(make_lane(d, &d->lanes[d->lane_count++], multiplies, err));
-    }
+    while (d->lane_count < lanes)
+        PP_TRY(make_lane(d, d->lane_count++, err));
     d->streams = PP_ARRAY(d->arena, struct stream, d->options.streams);
     for (int s = 0; s < d->options.streams; s++)
         d->streams[s].lane = &d->lanes[is_serial ? 0 : s];
@@ -129,6 +136,7 @@ void pp_cuda_close(struct pp_device *d)
         cudaStreamDestroy(d->copies);
     for (int i = 0; i < d->lane_count; i++)
         forget_lane(&d->lanes[i]);
+    pp_cuda_parts_free(d);
     pp_cuda_free_all(d);
     pp_arena_destroy(d->arena);
 }

@@ -20,7 +20,7 @@ struct pp_exec_config {
     const struct pp_cuda_module *cuda; /* where the backend comes from it; NULL = it does not */
     const struct pp_transport *transport;
     const char *precision;
-    bool is_serial; /* --device-mode */
+    enum pp_device_mode mode; /* --device-mode */
     enum pp_clock_kind clock;
     double timeout_s;
     struct pp_inject inject;

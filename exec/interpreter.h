@@ -51,7 +51,7 @@ struct pp_machine_options {
     bool is_poisoned; /* fill memory with a pattern first, see memory.h */
     size_t reserved_bytes; /* that the caller will take beside: counted when memory is checked */
     uint64_t seed;         /* of the backend's orders */
-    bool is_serial;        /* see pp_device_options */
+    enum pp_device_mode mode; /* of a device that workers share */
 };
 
 struct pp_machine;

@@ -142,7 +142,7 @@ static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
         .events = m->first_release + m->barrier_count,
         .workers = m->worker_count,
         .seed = m->options.seed,
-        .is_serial = m->options.is_serial,
+        .mode = m->options.mode,
         .is_shared = m->transport->is_shared,
     };
     return m->backend->open(m->arena, &options, &m->device, err);

@@ -7,16 +7,18 @@
 #include <string.h>
 
 enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *net,
-                                   const struct pp_kernels *kernels,
-                                   const struct pp_backend *backend, const struct pp_batch *batch,
-                                   const struct pp_recipe *recipe, struct pp_reference **reference,
-                                   struct pp_error *err)
+                                   const struct pp_kernels *kernels, const struct pp_place *place,
+                                   const struct pp_batch *batch, const struct pp_recipe *recipe,
+                                   struct pp_reference **reference, struct pp_error *err)
 {
     struct pp_reference *r = PP_NEW(arena, struct pp_reference);
 
-    *r = (struct pp_reference){
-        .net = net, .kernels = kernels, .backend = backend, .batch = *batch, .recipe = *recipe};
-    PP_TRY(pp_reference_take(arena, r, err));
+    *r = (struct pp_reference){.net = net,
+                               .kernels = kernels,
+                               .backend = place->backend,
+                               .batch = *batch,
+                               .recipe = *recipe};
+    PP_TRY(pp_reference_take(arena, r, place, err));
     pp_state_init(r->stage, kernels, recipe->seed, &r->seen, 1);
     PP_TRY(pp_mirror_push(&r->mirror, err));
     *reference = r;

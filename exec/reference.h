@@ -18,16 +18,22 @@ static inline int pp_batch_samples(const struct pp_batch *b)
     return b->replicas * b->micro_batches * b->mbs;
 }
 
+/* Where it runs: alone, but on a device as large as a worker of the machine has one. */
+struct pp_place {
+    const struct pp_backend *backend;
+    enum pp_device_mode mode;
+    int parts; /* of a partitioned GPU */
+};
 struct pp_reference;
 /* Memory that pp_reference_create will take. */
 size_t pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
                           const struct pp_batch *batch, bool is_exact);
 /* All memory is taken here, of a device of its own; one granule's activations at a time. PP_EFAIL
- * when it is more than is left, with sizes. `net`, `kernels` and `backend` are kept by reference;
+ * when it is more than is left, with sizes. `net` and `kernels` are kept by reference;
  * the arena closes the device. mbs is a multiple of the granules, net->seq of the splits. */
 enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *net,
                                    const struct pp_kernels *kernels,
-                                   const struct pp_backend *backend, const struct pp_batch *batch,
+                                   const struct pp_place *place, const struct pp_batch *batch,
                                    const struct pp_recipe *recipe, struct pp_reference **reference,
                                    struct pp_error *err);
 /* Gradients of one step (kept until the next call of _step or _update), and its loss: the mean over

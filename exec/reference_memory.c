@@ -110,7 +110,8 @@ static enum pp_status check_memory(const struct pp_reference *r, const struct pl
         is_host ? "machine" : "device", pp_units_print((double)available, PP_UNIT_BYTES, text[4]));
 }
 
-static void place(struct pp_arena *arena, struct pp_reference *r, const struct places *p, char *at)
+static void lay_out(struct pp_arena *arena, struct pp_reference *r, const struct places *p,
+                    char *at)
 {
     const struct pp_stage *stage = r->stage;
 
@@ -156,10 +157,14 @@ static void close_device(void *reference)
 }
 
 enum pp_status pp_reference_take(struct pp_arena *arena, struct pp_reference *r,
-                                 struct pp_error *err)
+                                 const struct pp_place *place, struct pp_error *err)
 {
-    const struct pp_device_options options = {
-        .kernels = r->kernels, .streams = 1, .events = 1, .workers = 1};
+    const struct pp_device_options options = {.kernels = r->kernels,
+                                              .streams = 1,
+                                              .events = 1,
+                                              .workers = 1,
+                                              .mode = place->mode,
+                                              .parts = place->parts};
     void *memory;
 
     r->stage = stage_of(arena, r->net, r->kernels, &r->batch);
@@ -168,7 +173,7 @@ enum pp_status pp_reference_take(struct pp_arena *arena, struct pp_reference *r,
     pp_arena_defer(arena, close_device, r);
     PP_TRY(check_memory(r, &places, err));
     PP_TRY(r->backend->alloc(r->device, places.end, &memory, err));
-    place(arena, r, &places, memory);
+    lay_out(arena, r, &places, memory);
     r->squares = PP_ARRAY(arena, double, r->net->layers + 2);
     return share(r, err);
 }

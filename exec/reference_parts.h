@@ -33,7 +33,7 @@ struct pp_reference {
 
 /* exec/reference_memory.c: all of it; PP_EFAIL with sizes when there is not enough */
 enum pp_status pp_reference_take(struct pp_arena *arena, struct pp_reference *r,
-                                 struct pp_error *err);
+                                 const struct pp_place *place, struct pp_error *err);
 size_t pp_reference_granule_tokens(const struct pp_stage *stage);
 
 #endif

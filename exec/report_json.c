@@ -102,6 +102,7 @@ static json_t *ranks_json(const struct pp_exec_run *run)
     return list;
 }
 
+static const char *const DEVICE_MODES[] = {"serial", "streams", "partition"};
 static void put_setting(json_t *o, const struct pp_exec_run *run)
 {
     const struct pp_exec_config *c = &run->config;
@@ -111,7 +112,7 @@ static void put_setting(json_t *o, const struct pp_exec_run *run)
     json_object_set_new(o, "precision", json_string(c->precision));
     json_object_set_new(o, "kernels", json_string(c->kernels->about()));
     put_text(o, "device", c->backend->about ? c->backend->about() : NULL);
-    put_text(o, "device_mode", !c->cuda ? NULL : c->is_serial ? "serial" : "streams");
+    put_text(o, "device_mode", c->cuda ? DEVICE_MODES[c->mode] : NULL);
     json_object_set_new(o, "clock", json_string(c->clock == PP_CLOCK_VIRTUAL ? "virtual" : "wall"));
     json_object_set_new(o, "exact_grad", json_boolean(c->recipe.is_exact));
     json_object_set_new(o, "steps", json_integer(c->steps));

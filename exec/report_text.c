@@ -131,11 +131,16 @@ static void print_start(const struct pp_exec_page *page, const struct pp_exec_ru
                 c->resumed->path, c->first_step, c->steps);
 }
 
+static const char *const MODES[] = {
+    [PP_DEVICE_SERIAL] = "one op at a time",
+    [PP_DEVICE_STREAMS] = "a stream for each rank",
+    [PP_DEVICE_PARTITION] = "a part for each rank",
+};
 static void print_processor(const struct pp_exec_config *c, size_t bytes, char *text)
 {
     if (c->backend->about)
         snprintf(text, bytes, "%s, %s", c->backend->about(),
-                 c->is_serial ? "one op at a time" : "a stream for each rank");
+                 MODES[c->mode]);
     else
         snprintf(text, bytes, "%s", c->backend->name);
 }

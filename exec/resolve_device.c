@@ -21,8 +21,8 @@ static enum pp_status find_backend(const struct pp_request *request, struct pp_e
 enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_config *config,
                               struct pp_error *err)
 {
-    enum { SERIAL, STREAMS };
-    const int mode = pp_request_int(request, "device-mode", SERIAL);
+    const enum pp_device_mode mode =
+        (enum pp_device_mode)pp_request_int(request, "device-mode", PP_DEVICE_SERIAL);
     char typed[PP_REQUEST_TYPED_BYTES];
 
     PP_TRY(find_backend(request, config, err));
@@ -30,9 +30,9 @@ enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_c
         return pp_error_set(err, PP_EINVAL,
                             "%s has no effect with --backend %s: it says how ranks share a GPU",
                             pp_request_typed(request, "device-mode", typed), config->backend->name);
-    config->is_serial = mode == SERIAL;
+    config->mode = mode;
     config->clock = (enum pp_clock_kind)pp_request_int(
-        request, "clock", mode == SERIAL ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);
+        request, "clock", mode == PP_DEVICE_SERIAL ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);
     return PP_OK;
 }
 

@@ -73,8 +73,10 @@ static enum pp_status begin_check(struct run *run, struct pp_error *err)
         return PP_OK;
     run->result->is_checked = run->result->is_loss_equal = true;
     pp_machine_on_gradients(run->machine, on_gradients, run);
-    return pp_reference_create(run->arena, &t->net, t->machine.kernels, t->machine.backend,
-                               t->machine.batch, t->machine.recipe, &run->reference, err);
+    const struct pp_place place = {t->machine.backend, t->machine.mode,
+                                   t->machine.program->ranks * t->machine.batch->replicas};
+    return pp_reference_create(run->arena, &t->net, t->machine.kernels, &place, t->machine.batch,
+                               t->machine.recipe, &run->reference, err);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------*/

@@ -56,8 +56,8 @@ $ PP_EMULATED_FAULT=1000 pipeexec --backend cuda --device-mode streams --np 2 --
 ! pipeexec: error: step ...
 !   CUDA_LAUNCH_BLOCKING=1 and compute-sanitizer say in which kernel
 = 1
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --inject 'hang rank:1 op:3 step:2' --timeout 1 2>&1 | head -2
-> pipeexec: error: step 2: nobody has got on for 1.0 s (--timeout)
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --inject 'hang rank:1 op:3 step:2' --timeout 5 2>&1 | head -2
+> pipeexec: error: step 2: nobody has got on for 5.0 s (--timeout)
 >   stuck: rank 1 at op 3 ...
 $ pipeexec --backend cuda --precision double
 ! pipeexec: error: --precision double: backend cuda does not have it, backend cpu does
@@ -72,3 +72,14 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >   "backend": "cpu",
 >   "steps": 4,
 >   "first_step": 2,
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --device-mode partition --exact-grad | grep -A1 -E '^  (machine |clock|check )'
+>   machine    emulated device 0, a part for each rank, 2 threads; fp32: own
+>              kernels, cuBLASLt ...
+>   clock      wall: ranks share the device
+> 
+> --
+>   check      gradients of the first step equal those of training on one rank to
+>              the bit (42,368 elements)
+$ pipeexec --backend cuda --np 16 --layers 16 --hidden 32 --heads 2 --seq 16 --mbs 1 --device-mode partition
+! pipeexec: error: --device-mode partition: 16 ranks on a GPU of 64 multiprocessors, which is cut into parts of at least 8: at most 8 ranks, or --device-mode serial
+= 1

@@ -1,7 +1,10 @@
 /* Compiled against the headers of the emulation, and against NVIDIA's where there is a toolkit: both
  * declare what is used here by the same names, types and values. */
 #include <cublasLt.h>
+#include <cuda.h>
 #include <cuda_runtime_api.h>
+
+#include <stddef.h>
 
 #define SAME(result, name, ...) extern result (*const same_##name)(__VA_ARGS__);                   \
     result (*const same_##name)(__VA_ARGS__) = name
@@ -54,6 +57,16 @@ SAME(cudaError_t, cudaEventQuery, cudaEvent_t);
 SAME(cudaError_t, cudaEventSynchronize, cudaEvent_t);
 SAME(cudaError_t, cudaEventElapsedTime, float *, cudaEvent_t, cudaEvent_t);
 SAME(cudaError_t, cudaEventDestroy, cudaEvent_t);
+SAME(cudaError_t, cudaGetDriverEntryPointByVersion, const char *, void **, unsigned int,
+     unsigned long long, enum cudaDriverEntryPointQueryResult *);
+SAME(CUresult, cuDeviceGet, CUdevice *, int);
+SAME(CUresult, cuDeviceGetDevResource, CUdevice, CUdevResource *, CUdevResourceType);
+SAME(CUresult, cuDevSmResourceSplitByCount, CUdevResource *, unsigned int *, const CUdevResource *,
+     CUdevResource *, unsigned int, unsigned int);
+SAME(CUresult, cuDevResourceGenerateDesc, CUdevResourceDesc *, CUdevResource *, unsigned int);
+SAME(CUresult, cuGreenCtxCreate, CUgreenCtx *, CUdevResourceDesc, CUdevice, unsigned int);
+SAME(CUresult, cuGreenCtxDestroy, CUgreenCtx);
+SAME(CUresult, cuGreenCtxStreamCreate, CUstream *, CUgreenCtx, unsigned int, int);
 SAME(cudaError_t, cudaFuncSetAttribute, const void *, enum cudaFuncAttribute, int);
 SAME(cublasStatus_t, cublasLtCreate, cublasLtHandle_t *);
 SAME(cublasStatus_t, cublasLtDestroy, cublasLtHandle_t);
@@ -73,6 +86,15 @@ SAME(cublasStatus_t, cublasLtMatmulPreferenceSetAttribute, cublasLtMatmulPrefere
 SAME(cublasStatus_t, cublasLtMatmulAlgoGetHeuristic, cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, int, cublasLtMatmulHeuristicResult_t *, int *);
 SAME(cublasStatus_t, cublasLtMatmul, cublasLtHandle_t, cublasLtMatmulDesc_t, const void *, const void *, cublasLtMatrixLayout_t, const void *, cublasLtMatrixLayout_t, const void *, const void *, cublasLtMatrixLayout_t, void *, cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *, void *, size_t, cudaStream_t);
 
+IS(cudaEnableDefault, 0);
+IS(cudaDriverEntryPointSuccess, 0);
+IS(cudaDriverEntryPointSymbolNotFound, 1);
+IS(CU_DEV_RESOURCE_TYPE_SM, 1);
+IS(CU_GREEN_CTX_DEFAULT_STREAM, 1);
+IS(CU_STREAM_NON_BLOCKING, 1);
+IS(CUDA_ERROR_INVALID_RESOURCE_TYPE, 914);
+IS(sizeof(CUdevResource), 144);
+IS(offsetof(CUdevResource, sm), 96);
 IS(cudaSuccess, 0);
 IS(cudaErrorInvalidValue, 1);
 IS(cudaErrorMemoryAllocation, 2);

@@ -145,7 +145,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
                                     .backend = c->backend ? c->backend : &pp_backend_cpu,
                                     .transport = c->transport,
                                     .clock = c->clock,
-                                    .is_serial = c->is_serial,
+                                    .mode = c->mode,
                                     .kept_steps = 3,
                                     .is_poisoned = true,
                                     .seed = c->seed};

@@ -20,7 +20,7 @@ struct exec_case {
     int buckets;                          /* of the sum of every stage; 0 = 1 */
     const struct pp_backend *backend;     /* NULL = cpu */
     const struct pp_kernels *kernels;     /* NULL = those of the CPU, as is_double and is_bf16 say */
-    bool is_serial;                       /* of a backend that has modes */
+    enum pp_device_mode mode;             /* of a backend that has modes */
     const struct pp_transport *transport; /* NULL = local */
     enum pp_clock_kind clock;
     double clip;

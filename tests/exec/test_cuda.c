@@ -105,11 +105,11 @@ Test(cuda, bf16_follows_fp32)
 
 /* ---- to the bit -------------------------------------------------------------------------------*/
 
-static struct exec_case exact_case(const struct pp_cuda_module *module, bool is_serial)
+static struct exec_case exact_case(const struct pp_cuda_module *module, enum pp_device_mode mode)
 {
     return (struct exec_case){.backend = module->backend,
                               .kernels = module->fp32,
-                              .is_serial = is_serial,
+                              .mode = mode,
                               .replicas = 1,
                               .mbs = 1,
                               .steps = 2,
@@ -118,13 +118,13 @@ static struct exec_case exact_case(const struct pp_cuda_module *module, bool is_
                               .clip = 0.5};
 }
 
-static int every_schedule(const struct pp_cuda_module *module, bool is_serial)
+static int every_schedule(const struct pp_cuda_module *module, enum pp_device_mode mode)
 {
     int runs = 0;
 
     for (int i = 0; pp_schedules[i]; i++) {
         struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
-        struct exec_case c = exact_case(module, is_serial);
+        struct exec_case c = exact_case(module, mode);
         struct exec_run run;
 
         if (pp_schedules[i]->is_simulated_only)
@@ -143,12 +143,12 @@ static int every_schedule(const struct pp_cuda_module *module, bool is_serial)
 
 Test(cuda, every_schedule_one_op_at_a_time)
 {
-    cr_assert_geq(every_schedule(load(1), true), 15);
+    cr_assert_geq(every_schedule(load(1), PP_DEVICE_SERIAL), 15);
 }
 
 Test(cuda, every_schedule_beside_each_other)
 {
-    cr_assert_geq(every_schedule(load(2), false), 15);
+    cr_assert_geq(every_schedule(load(2), PP_DEVICE_STREAMS), 15);
 }
 
 /* Replicas, sums in buckets, state that is shared out, recomputation, splits, other nets. */
@@ -168,18 +168,18 @@ static const struct exec_case VARIANTS[] = {
      .has_rope = true},
 };
 
-static void check_variants(const struct pp_cuda_module *module, bool is_serial)
+static void check_variants(const struct pp_cuda_module *module, enum pp_device_mode mode)
 {
     for (size_t i = 0; i < sizeof(VARIANTS) / sizeof(*VARIANTS); i++)
         for (int is_bf16 = 0; is_bf16 < 2; is_bf16++) {
             struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
-            const struct exec_case usual = exact_case(module, is_serial);
+            const struct exec_case usual = exact_case(module, mode);
             struct exec_case c = VARIANTS[i];
             struct exec_run run;
 
             c.backend = usual.backend;
             c.kernels = is_bf16 ? module->bf16 : module->fp32;
-            c.is_serial = is_serial;
+            c.mode = mode;
             c.replicas = c.replicas ? c.replicas : 1;
             c.mbs = 1;
             c.steps = usual.steps;
@@ -193,12 +193,17 @@ static void check_variants(const struct pp_cuda_module *module, bool is_serial)
 
 Test(cuda, variants_one_op_at_a_time)
 {
-    check_variants(load(3), true);
+    check_variants(load(3), PP_DEVICE_SERIAL);
 }
 
 Test(cuda, variants_beside_each_other)
 {
-    check_variants(load(4), false);
+    check_variants(load(4), PP_DEVICE_STREAMS);
+}
+
+Test(cuda, variants_on_parts)
+{
+    check_variants(load(6), PP_DEVICE_PARTITION);
 }
 
 /* Orders of a device are drawn once in a process. */
@@ -227,11 +232,11 @@ ParameterizedTest(int *seed, cuda, whatever_the_order)
 /* ---- times ------------------------------------------------------------------------------------*/
 
 /* On the wall clock times are those at which the device has run each launch. */
-static void check_clock(bool is_serial)
+static void check_clock(enum pp_device_mode mode)
 {
     const struct pp_cuda_module *module = load(5);
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
-    struct exec_case c = exact_case(module, is_serial);
+    struct exec_case c = exact_case(module, mode);
     struct exec_run run;
 
     c.schedule = "zbv";
@@ -245,12 +250,17 @@ static void check_clock(bool is_serial)
 
 Test(cuda, wall_clock_one_op_at_a_time)
 {
-    check_clock(true);
+    check_clock(PP_DEVICE_SERIAL);
 }
 
 Test(cuda, wall_clock_beside_each_other)
 {
-    check_clock(false);
+    check_clock(PP_DEVICE_STREAMS);
+}
+
+Test(cuda, wall_clock_on_parts)
+{
+    check_clock(PP_DEVICE_PARTITION);
 }
 
 /* Parts of ops are told apart by marks: all of each is there, and no more than the op took. */

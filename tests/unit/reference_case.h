@@ -72,7 +72,7 @@ static struct pp_reference *make(const struct pp_net *n, const struct pp_kernels
 {
     struct pp_reference *reference;
 
-    cr_assert_eq(pp_reference_create(arena, n, kernels, &pp_backend_cpu, b, r, &reference, &err), PP_OK, "%s",
+    cr_assert_eq(pp_reference_create(arena, n, kernels, &(const struct pp_place){&pp_backend_cpu}, b, r, &reference, &err), PP_OK, "%s",
                  err.message);
     return reference;
 }

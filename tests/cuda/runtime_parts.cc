@@ -1,0 +1,123 @@
+/* tests/cuda/runtime_parts.cc — the calls of the driver that cut a device into parts: of 8
+ * multiprocessors each, as on Hopper. A part has streams like any other. */
+#include "tests/cuda/include/cuda.h"
+#include "tests/cuda/runtime.h"
+
+#include <string.h>
+
+enum { UNIT = 8 };
+
+struct CUdevResourceDesc_st {
+    unsigned sm_count;
+};
+struct CUgreenCtx_st {
+    unsigned sm_count;
+};
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+    *device = ordinal;
+    return ordinal >= 0 && ordinal < pp_runtime().devices ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, CUdevResourceType type)
+{
+    int count;
+
+    if (type != CU_DEV_RESOURCE_TYPE_SM ||
+        cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+        return CUDA_ERROR_INVALID_VALUE;
+    *resource = {};
+    resource->type = type;
+    resource->sm = {(unsigned)count, UNIT, UNIT};
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *groups,
+                                     const CUdevResource *input, CUdevResource *remaining,
+                                     unsigned int flags, unsigned int least)
+{
+    const unsigned each = (least + UNIT - 1) / UNIT * UNIT;
+
+    if (flags || input->type != CU_DEV_RESOURCE_TYPE_SM || each == 0 || each > input->sm.smCount)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (*groups > input->sm.smCount / each)
+        *groups = input->sm.smCount / each;
+    for (unsigned g = 0; result && g < *groups; g++) {
+        result[g] = *input;
+        result[g].sm.smCount = each;
+    }
+    if (remaining) {
+        *remaining = *input;
+        remaining->sm.smCount -= *groups * each;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *description, CUdevResource *resources,
+                                   unsigned int count)
+{
+    if (count != 1 || resources->type != CU_DEV_RESOURCE_TYPE_SM)
+        return CUDA_ERROR_INVALID_RESOURCE_TYPE;
+    *description = new CUdevResourceDesc_st{resources->sm.smCount};
+    return CUDA_SUCCESS;
+}
+
+/* Takes the description over, which no call gives back. */
+CUresult cuGreenCtxCreate(CUgreenCtx *context, CUdevResourceDesc description, CUdevice device,
+                          unsigned int flags)
+{
+    (void)device;
+    if (flags != CU_GREEN_CTX_DEFAULT_STREAM)
+        return CUDA_ERROR_INVALID_VALUE;
+    *context = new CUgreenCtx_st{description->sm_count};
+    delete description;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGreenCtxDestroy(CUgreenCtx context)
+{
+    delete context;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx context, unsigned int flags,
+                                int priority)
+{
+    if (!context || flags != CU_STREAM_NON_BLOCKING)
+        return CUDA_ERROR_INVALID_VALUE;
+    return cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, priority) == cudaSuccess
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
+}
+
+static const struct {
+    const char *name;
+    void *call;
+} calls[] = {
+    {"cuDeviceGet", (void *)cuDeviceGet},
+    {"cuDeviceGetDevResource", (void *)cuDeviceGetDevResource},
+    {"cuDevSmResourceSplitByCount", (void *)cuDevSmResourceSplitByCount},
+    {"cuDevResourceGenerateDesc", (void *)cuDevResourceGenerateDesc},
+    {"cuGreenCtxCreate", (void *)cuGreenCtxCreate},
+    {"cuGreenCtxDestroy", (void *)cuGreenCtxDestroy},
+    {"cuGreenCtxStreamCreate", (void *)cuGreenCtxStreamCreate},
+};
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **call, unsigned int version,
+                                             unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *found)
+{
+    return pp_call([&](auto &) {
+        *call = NULL;
+        *found = cudaDriverEntryPointSymbolNotFound;
+        if (flags != cudaEnableDefault || version > CUDART_VERSION)
+            return cudaErrorInvalidValue;
+        for (const auto &c : calls)
+            if (!strcmp(c.name, symbol)) {
+                *call = c.call;
+                *found = cudaDriverEntryPointSuccess;
+            }
+        return cudaSuccess;
+    });
+}
