@@ -76,7 +76,7 @@ static const struct pp_option options[] = {
      .help = "How ranks share a GPU. serial: one op at a time, so that it takes what it would take alone. streams: each rank, channel and sum has a CUDA stream of its own, and what the program lets overlap does. partition: so, and each rank has multiprocessors of its own (CUDA 12.4)."},
     {.name = "transport", .type = PP_OPTION_CHOICE, .choices = "local|shm|tcp|nccl", .argument = "NAME", .default_text = "local", .group = G_MACHINE, .commands = RUN,
      .help = "Where ranks run and how they talk. local: threads of one process. shm: processes of this machine, on memory that they share. tcp: processes of any hosts; those that torchrun, srun or mpirun has started, else as many as are needed."},
-    {.name = "clock", .is_common = true, .type = PP_OPTION_CHOICE, .choices = "virtual|wall", .argument = "CLOCK", .default_text = "virtual; wall where ranks share a GPU at a time", .group = G_MACHINE, .commands = RUN,
+    {.name = "clock", .is_common = true, .type = PP_OPTION_CHOICE, .choices = "virtual|wall", .argument = "CLOCK", .default_text = "virtual; wall with --device-mode streams or partition", .group = G_MACHINE, .commands = RUN,
      .help = "Whose time is told. virtual: a rank's clock advances by the time that its ops take a core or the GPU and by waiting for others, as if each rank had a device and wires of its own. wall: what a watch shows."},
     {.name = "cores", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = 4096, .default_text = "those of the machine", .group = G_MACHINE, .commands = RUN,
      .help = "Compute ops that run at a time."},

@@ -35,8 +35,9 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >   --device-mode MODE      How ranks share a GPU. serial: one op at a time, so
 >                           that it takes what it would take alone. streams: each
 >                           rank, channel and sum has a CUDA stream of its own,
->                           and what the program lets overlap does. (serial or
->                           streams; default serial)
+>                           and what the program lets overlap does. partition: so,
+>                           and each rank has multiprocessors of its own (CUDA
+>                           12.4). (serial, streams or partition; default serial)
 >   --transport NAME        Where ranks run and how they talk. local: threads of
 >                           one process. shm: processes of this machine, on memory
 >                           that they share. tcp: processes of any hosts; those
@@ -47,8 +48,8 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           by the time that its ops take a core or the GPU and by
 >                           waiting for others, as if each rank had a device and
 >                           wires of its own. wall: what a watch shows. (virtual
->                           or wall; default virtual; with --device-mode streams
->                           wall)
+>                           or wall; default virtual; wall with --device-mode
+>                           streams or partition)
 >   --cores K               Compute ops that run at a time. (1 to 4096; default
 >                           those of the machine)
 >   --timeout S             Seconds after which a run in which no rank gets on
