@@ -5,6 +5,8 @@
 #include "kernels/cuda/stream.h"
 #include "kernels/cuda/vector.cuh"
 
+#include <assert.h>
+
 enum { LANES = 8, THREADS = 256 };
 
 struct pp_attention_shape pp_attention_shape_of(const struct pp_attention *a)
@@ -12,6 +14,8 @@ struct pp_attention_shape pp_attention_shape_of(const struct pp_attention *a)
     const uint64_t group = (uint64_t)(a->heads / a->kv_heads);
     struct pp_attention_shape s;
 
+    assert(a->head_dim <= PP_ATTENTION_HEAD_DIM && a->split < PP_ATTENTION_SPLITS);
+    assert(a->heads % a->kv_heads == 0);
     s.tokens = a->tokens;
     s.padded = pp_attention_tiles(a->tokens, PP_ATTENTION_PADDING) * PP_ATTENTION_PADDING;
     s.heads = a->heads;
@@ -50,7 +54,7 @@ static __global__ void __launch_bounds__(THREADS)
         const pp_floats<N> x = pp_load<N>(out + from + i), y = pp_load<N>(dout + from + i);
 #pragma unroll
         for (int j = 0; j < N; j++)
-            sum = fmaf(x.at[j], y.at[j], sum);
+            sum += x.at[j] * y.at[j];
     }
     for (int i = LANES / 2; i > 0; i /= 2)
         sum += __shfl_xor_sync(0xffffffffu, sum, i);

@@ -55,10 +55,10 @@ static inline __device__ void dot(float sums[ROWS_OF_WARP], const float *rows, c
 #pragma unroll
         for (int r = 0; r < ROWS_OF_WARP; r++) {
             const float4 x = *(const float4 *)(rows + r * pitch + i);
-            sums[r] = fmaf(x.x, y.x, sums[r]);
-            sums[r] = fmaf(x.y, y.y, sums[r]);
-            sums[r] = fmaf(x.z, y.z, sums[r]);
-            sums[r] = fmaf(x.w, y.w, sums[r]);
+            sums[r] += x.x * y.x;
+            sums[r] += x.y * y.y;
+            sums[r] += x.z * y.z;
+            sums[r] += x.w * y.w;
         }
     }
 }
@@ -76,7 +76,7 @@ static inline __device__ void mix(float sums[ROWS_OF_WARP][PARTS], const float *
                 const float y = columns[c * pitch + least(i * LANES + lane, pitch - 1)];
 #pragma unroll
                 for (int r = 0; r < ROWS_OF_WARP; r++)
-                    sums[r][i] = fmaf(weights[r * COLUMNS + c], y, sums[r][i]);
+                    sums[r][i] += weights[r * COLUMNS + c] * y;
             }
 }
 
