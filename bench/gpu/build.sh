@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Build what bench/gpu.sh needs with compilers alone: no Meson, no Criterion, no SimGrid, no Python.
+# Usage: bench/gpu/build.sh FOLDER [cuda|emulated]. Makes in FOLDER: pipeexec, pipeexec-cuda.so, kernels
+# (bench/gpu/kernels.c) and test_* (tests/cuda) as programs without Criterion. emulated: the same
+# sources against tests/cuda's emulation of CUDA, by a C++ compiler.
+# CC, CXX: compilers. CUDA_HOME: where the toolkit is. DEPS: a folder with unpacked packages of libjansson and libcsv.
+set -euo pipefail
+shopt -s nullglob
+cd "$(dirname "$0")/../.."
+out=$1 kind=${2:-cuda}
+mkdir -p "$out/o"
+out=$(cd "$out" && pwd)
+cuda=${CUDA_HOME:-/usr/local/cuda} nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
+jobs=$(nproc) links=()
+read -ra cc <<<"${CC:-cc}"
+read -ra cxx <<<"${CXX:-c++}"
+version=$(sed -n "s/^project(.* version: '\([^']*\)'.*/\1/p" meson.build)
+
+common=(-O3 -g -I. "-DPP_VERSION=\"$version\"" -DPP_BARE_TESTS -ffp-contract=off -fPIC -pthread -w -Wno-psabi)
+if [ -n "${DEPS:-}" ]; then
+    common+=(-isystem "$DEPS/usr/include")
+    mapfile -t libraries < <(find "$DEPS" \( -name 'libjansson.so*' -o -name 'libcsv.so*' \) -printf '%h\n' | sort -u)
+    for folder in "${libraries[@]}"; do links+=("-L$folder" "-Wl,-rpath,$folder"); done
+fi
+if [ "$kind" = emulated ]; then
+    common+=(-DPP_CUDA_EMULATED -fno-strict-aliasing -Itests/cuda/include)
+    device=("${cxx[@]}" -x c++ -std=gnu++17 "${common[@]}")
+    cuda_links=(-lstdc++)
+    emulation=(tests/cuda/emulate*.cc tests/cuda/runtime*.cc)
+    link=("${cxx[@]}")
+else
+    [ -x "$nvcc" ] || { echo "bench: error: no nvcc in PATH or CUDA_HOME" >&2; exit 1; }
+    common+=(-isystem "$cuda/include")
+    device=("$nvcc" -std=c++17 -O3 -I. -Xcompiler=-fPIC -w '-gencode=arch=compute_80,code=sm_80'
+        '-gencode=arch=compute_90,code=[sm_90,compute_90]')
+    cuda_links=(-L"$cuda/lib64" "-Wl,-rpath,$cuda/lib64" -lcublasLt -lcudart -lstdc++)
+    emulation=()
+    link=("${cc[@]}")
+fi
+
+# One object for each source; names of folders become part of its own.
+compile() { # SOURCE COMPILER...
+    local source=$1 object
+    shift
+    object=$out/o/$(echo "$source" | tr / -).o
+    printf '%q ' "$@" -c "$source" -o "$object" >>"$out/todo"
+    echo >>"$out/todo"
+}
+: >"$out/todo"
+c=("${cc[@]}" -std=gnu11 "${common[@]}")
+{
+    echo '#include "exec/text_builtin.h"'
+    text=exec/text/pride_and_prejudice.txt
+    echo "const size_t pp_text_builtin_count = $(wc -c <$text);"
+    echo 'const unsigned char pp_text_builtin_bytes[] = {'
+    od -An -v -tu1 $text | sed 's/ *\([0-9][0-9]*\)/\1,/g'
+    echo '};'
+} >"$out/text_builtin.c"
+
+# What a build without optional parts takes.
+is_left_out() {
+    case $1 in
+    kernels/cpu/blas.c | kernels/cpu/levels_x86.c | exec/split_pcre2.c | exec/main.c) ;;
+    exec/backend_cuda* | exec/cuda_module.c | exec/nccl*) ;;
+    *) return 1 ;;
+    esac
+}
+host=()
+for source in core/*.c schedules/*.c schedules/lower/*.c traces/*.c plots/*.c kernels/cpu/*.c exec/*.c; do
+    is_left_out "$source" || host+=("$source")
+done
+backend=(exec/backend_cuda*.c exec/cuda_module.c) multiply=(kernels/cuda/*.c) kernels=(kernels/cuda/*.cu)
+tests=(tests/cuda/test_gemm.c tests/cuda/test_kernels*.c tests/cuda/test_attention*.c)
+for source in "${host[@]}" exec/main.c "$out/text_builtin.c" "${backend[@]}" "${multiply[@]}" bench/gpu/*.c \
+    "${tests[@]}"; do
+    case $source in
+    kernels/cpu/fp32*.c) compile "$source" "${c[@]}" -fno-math-errno -fno-trapping-math -DPP_LEVEL=base \
+        -DPP_TILE_ROWS=4 -DPP_TILE_VECTORS=2 -DPP_TILE_WIDTH=4 ;;
+    *) compile "$source" "${c[@]}" ;;
+    esac
+done
+for source in "${kernels[@]}"; do
+    compile "$source" "${device[@]}"
+done
+for source in "${emulation[@]}"; do compile "$source" "${cxx[@]}" -std=gnu++17 "${common[@]}"; done
+xargs -a "$out/todo" -d '\n' -P "$jobs" -I{} sh -c '{}'
+
+objects() { for source; do echo "$out/o/$(echo "$source" | tr / -).o"; done; }
+mapfile -t host_o < <(objects "${host[@]}" "$out/text_builtin.c")
+mapfile -t kernel_o < <(objects "${multiply[@]}" "${kernels[@]}" "${emulation[@]}")
+mapfile -t backend_o < <(objects "${backend[@]}")
+rm -f "$out/libhost.a"
+ar rcs "$out/libhost.a" "${host_o[@]}"
+system=(-ljansson -lcsv -lz -lm -ldl -pthread)
+device_o=("${kernel_o[@]}" "$out/libhost.a" "${links[@]}" "${cuda_links[@]}" "${system[@]}")
+"${cc[@]}" -o "$out/pipeexec" "$(objects exec/main.c)" "$out/libhost.a" "${links[@]}" "${system[@]}"
+"${link[@]}" -shared -o "$out/pipeexec-cuda.so" "${backend_o[@]}" "${device_o[@]}"
+mapfile -t bench_o < <(objects bench/gpu/*.c)
+"${link[@]}" -o "$out/kernels" "${bench_o[@]}" "${device_o[@]}"
+for source in "${tests[@]}"; do
+    "${link[@]}" -o "$out/$(basename "$source" .c)" "$(objects "$source")" "${device_o[@]}"
+done

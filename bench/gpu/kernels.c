@@ -1,0 +1,94 @@
+/* bench/gpu/kernels.c — every kernel of a training step on a GPU, beside what the device could do.
+ *
+ *   kernels about                  the device, as JSON
+ *   kernels table [SCALE]          the table, as JSON on stdout and as text on stderr
+ *   kernels tokens FILE N VOCAB    a shard of N 16-bit tokens drawn at random, for pipeexec --data
+ *
+ * Shapes are those of GPT-2's blocks and head, in bf16. `roofline` is the time that flops at the
+ * peak or bytes at the bandwidth of memory would take, whichever is longer, over the time taken.
+ * Bytes are what has to be moved when each tensor is read or written once. SCALE divides the
+ * shapes: a trial of the table. */
+#include "bench/gpu/block.h"
+#include "core/random.h"
+#include "kernels/cuda/plans.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct shape SHAPES[] = {
+    {"gpt2 124M", 768, 16}, {"gpt2-large 774M", 1280, 8}, {"gpt2-xl 1558M", 1600, 4}};
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+static void print_counts(struct gpu_rig *rig)
+{
+    const struct pp_cuda_plan_counts *c = pp_cuda_plans_counts(rig->stream.plans);
+
+    printf("],\n  \"plans\": {\"made\": %d, \"refused\": %d, \"own\": %d, \"finished\": %d}\n}\n",
+           c->made, c->refused, (int)c->own, (int)c->finished);
+}
+
+static int table(int scale)
+{
+    struct gpu_rig rig;
+
+    gpu_rig_open(&rig);
+    printf("{\n  \"models\": [");
+    for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
+        struct block b = block_of(&rig, &SHAPES[i], scale);
+        fprintf(stderr, "%s: %d rows of %d, sequences of %d\n", SHAPES[i].model, b.rows, b.width,
+                b.seq);
+        printf(
+            "%s\n    {\"model\": \"%s\", \"rows\": %d, \"width\": %d, \"seq\": %d, \"vocab\": %d, "
+            "\"kernels\": [",
+            i ? "," : "", SHAPES[i].model, b.rows, b.width, b.seq, b.vocab);
+        report_gemms(&b);
+        report_rest(&b);
+        printf("]}");
+        gpu_release();
+    }
+    print_counts(&rig);
+    return 0;
+}
+
+static int about(void)
+{
+    const struct gpu_device d = gpu_device_find();
+
+    printf(
+        "{\"name\": \"%s\", \"multiprocessors\": %d, \"capability\": %d, \"memory_bytes\": %.0f, "
+        "\"bytes_per_s\": %.4g, \"bf16_flops_per_s\": %.4g, \"fp32_flops_per_s\": %.4g}\n",
+        d.name, d.multiprocessors, d.capability, d.memory_bytes, d.bytes_per_s, d.bf16_flops_per_s,
+        d.fp32_flops_per_s);
+    return 0;
+}
+
+/* The form of llm.c: 256 numbers of 32 bits, then the tokens; little-endian. */
+static int tokens(const char *path, int count, int vocab)
+{
+    const int32_t head[256] = {20240520, 1, count};
+    FILE *file = fopen(path, "wb");
+
+    if (!file || fwrite(head, sizeof head, 1, file) != 1) {
+        perror(path);
+        return 1;
+    }
+    for (int i = 0; i < count; i++) {
+        const uint16_t token = (uint16_t)(pp_random_bits(4, (uint64_t)i) % (uint64_t)vocab);
+        fwrite(&token, sizeof token, 1, file);
+    }
+    return fclose(file) != 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "about") == 0)
+        return about();
+    if ((argc == 2 || argc == 3) && strcmp(argv[1], "table") == 0)
+        return table(argc == 3 ? atoi(argv[2]) : 1);
+    if (argc == 5 && strcmp(argv[1], "tokens") == 0)
+        return tokens(argv[2], atoi(argv[3]), atoi(argv[4]));
+    fprintf(stderr, "usage: %s about | table [SCALE] | tokens FILE N VOCAB\n", argv[0]);
+    return 2;
+}
