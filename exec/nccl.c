@@ -216,8 +216,8 @@ enum pp_status pp_nccl_finish(struct pp_nccl *nccl, void *stream, struct pp_erro
 
     for (;;) {
         const cudaError_t state = cudaStreamQuery(stream);
-        if (state == cudaSuccess)
-            return PP_OK;
+        if (state == cudaSuccess) /* an abort ends what it meets as well */
+            return nccl->is_aborted ? aborted(err) : PP_OK;
         if (state != cudaErrorNotReady)
             return pp_error_set(err, PP_EFAIL, "CUDA: %s", cudaGetErrorString(state));
         PP_TRY(pp_nccl_check(nccl, err));

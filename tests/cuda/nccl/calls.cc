@@ -219,19 +219,25 @@ ncclResult_t ncclCommDestroy(ncclComm_t handle)
     return ncclSuccess;
 }
 
-/* Jobs give up soon; the others see closed connections. */
+/* The end of the group waits for what gives up now. */
 ncclResult_t ncclCommAbort(ncclComm_t handle)
 {
     if (!is_handle(handle))
-        return ncclInvalidArgument;
+        return stub_failed(ncclInvalidArgument);
+    handle->comm->is_aborted = true;
+    return stub_bury(handle);
+}
+
+/* The others see closed connections. */
+void stub_reclaim(ncclComm_t handle)
+{
     const comm_ref comm = handle->comm;
-    comm->is_aborted = true;
+
     while (comm->jobs > 0)
-        std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
     for (const auto &peer : comm->peers)
         for (const struct connection &c : peer)
             if (c.wire.fd >= 0)
                 shutdown(c.wire.fd, SHUT_RDWR);
     forget(handle);
-    return ncclSuccess;
 }

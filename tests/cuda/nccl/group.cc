@@ -17,6 +17,7 @@ struct group {
     ncclResult_t error = ncclSuccess; /* of a call within it */
     std::vector<struct birth> births;
     std::vector<struct use> uses;
+    std::vector<ncclComm_t> deaths; /* aborted */
 };
 static thread_local struct group group;
 
@@ -132,6 +133,8 @@ static ncclResult_t launch(const struct group &g)
 {
     std::vector<comm_ref> comms;
 
+    for (ncclComm_t handle : g.deaths)
+        stub_reclaim(handle);
     if (!g.births.empty() && !g.uses.empty())
         return refuse("a group makes communicators or uses them, never both");
     for (const struct birth &b : g.births)
@@ -191,6 +194,11 @@ static ncclResult_t grouped(const std::function<void()> &add)
 ncclResult_t stub_make(const comm_ref &comm, const ncclUniqueId &id)
 {
     return grouped([&] { group.births.push_back({comm, id}); });
+}
+
+ncclResult_t stub_bury(ncclComm_t handle)
+{
+    return grouped([&] { group.deaths.push_back(handle); });
 }
 
 static struct use *use_of(const comm_ref &comm)

@@ -146,6 +146,8 @@ size_t stub_type_bytes(ncclDataType_t type); /* 0: no type of the stub's */
 ncclResult_t stub_failed(ncclResult_t error);
 /* The end of its group makes it. */
 ncclResult_t stub_make(const comm_ref &comm, const ncclUniqueId &id);
+/* The end of its group forgets it, and waits for its jobs. */
+ncclResult_t stub_bury(ncclComm_t handle);
 /* Run a job of communicators that are busy meanwhile: here where they are blocking, else in a
  * thread of its own, and ncclInProgress. */
 ncclResult_t stub_run(const std::vector<comm_ref> &comms, const std::function<void()> &job);
@@ -157,6 +159,8 @@ ncclResult_t stub_run(const std::vector<comm_ref> &comms, const std::function<vo
 ncclResult_t stub_called(void);
 /* The communicator, if it is one and may be used now. */
 ncclResult_t stub_find(ncclComm_t handle, comm_ref *comm);
+/* Wait for the jobs of one that is aborted, then end it. */
+void stub_reclaim(ncclComm_t handle);
 /* For ncclGetLastError, of this thread. */
 void stub_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
