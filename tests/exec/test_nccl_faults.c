@@ -1,0 +1,268 @@
+/* NCCL, of its stub, when something is wrong: each process that is left says what and where, by the
+ * names of channel and processes, and comes to an end. */
+#define _GNU_SOURCE /* usleep */
+#include "tests/exec/nccl_rig.h"
+
+enum { MESSAGE_BYTES = 1 << 20 };
+
+static const struct pp_nccl_channel channels[] = {{0, 1, 0, 'F'}, {1, 0, 0, 'B'}};
+static const struct pp_nccl_group groups[] = {{"stage 0", (const int[]){0, 1}, 2}};
+static const struct pp_nccl_plan PLAN = {
+    .processes = 2,
+    .channels = channels,
+    .channel_count = 2,
+    .groups = groups,
+    .group_count = 1,
+    .timeout_s = 20,
+};
+
+static struct pp_nccl_plan plan_of(double timeout_s)
+{
+    struct pp_nccl_plan plan = PLAN;
+
+    plan.timeout_s = timeout_s;
+    return plan;
+}
+
+static void open_or_fail(struct rig *r)
+{
+    pp_nccl_share_device(r->plan.process, true);
+    rig_ok(r, rig_open(r));
+}
+
+/* One message of channel 0. */
+static enum pp_status pass_message(struct rig *r, cudaStream_t stream)
+{
+    void *buffer = rig_memory(MESSAGE_BYTES);
+
+    PP_TRY((r->plan.process == 0)
+               ? pp_nccl_send(r->nccl, 0, buffer, MESSAGE_BYTES, stream, &r->err)
+               : pp_nccl_recv(r->nccl, 0, buffer, MESSAGE_BYTES, stream, &r->err));
+    return pp_nccl_finish(r->nccl, stream, &r->err);
+}
+
+/* Streams go on, and nothing can be issued any more. */
+static void abort_and_check(struct rig *r, cudaStream_t stream)
+{
+    pp_nccl_abort(r->nccl);
+    rig_cuda(cudaStreamSynchronize(stream));
+    rig_must(pass_message(r, stream) == PP_EFAIL, "issued after an abort");
+    rig_says(r, "aborted");
+    rig_must(pp_nccl_check(r->nccl, &r->err) == PP_EFAIL, "checked after an abort");
+    pp_nccl_abort(r->nccl);
+}
+
+/* ---- the other process ----------------------------------------------------------------------- */
+
+static void lose_peer(struct rig *r)
+{
+    open_or_fail(r);
+    cudaStream_t stream = rig_stream();
+    rig_meet(r, 1);
+    if (r->plan.process == 1)
+        raise(SIGKILL);
+    const double start_s = pp_clock_s();
+    rig_must(pass_message(r, stream) == PP_EFAIL, "a message to nobody");
+    rig_must(pp_clock_s() - start_s < r->plan.timeout_s / 2, "found by its timeout");
+    rig_says(r, "channel 0>1 F0 (process 0 to process 1): remote process exited");
+    abort_and_check(r, stream);
+}
+
+Test(nccl_faults, a_process_that_is_killed_is_named)
+{
+    rig_run(&PLAN, lose_peer, 1);
+}
+
+static void miss_peer(struct rig *r)
+{
+    pp_nccl_share_device(r->plan.process, true);
+    if (r->plan.process == 1) {
+        r->board->written++;
+        raise(SIGKILL);
+    }
+    rig_must(rig_open(r) == PP_EFAIL, "opened with nobody");
+    rig_says(r, "channel 0>1 F0 (process 0 to process 1): nothing for 0.4 s: its other processes "
+                "have not come to it");
+}
+
+Test(nccl_faults, a_process_that_never_comes_is_missed)
+{
+    struct pp_nccl_plan plan = plan_of(0.4);
+
+    plan.channel_count = 1; /* whose id is made here */
+    plan.group_count = 0;
+    rig_run(&plan, miss_peer, 1);
+}
+
+/* ---- hangs ----------------------------------------------------------------------------------- */
+
+/* The first operation of a line is that of the start. */
+static void hang(struct rig *r)
+{
+    open_or_fail(r);
+    cudaStream_t stream = rig_stream();
+    rig_ok(r, pass_message(r, stream));
+    r->plan.timeout_s = 0.4;
+    rig_must(pass_message(r, stream) == PP_EFAIL, "a hang has ended");
+    rig_says(r, "nothing for 0.4 s on the stream of\n"
+                "  channel 0>1 F0 (process 0 to process 1), last operation 3");
+    abort_and_check(r, stream);
+}
+
+Test(nccl_faults, a_channel_that_hangs_is_named)
+{
+    setenv("PP_STUB_NCCL_HANG", "0>1 F0:3", 1);
+    rig_run(&PLAN, hang, -1);
+}
+
+static void hang_at_start(struct rig *r)
+{
+    pp_nccl_share_device(r->plan.process, true);
+    rig_must(rig_open(r) == PP_EFAIL, "a hang has ended");
+    rig_says(r, "sum of stage 0 (processes 0, 1), last operation 1");
+    rig_cuda(cudaStreamSynchronize(r->stream));
+}
+
+Test(nccl_faults, a_sum_that_hangs_at_the_start_is_named)
+{
+    const struct pp_nccl_plan plan = plan_of(1.5);
+
+    setenv("PP_STUB_NCCL_HANG", "stage 0:1", 1);
+    rig_run(&plan, hang_at_start, -1);
+}
+
+static void *abort_soon(void *nccl)
+{
+    usleep(100000);
+    pp_nccl_abort(nccl);
+    return NULL;
+}
+
+static void abort_while_waiting(struct rig *r)
+{
+    pthread_t thread;
+
+    open_or_fail(r);
+    cudaStream_t stream = rig_stream();
+    pthread_create(&thread, NULL, abort_soon, r->nccl);
+    rig_must(pass_message(r, stream) == PP_EFAIL, "a hang has ended");
+    rig_says(r, "aborted");
+    pthread_join(thread, NULL);
+    abort_and_check(r, stream);
+}
+
+Test(nccl_faults, another_thread_may_abort)
+{
+    setenv("PP_STUB_NCCL_HANG", "0>1 F0:2", 1);
+    rig_run(&PLAN, abort_while_waiting, -1);
+}
+
+/* ---- calls that fail ------------------------------------------------------------------------- */
+
+static bool is_faulty(const struct rig *r)
+{
+    return r->plan.process == 0;
+}
+
+/* Whoever is faulty fails; the other one as well, or he has all that he needs. */
+static void fail_somewhere(struct rig *r)
+{
+    enum pp_status status;
+    cudaStream_t stream;
+
+    pp_nccl_share_device(r->plan.process, true);
+    if (!is_faulty(r)) {
+        unsetenv("PP_STUB_NCCL_FAIL");
+        r->plan.timeout_s = 1.5; /* where it is alone */
+    }
+    status = rig_open(r);
+    stream = rig_stream();
+    if (status == PP_OK)
+        status = pass_message(r, stream);
+    if (status == PP_OK)
+        status = pp_nccl_close(r->nccl, &r->err);
+    rig_must(status == PP_EFAIL || !is_faulty(r), "a fault without consequence");
+    if (is_faulty(r))
+        rig_says(r, "unhandled system error (run with NCCL_DEBUG=INFO for details)\n"
+                    "  a fault that was asked for");
+    if (status != PP_OK)
+        pp_nccl_abort(r->nccl);
+    rig_cuda(cudaStreamSynchronize(stream));
+}
+
+/* Of process 0: two ids; a group of three communicators; a group of their first uses; a message;
+ * three ends in two calls each. */
+enum { CALLS = 2 + 5 + 5 + 1 + 6 };
+
+Test(nccl_faults, no_call_fails_unseen, .timeout = 120)
+{
+    char number[16];
+
+    for (int call = 1; call <= CALLS; call++) {
+        snprintf(number, sizeof number, "%d", call);
+        setenv("PP_STUB_NCCL_FAIL", number, 1);
+        rig_run(&PLAN, fail_somewhere, -1);
+    }
+}
+
+/* ---- who may take part ----------------------------------------------------------------------- */
+
+static void share_without_saying(struct rig *r)
+{
+    rig_must(rig_open(r) == PP_EFAIL, "two processes of one host on one device");
+    rig_says(r, "invalid usage");
+    rig_says(r, "Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 0");
+}
+
+Test(nccl_faults, one_host_and_one_device_are_refused)
+{
+    rig_run(&PLAN, share_without_saying, -1);
+}
+
+Test(nccl_faults, what_is_set_for_nccl_stays_but_for_its_host)
+{
+    setenv("NCCL_HOSTID", "ours", 1);
+    setenv("NCCL_NET", "IB", 1);
+    unsetenv("NCCL_SOCKET_IFNAME");
+    pp_nccl_share_device(3, false);
+    cr_assert_str_eq(getenv("NCCL_HOSTID"), "pipeexec-3");
+    cr_assert_str_eq(getenv("NCCL_NET"), "IB");
+    cr_assert_str_eq(getenv("CUDA_DEVICE_MAX_CONNECTIONS"), "32");
+    cr_assert_null(getenv("NCCL_SOCKET_IFNAME"));
+    pp_nccl_share_device(3, true);
+    cr_assert_str_eq(getenv("NCCL_SOCKET_IFNAME"), "lo");
+}
+
+/* ---- the library ----------------------------------------------------------------------------- */
+
+static void refuses(const char *text)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const struct pp_nccl_library *library;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_nccl_load(arena, &library, &err), PP_EFAIL);
+    cr_assert(strstr(err.message, text), "%s", err.message);
+}
+
+Test(nccl_faults, a_library_that_is_missing_says_where_to_name_it)
+{
+    setenv("PIPEEXEC_NCCL_LIBRARY", "/nowhere/libnccl.so.2", 1);
+    refuses("cannot load NCCL: /nowhere/libnccl.so.2: cannot open");
+    refuses("name its folder in LD_LIBRARY_PATH, or the file in PIPEEXEC_NCCL_LIBRARY");
+}
+
+Test(nccl_faults, a_library_that_is_another_one_is_refused)
+{
+    setenv("PIPEEXEC_NCCL_LIBRARY", "libm.so.6", 1);
+    refuses("libm.so.6 is no NCCL: it has no ncclGetVersion");
+}
+
+Test(nccl_faults, a_library_that_is_too_old_is_refused)
+{
+    setenv("PP_STUB_NCCL_VERSION", "21706", 1);
+    refuses("NCCL 2.17 of ");
+    refuses("is too old: 2.18 or newer is needed");
+    setenv("PP_STUB_NCCL_VERSION", "2804", 1);
+    refuses("NCCL 2.8 of ");
+}
