@@ -209,7 +209,9 @@ struct pp_machine {
     atomic_uint round;   /* steps started, and the end */
     atomic_uint running; /* workers that still walk their lists */
     int started;         /* workers */
-    atomic_uint walking; /* workers that walk their lists; of this process, unless all share this */
+    /* workers that walk their lists, of this process, unless all share this; with work that runs
+     * later whoever conducts the step counts as one */
+    atomic_uint walking;
     bool is_over;
     struct pp_error gone; /* what was seen of it; set before: */
     atomic_bool are_gone; /* the processes of the workers */

@@ -65,6 +65,20 @@ static enum pp_status failure(const struct pp_machine *m, struct pp_error *err)
     return pp_error_set(err, first->status, "%s", first->message);
 }
 
+/* Where work runs later, whoever conducts the step may wait in vain as well. */
+static void run_all(struct pp_machine *m, struct pp_error *err)
+{
+    const int may_wait = !m->backend->is_immediate;
+
+    atomic_fetch_add(&m->walking, may_wait);
+    pp_workers_run(m);
+    if (!has_failed(m) && m->backend->finish(m->device, err) != PP_OK) {
+        pp_error_prefix(err, "step %d: ", m->step + 1);
+        pp_machine_fail(m, err); /* unless what ran has failed first and says why */
+    }
+    atomic_fetch_sub(&m->walking, may_wait);
+}
+
 enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text, int step,
                                struct pp_step_result *result, struct pp_error *err)
 {
@@ -75,11 +89,7 @@ enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text,
     if (m->remote)
         PP_TRY(m->remote->align(m, false, err));
     begin_step(m, text, step);
-    pp_workers_run(m);
-    if (!has_failed(m) && m->backend->finish(m->device, err) != PP_OK) {
-        pp_error_prefix(err, "step %d: ", step + 1);
-        pp_machine_fail(m, err); /* unless what ran has failed first and says why */
-    }
+    run_all(m, err);
     if (has_failed(m))
         return failure(m, err);
     if (m->backend->is_immediate)

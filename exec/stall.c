@@ -159,6 +159,19 @@ void pp_stall_waiters(const struct pp_machine *m, const struct pp_worker *dead,
     }
 }
 
+/* All have given their work to the device, and wait for one another or are done. */
+static void tell_device(const struct pp_machine *m, struct pp_error *err)
+{
+    for (int k = 0; k < m->worker_count; k++) {
+        const struct pp_worker *w = &m->workers[k];
+        const int at = at_of(w);
+
+        if (!is_done(w, at) && m->p->kind[at] != PP_BAR)
+            return;
+    }
+    pp_error_append(err, "\n  stuck: backend %s, in work that it was given", m->backend->name);
+}
+
 /* Those who do not wait are what the others wait for. */
 void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_error *err)
 {
@@ -174,5 +187,7 @@ void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_erro
         tell_place(w, at, err);
         told++;
     }
+    if (!m->backend->is_immediate)
+        tell_device(m, err);
     pp_stall_waiters(m, NULL, err);
 }

@@ -16,9 +16,11 @@ struct sight { /* of the last tick */
     double failed_s; /* since the step has failed, and somebody is still in it */
 };
 
+/* Work that runs later may still run when all workers have walked their lists. */
 static bool is_step_under_way(struct pp_machine *m)
 {
-    return atomic_load(&m->running) > 0;
+    return atomic_load(&m->running) > 0 ||
+           (!m->backend->is_immediate && atomic_load(&m->walking) > 0);
 }
 
 /* Of all workers; only grows within a step. */

@@ -15,6 +15,7 @@
  *   PP_EMULATED_SEED=N           0; of all orders
  *   PP_EMULATED_FAULT=N          the N-th launch of the process ends with cudaErrorLaunchFailure,
  *                                which all calls return from then on
+ *   PP_EMULATED_HANG=N           the N-th launch of the process never ends
  *
  * Locking: one mutex, held by every call. A host function runs without it; its stream is `is_busy`
  * meanwhile. */
@@ -71,7 +72,7 @@ struct runtime {
     int driver; /* 0: none */
     int capability;
     size_t memory_bytes;
-    uint64_t seed, fault, issued, launches;
+    uint64_t seed, fault, hang, issued, launches;
     uint64_t turn;      /* times that the queues have run empty */
     double clock_s;     /* thread seconds that work has taken */
     cudaError_t broken; /* once and for all */

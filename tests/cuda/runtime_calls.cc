@@ -31,6 +31,7 @@ static struct runtime *create(void)
     r->memory_bytes = number_of("PP_EMULATED_MEMORY_BYTES", (uint64_t)16 << 30);
     r->seed = number_of("PP_EMULATED_SEED", 0);
     r->fault = number_of("PP_EMULATED_FAULT", 0);
+    r->hang = number_of("PP_EMULATED_HANG", 0);
     for (int device = 0; device < r->devices; device++)
         r->streams.push_back(new CUstream_st{device, 0, 0, false, {}});
     return r;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <string.h>
+#include <unistd.h>
 
 enum { DEFAULT_SHARED_BYTES = 48 << 10, MAX_SHARED_BYTES = 227 << 10 };
 
@@ -41,6 +42,8 @@ void pp_issue_launch(struct CUstream_st *stream, std::function<void(uint64_t see
     pp_issue(stream, {NODE_WORK, 0,
                       [number, work] {
                           struct runtime &now = pp_runtime();
+                          while (number == now.hang)
+                              pause();
                           if (number == now.fault)
                               now.broken = cudaErrorLaunchFailure;
                           else
