@@ -216,14 +216,17 @@ static enum pp_status read_root(struct reader *r, struct pp_error *err)
         "schema", "version", "machine",  "model",  "value_bytes", "gradient_bytes", "is_clipped",
         "layers", "update",  "channels", "traces", "left_out",    "logs",           NULL};
     const char *schema, *machine;
+    bool has_schema;
     json_t *traces;
 
-    PP_TRY(pp_json_string(&r->json, NULL, "schema", &schema, NULL, err));
-    if (strcmp(schema, SCHEMA) != 0)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s: \"schema\" is '%.40s', expected '%s' as 'pipesim calibrate' "
-                            "writes it",
-                            r->json.name, pp_printable(r->arena, schema), SCHEMA);
+    PP_TRY(pp_json_string(&r->json, NULL, "schema", &schema, &has_schema, err));
+    if (!has_schema || strcmp(schema, SCHEMA) != 0)
+        return pp_error_set(
+            err, PP_EINVAL, "%s: \"schema\" is %s, expected '%s' as 'pipesim calibrate' writes it",
+            r->json.name,
+            has_schema ? pp_arena_printf(r->arena, "'%.40s'", pp_printable(r->arena, schema))
+                       : "missing",
+            SCHEMA);
     PP_TRY(check_keys(r, r->json.root, KEYS, err));
     PP_TRY(pp_json_string(&r->json, NULL, "machine", &machine, NULL, err));
     r->file->machine = copy(r, machine);

@@ -65,8 +65,10 @@ enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_parsed 
                                  struct pp_error *err);
 
 /* ---- sim/calibrate_together.c ---- */
-/* PP_EINVAL with both names where traces are of different machines. */
-enum pp_status pp_calibrate_check_machines(const struct pp_calibrate *c, struct pp_error *err);
+/* PP_EINVAL with both names where traces are of different precision, or, unless that is wanted, of
+ * different machines. */
+enum pp_status pp_calibrate_check_machines(const struct pp_calibrate *c, bool may_be_mixed,
+                                           struct pp_error *err);
 /* Mark the runs of --hold-out, or of the last schedule that is not the first one's. */
 enum pp_status pp_calibrate_leave_out(struct pp_calibrate *c, const struct pp_parsed *parsed,
                                       struct pp_error *err);

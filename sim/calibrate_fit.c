@@ -240,13 +240,22 @@ static void fit_wires(struct pp_calibrate *c)
 static void describe(struct pp_calibrate *c)
 {
     const struct pp_trace_about *about = NULL;
+    int others = 0; /* traces of another machine than the first */
 
     for (int k = 0; k < c->run_count; k++) {
-        c->file->trace_count += !c->runs[k].is_left_out;
-        about = about || c->runs[k].is_left_out ? about : c->runs[k].about;
+        const struct pp_calibrate_run *run = &c->runs[k];
+        if (run->is_left_out)
+            continue;
+        c->file->trace_count++;
+        about = about ? about : run->about;
+        others += run->about && !pp_trace_about_is_same_machine(about, run->about);
     }
     c->file->machine =
         about ? pp_trace_about_machine(c->arena, about) : "a machine that CSV does not name";
+    if (others > 0)
+        c->file->machine =
+            pp_arena_printf(c->arena, "%s; %d of %d traces are of others (--mixed-machines)",
+                            c->file->machine, others, c->file->trace_count);
     c->file->value_bytes = about ? about->value_bytes : 4;
     c->file->gradient_bytes = about ? about->gradient_bytes : 4;
 }

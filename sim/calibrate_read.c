@@ -259,8 +259,8 @@ enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_parsed 
     c->file = PP_NEW(c->arena, struct pp_cost_file);
     for (int k = 0; k < c->run_count; k++)
         PP_TRY(open_run(c->arena, parsed, parsed->operands[k], &c->runs[k], err));
-    if (!pp_options_get(&pp_sim_cli, parsed, "mixed-machines")->count)
-        PP_TRY(pp_calibrate_check_machines(c, err));
+    PP_TRY(pp_calibrate_check_machines(
+        c, pp_options_get(&pp_sim_cli, parsed, "mixed-machines")->count > 0, err));
     name_model(c, parsed);
     return pp_calibrate_leave_out(c, parsed, err);
 }

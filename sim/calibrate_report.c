@@ -90,6 +90,16 @@ static void print_notes(const struct page *page, const struct pp_calibrate *c)
                                  c->runs[k].config.layout.seq, c->runs[k].config.layout.mbs));
 }
 
+/* More ranks than were measured, as many as there are layers for. */
+static int next_ranks(const struct pp_config *config)
+{
+    int ranks = 8;
+
+    while (ranks > config->model.layers)
+        ranks /= 2;
+    return ranks;
+}
+
 void pp_calibrate_print(const struct pp_calibrate *c, const struct pp_calibrate_trial *trials,
                         int count, const char *output, FILE *out)
 {
@@ -115,7 +125,7 @@ void pp_calibrate_print(const struct pp_calibrate *c, const struct pp_calibrate_
     print_notes(&page, c);
     if (output)
         line(&page, "next",
-             pp_arena_printf(c->arena,
-                             "pipesim --cost %s --schedule 1f1b --pp 8 --micro-batches~%d", output,
-                             c->runs[0].config.layout.micro_batches));
+             pp_arena_printf(
+                 c->arena, "pipesim --cost %s --schedule 1f1b --pp %d --micro-batches~%d", output,
+                 next_ranks(&c->runs[0].config), c->runs[0].config.layout.micro_batches));
 }

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-enum pp_status pp_calibrate_check_machines(const struct pp_calibrate *c, struct pp_error *err)
+enum pp_status pp_calibrate_check_machines(const struct pp_calibrate *c, bool may_be_mixed,
+                                           struct pp_error *err)
 {
     const struct pp_calibrate_run *known = NULL;
 
@@ -13,7 +14,11 @@ enum pp_status pp_calibrate_check_machines(const struct pp_calibrate *c, struct 
         const struct pp_calibrate_run *run = &c->runs[k];
         if (!run->about)
             continue;
-        if (known && !pp_trace_about_is_same_machine(known->about, run->about))
+        if (known && known->about->value_bytes != run->about->value_bytes)
+            return pp_error_set(
+                err, PP_EINVAL, "%s has values of %d bytes, %s of %d: costs are of one precision",
+                known->path, known->about->value_bytes, run->path, run->about->value_bytes);
+        if (known && !may_be_mixed && !pp_trace_about_is_same_machine(known->about, run->about))
             return pp_error_set(err, PP_EINVAL,
                                 "%s and %s were measured on different machines:\n  %s, %s\n  "
                                 "%s, %s\n  "
@@ -30,7 +35,7 @@ enum pp_status pp_calibrate_check_machines(const struct pp_calibrate *c, struct 
 
 static bool is_schedule(const struct pp_calibrate_run *run, const char *name)
 {
-    return run->schedule && !strcmp(run->schedule, name);
+    return run->schedule && pp_same_name(run->schedule, name);
 }
 
 /* The last schedule that is not the first one's. */

@@ -77,6 +77,10 @@ $ zcat tests/data/calibrate/zb-h1.json.gz | sed 's/"cores":[0-9]*/"cores":64/' >
 >   --mixed-machines takes them together all the same
 $ cd tests/data/calibrate; pipesim calibrate 1f1b.json.gz $TMPDIR/other.json --mixed-machines --hold-out none | grep -c channel
 > 1
+$ cd tests/data/calibrate; pipesim calibrate 1f1b.json.gz $TMPDIR/other.json --mixed-machines --hold-out none | grep -o '1 of 2 traces.*'
+> 1 of 2 traces are of others (--mixed-machines)
+$ zcat tests/data/calibrate/zb-h1.json.gz | sed 's/"value_bytes":4/"value_bytes":2/' >$TMPDIR/half.json; cd tests/data/calibrate; pipesim calibrate 1f1b.json.gz $TMPDIR/half.json --mixed-machines 2>&1 | sed "s:$TMPDIR/::"
+> pipesim: error: 1f1b.json.gz has values of 4 bytes, half.json of 2: costs are of one precision
 $ cd $TMPDIR; zcat $OLDPWD/tests/data/calibrate/1f1b.json.gz | sed 's/"what_if":""/"what_if":"--slow 1=0.5"/' >slow.json; pipesim calibrate slow.json
 ! pipesim: error: slow.json: ran with --slow 1=0.5: its durations are not those of the machine
 = 2
@@ -86,6 +90,9 @@ $ cd tests/data/calibrate; pipesim calibrate 1f1b.json.gz zb-h1.json.gz --hold-o
 $ cd tests/data/calibrate; pipesim calibrate 1f1b.json.gz --hold-out 1f1b
 ! pipesim: error: --hold-out 1f1b: nothing would be left to calibrate from; the traces are of 1f1b
 = 2
+# Names of schedules are those of --schedule.
+$ cd tests/data/calibrate; pipesim calibrate 1f1b.json.gz zb-h1.json.gz --hold-out ZBH1 | grep -o 'tested   zb-h1'
+> tested   zb-h1
 # The same seed draws the same band.
 $ cd tests/data/calibrate; for seed in 1 1 2; do pipesim calibrate 1f1b.json.gz zb-h1.json.gz --seed $seed -o - | grep band_low | md5sum; done | uniq | wc -l
 > 2
@@ -114,6 +121,9 @@ $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --unit F=1 --pp 2
 = 2
 $ cd $TMPDIR; pipesim --cost a.csv --schedule 1f1b --pp 2
 ! pipesim: error: a.csv:1:4: '[' or '{' expected near 'step'
+= 2
+$ pipesim --cost tests/data/calibrate/1f1b.json.gz --schedule 1f1b --pp 2
+! pipesim: error: tests/data/calibrate/1f1b.json.gz: "schema" is missing, expected 'pipesim.cost/1' as 'pipesim calibrate' writes it
 = 2
 $ cd $TMPDIR; sed 's/"block_s"/"blocks_s"/' cost.json >bad.json; pipesim --cost bad.json --schedule 1f1b --pp 2
 ! pipesim: error: bad.json: unknown key "blocks_s"; did you mean "block_s"? (in "layers"[0])
