@@ -80,6 +80,7 @@ Test(cuda_kernels, wide_columns)
     for (int i = 0; i < WIDTH; i++)
         cr_assert(fabs(sums[i] - ROWS * one) < 1e-4, "column %d: %g is not %g", i, sums[i],
                   ROWS * one);
+    free(sums);
 }
 
 /* ---- norms ----------------------------------------------------------------------------------- */

@@ -150,4 +150,7 @@ Test(cuda_kernels, small_probabilities)
     for (int i = 0; i < VOCAB; i++)
         cr_assert(fabs(seen[i] - right[i]) <= 1e-5 * fabs(right[i]), "%d: %.9g is not %.9g", i,
                   seen[i], right[i]);
+    free(x);
+    free(right);
+    free(seen);
 }
