@@ -135,8 +135,8 @@ $ cd $TMPDIR; sed 's/34.39/44.39/' $OLDPWD/tests/data/calibrate/all_reduce_perf.
 $ cd $TMPDIR; head -12 $OLDPWD/tests/data/calibrate/all_reduce_perf.log >short.log; pipesim calibrate a.csv --nccl-tests short.log
 ! pipesim: error: short.log: neither the log nor its name says what ran: all_reduce, all_gather, reduce_scatter, sendrecv or alltoall
 = 2
-$ pipesim calibrate tests/data/calibrate/1f1b.json.gz --nccl-tests README.md
-! pipesim: error: README.md:411: ends without a table of nccl-tests (a line '# size count type redop root time algbw busbw')
+$ pipesim calibrate tests/data/calibrate/1f1b.json.gz --nccl-tests LICENSE
+! pipesim: error: LICENSE:202: ends without a table of nccl-tests (a line '# size count type redop root time algbw busbw')
 = 2
 # What a run with measured costs explains are these, not a roofline.
 $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 1 --micro-batches 8 --no-alternatives --explain | sed -n '/^costs/,$p'
