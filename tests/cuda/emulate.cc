@@ -9,6 +9,7 @@ enum { SHARED_BYTES = 227 << 10, CANARY_BYTES = 256, POISON = 0xff };
 
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
+int pp_emulated_lane;
 struct block pp_emulated_block;
 static struct block &b = pp_emulated_block;
 static std::vector<struct pp_fiber *> idle;
@@ -53,6 +54,7 @@ static void set_now(struct thread *t)
 {
     b.now = t;
     threadIdx = t->index;
+    pp_emulated_lane = t->lane;
 }
 
 static void run_threads(void);

@@ -4,7 +4,8 @@
  * Blocks of a launch run one after the other, in an order drawn from a seed. The threads of a block
  * are fibers of one thread of the host: each runs until it must wait for others, then another one
  * that can run goes on, drawn again. So a __syncthreads that is missing shows as a wrong number in
- * some orders. Dynamic shared memory holds NaNs before each block.
+ * some orders. Dynamic shared memory holds NaNs before each block, __shared__ variables what the
+ * block before has left.
  *
  * Ends the program, naming the kernel, block and thread: a __syncthreads that only some threads of
  * a block reach, or that others have returned before; a warp whose lanes wait at different places;
@@ -47,8 +48,14 @@ enum pp_emulated_meeting { PP_SYNC, PP_SHUFFLE, PP_VOTE, PP_MMA, PP_LDMATRIX, PP
 /* Returns once all lanes of the warp that have not returned are there. `given` of all lanes lies at
  * the address returned until this lane's next meeting but one, votes in *votes. */
 const uint64_t *pp_emulated_meet(enum pp_emulated_meeting kind, uint64_t given, uint32_t *votes);
-int pp_emulated_lane(void);
-void pp_emulated_need_full(unsigned mask);
+[[noreturn]] void pp_emulated_refuse_mask(unsigned mask);
+extern int pp_emulated_lane; /* of the thread that runs */
+
+static inline void pp_emulated_need_full(unsigned mask)
+{
+    if (mask != 0xffffffffu)
+        pp_emulated_refuse_mask(mask);
+}
 
 static inline void __syncwarp(unsigned mask = 0xffffffffu)
 {
@@ -65,7 +72,7 @@ template <class T> T pp_emulated_shuffle(unsigned mask, T value, int source, int
     pp_emulated_need_full(mask);
     memcpy(&given, &value, sizeof value);
     const uint64_t *of = pp_emulated_meet(PP_SHUFFLE, given, NULL);
-    const int first = pp_emulated_lane() & -width;
+    const int first = pp_emulated_lane & -width;
     if (source >= first && source < first + width)
         memcpy(&value, &of[source], sizeof value);
     return value;
@@ -73,23 +80,23 @@ template <class T> T pp_emulated_shuffle(unsigned mask, T value, int source, int
 
 template <class T> T __shfl_sync(unsigned mask, T value, int lane, int width = 32)
 {
-    const int first = pp_emulated_lane() & -width;
+    const int first = pp_emulated_lane & -width;
     return pp_emulated_shuffle(mask, value, first + (lane & (width - 1)), width);
 }
 
 template <class T> T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32)
 {
-    return pp_emulated_shuffle(mask, value, pp_emulated_lane() ^ bits, width);
+    return pp_emulated_shuffle(mask, value, pp_emulated_lane ^ bits, width);
 }
 
 template <class T> T __shfl_down_sync(unsigned mask, T value, unsigned lanes, int width = 32)
 {
-    return pp_emulated_shuffle(mask, value, pp_emulated_lane() + (int)lanes, width);
+    return pp_emulated_shuffle(mask, value, pp_emulated_lane + (int)lanes, width);
 }
 
 template <class T> T __shfl_up_sync(unsigned mask, T value, unsigned lanes, int width = 32)
 {
-    return pp_emulated_shuffle(mask, value, pp_emulated_lane() - (int)lanes, width);
+    return pp_emulated_shuffle(mask, value, pp_emulated_lane - (int)lanes, width);
 }
 
 static inline unsigned __ballot_sync(unsigned mask, int predicate)

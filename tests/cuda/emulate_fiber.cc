@@ -17,12 +17,9 @@ enum { STACK_BYTES = 64 << 10 };
  * first-level cache. */
 enum { COLORS = 61, COLOR_BYTES = 192, PAGE_BYTES = 4096 };
 
-static struct pp_fiber *left; /* by the latest switch */
-
 /* ---- the switch itself ----------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
-extern "C" void pp_fiber_swap(void **save, void *context);
 asm(".text\n"
     ".hidden pp_fiber_swap\n"
     ".globl pp_fiber_swap\n"
@@ -47,7 +44,6 @@ static void *first_context(char *stack, char *top, void (*body)(void))
     return context;
 }
 #elif defined(__aarch64__)
-extern "C" void pp_fiber_swap(void **save, void *context);
 asm(".text\n"
     ".hidden pp_fiber_swap\n"
     ".globl pp_fiber_swap\n"
@@ -80,7 +76,7 @@ static void *first_context(char *stack, char *top, void (*body)(void))
 #else
 #include <ucontext.h>
 
-static void pp_fiber_swap(void **save, void *context)
+void pp_fiber_swap(void **save, void *context)
 {
     ucontext_t here;
 
@@ -103,24 +99,26 @@ static void *first_context(char *stack, char *top, void (*body)(void))
 
 /* ---- with what ASan must be told ------------------------------------------------------------- */
 
+#ifdef __SANITIZE_ADDRESS__
+static struct pp_fiber *left; /* by the latest switch */
+
 static void arrived(struct pp_fiber *fiber)
 {
-#ifdef __SANITIZE_ADDRESS__
     __sanitizer_finish_switch_fiber(fiber->shadow, &left->stack, &left->stack_bytes);
-#else
-    (void)fiber;
-#endif
 }
 
 void pp_fiber_switch(struct pp_fiber *from, struct pp_fiber *to)
 {
     left = from;
-#ifdef __SANITIZE_ADDRESS__
     __sanitizer_start_switch_fiber(&from->shadow, to->stack, to->stack_bytes);
-#endif
     pp_fiber_swap(&from->context, to->context);
     arrived(from);
 }
+#else
+static void arrived(struct pp_fiber *)
+{
+}
+#endif
 
 static void (*first_body)(void); /* all fibers have the same one */
 

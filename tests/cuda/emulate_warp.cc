@@ -4,15 +4,9 @@
 
 static struct block &b = pp_emulated_block;
 
-int pp_emulated_lane(void)
+void pp_emulated_refuse_mask(unsigned mask)
 {
-    return b.now->lane;
-}
-
-void pp_emulated_need_full(unsigned mask)
-{
-    if (mask != ~0u)
-        pp_emulated_fail(b.now, "mask %#x: only full ones are emulated", mask);
+    pp_emulated_fail(b.now, "mask %#x: only full ones are emulated", mask);
 }
 
 /* ---- meetings -------------------------------------------------------------------------------- */
