@@ -151,12 +151,25 @@ static enum pp_status resolve_text(struct pp_arena *arena, const struct pp_reque
     return pp_text_encode(arena, data, tokenizer, net->seq, net->vocab, &config->text, err);
 }
 
+static enum pp_status check_heads(const struct pp_exec_config *config, struct pp_error *err)
+{
+    const int limit = config->kernels->head_dim_limit, head_dim = config->net.head_dim;
+
+    if (limit > 0 && head_dim > limit)
+        return pp_error_set(err, PP_EINVAL,
+                            "--backend %s: heads of model '%.80s' have %d elements, and here at "
+                            "most %d; more --heads, or --backend cpu",
+                            config->backend->name, config->net.name, head_dim, limit);
+    return PP_OK;
+}
+
 static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_request *request,
                                     struct pp_exec_config *config, struct pp_error *err)
 {
     PP_TRY(pp_model_take(arena, request, "tiny", &config->model, err));
     const int seq = pp_request_int(request, "seq", config->model.seq);
     PP_TRY(pp_net_from_model(&config->model, seq, &config->net, err));
+    PP_TRY(check_heads(config, err));
     return resolve_text(arena, request, config, err);
 }
 

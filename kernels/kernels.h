@@ -84,6 +84,7 @@ struct pp_kernels {
     const char *name;           /* "fp32", "reference" */
     size_t element_bytes;       /* sizeof(T) */
     size_t gradient_bytes;      /* sizeof(G) */
+    int head_dim_limit;         /* the largest head_dim of attention; 0: any */
     const char *(*about)(void); /* the libraries and instruction sets in use, one line */
 
     void (*gemm)(void *stream, const struct pp_gemm *g);

@@ -1,7 +1,6 @@
 /* kernels/cuda/attention.cu — causal attention: which kernels a call gets, and the rows of scratch
  * that all backwards begin with. */
 #include "kernels/cuda/attention.cuh"
-#include "kernels/cuda/parts.h"
 #include "kernels/cuda/stream.h"
 #include "kernels/cuda/vector.cuh"
 
@@ -14,7 +13,7 @@ struct pp_attention_shape pp_attention_shape_of(const struct pp_attention *a)
     const uint64_t group = (uint64_t)(a->heads / a->kv_heads);
     struct pp_attention_shape s;
 
-    assert(a->head_dim <= PP_ATTENTION_HEAD_DIM && a->split < PP_ATTENTION_SPLITS);
+    assert(a->head_dim <= PP_CUDA_HEAD_DIM && a->split < PP_ATTENTION_SPLITS);
     assert(a->heads % a->kv_heads == 0);
     s.tokens = a->tokens;
     s.padded = pp_attention_tiles(a->tokens, PP_ATTENTION_PADDING) * PP_ATTENTION_PADDING;

@@ -9,12 +9,11 @@
 #define PP_KERNELS_CUDA_ATTENTION_CUH
 
 #include "kernels/cuda/element.cuh"
-#include "kernels/kernels.h"
+#include "kernels/cuda/parts.h"
 
 enum {
-    PP_ATTENTION_SPLITS = 256,   /* an op has 8 bits for its split */
-    PP_ATTENTION_PADDING = 128,  /* rows of scratch: tokens, rounded up to this */
-    PP_ATTENTION_HEAD_DIM = 256, /* largest head_dim */
+    PP_ATTENTION_SPLITS = 256,  /* an op has 8 bits for its split */
+    PP_ATTENTION_PADDING = 128, /* rows of scratch: tokens, rounded up to this */
 };
 
 struct pp_attention_shape {
@@ -88,7 +87,7 @@ static inline int pp_attention_tiles(int tokens, int tile)
 struct pp_attention_shape pp_attention_shape_of(const struct pp_attention *a);
 struct pp_attention_splits pp_attention_splits_of(const struct pp_attention *a);
 
-/* Any head_dim up to PP_ATTENTION_HEAD_DIM. Backward: `rows` are made, with lse as it is. */
+/* Any head_dim up to PP_CUDA_HEAD_DIM. Backward: `rows` are made, with lse as it is. */
 void pp_attention_simple_forward_fp32(cudaStream_t stream, const struct pp_attention *a);
 void pp_attention_simple_forward_bf16(cudaStream_t stream, const struct pp_attention *a);
 void pp_attention_simple_backward_fp32(cudaStream_t stream, const struct pp_attention *a);

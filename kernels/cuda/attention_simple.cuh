@@ -21,7 +21,7 @@ enum {
     ROWS_OF_WARP = 4,
     ROWS = WARPS * ROWS_OF_WARP,
     COLUMNS = LANES,
-    PARTS = PP_ATTENTION_HEAD_DIM / LANES, /* elements of a head that a lane has */
+    PARTS = PP_CUDA_HEAD_DIM / LANES, /* elements of a head that a lane has */
 };
 
 static inline __host__ __device__ int pitch_of(int head_dim)

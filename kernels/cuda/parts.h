@@ -12,6 +12,8 @@ extern "C" {
 
 #include "kernels/kernels.h"
 
+enum { PP_CUDA_HEAD_DIM = 256 }; /* the largest of attention */
+
 /* clang-format off */
 #define PP_CUDA_PARTS(T)                                                                           \
     /* gemm.c */                                                                                   \

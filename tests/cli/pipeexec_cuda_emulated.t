@@ -67,6 +67,9 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 $ pipeexec --backend cuda --precision double
 ! pipeexec: error: --precision double: backend cuda does not have it, backend cpu does
 = 2
+$ pipeexec --backend cuda --hidden 1028 --heads 4
+! pipeexec: error: --backend cuda: heads of model 'tiny-like' have 257 elements, and here at most 256; more --heads, or --backend cpu
+= 2
 $ pipeexec --backend cuda --transport shm
 ! pipeexec: error: --transport shm: backend cuda runs all ranks in one process; use --transport local
 = 2
