@@ -130,11 +130,39 @@ static enum pp_status check_flows(const struct pp_config *config, struct pp_erro
                         "--zero 0, --zero 1");
 }
 
+/* The least ZeRO stage of which a program that scatters or gathers can be. */
+static int least_zero(const struct pp_program *p)
+{
+    bool is_shared = false;
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        is_shared |= p->kind[i] == PP_RS || p->kind[i] == PP_AG;
+    return !is_shared ? 0 : p->state.units && !p->state.is_whole ? 3 : p->state.has_parts ? 2 : 1;
+}
+
+/* A program file says by its collectives how its copies share state out. */
+static enum pp_status take_file(struct pp_config *config, struct pp_error *err)
+{
+    const int least = config->file_program ? least_zero(config->file_program) : 0;
+
+    if (least == 0 || config->wanted_zero < 0 || config->wanted_zero >= least)
+        return PP_OK;
+    if (!(config->chosen & PP_CHOSE_ZERO))
+        return pp_error_set(err, PP_EINVAL,
+                            "--zero %d: %s shares state out among its copies as ZeRO %d does; "
+                            "leave it out, or 'pipesim program --compute' prints programs without",
+                            config->wanted_zero, config->schedule_name, least);
+    config->wanted_zero = least;
+    config->chosen &= ~(unsigned)PP_CHOSE_ZERO;
+    return PP_OK;
+}
+
 enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *config,
                                  struct pp_error *err)
 {
     const struct pp_mesh replicas = replicas_of(arena, config);
 
+    PP_TRY(take_file(config, err));
     config->state = config->wanted;
     config->state.replicas = replicas;
     if (config->wanted_zero >= 0)

@@ -99,6 +99,15 @@ $ for order in strict eager; do pipesim --schedule chimera --model llama3-8b --g
 > pipesim 0.1.0  chimera, eager on 8 GPUs      (* = chosen for you, see --explain)
 >   iteration           2.12 s   62.0k tokens/s, 7.74k tokens/s/GPU
 >   folding  simulated 4 pipeline ranks for 8 GPUs (one data-parallel replica)
+# Copies of a program file share state out as its collectives say.
+$ for z in 0 1 2 3; do pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 4 --zero $z >zero.csv; pipesim --schedule zero.csv --dp 2 --tp 1 --model gpt2 --mbs 1 --engine dag --no-alternatives | grep '^  state'; done
+>   state    ZeRO 0*, recompute none*, gradient sync end
+>   state    ZeRO 1, recompute none*, gradient sync end
+>   state    ZeRO 2, recompute none*, gradient sync end
+>   state    ZeRO 3, recompute none*, gradient sync end
+$ pipesim --schedule zero.csv --dp 2 --tp 1 --model gpt2 --mbs 1 --engine dag --zero 1
+! pipesim: error: --zero 1: zero.csv shares state out among its copies as ZeRO 3 does; leave it out, or 'pipesim program --compute' prints programs without
+= 2
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 >lowered.csv; pipesim --schedule lowered.csv --unit F=1 --order eager
 ! pipesim: error: --order eager: 1f1b is a lowered program; its order is fixed
 = 2
