@@ -18,6 +18,7 @@ struct plan {
 struct pp_cuda_plans {
     struct pp_arena *arena;
     struct pp_cuda_plan_counts counts;
+    int sm_count; /* of the whole device; 0 = unknown */
     struct plan *buckets[BUCKETS];
 };
 
@@ -25,8 +26,13 @@ struct pp_cuda_plans *pp_cuda_plans_create(void)
 {
     struct pp_arena *arena = pp_arena_create();
     struct pp_cuda_plans *plans = PP_NEW(arena, struct pp_cuda_plans);
+    int device;
 
     plans->arena = arena;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&plans->sm_count, cudaDevAttrMultiProcessorCount, device) !=
+            cudaSuccess)
+        plans->sm_count = 0;
     return plans;
 }
 
@@ -98,6 +104,7 @@ static bool describe(const struct pp_cuda_stream *stream, struct plan *p)
     const int32_t first = f->b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     const int32_t second = f->a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     const int32_t sm_count = stream->sm_count;
+    const bool is_part = sm_count > 0 && sm_count != stream->plans->sm_count;
     const int64_t aux_ld = f->ldc;
     const void *aligned = (const void *)(uintptr_t)f->alignment_bytes;
 
@@ -108,7 +115,7 @@ static bool describe(const struct pp_cuda_stream *stream, struct plan *p)
            SET_HOW(p->how, CUBLASLT_MATMUL_DESC_EPILOGUE, EPILOGUES[f->epilogue]) &&
            (!reads_aux(f) || SET_HOW(p->how, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, aux_ld)) &&
            point(p, aligned, aligned) &&
-           (!sm_count || SET_HOW(p->how, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, sm_count));
+           (!is_part || SET_HOW(p->how, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, sm_count));
 }
 
 static bool lay_out(cublasLtMatrixLayout_t *layout, cudaDataType_t type, bool is_transposed,

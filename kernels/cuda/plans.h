@@ -37,6 +37,7 @@ struct pp_cuda_plan_counts {
     int64_t finished;  /* products of cuBLASLt whose epilogue was a kernel behind it */
 };
 
+/* For the current device. */
 struct pp_cuda_plans *pp_cuda_plans_create(void);
 void pp_cuda_plans_destroy(struct pp_cuda_plans *plans); /* accepts NULL */
 struct pp_cuda_plan_counts *pp_cuda_plans_counts(struct pp_cuda_plans *plans);
