@@ -21,7 +21,8 @@ if [ "${1:-}" = --emulated ]; then
 fi
 output=${1:-}
 [ -z "$output" ] || output=$(realpath -m "$output")
-started=$SECONDS
+started=$SECONDS total_s=480
+[ $kind = cuda ] || total_s=3600
 work=${WORK:-}
 if [ -z "$work" ]; then
     work=$(mktemp -d)
@@ -43,8 +44,9 @@ json_text() { tail -n 12 "$1" | tr -d '\000-\010\013-\037' | sed 's/[\\"]/\\&/g;
 # part that is a list of things is told when it has to be done ($deadline, seconds of date +%s).
 parts=()
 part() {
-    local name=$1 limit_s=$2 begun=$SECONDS status=0
+    local name=$1 limit_s=$2 begun=$SECONDS status=0 left_s=$((total_s - SECONDS + started))
     shift 2
+    [ "$limit_s" -le "$left_s" ] || limit_s=$((left_s > 5 ? left_s : 5))
     parts+=("$name")
     export deadline=$(($(date +%s) + limit_s - 3))
     say "== $name"
@@ -61,7 +63,7 @@ part() {
 if [ $kind = cuda ] && [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ]; then
     fail "no NVIDIA device here; --emulated OUTPUT.json tries everything without one"
 fi
-build_limit_s=120
+build_limit_s=240
 [ $kind = cuda ] || build_limit_s=900
 say "== build"
 timeout "$build_limit_s" bench/gpu/build.sh "$work/build" $kind >"$work/build.log" 2>&1 ||

@@ -2,9 +2,9 @@
 # Training runs of pipeexec on the device, predicted and measured, as a part of bench/gpu.sh: a JSON
 # list. A run that fails or takes too long is an entry that says so.
 #
-# mfu_frac is that of a device: ranks in `streams` (the wall clock) share one, in `serial` (the virtual
-# clock) each has its own. Operations of a token: 6 parameters + 6 layers seq hidden (llm.c's form: a
-# causal half of attention, no recomputation).
+# mfu_frac is that of a device: in `streams` and `partition` (the wall clock) ranks share one, in `serial`
+# (the virtual clock) each has its own. Operations of a token: 6 parameters + 6 layers seq hidden (llm.c's
+# form: a causal half of attention, no recomputation).
 set -u
 . bench/gpu/within.sh
 peak=$(sed -n 's/.*"bf16_flops_per_s": \([0-9.e+]*\).*/\1/p' <<<"$about")
@@ -23,6 +23,9 @@ $(for schedule in '1f1b' 'gpipe' 'interleaved --vp 3' 'zb-h1' 'zbv' 'chimera' 'h
         echo "serial-${schedule%% *};20;$small;--np 4 --schedule $schedule --mbs 4 --micro-batches 16 --device-mode serial"
     done)
 serial-zbv-from-1f1b;25;$small;--np 4 --schedule zbv --calibrate-on 1f1b --mbs 4 --micro-batches 16 --device-mode serial
+$(for schedule in '1f1b' 'zb-h1' 'zbv' 'interleaved --vp 3'; do
+        echo "partition-${schedule%% *};20;$small;--np 4 --schedule $schedule --mbs 4 --micro-batches 16 --device-mode partition"
+    done)
 streams-1f1b;20;$small;--np 4 --schedule 1f1b --mbs 4 --micro-batches 16 --device-mode streams
 streams-zbv;20;$small;--np 4 --schedule zbv --mbs 4 --micro-batches 16 --device-mode streams
 END
