@@ -4,7 +4,7 @@
  * Whatever is asynchronous is only written down, by stream, and runs when somebody synchronises or
  * queries: one piece of work at a time, in an order that streams and events allow and that is
  * unkind (runtime_order.cc). The thread that synchronises runs it. Memory of a device is closed to
- * the host: whoever touches it outside work of the device dies with a message. Work beyond an
+ * the host: whoever touches it while no work of the device runs dies with a message. Work beyond an
  * allocation dies as well, at the end of it to 256 bytes. Fresh memory holds NaNs.
  *
  * Environment, read once:
@@ -73,7 +73,9 @@ struct runtime {
     int capability;
     size_t memory_bytes;
     uint64_t seed, fault, hang, issued, launches;
-    uint64_t turn;      /* times that the queues have run empty */
+    uint64_t turn;      /* times that the queues have run empty, with a choice on the way */
+    uint64_t chosen;    /* pieces of work */
+    bool had_choice;    /* in this turn */
     double clock_s;     /* thread seconds that work has taken */
     cudaError_t broken; /* once and for all */
 };

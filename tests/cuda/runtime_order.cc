@@ -31,15 +31,17 @@ static uint64_t issued_first_first(const CUstream_st *s, uint64_t, int)
     return UINT64_MAX - s->nodes.front().number;
 }
 
-static uint64_t by_number(const CUstream_st *, uint64_t, int stream)
+/* The same until the queues have run empty: the first runs whenever it can. */
+static uint64_t fixed_priorities(const CUstream_st *, uint64_t, int stream)
 {
-    return (uint64_t)stream;
+    const struct runtime &r = pp_runtime();
+    return pp_random_bits(pp_random_stream(r.seed, r.turn), (uint64_t)stream);
 }
 
 static uint64_t (*const orders[])(const CUstream_st *stream, uint64_t random, int number) = {
     drawn,
     issued_last_first,
-    by_number,
+    fixed_priorities,
     issued_first_first,
 };
 enum { ORDERS = sizeof orders / sizeof *orders };
@@ -111,10 +113,10 @@ static bool is_work(const CUstream_st *s)
 
 static CUstream_st *choose(void)
 {
-    const struct runtime &r = pp_runtime();
+    struct runtime &r = pp_runtime();
     const uint64_t turn = r.seed + r.turn, streams = r.streams.size();
     const uint64_t held_back = turn % streams, order = (turn + turn / streams) % ORDERS;
-    const uint64_t random = pp_random_stream(turn, r.issued + r.launches);
+    const uint64_t random = pp_random_stream(r.seed, r.chosen++);
     CUstream_st *best = NULL;
     uint64_t highest = 0;
 
@@ -122,6 +124,7 @@ static CUstream_st *choose(void)
         CUstream_st *s = r.streams[i];
         if (!is_work(s))
             continue;
+        r.had_choice |= best != NULL;
         const uint64_t score = i == held_back ? 0 : 1 + orders[order](s, random, (int)i) / 2;
         if (!best || score > highest) {
             best = s;
@@ -226,13 +229,16 @@ static void wait_for_others(std::unique_lock<std::mutex> &lock)
         pp_runtime_fail("streams wait for each other: the emulation is wrong");
 }
 
+/* A turn in which nothing was to choose does not count. */
 static void count_turns(void)
 {
     struct runtime &r = pp_runtime();
 
-    if (std::all_of(r.streams.begin(), r.streams.end(),
-                    [](const CUstream_st *s) { return s->nodes.empty(); }))
-        r.turn++;
+    if (!r.had_choice || !std::all_of(r.streams.begin(), r.streams.end(),
+                                      [](const CUstream_st *s) { return s->nodes.empty(); }))
+        return;
+    r.had_choice = false;
+    r.turn++;
 }
 
 void pp_run_until(std::unique_lock<std::mutex> &lock, const std::function<bool()> &is_over)
