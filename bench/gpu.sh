@@ -12,24 +12,32 @@
 # go on. Exit code 1, and nothing written, where nothing can be measured. WORK: where everything is
 # built and kept, else a new folder that is removed.
 set -uo pipefail
-cd "$(dirname "$0")/.." || exit
 kind=cuda
-if [ "${1:-}" = --emulated ]; then
+case ${1:-} in
+-h | --help) exec sed -n '2,17s/^# \{0,1\}//p' "$0" ;;
+--emulated)
     kind=emulated
     shift
     [ $# -eq 1 ] || { echo "bench: error: --emulated needs an output file" >&2; exit 2; }
-fi
+    ;;
+-*)
+    echo "bench: error: unknown option $1; try --help" >&2
+    exit 2
+    ;;
+esac
 output=${1:-}
 [ -z "$output" ] || output=$(realpath -m "$output")
 started=$SECONDS total_s=480
 [ $kind = cuda ] || total_s=3600
 work=${WORK:-}
+[ -z "$work" ] || work=$(realpath -m "$work")
+[ -z "${DEPS:-}" ] || export DEPS=$(realpath "$DEPS")
+cd "$(dirname "$0")/.." || exit
 if [ -z "$work" ]; then
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
 fi
 mkdir -p "$work"
-work=$(cd "$work" && pwd)
 
 say() { printf '%s\n' "$*" >&2; }
 fail() {

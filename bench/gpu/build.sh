@@ -3,13 +3,14 @@
 # Usage: bench/gpu/build.sh FOLDER [cuda|emulated]. Makes in FOLDER: pipeexec, pipeexec-cuda.so, kernels
 # (bench/gpu/kernels.c) and test_* (tests/cuda) as programs without Criterion. emulated: the same
 # sources against tests/cuda's emulation of CUDA, by a C++ compiler.
-# CC, CXX: compilers. CUDA_HOME: where the toolkit is. DEPS: a folder with unpacked packages of libjansson and libcsv.
+# CC, CXX: compilers. CUDA_HOME: where the toolkit is. DEPS: a folder with unpacked packages of jansson,
+# libcsv and zlib, where the system has none.
 set -euo pipefail
 shopt -s nullglob
+out=$(realpath -m "$1") kind=${2:-cuda}
+[ -z "${DEPS:-}" ] || DEPS=$(realpath "$DEPS")
 cd "$(dirname "$0")/../.."
-out=$1 kind=${2:-cuda}
 mkdir -p "$out/o"
-out=$(cd "$out" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda} nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 jobs=$(nproc) links=()
 read -ra cc <<<"${CC:-cc}"
@@ -18,8 +19,8 @@ version=$(sed -n "s/^project(.* version: '\([^']*\)'.*/\1/p" meson.build)
 
 common=(-O3 -g -I. "-DPP_VERSION=\"$version\"" -DPP_BARE_TESTS -ffp-contract=off -fPIC -pthread -w -Wno-psabi)
 if [ -n "${DEPS:-}" ]; then
-    common+=(-isystem "$DEPS/usr/include")
-    mapfile -t libraries < <(find "$DEPS" \( -name 'libjansson.so*' -o -name 'libcsv.so*' \) -printf '%h\n' | sort -u)
+    common+=(-isystem "$DEPS/usr/include" -isystem "$DEPS/usr/include/$(uname -m)-linux-gnu")
+    mapfile -t libraries < <(find "$DEPS" -name 'lib*.so*' -printf '%h\n' | sort -u)
     for folder in "${libraries[@]}"; do links+=("-L$folder" "-Wl,-rpath,$folder"); done
 fi
 if [ "$kind" = emulated ]; then
