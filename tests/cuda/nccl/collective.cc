@@ -2,6 +2,7 @@
  * it up in the order of ranks and hands back what each is to have. */
 #include "tests/cuda/nccl/stub.h"
 
+#include <algorithm>
 #include <string.h>
 
 struct head {
@@ -156,9 +157,9 @@ static struct phase take_all(const collective_ref &c, const char *from)
         phase.lanes.push_back({{fd_of(c->comm, rank), false, to.data(), to.size()}});
     }
     phase.next = [c, from] {
-        memcpy(c->given[0].data(), from, c->given[0].size());
+        std::copy_n(from, c->given[0].size(), c->given[0].begin());
         c->kind->combine(c.get());
-        memcpy(c->to, c->due[0].data(), c->due[0].size());
+        std::copy(c->due[0].begin(), c->due[0].end(), c->to);
     };
     return phase;
 }
