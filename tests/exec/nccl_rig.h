@@ -5,13 +5,14 @@
 
 #include "core/clock.h"
 #include "exec/nccl_parts.h"
+#include "tests/cuda/runner.h"
 
-#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,38 +117,50 @@ static inline enum pp_status rig_open(struct rig *r)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
+static inline void rig_act(struct rig_board *board, const struct pp_nccl_plan *plan, int process,
+                           void (*act)(struct rig *r))
+{
+    struct rig r = {.board = board, .plan = *plan};
+
+    r.plan.process = process;
+    rig_text = r.board->texts[process];
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody outlives the test */
+    alarm(RIG_PATIENCE_S);
+    act(&r);
+    _exit(0);
+}
+
+static inline void rig_judge(const struct rig_board *board, int process, int status, bool is_killed)
+{
+    if (is_killed)
+        cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "process %d", process);
+    else
+        cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "process %d: %s %d: %s", process,
+                  WIFSIGNALED(status) ? "signal" : "exit code",
+                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+                  board->texts[process]);
+}
+
 /* Each acts and ends; `killed` >= 0: that one ends by SIGKILL. Nobody is left. */
 static inline void rig_run(const struct pp_nccl_plan *plan, void (*act)(struct rig *r), int killed)
 {
     struct rig_board *board =
         mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int statuses[RIG_PROCESSES];
     pid_t pids[RIG_PROCESSES];
-    int status;
 
     cr_assert(board != MAP_FAILED && plan->processes <= RIG_PROCESSES);
     fflush(NULL);
     for (int k = 0; k < plan->processes; k++) {
         pids[k] = fork();
         cr_assert(pids[k] >= 0);
-        if (pids[k] == 0) {
-            struct rig r = {.board = board, .plan = *plan};
-            r.plan.process = k;
-            rig_text = board->texts[k];
-            alarm(RIG_PATIENCE_S);
-            act(&r);
-            _exit(0);
-        }
+        if (pids[k] == 0)
+            rig_act(board, plan, k, act);
     }
-    for (int k = 0; k < plan->processes; k++) {
-        cr_assert_eq(waitpid(pids[k], &status, 0), pids[k]);
-        if (k == killed)
-            cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-        else
-            cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "process %d: %s %d: %s", k,
-                      WIFSIGNALED(status) ? "signal" : "exit code",
-                      WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-                      board->texts[k]);
-    }
+    for (int k = 0; k < plan->processes; k++)
+        cr_assert_eq(waitpid(pids[k], &statuses[k], 0), pids[k]);
+    for (int k = 0; k < plan->processes; k++)
+        rig_judge(board, k, statuses[k], k == killed);
     munmap(board, sizeof *board);
 }
 
