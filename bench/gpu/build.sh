@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Build what bench/gpu.sh needs with compilers alone: no Meson, no Criterion, no SimGrid, no Python.
 # Usage: bench/gpu/build.sh FOLDER [cuda|emulated]. Makes in FOLDER: pipeexec, pipeexec-cuda.so, kernels
-# (bench/gpu/kernels.c) and test_* (tests/cuda) as programs without Criterion. emulated: the same
-# sources against tests/cuda's emulation of CUDA, by a C++ compiler.
+# (bench/gpu/kernels.c) and test_* (tests/cuda, and test_nccl of tests/exec) as programs without
+# Criterion. emulated: the same sources against tests/cuda's emulation of CUDA, by a C++ compiler.
 # CC, CXX: compilers. CUDA_HOME: where the toolkit is. DEPS: a folder with unpacked packages of jansson,
 # libcsv and zlib, where the system has none.
 set -euo pipefail
@@ -72,8 +72,13 @@ for source in core/*.c schedules/*.c schedules/lower/*.c traces/*.c plots/*.c ke
 done
 backend=(exec/backend_cuda*.c exec/cuda_module.c) multiply=(kernels/cuda/*.c) kernels=(kernels/cuda/*.cu)
 tests=(tests/cuda/test_gemm.c tests/cuda/test_kernels*.c tests/cuda/test_attention*.c)
+# Processes that share the device, where NCCL's header is.
+nccl=()
+if [ "$kind" = cuda ] && [ -e "$cuda/include/nccl.h" ]; then
+    nccl=(exec/nccl*.c) tests+=(tests/exec/test_nccl.c)
+fi
 for source in "${host[@]}" exec/main.c "$out/text_builtin.c" "${backend[@]}" "${multiply[@]}" bench/gpu/*.c \
-    "${tests[@]}"; do
+    "${nccl[@]}" "${tests[@]}"; do
     case $source in
     kernels/cpu/fp32*.c) compile "$source" "${c[@]}" -fno-math-errno -fno-trapping-math -DPP_LEVEL=base \
         -DPP_TILE_ROWS=4 -DPP_TILE_VECTORS=2 -DPP_TILE_WIDTH=4 ;;
@@ -88,7 +93,7 @@ xargs -a "$out/todo" -d '\n' -P "$jobs" -I{} sh -c '{}'
 
 objects() { for source; do echo "$out/o/$(echo "$source" | tr / -).o"; done; }
 mapfile -t host_o < <(objects "${host[@]}" "$out/text_builtin.c")
-mapfile -t kernel_o < <(objects "${multiply[@]}" "${kernels[@]}" "${emulation[@]}")
+mapfile -t kernel_o < <(objects "${multiply[@]}" "${kernels[@]}" "${emulation[@]}" "${nccl[@]}")
 mapfile -t backend_o < <(objects "${backend[@]}")
 rm -f "$out/libhost.a"
 ar rcs "$out/libhost.a" "${host_o[@]}"
