@@ -15,6 +15,9 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 > --
 >   check      gradients of every step equal those of training on one rank to the
 >              bit (84,736 elements)
+$ PP_EMULATED_EPILOGUES=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --exact-grad --check | grep -A1 -E '^  check'
+>   check      gradients of every step equal those of training on one rank to the
+>              bit (84,736 elements)
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --schedule zb-h1 --calibrate-on gpipe | grep -E '^  predicted'
 >   predicted  from durations of gpipe, which ran first
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --json | grep -E '"(backend|device|device_mode|clock|precision)"'

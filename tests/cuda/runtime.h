@@ -13,6 +13,7 @@
  *   PP_EMULATED_CAPABILITY=N     90: compute capability of the devices
  *   PP_EMULATED_MEMORY_BYTES=N   of a device, 16 GiB: cudaMalloc fails beyond
  *   PP_EMULATED_SEED=N           0; of all orders
+ *   PP_EMULATED_EPILOGUES=0      cuBLASLt has products alone
  *   PP_EMULATED_FAULT=N          the N-th launch of the process ends with cudaErrorLaunchFailure,
  *                                which all calls return from then on
  *   PP_EMULATED_HANG=N           the N-th launch of the process never ends

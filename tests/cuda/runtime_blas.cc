@@ -1,7 +1,6 @@
 /* tests/cuda/runtime_blas.cc — cuBLASLt: descriptions, and multiplications that are written down as
- * launches. What it does not do it refuses, and says so on stderr.
- *
- * Environment: PP_EMULATED_EPILOGUES=0 refuses all epilogues, silently, as the library may. */
+ * launches. What it does not do it refuses, and says so on stderr; but silently where it has no
+ * epilogues, as the library may for any shape. */
 #include "tests/cuda/runtime_blas.h"
 #include "tests/cuda/runtime.h"
 
