@@ -133,7 +133,9 @@ static inline void rig_act(struct rig_board *board, const struct pp_nccl_plan *p
 static inline void rig_judge(const struct rig_board *board, int process, int status, bool is_killed)
 {
     if (is_killed)
-        cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "process %d", process);
+        cr_assert(WIFSIGNALED(status) &&
+                      (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGABRT),
+                  "process %d: %s", process, board->texts[process]);
     else
         cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "process %d: %s %d: %s", process,
                   WIFSIGNALED(status) ? "signal" : "exit code",
@@ -141,7 +143,7 @@ static inline void rig_judge(const struct rig_board *board, int process, int sta
                   board->texts[process]);
 }
 
-/* Each acts and ends; `killed` >= 0: that one ends by SIGKILL. Nobody is left. */
+/* Each acts and ends; `killed` >= 0: that one ends by SIGKILL or SIGABRT. Nobody is left. */
 static inline void rig_run(const struct pp_nccl_plan *plan, void (*act)(struct rig *r), int killed)
 {
     struct rig_board *board =

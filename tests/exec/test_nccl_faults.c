@@ -266,3 +266,21 @@ Test(nccl_faults, a_library_that_is_too_old_is_refused)
     setenv("PP_STUB_NCCL_VERSION", "2804", 1);
     refuses("NCCL 2.8 of ");
 }
+
+/* That of a toolkit, where there is one: it has all that is used, and says its version as expected.
+ */
+Test(nccl_faults, the_library_of_a_toolkit_is_taken)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    const char *file = getenv("PP_NCCL_OF_TOOLKIT");
+    const struct pp_nccl_library *library;
+    struct pp_error err = {0};
+
+    if (!file)
+        cr_skip_test("no CUDA toolkit with NCCL here");
+    setenv("PIPEEXEC_NCCL_LIBRARY", file, 1);
+    cr_assert_eq(pp_nccl_load(arena, &library, &err), PP_OK, "%s", err.message);
+    cr_assert(library->version >= NCCL_VERSION(2, 18, 0) && library->version < 30000, "%d",
+              library->version);
+    cr_assert(strstr(library->GetErrorString(ncclRemoteError), "remote process"));
+}
