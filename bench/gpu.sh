@@ -88,7 +88,7 @@ part tests $((60 * longer)) bench/gpu/tests.sh
 part kernels $((60 * longer)) "$work/build/kernels" table "$scale"
 part runs $((150 * longer)) bench/gpu/runs.sh
 part torch $((90 * longer)) bench/gpu/torch.sh
-cat "$work"/kernels.log "$work"/runs.log "$work"/torch.log >&2
+cat "$work"/tests.log "$work"/kernels.log "$work"/runs.log "$work"/torch.log >&2
 
 : "${output:=bench/results/$(tr 'A-Z ' 'a-z_' <<<"$device" | tr -cd 'a-z0-9_').json}"
 {
