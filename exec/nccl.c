@@ -107,7 +107,10 @@ enum pp_status pp_nccl_check(struct pp_nccl *nccl, struct pp_error *err)
 {
     const struct pp_nccl_line *busy;
 
-    pthread_mutex_lock(&nccl->mutex);
+    if (nccl->is_aborted)
+        return aborted(err);
+    if (pthread_mutex_trylock(&nccl->mutex) != 0)
+        return PP_OK;
     const enum pp_status status = nccl->is_aborted ? aborted(err) : look_at_all(nccl, &busy, err);
     pthread_mutex_unlock(&nccl->mutex);
     return status;

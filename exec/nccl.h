@@ -90,7 +90,8 @@ enum pp_status pp_nccl_recv(struct pp_nccl *nccl, int channel, void *buffer, siz
 enum pp_status pp_nccl_sum(struct pp_nccl *nccl, int group, void *buffer, size_t count,
                            enum pp_nccl_type type, void *stream, struct pp_error *err);
 
-/* PP_EFAIL names the first line that has failed, and its processes. */
+/* PP_EFAIL names the first line that has failed, and its processes. Waits for nobody: PP_OK while
+ * another call is under way, which looks by itself. */
 enum pp_status pp_nccl_check(struct pp_nccl *nccl, struct pp_error *err);
 /* Wait for a stream while checking. PP_EFAIL as well when that takes longer than the plan allows:
  * names the lines that were last used on it. */

@@ -157,6 +157,23 @@ Test(nccl_faults, another_thread_may_abort)
     rig_run(&PLAN, abort_while_waiting, -1);
 }
 
+/* An operation that connects two processes holds up its caller: others must not be. */
+static void check_beside(struct rig *r)
+{
+    open_or_fail(r);
+    pthread_mutex_lock(&r->nccl->mutex);
+    rig_must(pp_nccl_check(r->nccl, &r->err) == PP_OK, "%s", r->err.message);
+    r->nccl->is_aborted = true;
+    rig_must(pp_nccl_check(r->nccl, &r->err) == PP_EFAIL, "checked after an abort");
+    pthread_mutex_unlock(&r->nccl->mutex);
+    pp_nccl_abort(r->nccl);
+}
+
+Test(nccl_faults, who_checks_waits_for_nobody)
+{
+    rig_run(&PLAN, check_beside, -1);
+}
+
 /* ---- calls that fail ------------------------------------------------------------------------- */
 
 static bool is_faulty(const struct rig *r)
