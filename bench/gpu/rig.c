@@ -120,6 +120,7 @@ static void *filled(size_t count, size_t element_bytes, const void *pattern)
                         cudaMemcpyHostToDevice),
              "a copy");
     }
+    must(cudaDeviceSynchronize(), "copies"); /* they are of another stream than kernels */
     return hold(to);
 }
 

@@ -49,6 +49,16 @@ static inline void *device_bytes(size_t bytes)
     return x;
 }
 
+/* Done on return. On the stream: after a plain cudaMemcpy, which belongs to another one, the bytes
+ * may still be under way when kernels of this stream run. */
+static inline void device_put(void *to, const void *from, size_t bytes)
+{
+    const cudaStream_t stream = device_stream()->stream;
+
+    device_must(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
+    device_must(cudaStreamSynchronize(stream));
+}
+
 /* ---- elements -------------------------------------------------------------------------------- */
 
 /* To the nearest, ties to even. Finite values. */
@@ -93,7 +103,7 @@ static inline void device_write(void *to, const double *x, size_t count, bool is
             ((uint16_t *)elements)[i] = bf16_of(x[i]);
         else
             ((float *)elements)[i] = (float)x[i];
-    device_must(cudaMemcpy(to, elements, count * element_bytes(is_bf16), cudaMemcpyHostToDevice));
+    device_put(to, elements, count * element_bytes(is_bf16));
     free(elements);
 }
 

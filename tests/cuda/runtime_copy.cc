@@ -23,7 +23,8 @@ static bool fits(enum cudaMemcpyKind kind, bool to_device, bool from_device)
     return kind == cudaMemcpyDefault || (to[kind] == to_device && from[kind] == from_device);
 }
 
-/* Pageable memory is read before the call returns, and written before it returns. */
+/* Pageable memory is read before the call returns, and written before it returns. What comes from
+ * there may reach the device later, even for a call that waits: other streams have to wait, too. */
 static cudaError_t copy(std::unique_lock<std::mutex> &lock, CUstream_st *s, void *to,
                         const void *from, size_t bytes, enum cudaMemcpyKind kind, bool is_async)
 {
@@ -31,12 +32,13 @@ static cudaError_t copy(std::unique_lock<std::mutex> &lock, CUstream_st *s, void
         return cudaSuccess;
     if (!fits(kind, is_device(to, bytes), is_device(from, bytes)))
         return cudaErrorInvalidValue;
+    const bool is_staged = is_pageable(from, bytes) && is_device(to, bytes);
     std::vector<char> staged;
     if (is_pageable(from, bytes))
         staged.assign((const char *)from, (const char *)from + bytes);
     pp_issue(s, {NODE_WORK, 0, [=] { memmove(to, staged.empty() ? from : staged.data(), bytes); },
                  nullptr, 0});
-    if (!is_async || is_pageable(to, bytes))
+    if ((!is_async && !is_staged) || is_pageable(to, bytes))
         pp_run_until(lock, [s] { return s->nodes.empty(); });
     return cudaSuccess;
 }
@@ -69,8 +71,10 @@ cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t 
     });
 }
 
+/* The host does not wait for memory of the device. */
 cudaError_t cudaMemset(void *memory, int value, size_t bytes)
 {
     const cudaError_t error = cudaMemsetAsync(memory, value, bytes, NULL);
-    return error == cudaSuccess ? cudaStreamSynchronize(NULL) : error;
+
+    return error == cudaSuccess && !is_device(memory, bytes) ? cudaStreamSynchronize(NULL) : error;
 }

@@ -151,7 +151,7 @@ Test(cuda_gemm, bits_do_not_depend_on_the_stream)
     multiply(&p);
     device_finish();
     device_must(cudaMemcpy(first, p.c.device, bytes, cudaMemcpyDeviceToHost));
-    device_must(cudaMemset(p.c.device, 0, bytes));
+    device_must(cudaMemsetAsync(p.c.device, 0, bytes, other.stream));
     pp_cuda_gemm_bf16(&other, &p.g);
     device_must(cudaStreamSynchronize(other.stream));
     device_must(cudaMemcpy(second, p.c.device, bytes, cudaMemcpyDeviceToHost));

@@ -14,7 +14,7 @@ static int64_t *device_sums(const int64_t *sums)
 {
     int64_t *to = device_bytes(sizeof(int64_t) * LANES);
 
-    device_must(cudaMemcpy(to, sums, sizeof(int64_t) * LANES, cudaMemcpyHostToDevice));
+    device_put(to, sums, sizeof(int64_t) * LANES);
     return to;
 }
 

@@ -28,8 +28,8 @@ Test(cuda_kernels, bytes)
 
     for (int i = 0; i < BYTES; i++)
         from[i] = (unsigned char)(i % 255 + 1);
-    device_must(cudaMemcpy(a, from, BYTES, cudaMemcpyHostToDevice));
-    device_must(cudaMemcpy(b, from, BYTES, cudaMemcpyHostToDevice));
+    device_put(a, from, BYTES);
+    device_put(b, from, BYTES);
     pp_kernels_cuda_bf16.copy(device_stream(), 900, a + 1, b + 3);
     pp_kernels_cuda_bf16.zero(device_stream(), 50, b + 901);
     pp_kernels_cuda_bf16.zero(device_stream(), 0, b);

@@ -95,6 +95,13 @@ static inline void *rig_memory(size_t bytes)
     return memory;
 }
 
+/* From memory of the host; done on return, which without the second call it may not be. */
+static inline void rig_put(void *to, const void *from, size_t bytes)
+{
+    rig_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+    rig_cuda(cudaStreamSynchronize(NULL));
+}
+
 static inline cudaStream_t rig_stream(void)
 {
     cudaStream_t stream;

@@ -66,7 +66,7 @@ static void fill(char *memory, int pipe)
     for (int m = 0; m < MESSAGES; m++)
         for (size_t i = 0; i < bytes_of(pipe, m); i++)
             bytes[m * MOST_BYTES + (int)i] = byte_of(pipe, m, i);
-    rig_cuda(cudaMemcpy(memory, bytes, sizeof bytes, cudaMemcpyHostToDevice));
+    rig_put(memory, bytes, sizeof bytes);
 }
 
 static void check(const char *memory, int channel)
@@ -180,8 +180,7 @@ static void prepare_sums(struct play *p, int group)
             put(&values[sum * SUM_COUNT], sum, i, value_of(group, sum, p->rig->plan.process, i));
     p->sums[group].stream = rig_stream();
     p->sums[group].memory = rig_memory(SUMS * SUM_COUNT * sizeof *values);
-    rig_cuda(cudaMemcpy(p->sums[group].memory, values, SUMS * SUM_COUNT * sizeof *values,
-                        cudaMemcpyHostToDevice));
+    rig_put(p->sums[group].memory, values, SUMS * SUM_COUNT * sizeof *values);
     free(values);
 }
 

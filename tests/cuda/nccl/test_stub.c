@@ -150,7 +150,7 @@ static void fill(int64_t *device, int count, int64_t first)
 
     for (int i = 0; i < count; i++)
         values[i] = first + i;
-    rig_cuda(cudaMemcpy(device, values, (size_t)count * sizeof *values, cudaMemcpyHostToDevice));
+    rig_put(device, values, (size_t)count * sizeof *values);
 }
 
 static void check(const int64_t *device, int i, int64_t due)
