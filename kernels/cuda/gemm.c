@@ -18,10 +18,11 @@ static int alignment_bytes_of(const struct pp_gemm *g)
     return (int)(bits & -bits);
 }
 
-/* The epilogue that does all of g, or PLAIN where cuBLASLt has none for it. */
-static enum pp_cuda_epilogue epilogue_of(const struct pp_gemm *g, int alignment_bytes)
+/* The epilogue that does all of g, or PLAIN where cuBLASLt has none for it. Its GELU is made of the
+ * device's tanh, which is right to 2^-11: enough for bf16, not for fp32. */
+static enum pp_cuda_epilogue epilogue_of(const struct pp_gemm *g, bool is_bf16, int alignment_bytes)
 {
-    const bool may_have_aux = alignment_bytes == ALIGNMENT_BYTES && g->ldc % AUX_LD == 0;
+    const bool may_have_aux = is_bf16 && alignment_bytes == ALIGNMENT_BYTES && g->ldc % AUX_LD == 0;
 
     if (g->is_gradient || (g->base && (g->activated || g->gelu_of)))
         return PP_CUDA_PLAIN;
@@ -48,7 +49,7 @@ static void multiply(const struct pp_cuda_stream *stream, bool is_bf16, const st
     struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(stream->plans);
     const bool has_more = g->bias || g->activated || g->gelu_of;
 
-    form.epilogue = epilogue_of(g, form.alignment_bytes);
+    form.epilogue = epilogue_of(g, is_bf16, form.alignment_bytes);
     if (form.epilogue != PP_CUDA_PLAIN && pp_cuda_plans_multiply(stream, &form, g))
         return;
     form.epilogue = PP_CUDA_PLAIN;

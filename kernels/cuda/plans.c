@@ -72,7 +72,7 @@ struct pp_cuda_plan_counts *pp_cuda_plans_counts(struct pp_cuda_plans *plans)
     (cublasLtMatmulPreferenceSetAttribute(wish, attribute, &(value), sizeof(value)) ==             \
      CUBLAS_STATUS_SUCCESS)
 
-/* The GELU of cuBLASLt is the tanh form. */
+/* The GELU of cuBLASLt is the tanh form, with the tanh of the device (MUFU.TANH, 2^-11). */
 static const uint32_t EPILOGUES[] = {
     [PP_CUDA_PLAIN] = CUBLASLT_EPILOGUE_DEFAULT,
     [PP_CUDA_BIAS] = CUBLASLT_EPILOGUE_BIAS,

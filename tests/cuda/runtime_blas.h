@@ -4,7 +4,7 @@
  *   D [m][n] = epilogue(alpha op(A) op(B) + beta C)
  *
  * in float, over k in order, rounded once where it is stored. Epilogues, in this order: + bias [m],
- * stored to aux, GELU (tanh form); or times GELU' of aux. */
+ * stored to aux, GELU (tanh form, tanh right to 2^-11); or times GELU' of aux. */
 #ifndef PP_TESTS_CUDA_RUNTIME_BLAS_H
 #define PP_TESTS_CUDA_RUNTIME_BLAS_H
 

@@ -91,14 +91,23 @@ __attribute__((target("avx2"))) static void tile_avx2(int64_t k, const float *a,
 
 static const float GELU_SCALE = 0.7978845608028654f /* sqrt(2 / pi) */, GELU_CUBE = 0.044715f;
 
+/* As devices have it, for all types: right to 2^-11 of itself. */
+static float short_tanh(float x)
+{
+    int exponent;
+    const float digits = frexpf(tanhf(x), &exponent);
+
+    return ldexpf(roundf(digits * 0x1p11f) * 0x1p-11f, exponent);
+}
+
 static float gelu(float x)
 {
-    return 0.5f * x * (1 + tanhf(GELU_SCALE * (x + GELU_CUBE * x * x * x)));
+    return 0.5f * x * (1 + short_tanh(GELU_SCALE * (x + GELU_CUBE * x * x * x)));
 }
 
 static float gelu_slope(float x)
 {
-    const float t = tanhf(GELU_SCALE * (x + GELU_CUBE * x * x * x));
+    const float t = short_tanh(GELU_SCALE * (x + GELU_CUBE * x * x * x));
 
     return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * GELU_SCALE * (1 + 3 * GELU_CUBE * x * x);
 }
