@@ -223,6 +223,7 @@ enum pp_status pp_nccl_finish(struct pp_nccl *nccl, void *stream, struct pp_erro
             return nccl->is_aborted ? aborted(err) : PP_OK;
         if (state != cudaErrorNotReady)
             return pp_error_set(err, PP_EFAIL, "CUDA: %s", cudaGetErrorString(state));
+        cudaGetLastError(); /* no failure, though some versions keep it as one */
         PP_TRY(pp_nccl_check(nccl, err));
         if (pp_clock_s() > end_s)
             return stuck(nccl, stream, err);

@@ -62,9 +62,10 @@ void pp_runtime_fail(const char *format, ...)
     abort();
 }
 
+/* cudaErrorNotReady as well: NVIDIA says that it is not kept, but there are versions that do. */
 cudaError_t pp_set_last_error(cudaError_t error)
 {
-    if (error != cudaSuccess && error != cudaErrorNotReady)
+    if (error != cudaSuccess)
         last_error = error;
     return error;
 }

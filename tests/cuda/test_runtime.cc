@@ -44,6 +44,7 @@ Test(runtime, query_brings_work_on)
         cr_assert_eq(*x, i);
     }
     OK(cudaStreamQuery(stream));
+    cr_assert_eq(cudaGetLastError(), cudaErrorNotReady);
     OK(cudaGetLastError());
 }
 

@@ -28,6 +28,7 @@ static void open_or_fail(struct rig *r)
 {
     pp_nccl_share_device(r->plan.process, true);
     rig_ok(r, rig_open(r));
+    rig_cuda(cudaGetLastError()); /* whoever asks next has done nothing wrong */
 }
 
 /* One message of channel 0. */
