@@ -35,6 +35,9 @@ struct pp_device_options {
     const struct pp_kernels *kernels;
     int streams, events;
     int workers;    /* streams 0 .. workers - 1 are compute streams */
+    int worker;     /* the only one of them that gets work; -1: all may */
+    int place;      /* cuda: this process among those of its host: its GPU is this one, modulo as many
+                     * as there are */
     uint64_t seed;  /* of orders that are drawn */
     enum pp_device_mode mode;
     int parts; /* of a partitioned GPU; 0: as many as workers */

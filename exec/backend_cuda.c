@@ -22,6 +22,11 @@ void pp_cuda_note(struct pp_device *d, cudaError_t code)
         pp_recorded_cancel(d->recorded);
 }
 
+void pp_cuda_use(struct pp_device *d)
+{
+    pp_cuda_note(d, cudaSetDevice(d->gpu));
+}
+
 /* ---- work -----------------------------------------------------------------------------------*/
 
 static struct launch *next_launch(struct pp_device *d, struct stream *stream)
@@ -54,6 +59,7 @@ static void cuda_launch(struct pp_device *d, pp_stream_id s, pp_work work, void 
     struct stream *stream = &d->streams[s];
     struct lane *lane = stream->lane;
 
+    pp_cuda_use(d);
     pthread_mutex_lock(&lane->lock);
     const struct launch *launch = lane->launch = next_launch(d, stream);
     pp_cuda_note(d, cudaEventRecord(launch->start, lane->cuda.stream));
@@ -65,6 +71,7 @@ static void cuda_launch(struct pp_device *d, pp_stream_id s, pp_work work, void 
 
 static void cuda_host(struct pp_device *d, pp_stream_id s, pp_work work, void *argument)
 {
+    pp_cuda_use(d);
     pp_cuda_note(d, cudaStreamSynchronize(d->streams[s].lane->cuda.stream));
     if (atomic_load(&d->failed) == cudaSuccess)
         work(d->options.kernels, NULL, argument);
@@ -74,6 +81,7 @@ static void cuda_host(struct pp_device *d, pp_stream_id s, pp_work work, void *a
 
 static void cuda_record(struct pp_device *d, pp_stream_id s, pp_event_id event)
 {
+    pp_cuda_use(d);
     if (d->events)
         pp_cuda_note(d, cudaEventRecord(d->events[event], d->streams[s].lane->cuda.stream));
     pp_recorded_set(d->recorded, event);
@@ -85,6 +93,7 @@ static bool cuda_wait(struct pp_device *d, pp_stream_id s, pp_event_id event)
 {
     if (!pp_recorded_wait(d->recorded, event))
         return false;
+    pp_cuda_use(d);
     if (d->events)
         pp_cuda_note(d, cudaStreamWaitEvent(d->streams[s].lane->cuda.stream, d->events[event], 0));
     return true;
@@ -100,6 +109,7 @@ static void cuda_cancel(struct pp_device *d)
 /* Nothing of the step runs before the event that its times count from. */
 static void cuda_begin(struct pp_device *d)
 {
+    pp_cuda_use(d);
     for (int s = 0; s < d->options.streams; s++)
         d->streams[s].count = 0;
     pp_recorded_begin(d->recorded);
@@ -109,6 +119,7 @@ static void cuda_begin(struct pp_device *d)
 
 static enum pp_status cuda_finish(struct pp_device *d, struct pp_error *err)
 {
+    pp_cuda_use(d);
     for (int i = 0; i < d->lane_count; i++)
         pp_cuda_note(d, cudaStreamSynchronize(d->lanes[i].cuda.stream));
     const cudaError_t failed = (cudaError_t)atomic_load(&d->failed);

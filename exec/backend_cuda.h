@@ -45,6 +45,7 @@ struct pp_device {
     cudaEvent_t *events; /* [options.events]; NULL in serial mode, where the host's order is all */
     cudaEvent_t begin;   /* of the step: spans count from there */
     cudaStream_t copies; /* read and write */
+    int gpu;
     struct pp_recorded *recorded;
     struct pp_cuda_parts *parts; /* of the GPU, one for each worker; NULL: workers share all of it */
     atomic_int failed; /* cudaError_t: the first that was seen, for good */
@@ -56,6 +57,9 @@ struct pp_device {
 enum pp_status pp_cuda_try(cudaError_t code, const char *what, struct pp_error *err);
 /* Where nobody can be told: the first failure is kept for finish, and ends all waiting. */
 void pp_cuda_note(struct pp_device *device, cudaError_t code);
+
+/* The GPU of the device is that of the calling thread from now on. */
+void pp_cuda_use(struct pp_device *device);
 
 /* backend_cuda_check.c: the GPU's name, one text a thread; is there a driver and a device that can
  * run the kernels? PP_EFAIL with what is missing and what to do. */

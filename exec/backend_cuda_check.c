@@ -1,5 +1,6 @@
 /* Why a machine cannot run the kernels, in the order in which it shows: no driver, one that is too
  * old, no device, one that is too old. */
+#define _GNU_SOURCE /* setenv */
 #include "exec/backend_cuda.h"
 
 #include <stdlib.h>
@@ -74,6 +75,8 @@ enum pp_status pp_cuda_check(struct pp_error *err)
 {
     int devices = 0;
 
+    /* Queues of the device, for streams not to stand behind others; read when CUDA starts. */
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     PP_TRY(check_driver(err));
     const cudaError_t code = cudaGetDeviceCount(&devices);
     if (code == cudaErrorNoDevice || (code == cudaSuccess && devices == 0))

@@ -30,6 +30,7 @@ enum pp_status pp_cuda_take(size_t bytes, void **memory, struct pp_error *err)
 
 enum pp_status pp_cuda_alloc(struct pp_device *d, size_t bytes, void **memory, struct pp_error *err)
 {
+    pp_cuda_use(d);
     PP_TRY(pp_cuda_take(bytes, memory, err));
     *PP_PUSH(d->arena, d->blocks, d->block_count, d->block_capacity) = *memory;
     return PP_OK;
@@ -40,6 +41,7 @@ enum pp_status pp_cuda_alloc_shared(struct pp_device *d, size_t bytes, void **me
 {
     const size_t some_bytes = bytes > 0 ? bytes : 1;
 
+    pp_cuda_use(d);
     PP_TRY(pp_cuda_try(cudaHostAlloc(memory, some_bytes, cudaHostAllocMapped),
                        "allocate memory that host and GPU share", err));
     memset(*memory, 0, some_bytes);
@@ -50,6 +52,7 @@ enum pp_status pp_cuda_alloc_shared(struct pp_device *d, size_t bytes, void **me
 static enum pp_status copy(struct pp_device *d, const void *from, void *to, size_t bytes,
                            enum cudaMemcpyKind kind, struct pp_error *err)
 {
+    pp_cuda_use(d);
     PP_TRY(pp_cuda_try(cudaMemcpyAsync(to, from, bytes, kind, d->copies),
                        "copy between host and GPU", err));
     return pp_cuda_try(cudaStreamSynchronize(d->copies), "copy between host and GPU", err);

@@ -1,14 +1,11 @@
 /* All that a machine needs of a GPU beside its memory, made before the first step. */
-#define _GNU_SOURCE /* setenv */
 #include "exec/backend_cuda.h"
 #include "kernels/cuda/plans.h"
-
-#include <stdlib.h>
 
 enum { WORKSPACE_BYTES = 32 << 20 };
 
 /* cuBLASLt wants no more than it is offered; streams that only move data get nothing. */
-static enum pp_status make_multiplier(struct pp_cuda_stream *cuda, struct pp_error *err)
+static enum pp_status make_multiplier(struct pp_cuda_stream *cuda, int gpu, struct pp_error *err)
 {
     const cublasStatus_t status = cublasLtCreate(&cuda->blas);
 
@@ -16,7 +13,7 @@ static enum pp_status make_multiplier(struct pp_cuda_stream *cuda, struct pp_err
         return pp_error_set(err, PP_EFAIL, "cannot start cuBLASLt: %s",
                             cublasLtGetStatusName(status));
     cuda->plans = pp_cuda_plans_create();
-    PP_TRY(pp_cuda_try(cudaDeviceGetAttribute(&cuda->sm_count, cudaDevAttrMultiProcessorCount, 0),
+    PP_TRY(pp_cuda_try(cudaDeviceGetAttribute(&cuda->sm_count, cudaDevAttrMultiProcessorCount, gpu),
                        "ask how large the GPU is", err));
     PP_TRY(pp_cuda_take(WORKSPACE_BYTES, &cuda->workspace, err));
     cuda->workspace_bytes = WORKSPACE_BYTES;
@@ -27,13 +24,14 @@ static enum pp_status make_multiplier(struct pp_cuda_stream *cuda, struct pp_err
 static enum pp_status make_lane(struct pp_device *d, int index, struct pp_error *err)
 {
     struct lane *lane = &d->lanes[index];
-    const bool multiplies = index < d->options.workers;
+    const bool multiplies = index < d->options.workers &&
+                            (d->options.worker < 0 || d->options.worker == index);
 
     lane->device = d;
     lane->arena = pp_arena_create();
     pthread_mutex_init(&lane->lock, NULL);
     if (multiplies)
-        PP_TRY(make_multiplier(&lane->cuda, err));
+        PP_TRY(make_multiplier(&lane->cuda, d->gpu, err));
     if (multiplies && d->parts)
         return pp_cuda_part_stream(d, index, &lane->cuda.stream, &lane->cuda.sm_count, err);
     return pp_cuda_try(cudaStreamCreateWithFlags(&lane->cuda.stream, cudaStreamNonBlocking),
@@ -49,11 +47,22 @@ static enum pp_status make_events(struct pp_device *d, struct pp_error *err)
     return PP_OK;
 }
 
+/* Processes of one host take their GPUs in turn. */
+static enum pp_status choose_gpu(struct pp_device *d, struct pp_error *err)
+{
+    int gpus = 0;
+
+    PP_TRY(pp_cuda_try(cudaGetDeviceCount(&gpus), "count the GPUs", err));
+    d->gpu = d->options.place % gpus;
+    return pp_cuda_try(cudaSetDevice(d->gpu), "use the GPU", err);
+}
+
 static enum pp_status make(struct pp_device *d, struct pp_error *err)
 {
     const struct pp_device_options *o = &d->options;
     const bool is_serial = o->mode == PP_DEVICE_SERIAL;
 
+    PP_TRY(choose_gpu(d, err));
     PP_TRY(pp_cuda_try(cudaEventCreate(&d->begin), "make a CUDA event", err));
     PP_TRY(pp_cuda_try(cudaStreamCreateWithFlags(&d->copies, cudaStreamNonBlocking),
                        "make a CUDA stream", err));
@@ -72,8 +81,6 @@ static enum pp_status make(struct pp_device *d, struct pp_error *err)
 enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_options *options,
                             struct pp_device **device, struct pp_error *err)
 {
-    /* Queues of the device, for streams not to stand behind others; read when CUDA starts. */
-    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     PP_TRY(pp_cuda_check(err));
     struct pp_device *d = PP_NEW(arena, struct pp_device);
     d->options = *options;
@@ -126,6 +133,7 @@ void pp_cuda_close(struct pp_device *d)
 {
     if (!d)
         return;
+    cudaSetDevice(d->gpu);
     cudaDeviceSynchronize();
     for (int s = 0; d->streams && s < d->options.streams; s++)
         forget_launches(&d->streams[s]);

@@ -141,6 +141,8 @@ static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
         .streams = m->conductor + 1,
         .events = m->first_release + m->barrier_count,
         .workers = m->worker_count,
+        .worker = m->options.meeting.count > 1 ? m->options.meeting.index : -1,
+        .place = m->options.meeting.local_index,
         .seed = m->options.seed,
         .mode = m->options.mode,
         .is_shared = m->transport->is_shared,

@@ -127,6 +127,27 @@ static uint64_t find_token(const char *source)
     return token;
 }
 
+static int number(const char *const *names, size_t count, int otherwise)
+{
+    for (size_t i = 0; i < count; i++)
+        if (variable(names[i]))
+            return atoi(variable(names[i]));
+    return otherwise;
+}
+
+static void find_place(struct pp_meeting *meeting)
+{
+    static const char *const INDICES[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+                                          "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                          "PMI_LOCAL_RANK", "SLURM_LOCALID"},
+                             *const COUNTS[] = {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                                "MV2_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                                                "PMI_LOCAL_SIZE"};
+
+    meeting->local_index = number(INDICES, COUNT(INDICES), meeting->index);
+    meeting->local_count = number(COUNTS, COUNT(COUNTS), meeting->count);
+}
+
 /* Tasks of an array are runs of their own. */
 enum pp_status pp_meeting_find(struct pp_meeting *meeting, struct pp_error *err)
 {
@@ -140,6 +161,19 @@ enum pp_status pp_meeting_find(struct pp_meeting *meeting, struct pp_error *err)
     meeting->count = launch.count;
     snprintf(meeting->source, sizeof(meeting->source), "%s", launch.source);
     meeting->token = find_token(meeting->source);
+    find_place(meeting);
     PP_TRY(find_host(meeting, err));
     return find_port(meeting, err);
+}
+
+struct pp_meeting pp_meeting_here(int count, int port)
+{
+    struct pp_meeting meeting = {.count = count,
+                                 .local_count = count,
+                                 .port = port,
+                                 .token = mix(0, RUN_ID),
+                                 .source = "started by pipeexec"};
+
+    copy(meeting.host, "127.0.0.1", strlen("127.0.0.1"));
+    return meeting;
 }

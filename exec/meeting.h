@@ -8,6 +8,8 @@
 
 struct pp_meeting {
     int index, count;      /* of this process; of all; count 0 or 1: no launcher */
+    int local_index, local_count; /* the same among those of this host, as far as the launcher says;
+                                   * else of all */
     char host[128];        /* of process 0 */
     int port;
     uint64_t token;        /* the same in all processes of a run, another one in other runs, as far as
@@ -17,5 +19,8 @@ struct pp_meeting {
 /* From the environment, after core/launcher.h: torchrun, srun, mpirun (Open MPI, PMI). PP_EINVAL
  * when nothing says where process 0 is. */
 enum pp_status pp_meeting_find(struct pp_meeting *meeting, struct pp_error *err);
+/* Of process 0 of `count` on this host, all others being started with PIPEEXEC_RUN_ID as it is set
+ * here. */
+struct pp_meeting pp_meeting_here(int count, int port);
 
 #endif
