@@ -12,20 +12,35 @@ static int64_t ps_of(double s)
     return isnan(s) ? 0 : (int64_t)(s * 1e12);
 }
 
-static struct pp_span span_of(const struct pp_machine *m, const struct pp_worker *w, int i)
+static struct pp_span span_of_message(const struct pp_machine *m, const struct pp_worker *w, int i)
 {
-    return m->backend->span(m->device, w->index, m->launch_of[pp_row(m, i, w->replica)]);
+    const struct pp_machine_message *message =
+        &m->messages[(size_t)m->p->arg[i] * (size_t)m->replicas + (size_t)w->replica];
+
+    return m->backend->span(m->device, m->worker_count + message->channel, message->launch);
+}
+
+struct pp_span pp_span_of(const struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    const int kind = m->p->kind[i];
+
+    if (pp_op_is_compute(kind))
+        return m->backend->span(m->device, w->index, m->launch_of[pp_row(m, i, w->replica)]);
+    if (!pp_op_is_collective(kind))
+        return span_of_message(m, w, i);
+    return m->backend->span(
+        m->device, m->worker_count + m->p->channel_count * m->replicas + m->p->arg[i], 0);
 }
 
 /* ---- virtual clock --------------------------------------------------------------------------*/
 
 static double seconds_of(const struct pp_machine *m, const struct pp_worker *w, int i)
 {
-    struct pp_span span = span_of(m, w, i);
+    struct pp_span span = pp_span_of(m, w, i);
     double s = span.end_s - span.start_s;
 
     if (m->p->aux[i] == PP_FUSED_FIRST) {
-        span = span_of(m, w, i + 1);
+        span = pp_span_of(m, w, i + 1);
         s += span.end_s - span.start_s;
     }
     return s;
@@ -77,26 +92,6 @@ static void stamp(struct pp_machine *m, size_t row, struct pp_span span)
     m->end_ps[at] = m->device_begin_ps + ps_of(span.end_s);
 }
 
-static struct pp_machine_message *message_at(const struct pp_machine *m, int i, int replica)
-{
-    return &m->messages[(size_t)m->p->arg[i] * (size_t)m->replicas + (size_t)replica];
-}
-
-static void stamp_channel(struct pp_machine *m, const struct pp_worker *w, int i)
-{
-    const struct pp_machine_message *message = message_at(m, i, w->replica);
-
-    stamp(m, pp_row(m, i, w->replica),
-          m->backend->span(m->device, m->worker_count + message->channel, message->launch));
-}
-
-static void stamp_sum(struct pp_machine *m, const struct pp_worker *w, int i)
-{
-    const pp_stream_id first = m->worker_count + m->p->channel_count * m->replicas;
-
-    stamp(m, pp_row(m, i, w->replica), m->backend->span(m->device, first + m->p->arg[i], 0));
-}
-
 static void stamp_compute(struct pp_machine *m, const struct pp_worker *w, int i)
 {
     const size_t row = pp_row(m, i, w->replica), at = pp_cell(m, row);
@@ -107,9 +102,9 @@ static void stamp_compute(struct pp_machine *m, const struct pp_worker *w, int i
         m->end_ps[at] = m->end_ps[first];
         return;
     }
-    stamp(m, row, span_of(m, w, i));
+    stamp(m, row, pp_span_of(m, w, i));
     if (m->p->aux[i] == PP_FUSED_FIRST)
-        m->end_ps[at] = m->device_begin_ps + ps_of(span_of(m, w, i + 1).end_s);
+        m->end_ps[at] = m->device_begin_ps + ps_of(pp_span_of(m, w, i + 1).end_s);
     m->nominal_ps[at] = m->duration_ps[at] = m->end_ps[at] - m->start_ps[at];
 }
 
@@ -139,7 +134,7 @@ static void stamp_list(struct pp_machine *m, struct pp_worker *w)
             m->end_ps[at] = clock_ps;
         } else {
             m->posted_ps[at] = clock_ps;
-            (pp_op_is_collective(p->kind[i]) ? stamp_sum : stamp_channel)(m, w, i);
+            stamp(m, pp_row(m, i, w->replica), pp_span_of(m, w, i));
         }
     }
     w->clock_ps = clock_ps;

@@ -296,6 +296,8 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps);
 /* machine_later.c: times of a step whose work has run later than it was issued: what the device of
  * this process says of its own workers; then, where the times of all are, those of the step */
 void pp_step_time_here(struct pp_machine *m);
+/* When an op, a message or a sum of a worker of this process has run in the step under way */
+struct pp_span pp_span_of(const struct pp_machine *m, const struct pp_worker *w, int instruction);
 enum pp_status pp_step_time_later(struct pp_machine *m, struct pp_error *err);
 /* machine_read.c: what the device holds, for the host to see */
 enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err);

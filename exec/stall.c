@@ -2,6 +2,7 @@
  * go on meanwhile: where one is is read once for all that is said of it. */
 #include "exec/machine_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { TOLD = 6 }; /* waiting workers */
@@ -159,6 +160,44 @@ void pp_stall_waiters(const struct pp_machine *m, const struct pp_worker *dead,
     }
 }
 
+static bool is_over(const struct pp_worker *w, int i)
+{
+    const int kind = w->machine->p->kind[i];
+
+    return kind == PP_WAIT || kind == PP_BAR || !isnan(pp_span_of(w->machine, w, i).end_s);
+}
+
+static void tell_op(const struct pp_worker *w, int i, struct pp_error *err)
+{
+    const struct pp_program *p = w->machine->p;
+    char text[PP_OP_TEXT_BYTES];
+
+    print_op(p, i, text);
+    pp_error_append(err, "\n  not over: %s of ", text);
+    name_worker(w, err);
+    if (pp_op_is_send(p->kind[i]) || pp_op_is_recv(p->kind[i])) {
+        pp_error_append(err, ", which ");
+        tell_message(w, i, err);
+    }
+}
+
+/* What the device has come to, and has not ended: messages and sums, else an op; all of the list has
+ * been issued. */
+static void tell_unfinished(const struct pp_worker *w, struct pp_error *err)
+{
+    const struct pp_program *p = w->machine->p;
+    const int end = at_of(w);
+    int told = 0, i = p->begin[w->rank];
+
+    for (; i < end && told < TOLD && (is_over(w, i) || !pp_op_is_compute(p->kind[i])); i++)
+        if (!is_over(w, i)) {
+            tell_op(w, i, err);
+            told++;
+        }
+    if (told == 0 && i < end)
+        tell_op(w, i, err);
+}
+
 /* All have given their work to the device, and wait for one another or are done. */
 static void tell_device(const struct pp_machine *m, struct pp_error *err)
 {
@@ -170,6 +209,10 @@ static void tell_device(const struct pp_machine *m, struct pp_error *err)
             return;
     }
     pp_error_append(err, "\n  stuck: backend %s, in work that it was given", m->backend->name);
+    /* One that waits for others answers; one that hangs by itself may not. */
+    for (int k = 0; k < m->worker_count && m->remote; k++)
+        if (!pp_is_elsewhere(m, &m->workers[k]))
+            tell_unfinished(&m->workers[k], err);
 }
 
 /* Those who do not wait are what the others wait for. */

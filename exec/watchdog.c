@@ -16,11 +16,12 @@ struct sight { /* of the last tick */
     double failed_s; /* since the step has failed, and somebody is still in it */
 };
 
-/* Work that runs later may still run when all workers have walked their lists. */
+/* Work that runs later may still run when all workers have walked their lists. A process that conducts
+ * nothing does not know where others are. */
 static bool is_step_under_way(struct pp_machine *m)
 {
     return atomic_load(&m->running) > 0 ||
-           (!m->backend->is_immediate && atomic_load(&m->walking) > 0);
+           (!m->backend->is_immediate && atomic_load(&m->walking) > 0 && !pp_machine_is_member(m));
 }
 
 /* Of all workers; only grows within a step. */
