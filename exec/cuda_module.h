@@ -7,18 +7,21 @@
 #define PP_EXEC_CUDA_MODULE_H
 
 #include "exec/backend.h"
+#include "exec/nccl_calls.h"
 
 /* Of the structs that both use: a change of one shows in builds of one version as well. */
 #define PP_CUDA_ABI_BYTES                                                                          \
     (sizeof(struct pp_backend) + sizeof(struct pp_device_options) + sizeof(struct pp_kernels) +    \
      sizeof(struct pp_gemm) + sizeof(struct pp_norm) + sizeof(struct pp_attention) +               \
-     sizeof(struct pp_adamw) + sizeof(struct pp_error))
+     sizeof(struct pp_adamw) + sizeof(struct pp_error) + sizeof(struct pp_nccl_calls) +             \
+     sizeof(struct pp_nccl_plan) + sizeof(struct pp_nccl_channel) + sizeof(struct pp_nccl_group))
 
 struct pp_cuda_module {
     const char *version; /* PP_VERSION of its build */
     size_t abi_bytes;    /* PP_CUDA_ABI_BYTES */
     const struct pp_backend *backend;
     const struct pp_kernels *fp32, *bf16;
+    const struct pp_nccl_calls *nccl;
 };
 extern const struct pp_backend pp_backend_cuda; /* in the module */
 

@@ -22,6 +22,7 @@
 #include "schedules/memory.h"
 
 struct pp_transport;
+struct pp_nccl_calls;
 enum pp_clock_kind { PP_CLOCK_VIRTUAL, PP_CLOCK_WALL };
 
 struct pp_machine_options {
@@ -31,7 +32,10 @@ struct pp_machine_options {
     const struct pp_recipe *recipe;
     const struct pp_kernels *kernels;
     const struct pp_backend *backend;
-    const struct pp_transport *transport; /* NULL = local; others need work that is immediate */
+    /* NULL = local; others need work that is immediate, or a launcher and a transport for memory
+     * that is apart */
+    const struct pp_transport *transport;
+    const struct pp_nccl_calls *nccl; /* of transport nccl */
     /* Wires and sums of the virtual clock: p2p, AR. Compute entries are read if has_durations. */
     const struct pp_costs *costs;
     enum pp_clock_kind clock;

@@ -150,7 +150,30 @@ static void match_messages(struct pp_machine *m)
     }
 }
 
-/* All leave a barrier with the last one. */
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When the worker's next op begins, behind instruction i. */
+static int64_t next_start_ps(const struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    for (i++; i < m->p->begin[w->rank + 1]; i++)
+        if (pp_op_is_compute(m->p->kind[i]))
+            return m->start_ps[pp_cell(m, pp_row(m, i, w->replica))];
+    return INT64_MAX;
+}
+
+static void leave(struct pp_machine *m, const struct pp_worker *w, size_t row, int64_t end_ps)
+{
+    const int64_t next_ps = next_start_ps(m, w, (int)(row / (size_t)m->replicas));
+    int64_t *own_ps = &m->end_ps[pp_cell(m, row)];
+
+    *own_ps = later(*own_ps, earlier(end_ps, next_ps));
+}
+
+/* All leave a barrier with the last one: by clocks that agree but for their error, so it is
+ * never behind what comes next. */
 static void close_barriers(struct pp_machine *m)
 {
     for (int barrier = 0; barrier < m->barrier_count; barrier++) {
@@ -160,7 +183,7 @@ static void close_barriers(struct pp_machine *m)
             end_ps =
                 later(end_ps, m->end_ps[pp_cell(m, (size_t)m->workers[k].barrier_row[barrier])]);
         for (int k = 0; k < m->worker_count; k++)
-            m->end_ps[pp_cell(m, (size_t)m->workers[k].barrier_row[barrier])] = end_ps;
+            leave(m, &m->workers[k], (size_t)m->workers[k].barrier_row[barrier], end_ps);
     }
 }
 

@@ -140,7 +140,7 @@ static void print_processor(const struct pp_exec_config *c, size_t bytes, char *
 {
     if (c->backend->about)
         snprintf(text, bytes, "%s, %s", c->backend->about(),
-                 MODES[c->mode]);
+                 c->transport->is_apart ? "by NCCL" : MODES[c->mode]);
     else
         snprintf(text, bytes, "%s", c->backend->name);
 }
@@ -150,14 +150,13 @@ static void paragraph_wall(const struct pp_exec_page *page, const struct pp_exec
     const struct pp_machine_clock *clock = &run->result.clock;
     char text[PP_EXEC_TEXT_BYTES], error[PP_UNITS_TEXT_BYTES];
 
-    if (run->config.backend->about) {
+    if (run->config.backend->about && !run->config.transport->is_apart) {
         paragraph(page, "clock", "wall: ranks share the device");
         return;
     }
 
-    snprintf(text, sizeof(text),
-             "wall: ranks share the cores of this machine; stamps of two ranks "
-             "are within %s of each other",
+    snprintf(text, sizeof(text), "wall: %sstamps of two ranks are within %s of each other",
+             run->config.transport->is_apart ? "" : "ranks share the cores of this machine; ",
              pp_units_print(clock->error_s, PP_UNIT_SECONDS, error));
     paragraph(page, "clock",
               clock->error_s > 0 ? text : "wall: ranks share the cores of this machine");

@@ -7,24 +7,9 @@
 
 enum { USUAL_STEPS = 20, USUAL_WARMUP = 2, USUAL_TIMEOUT_S = 600 };
 
-/* In the order of the choices of --transport; NULL = not in this build. */
+/* In the order of the choices of --transport. */
 static const struct pp_transport *const TRANSPORTS[] = {&pp_transport_local, &pp_transport_shm,
-                                                        &pp_transport_tcp, NULL};
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
-static enum pp_status no_transport(const char *typed, struct pp_error *err)
-{
-    const char *separator = "";
-
-    pp_error_set(err, PP_EFAIL, "%s: not in this build, which has ", typed);
-    for (size_t i = 0; i < COUNT(TRANSPORTS); i++)
-        if (TRANSPORTS[i]) {
-            pp_error_append(err, "%s%s (%s)", separator, TRANSPORTS[i]->name,
-                            TRANSPORTS[i]->summary);
-            separator = ", ";
-        }
-    return PP_EFAIL;
-}
+                                                        &pp_transport_tcp, &pp_transport_nccl};
 
 /* A launcher starts a process for each rank of each replica. */
 static enum pp_status take_ranks(struct pp_exec_config *config, struct pp_error *err)
@@ -47,26 +32,43 @@ static enum pp_status take_ranks(struct pp_exec_config *config, struct pp_error 
     return PP_OK;
 }
 
+/* Memory of a device is reached by threads of its process, or over the network by NCCL. */
+static enum pp_status check_memory(const struct pp_request *request,
+                                   const struct pp_exec_config *config, struct pp_error *err)
+{
+    const bool is_apart = config->transport->is_apart;
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (config->transport == &pp_transport_local ||
+        (config->backend->is_immediate && !is_apart) || (config->cuda && is_apart))
+        return PP_OK;
+    if (is_apart)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: NCCL reaches what lies on GPUs; give --backend cuda, or "
+                            "--transport tcp",
+                            pp_request_typed(request, "transport", typed));
+    return pp_error_set(err, PP_EINVAL, "%s: backend %s runs all ranks in one process; use --transport %s%s",
+                        pp_request_typed(request, "transport", typed), config->backend->name,
+                        pp_transport_local.name,
+                        config->cuda ? ", or nccl for a process for each" : "");
+}
+
 static enum pp_status resolve_transport(const struct pp_request *request,
                                         struct pp_exec_config *config, struct pp_error *err)
 {
-    char typed[PP_REQUEST_TYPED_BYTES];
-
-    struct pp_meeting meeting = {.count = 1};
     const bool is_given = pp_request_has(request, "transport");
+    const struct pp_transport *given = TRANSPORTS[pp_request_int(request, "transport", 0)];
+    struct pp_meeting meeting = {.count = 1};
 
-    if (!is_given || TRANSPORTS[pp_request_int(request, "transport", 0)] == &pp_transport_tcp)
+    if (!is_given || given->remote)
         PP_TRY(pp_meeting_find(&meeting, err));
     config->meeting = meeting;
-    config->transport =
-        meeting.count > 1 ? &pp_transport_tcp : TRANSPORTS[pp_request_int(request, "transport", 0)];
-    if (!config->transport)
-        return no_transport(pp_request_typed(request, "transport", typed), err);
-    if (config->transport != &pp_transport_local && !config->backend->is_immediate)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s: backend %s runs all ranks in one process; use --transport %s",
-                            pp_request_typed(request, "transport", typed), config->backend->name,
-                            pp_transport_local.name);
+    config->transport = is_given || meeting.count <= 1 ? given
+                        : config->cuda                 ? &pp_transport_nccl
+                                                       : &pp_transport_tcp;
+    PP_TRY(check_memory(request, config, err));
+    if (config->transport->is_apart)
+        PP_TRY(pp_exec_device_alone(request, config, err));
     return meeting.count > 1 ? take_ranks(config, err) : PP_OK;
 }
 

@@ -13,6 +13,7 @@ static enum pp_status find_backend(const struct pp_request *request, struct pp_e
         return PP_OK;
     PP_TRY(pp_cuda_load(&config->cuda, err));
     config->backend = config->cuda->backend;
+    config->nccl = config->cuda->nccl;
     return PP_OK;
 }
 
@@ -34,6 +35,22 @@ enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_c
     config->clock = (enum pp_clock_kind)pp_request_int(
         request, "clock", mode == PP_DEVICE_SERIAL ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);
     return PP_OK;
+}
+
+/* What is sent waits for its receiver on a stream of its own: nothing may stand behind it. */
+enum pp_status pp_exec_device_alone(const struct pp_request *request, struct pp_exec_config *config,
+                                    struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (config->mode != PP_DEVICE_STREAMS && pp_request_has(request, "device-mode"))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: with --transport nccl each rank has a process and streams of its "
+                            "own; leave it out",
+                            pp_request_typed(request, "device-mode", typed));
+    config->mode = PP_DEVICE_STREAMS;
+    config->clock = (enum pp_clock_kind)pp_request_int(request, "clock", PP_CLOCK_WALL);
+    return config->nccl->check(err);
 }
 
 enum pp_status pp_exec_kernels(const struct pp_request *request, struct pp_exec_config *config,

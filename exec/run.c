@@ -4,6 +4,7 @@
 #include "core/progress.h"
 #include "exec/report.h"
 #include "exec/resume.h"
+#include "exec/tcp_launch.h"
 #include "exec/what_if.h"
 
 #include <string.h>
@@ -119,6 +120,24 @@ static enum pp_status train(struct pp_arena *arena, const struct pp_request *req
     return status;
 }
 
+/* Where each rank needs a process and nobody has started them. */
+static enum pp_status launch(struct pp_arena *arena, struct pp_exec_run *run,
+                             struct pp_launched **others, struct pp_error *err)
+{
+    const int count = run->plan.program->ranks * run->plan.batch.replicas;
+
+    *others = NULL;
+    if (!run->config.transport->is_apart || run->config.meeting.count > 1)
+        return PP_OK;
+    if (count == 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "--transport %s: one rank has nobody to send to; use --transport local",
+                            run->config.transport->name);
+    PP_TRY(pp_launch(arena, count, &run->config.meeting, others, err));
+    run->training.machine.meeting = run->config.meeting;
+    return PP_OK;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static enum pp_status judge(const struct pp_exec_run *run, struct pp_error *err)
@@ -178,6 +197,7 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_reque
     struct pp_exec_run *run = PP_NEW(arena, struct pp_exec_run);
     struct pp_request *request = PP_NEW(arena, struct pp_request);
     const struct pp_checkpoint *resumed;
+    struct pp_launched *others;
     struct pp_plot_target target;
     struct pp_error unwritten, undrawn;
 
@@ -185,7 +205,10 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_reque
     PP_TRY(pp_exec_plot_open(arena, typed, out, &target, err));
     PP_TRY(pp_exec_resume_open(arena, typed, request, &resumed, err));
     PP_TRY(prepare(arena, request, resumed, run, err));
-    PP_TRY(train(arena, request, run, stuck, err));
+    PP_TRY(launch(arena, run, &others, err));
+    const enum pp_status trained = train(arena, request, run, stuck, err);
+    pp_launched_end(others, trained == PP_OK ? NULL : err);
+    PP_TRY(trained);
     if (run->result.is_member)
         return PP_OK;
     /* a full disk does not take the training back: the report comes all the same */

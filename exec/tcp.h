@@ -174,6 +174,18 @@ bool pp_tcp_take_offset(struct pp_tcp *t, int node, const struct pp_frame *frame
 
 /* ---- transport_tcp.c: beginning and end ---- */
 struct pp_tcp *pp_tcp_create(struct pp_machine *m);
+enum pp_status pp_tcp_start(struct pp_machine *m, struct pp_error *err);
+enum pp_status pp_tcp_check(struct pp_machine *m, struct pp_error *err);
+void pp_tcp_kill(struct pp_machine *m);
+void pp_tcp_stop(struct pp_machine *m);
+void pp_tcp_drop(struct pp_machine *m);
+bool pp_tcp_is_member(const struct pp_machine *m);
+enum pp_status pp_tcp_serve(struct pp_machine *m, struct pp_error *err);
+
+/* ---- tcp_gather.c: once all have met, before the thread starts ---- */
+/* All nodes give `bytes`, and get those of all: all[node][bytes]. PP_EFAIL: somebody is gone. */
+enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, char *all,
+                             struct pp_error *err);
 
 /* ---- tcp_tell.c: see struct pp_remote ---- */
 enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err);

@@ -157,14 +157,15 @@ static const struct rule {
     is_place_fn is_place; /* NULL: worker and id say nothing */
     bytes_fn bytes;       /* NULL: none */
     bool is_any_time;     /* of a clock that others do not know */
+    bool is_transfer;     /* only where messages and sums go by frames */
 } RULES[PP_FRAME_KINDS] = {
     [PP_FRAME_STEP] = {"step", FROM_FIRST, is_step, step_bytes},
     [PP_FRAME_READY] = {"ready", TO_FIRST, NULL, NULL},
     [PP_FRAME_GO] = {"go", FROM_FIRST, is_step, NULL},
-    [PP_FRAME_POST] = {"post", ANY_WAY, is_post, NULL},
-    [PP_FRAME_DATA] = {"data", ANY_WAY, is_message, message_bytes},
-    [PP_FRAME_PART] = {"part", ANY_WAY, pp_tcp_is_part, part_bytes},
-    [PP_FRAME_SUM] = {"sum", ANY_WAY, pp_tcp_is_sum, sum_bytes},
+    [PP_FRAME_POST] = {"post", ANY_WAY, is_post, NULL, .is_transfer = true},
+    [PP_FRAME_DATA] = {"data", ANY_WAY, is_message, message_bytes, .is_transfer = true},
+    [PP_FRAME_PART] = {"part", ANY_WAY, pp_tcp_is_part, part_bytes, .is_transfer = true},
+    [PP_FRAME_SUM] = {"sum", ANY_WAY, pp_tcp_is_sum, sum_bytes, .is_transfer = true},
     [PP_FRAME_ARRIVED] = {"arrived", TO_FIRST, is_arrival, figures_bytes},
     [PP_FRAME_RELEASE] = {"release", FROM_FIRST, is_barrier, verdict_bytes},
     [PP_FRAME_END] = {"end", TO_FIRST, is_senders, times_bytes},
@@ -198,7 +199,8 @@ bool pp_tcp_is_placed(const struct pp_tcp *t, int node, const struct pp_frame *f
 {
     const struct rule *rule = f->kind < PP_FRAME_KINDS ? &RULES[f->kind] : NULL;
 
-    return rule && is_way(t, node, rule->way) && f->worker >= 0 &&
+    return rule && is_way(t, node, rule->way) && (!rule->is_transfer || t->m->remote->send) &&
+           f->worker >= 0 &&
            f->worker < t->m->worker_count && (rule->is_any_time || pp_tcp_is_time(f->ps)) &&
            (!rule->is_place || rule->is_place(t, node, f));
 }

@@ -4,6 +4,7 @@
  *   local   threads of this process
  *   tcp     processes that this one forks, or that a launcher has started on any number of hosts,
  *           and that send each other what others must know
+ *   nccl    as tcp, but each has a GPU, and messages and sums go from one to the other by NCCL
  *   shm     processes forked by this one, on memory that they share: nothing has a name in any file
  *           system, so nothing is left behind, however a process ends */
 #ifndef PP_EXEC_TRANSPORT_H
@@ -26,7 +27,8 @@ struct pp_remote {
     void (*posted)(struct pp_worker *worker, int instruction, const struct pp_header *header);
     void (*summed)(struct pp_worker *worker, int instruction);
     void (*arrived)(struct pp_worker *worker, int barrier);
-    /* Both sides of a message have posted: its bytes go, if they are here. */
+    /* Both sides of a message have posted: its bytes go, if they are here. NULL: they go as soon as
+     * they are posted. */
     void (*send)(struct pp_machine *machine, struct pp_machine_message *message);
     /* Caller of a step: all may pass the barrier; all are to stop. */
     void (*released)(struct pp_machine *machine, int barrier);
@@ -49,8 +51,11 @@ struct pp_transport {
     const char *worker, *workers; /* what a worker is, and several: "thread", "threads" */
     const struct pp_remote *remote; /* NULL: workers share memory */
     bool is_shared;               /* the machine and its blocks lie in memory that is shared */
+    bool is_apart;                /* for memory of devices; else for that of the host */
     /* Start all workers: each runs pp_worker_serve. PP_EFAIL when the system gives no more. */
     enum pp_status (*start)(struct pp_machine *machine, struct pp_error *err);
+    /* Once all processes have met, and before anything else goes between them; NULL = nothing. */
+    enum pp_status (*met)(struct pp_machine *machine, struct pp_error *err);
     /* Where workers are processes, else NULL. check, every few milliseconds: PP_EFAIL says which one
      * has died, of several one that a signal has ended; all others have been killed then. kill: all of them. */
     enum pp_status (*check)(struct pp_machine *machine, struct pp_error *err);
@@ -58,6 +63,7 @@ struct pp_transport {
     /* They have been told to end: wait until they have. Also after a start that failed. */
     void (*stop)(struct pp_machine *machine);
 };
-extern const struct pp_transport pp_transport_local, pp_transport_shm, pp_transport_tcp;
+extern const struct pp_transport pp_transport_local, pp_transport_shm, pp_transport_tcp,
+    pp_transport_nccl;
 
 #endif

@@ -53,7 +53,7 @@ static enum pp_status gone(const struct pp_tcp *t, struct pp_error *err)
                         t->names[0]);
 }
 
-static enum pp_status tcp_serve(struct pp_machine *m, struct pp_error *err)
+enum pp_status pp_tcp_serve(struct pp_machine *m, struct pp_error *err)
 {
     struct pp_tcp *t = m->tcp;
 
@@ -70,7 +70,7 @@ static enum pp_status tcp_serve(struct pp_machine *m, struct pp_error *err)
     return atomic_load(&t->is_quitting) ? PP_OK : gone(t, err);
 }
 
-static void tcp_drop(struct pp_machine *m)
+void pp_tcp_drop(struct pp_machine *m)
 {
     struct pp_tcp *t = m->tcp;
 
@@ -79,7 +79,7 @@ static void tcp_drop(struct pp_machine *m)
             shutdown(t->links[node].fd, SHUT_RDWR);
 }
 
-static bool tcp_is_member(const struct pp_machine *m)
+bool pp_tcp_is_member(const struct pp_machine *m)
 {
     return m->tcp->node > 0;
 }
@@ -116,6 +116,8 @@ static enum pp_status meet(struct pp_tcp *t, const char *host, int port, int lis
                            struct pp_error *err)
 {
     PP_TRY(pp_tcp_join(t, host, port, listener, err));
+    if (t->m->transport->met)
+        PP_TRY(t->m->transport->met(t->m, err));
     PP_TRY(pp_tcp_start_thread(t, err));
     t->is_running = true;
     return t->node > 0 ? PP_OK : pp_tcp_align_clocks(t, err);
@@ -131,7 +133,7 @@ static void child_main(struct pp_worker *w)
     t->node = pp_tcp_owner(t, w->index);
     enum pp_status status = meet(t, HERE, t->port, -1, &err);
     if (status == PP_OK)
-        status = tcp_serve(m, &err);
+        status = pp_tcp_serve(m, &err);
     if (t->is_running)
         pp_tcp_stop_thread(t);
     _exit(status);
@@ -172,14 +174,14 @@ static enum pp_status launch_all(struct pp_tcp *t, struct pp_error *err)
     return t->node == 0 ? pp_threads_start(t->m, 1, err) : PP_OK;
 }
 
-static enum pp_status tcp_start(struct pp_machine *m, struct pp_error *err)
+enum pp_status pp_tcp_start(struct pp_machine *m, struct pp_error *err)
 {
     m->tcp = pp_tcp_create(m);
     return is_launched(m) ? launch_all(m->tcp, err) : fork_all(m->tcp, err);
 }
 
 /* A process that is gone is seen by the kernel first, by its connection next. */
-static enum pp_status tcp_check(struct pp_machine *m, struct pp_error *err)
+enum pp_status pp_tcp_check(struct pp_machine *m, struct pp_error *err)
 {
     struct pp_tcp *t = m->tcp;
     const int closed = atomic_load(&t->closed);
@@ -201,13 +203,13 @@ static enum pp_status tcp_check(struct pp_machine *m, struct pp_error *err)
     return PP_EFAIL;
 }
 
-static void tcp_kill(struct pp_machine *m)
+void pp_tcp_kill(struct pp_machine *m)
 {
     if (!is_launched(m))
         pp_processes_kill(m);
 }
 
-static void tcp_stop(struct pp_machine *m)
+void pp_tcp_stop(struct pp_machine *m)
 {
     const struct pp_frame quit = {.kind = PP_FRAME_QUIT};
     struct pp_tcp *t = m->tcp;
@@ -241,9 +243,9 @@ static const struct pp_remote remote = {
     .failed = pp_tcp_failed,
     .fetch = pp_tcp_fetch,
     .align = pp_tcp_align,
-    .drop = tcp_drop,
-    .is_member = tcp_is_member,
-    .serve = tcp_serve,
+    .drop = pp_tcp_drop,
+    .is_member = pp_tcp_is_member,
+    .serve = pp_tcp_serve,
 };
 
 const struct pp_transport pp_transport_tcp = {
@@ -252,8 +254,8 @@ const struct pp_transport pp_transport_tcp = {
     .worker = "process",
     .workers = "processes",
     .remote = &remote,
-    .start = tcp_start,
-    .check = tcp_check,
-    .kill = tcp_kill,
-    .stop = tcp_stop,
+    .start = pp_tcp_start,
+    .check = pp_tcp_check,
+    .kill = pp_tcp_kill,
+    .stop = pp_tcp_stop,
 };

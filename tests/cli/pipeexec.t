@@ -42,8 +42,10 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           one process. shm: processes of this machine, on memory
 >                           that they share. tcp: processes of any hosts; those
 >                           that torchrun, srun or mpirun has started, else as
->                           many as are needed. (local, shm, tcp or nccl; default
->                           local)
+>                           many as are needed. nccl: the same with a GPU each
+>                           (--backend cuda), or sharing GPUs; messages and
+>                           gradient sums go by NCCL. (local, shm, tcp or nccl;
+>                           default local)
 >   --clock CLOCK           Whose time is told. virtual: a rank's clock advances
 >                           by the time that its ops take a core or the GPU and by
 >                           waiting for others, as if each rank had a device and
@@ -131,8 +133,8 @@ $ pipeexec --backend gpu
 ! pipeexec: error: --backend: "gpu" is not one of cpu, cuda and fake; did you mean "cpu"?
 = 2
 $ pipeexec --transport nccl
-! pipeexec: error: --transport nccl: not in this build, which has local (threads of this process), shm (processes of this machine, on memory that they share), tcp (processes on any hosts, over TCP)
-= 1
+! pipeexec: error: --transport nccl: NCCL reaches what lies on GPUs; give --backend cuda, or --transport tcp
+= 2
 $ pipeexec --transport tcp --backend fake
 ! pipeexec: error: --transport tcp: backend fake runs all ranks in one process; use --transport local
 = 2

@@ -74,8 +74,26 @@ $ pipeexec --backend cuda --hidden 1028 --heads 4
 ! pipeexec: error: --backend cuda: heads of model 'tiny-like' have 257 elements, and here at most 256; more --heads, or --backend cpu
 = 2
 $ pipeexec --backend cuda --transport shm
-! pipeexec: error: --transport shm: backend cuda runs all ranks in one process; use --transport local
+! pipeexec: error: --transport shm: backend cuda runs all ranks in one process; use --transport local, or nccl for a process for each
 = 2
+$ pipeexec --backend cuda --transport nccl --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock )'
+>   machine    emulated device 0, by NCCL, 2 processes; fp32: own kernels,
+>              cuBLASLt ...
+>   clock      wall: stamps of two ranks are within ...
+> 
+$ pipeexec --backend cuda --transport nccl --device-mode serial
+! pipeexec: error: --device-mode serial: with --transport nccl each rank has a process and streams of its own; leave it out
+= 2
+$ pipeexec --backend cuda --transport nccl --np 2 --dp 2 --zero 1 --layers 2
+! pipeexec: error: --transport nccl sums whole gradients (AR), and the program has AG: leave out --zero, or use --transport local
+= 2
+$ pipeexec --backend cuda --transport nccl --np 1
+! pipeexec: error: --transport nccl: one rank has nobody to send to; use --transport local
+= 2
+$ PIPEEXEC_NCCL_LIBRARY=/none/libnccl.so.2 pipeexec --backend cuda --transport nccl
+! pipeexec: error: cannot load NCCL: /none/libnccl.so.2: cannot open shared object file: No such file or directory
+!   name its folder in LD_LIBRARY_PATH, or the file in PIPEEXEC_NCCL_LIBRARY
+= 1
 $ pipeexec --backend cuda --device-mode streams --slow 1=0.5
 ! pipeexec: error: --slow 1=0.5: on the wall clock backend cuda cannot make a rank slower; give --clock virtual
 = 2

@@ -1,0 +1,64 @@
+/* NCCL on the streams of the CUDA backend. */
+#include "exec/backend_cuda.h"
+#include "exec/nccl_calls.h"
+
+/* What work gets is the first member of a lane. */
+static cudaStream_t stream_of(void *stream)
+{
+    return ((const struct pp_cuda_stream *)stream)->stream;
+}
+
+static enum pp_status nccl_check(struct pp_error *err)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const struct pp_nccl_library *library;
+
+    PP_TRY(pp_cuda_check(err));
+    return pp_nccl_load(scratch, &library, err);
+}
+
+static enum pp_status nccl_open(struct pp_arena *arena, struct pp_device *d,
+                                const struct pp_nccl_plan *plan, int local_count,
+                                struct pp_nccl **nccl, struct pp_error *err)
+{
+    const struct pp_nccl_library *library;
+    void *scratch;
+    int gpus = 0;
+
+    PP_TRY(pp_cuda_try(cudaGetDeviceCount(&gpus), "count the GPUs", err));
+    if (local_count > gpus)
+        pp_nccl_share_device(plan->process, local_count == plan->processes);
+    PP_TRY(pp_nccl_load(arena, &library, err));
+    pp_cuda_use(d);
+    PP_TRY(pp_cuda_alloc(d, PP_NCCL_SCRATCH_BYTES, &scratch, err));
+    return pp_nccl_open(arena, library, plan, d->copies, scratch, nccl, err);
+}
+
+static enum pp_status nccl_send(struct pp_nccl *nccl, int channel, const void *buffer, size_t bytes,
+                                void *stream, struct pp_error *err)
+{
+    return pp_nccl_send(nccl, channel, buffer, bytes, stream_of(stream), err);
+}
+
+static enum pp_status nccl_recv(struct pp_nccl *nccl, int channel, void *buffer, size_t bytes,
+                                void *stream, struct pp_error *err)
+{
+    return pp_nccl_recv(nccl, channel, buffer, bytes, stream_of(stream), err);
+}
+
+static enum pp_status nccl_sum(struct pp_nccl *nccl, int group, void *buffer, size_t count,
+                               enum pp_nccl_type type, void *stream, struct pp_error *err)
+{
+    return pp_nccl_sum(nccl, group, buffer, count, type, stream_of(stream), err);
+}
+
+const struct pp_nccl_calls pp_cuda_nccl_calls = {
+    .check = nccl_check,
+    .open = nccl_open,
+    .send = nccl_send,
+    .recv = nccl_recv,
+    .sum = nccl_sum,
+    .look = pp_nccl_check,
+    .close = pp_nccl_close,
+    .give_up = pp_nccl_abort,
+};

@@ -1,0 +1,31 @@
+/* exec/nccl_calls.h — NCCL as the module with CUDA offers it: exec/nccl.h on a device of its
+ * backend and on the streams that work gets there. No types of CUDA, for those who are built
+ * without. */
+#ifndef PP_EXEC_NCCL_CALLS_H
+#define PP_EXEC_NCCL_CALLS_H
+
+#include "exec/backend.h"
+#include "exec/nccl.h"
+
+struct pp_nccl_calls {
+    /* Driver, GPU and library are there. PP_EFAIL says what is not. */
+    enum pp_status (*check)(struct pp_error *err);
+    /* All lines of the plan, on the device, which stays open for longer; the plan is kept by
+     * reference. local_count processes of this host share its GPUs. Errors: pp_nccl_open(). */
+    enum pp_status (*open)(struct pp_arena *arena, struct pp_device *device,
+                           const struct pp_nccl_plan *plan, int local_count, struct pp_nccl **nccl,
+                           struct pp_error *err);
+    /* By work under way, on its `stream`: see exec/nccl.h. */
+    enum pp_status (*send)(struct pp_nccl *nccl, int channel, const void *buffer, size_t bytes,
+                           void *stream, struct pp_error *err);
+    enum pp_status (*recv)(struct pp_nccl *nccl, int channel, void *buffer, size_t bytes,
+                           void *stream, struct pp_error *err);
+    enum pp_status (*sum)(struct pp_nccl *nccl, int group, void *buffer, size_t count,
+                          enum pp_nccl_type type, void *stream, struct pp_error *err);
+    enum pp_status (*look)(struct pp_nccl *nccl, struct pp_error *err); /* pp_nccl_check() */
+    enum pp_status (*close)(struct pp_nccl *nccl, struct pp_error *err);
+    void (*give_up)(struct pp_nccl *nccl); /* pp_nccl_abort() */
+};
+extern const struct pp_nccl_calls pp_cuda_nccl_calls; /* in the module */
+
+#endif

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# --transport nccl on an emulated GPU with a stand-in for NCCL: processes train to the bits of threads
+# on the CPU, in whatever order their devices run what they may; whoever dies, fails or hangs ends
+# all, and is named; no process is left.
+#
+#   nccl.sh PIPEEXEC
+set -u
+pipeexec=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+number=0 failures=0 mark=$((900000000 + $$))
+net="--hidden 32 --heads 2 --seq 16 --mbs 1 --seed $mark"
+small="$net --steps 3"
+two="--backend cuda --transport nccl --np 2 --layers 2 --micro-batches 4"
+unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
+
+report() { # NAME, after the check
+    local good=$?
+    number=$((number + 1))
+    if [ $good -eq 0 ]; then
+        echo "ok $number - $1"
+    else
+        failures=$((failures + 1))
+        echo "not ok $number - $1"
+        head -n 20 "$folder"/err* | sed 's/^/# /'
+    fi
+}
+
+nobody_left() {
+    for _ in $(seq 200); do
+        pgrep -f -- "--seed $mark" >/dev/null || return 0
+        sleep 0.01
+    done
+    return 1
+}
+
+# run OPTIONS...: its exit code; at most 30 s
+run() {
+    # shellcheck disable=SC2086
+    timeout 30 "$pipeexec" $small "$@" >"$folder/out" 2>"$folder/err"
+}
+
+# ---- to the bit ----
+
+# What must not depend on where ranks run, or on the backend's order of additions
+is_exact() { [ "$(grep -c '"bit_equal": true' "$folder/out")" -eq 2 ] && grep -q '"transport": "nccl"' "$folder/out"; }
+
+same() { # SEED OPTIONS...
+    PP_EMULATED_SEED=$1 run --backend cuda --transport nccl --exact-grad --check --json "${@:2}" &&
+        is_exact && [ ! -s "$folder/err" ] && nobody_left
+    report "${*:2}"
+}
+same 1 --np 2 --schedule 1f1b --layers 2 --micro-batches 4
+same 2 --np 4 --schedule zbv --layers 8 --micro-batches 4
+same 3 --np 4 --schedule chimera --dp 2 --layers 4 --micro-batches 4
+same 4 --np 2 --schedule dualpipe --layers 4 --micro-batches 4 --precision bf16
+same 5 --np 4 --schedule interleaved --layers 8 --micro-batches 4
+same 6 --np 2 --schedule zb-h1 --dp 2 --layers 2 --micro-batches 4
+same 7 --np 1 --dp 3 --layers 2 --micro-batches 2
+same 8 --np 2 --schedule gpipe --layers 4 --micro-batches 4 --recompute full --clock virtual
+same 9 --np 3 --schedule 1f1b --dp 2 --layers 3 --micro-batches 4 --calibrate-on gpipe
+
+# Sums as they come: the same but for the order of additions
+# shellcheck disable=SC2086
+run $two --dp 2 --check --json && grep -q '"transport": "nccl"' "$folder/out"
+report "gradients that are not exact"
+
+# Two GPUs on a host that has as many as processes, and two processes on each
+PP_EMULATED_DEVICES=2 run --backend cuda --transport nccl --np 4 --layers 4 --micro-batches 4 --exact-grad --check --json && is_exact
+report "four processes on two GPUs"
+# shellcheck disable=SC2086
+PP_EMULATED_DEVICES=2 run $two --exact-grad --check --json && is_exact
+report "a GPU for each of two processes"
+
+# ---- processes that a launcher has started ----
+
+port=$((20000 + $$ % 20000))
+launched() { # SECOND'S OPTIONS
+    port=$((port + 1))
+    local all="--backend cuda --layers 2 --micro-batches 4 --exact-grad --check --json"
+    # shellcheck disable=SC2086
+    RANK=1 LOCAL_RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 30 "$pipeexec" $small $all ${1:-} >"$folder/out.1" 2>"$folder/err.1" &
+    # shellcheck disable=SC2086
+    RANK=0 LOCAL_RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run $all
+    local rc=$?
+    wait
+    return $rc
+}
+launched && is_exact && [ ! -s "$folder/out.1" ] && [ ! -s "$folder/err.1" ]
+report "torchrun"
+! launched "--lr 0.5" && grep -q "with another model, batch, recipe or clock" "$folder/err"
+report "torchrun: another recipe"
+
+# ---- checkpoints ----
+
+layers() { cat "$1"/step-000000003/layer-*.bin | cksum; }
+# shellcheck disable=SC2086
+run $two --exact-grad --quiet --checkpoint "$folder/whole" &&
+    run $two --exact-grad --quiet --checkpoint "$folder/parts" --checkpoint-every 1 &&
+    rm -r "$folder/parts/step-000000003" &&
+    run --backend cuda --transport nccl --quiet --schedule zbv --resume "$folder/parts" --checkpoint "$folder/rest" &&
+    [ "$(layers "$folder/whole")" = "$(layers "$folder/rest")" ]
+report "a training goes on under another schedule, to the bit"
+
+# ---- who dies, fails, hangs ----
+
+ends() { # MOST-SECONDS EXIT-CODE TEXT: of the last run, which began at `began_s`
+    local rc=$4
+    [ "$rc" -eq "$2" ] && [ $(($(date +%s) - began_s)) -le "$1" ] && grep -q "$3" "$folder/err" && nobody_left
+}
+fails() { # NAME MOST-SECONDS TEXT OPTIONS...; variables are the caller's
+    began_s=$(date +%s)
+    # shellcheck disable=SC2086
+    run $two --quiet --no-check "${@:4}"
+    ends "$2" 1 "$3" $?
+    report "$1"
+}
+fails "a killed process" 4 "rank 1 .* is gone" --inject "kill rank:1 op:5 step:2"
+fails "a rank that hangs" 8 "stuck: rank 1 at op 5" --inject "hang rank:1 op:5 step:2" --timeout 3
+PP_STUB_NCCL_FAIL=5 fails "NCCL fails at the beginning" 8 "NCCL"
+PP_STUB_NCCL_FAIL=30 fails "NCCL fails in a step" 8 "step [0-9]*: NCCL: channel .* (process . to process .)"
+PP_STUB_NCCL_HANG="0>1 F0:3" fails "NCCL hangs" 10 "not over: .* of channel rank 0 -> rank 1 (forward)" --timeout 3
+PP_EMULATED_FAULT=150 fails "the GPU fails" 8 "the GPU has failed"
+PIPEEXEC_NCCL_LIBRARY=$folder/none fails "no NCCL" 4 "cannot load NCCL"
+PP_EMULATED_DEVICES=0 fails "no GPU" 4 "no GPU that it can use"
+PP_EMULATED_MEMORY_BYTES=33000000 fails "a GPU that is too small" 8 "not enough memory on the GPU\|MiB free"
+
+# shellcheck disable=SC2086
+"$pipeexec" $net $two --steps 100000 --quiet --no-check 2>"$folder/err" &
+main=$!
+sleep 1
+kill -9 $main && { wait $main 2>/dev/null || nobody_left; }
+report "the first process is killed"
+
+echo "1..$number"
+exit $((failures > 0))
