@@ -26,7 +26,9 @@ enum { LANES = 32, WARPS = 4, THREADS = WARPS * LANES };
 static __device__ __forceinline__ float exp2_of(float x)
 {
 #ifdef PP_CUDA_EMULATED
-    return exp2f(x);
+    const float y = exp2f(x);
+
+    return y < 0x1p-126f ? 0.0f : y;
 #else
     float y;
 

@@ -4,13 +4,29 @@
 
 #include <math.h>
 
-#define __expf(x)          expf(x)
-#define __logf(x)          logf(x)
+#define __expf(x)          pp_emulated_exp(x) /* names of glibc, too */
+#define __logf(x)          pp_emulated_log(x)
 #define __fmaf_rn(x, y, z) fmaf(x, y, z)
 #define __fadd_rn(x, y)    ((float)(x) + (float)(y))
 #define __fmul_rn(x, y)    ((float)(x) * (float)(y))
-#define __fdividef(x, y)   ((float)(x) / (float)(y))
 #define __float2int_rn(x)  ((int)lrintf(x))
+
+/* By powers of 2, as devices have them: the error grows with the size of x. */
+static inline float pp_emulated_exp(float x)
+{
+    return exp2f(x * 1.4426950408889634f);
+}
+
+static inline float pp_emulated_log(float x)
+{
+    return log2f(x) * 0.6931471805599453f;
+}
+
+/* By the reciprocal, which is 0 where y is larger than 2^126. */
+static inline float __fdividef(float x, float y)
+{
+    return fabsf(y) > 0x1p126f ? x * 0.0f : x * (1 / y);
+}
 
 static inline long long __double2ll_rn(double x)
 {
