@@ -28,8 +28,8 @@ struct pp_span pp_span_of(const struct pp_machine *m, const struct pp_worker *w,
         return m->backend->span(m->device, w->index, m->launch_of[pp_row(m, i, w->replica)]);
     if (!pp_op_is_collective(kind))
         return span_of_message(m, w, i);
-    return m->backend->span(
-        m->device, m->worker_count + m->p->channel_count * m->replicas + m->p->arg[i], 0);
+    return m->backend->span(m->device,
+                            m->worker_count + m->p->channel_count * m->replicas + m->p->arg[i], 0);
 }
 
 /* ---- virtual clock --------------------------------------------------------------------------*/
@@ -140,19 +140,48 @@ static void stamp_list(struct pp_machine *m, struct pp_worker *w)
     w->clock_ps = clock_ps;
 }
 
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* An operation of NCCL is under way on the device that comes first while it waits for the others:
+ * bytes move once all have come. By clocks that agree but for their error, so never behind the end.
+ */
+static void start_together(struct pp_machine *m, size_t at, int64_t all_ps)
+{
+    m->start_ps[at] = later(m->start_ps[at], earlier(all_ps, m->end_ps[at]));
+}
+
+static void match_side(struct pp_machine *m, size_t at, int64_t both_ps)
+{
+    m->matched_ps[at] = earlier(both_ps, m->end_ps[at]);
+    start_together(m, at, both_ps);
+}
+
 static void match_messages(struct pp_machine *m)
 {
     for (int k = 0; k < m->p->message_count * m->replicas; k++) {
         const size_t send = pp_cell(m, (size_t)m->messages[k].send.row),
                      recv = pp_cell(m, (size_t)m->messages[k].recv.row);
+        const int64_t both_ps = later(m->posted_ps[send], m->posted_ps[recv]);
 
-        m->matched_ps[send] = m->matched_ps[recv] = later(m->posted_ps[send], m->posted_ps[recv]);
+        match_side(m, send, both_ps);
+        match_side(m, recv, both_ps);
     }
 }
 
-static int64_t earlier(int64_t a, int64_t b)
+static void match_sums(struct pp_machine *m)
 {
-    return a < b ? a : b;
+    for (int k = 0; k < m->p->collective_count; k++) {
+        const struct pp_machine_collective *c = &m->collectives[k];
+        int64_t all_ps = m->begin_ps;
+
+        for (int row = 0; row < c->row_count; row++)
+            all_ps = later(all_ps, m->start_ps[pp_cell(m, (size_t)c->rows[row])]);
+        for (int row = 0; row < c->row_count; row++)
+            start_together(m, pp_cell(m, (size_t)c->rows[row]), all_ps);
+    }
 }
 
 /* When the worker's next op begins, behind instruction i. */
@@ -193,6 +222,7 @@ static void join_lists(struct pp_machine *m)
     for (int k = 0; k < m->worker_count; k++)
         m->last_end_ps = later(m->last_end_ps, m->workers[k].clock_ps);
     match_messages(m);
+    match_sums(m);
     close_barriers(m);
 }
 

@@ -65,6 +65,16 @@ same 9 --np 3 --schedule 1f1b --dp 2 --layers 3 --micro-batches 4 --calibrate-on
 run $two --dp 2 --check --json && grep -q '"transport": "nccl"' "$folder/out"
 report "gradients that are not exact"
 
+# By clocks of two processes: bytes move once both sides have posted, sums once all have come
+causal='$4 == "channel" && !($6 <= $7 && $7 <= $8 && $8 <= $9) { bad++ }
+    $4 == "reduce" { n++; if (!($6 <= $8 && $8 <= $9)) bad++
+        if (seen[$1 $5]++ && start[$1 $5] != $8 && is_long[$1 $5] && $8 < $9) bad++
+        start[$1 $5] = $8; is_long[$1 $5] = $8 < $9 }
+    END { exit bad > 0 || n == 0 }'
+# shellcheck disable=SC2086
+run $two --dp 2 --quiet --trace "$folder/times.csv" && awk -F, "$causal" "$folder/times.csv"
+report "times hang together"
+
 # Two GPUs on a host that has as many as processes, and two processes on each
 PP_EMULATED_DEVICES=2 run --backend cuda --transport nccl --np 4 --layers 4 --micro-batches 4 --exact-grad --check --json && is_exact
 report "four processes on two GPUs"
