@@ -60,11 +60,12 @@ static void cuda_launch(struct pp_device *d, pp_stream_id s, pp_work work, void 
     struct lane *lane = stream->lane;
 
     pp_cuda_use(d);
+    const cudaStream_t cuda = pp_cuda_stream_of(d, s);
     pthread_mutex_lock(&lane->lock);
     const struct launch *launch = lane->launch = next_launch(d, stream);
-    pp_cuda_note(d, cudaEventRecord(launch->start, lane->cuda.stream));
+    pp_cuda_note(d, cudaEventRecord(launch->start, cuda));
     work(d->options.kernels, &lane->cuda, argument);
-    pp_cuda_note(d, cudaEventRecord(launch->end, lane->cuda.stream));
+    pp_cuda_note(d, cudaEventRecord(launch->end, cuda));
     pp_cuda_note(d, cudaGetLastError());
     pthread_mutex_unlock(&lane->lock);
 }
@@ -72,7 +73,7 @@ static void cuda_launch(struct pp_device *d, pp_stream_id s, pp_work work, void 
 static void cuda_host(struct pp_device *d, pp_stream_id s, pp_work work, void *argument)
 {
     pp_cuda_use(d);
-    pp_cuda_note(d, cudaStreamSynchronize(d->streams[s].lane->cuda.stream));
+    pp_cuda_note(d, cudaStreamSynchronize(pp_cuda_stream_of(d, s)));
     if (atomic_load(&d->failed) == cudaSuccess)
         work(d->options.kernels, NULL, argument);
 }
@@ -83,7 +84,7 @@ static void cuda_record(struct pp_device *d, pp_stream_id s, pp_event_id event)
 {
     pp_cuda_use(d);
     if (d->events)
-        pp_cuda_note(d, cudaEventRecord(d->events[event], d->streams[s].lane->cuda.stream));
+        pp_cuda_note(d, cudaEventRecord(d->events[event], pp_cuda_stream_of(d, s)));
     pp_recorded_set(d->recorded, event);
 }
 
@@ -95,7 +96,7 @@ static bool cuda_wait(struct pp_device *d, pp_stream_id s, pp_event_id event)
         return false;
     pp_cuda_use(d);
     if (d->events)
-        pp_cuda_note(d, cudaStreamWaitEvent(d->streams[s].lane->cuda.stream, d->events[event], 0));
+        pp_cuda_note(d, cudaStreamWaitEvent(pp_cuda_stream_of(d, s), d->events[event], 0));
     return true;
 }
 
@@ -113,7 +114,7 @@ static void cuda_begin(struct pp_device *d)
     for (int s = 0; s < d->options.streams; s++)
         d->streams[s].count = 0;
     pp_recorded_begin(d->recorded);
-    pp_cuda_note(d, cudaEventRecord(d->begin, d->lanes[0].cuda.stream));
+    pp_cuda_note(d, cudaEventRecord(d->begin, d->copies));
     pp_cuda_note(d, cudaEventSynchronize(d->begin));
 }
 
@@ -121,7 +122,8 @@ static enum pp_status cuda_finish(struct pp_device *d, struct pp_error *err)
 {
     pp_cuda_use(d);
     for (int i = 0; i < d->lane_count; i++)
-        pp_cuda_note(d, cudaStreamSynchronize(d->lanes[i].cuda.stream));
+        if (atomic_load(&d->lanes[i].has_stream))
+            pp_cuda_note(d, cudaStreamSynchronize(d->lanes[i].cuda.stream));
     const cudaError_t failed = (cudaError_t)atomic_load(&d->failed);
     if (failed != cudaSuccess)
         return pp_error_set(err, PP_EFAIL,

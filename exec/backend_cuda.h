@@ -25,6 +25,7 @@ struct launch {
 };
 struct lane {
     struct pp_cuda_stream cuda; /* the first: what work gets is the lane */
+    atomic_bool has_stream;
     struct pp_device *device;
     struct launch *launch;  /* that is issued now */
     pthread_mutex_t lock;   /* held while a launch is issued, and of its streams' lists */
@@ -70,6 +71,10 @@ enum pp_status pp_cuda_check(struct pp_error *err);
 enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_options *options,
                             struct pp_device **device, struct pp_error *err);
 void pp_cuda_close(struct pp_device *device);
+/* The CUDA stream of a stream, which is made when it is first used, unless it multiplies. The device
+ * has few queues for streams, and in one with others a receive that waits for another process holds
+ * them up: so there are none but those that this process uses. */
+cudaStream_t pp_cuda_stream_of(struct pp_device *device, pp_stream_id stream);
 
 /* backend_cuda_parts.c: cut the multiprocessors into equal parts, which only end with _free; a
  * stream on one of them, and its size. PP_EFAIL: the GPU has too few, or the driver is too old. */

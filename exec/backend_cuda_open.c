@@ -20,22 +20,45 @@ static enum pp_status make_multiplier(struct pp_cuda_stream *cuda, int gpu, stru
     return PP_OK;
 }
 
+static cudaError_t make_stream(struct lane *lane)
+{
+    const cudaError_t code = cudaStreamCreateWithFlags(&lane->cuda.stream, cudaStreamNonBlocking);
+
+    atomic_store(&lane->has_stream, code == cudaSuccess);
+    return code;
+}
+
+cudaStream_t pp_cuda_stream_of(struct pp_device *d, pp_stream_id s)
+{
+    struct lane *lane = d->streams[s].lane;
+
+    if (atomic_load(&lane->has_stream))
+        return lane->cuda.stream;
+    pthread_mutex_lock(&lane->lock);
+    if (!atomic_load(&lane->has_stream))
+        pp_cuda_note(d, make_stream(lane));
+    pthread_mutex_unlock(&lane->lock);
+    return lane->cuda.stream;
+}
+
 /* Streams that only move data share all of the GPU with everybody. */
 static enum pp_status make_lane(struct pp_device *d, int index, struct pp_error *err)
 {
     struct lane *lane = &d->lanes[index];
-    const bool multiplies = index < d->options.workers &&
-                            (d->options.worker < 0 || d->options.worker == index);
+    const bool multiplies =
+        index < d->options.workers && (d->options.worker < 0 || d->options.worker == index);
 
     lane->device = d;
     lane->arena = pp_arena_create();
     pthread_mutex_init(&lane->lock, NULL);
     if (multiplies)
         PP_TRY(make_multiplier(&lane->cuda, d->gpu, err));
-    if (multiplies && d->parts)
-        return pp_cuda_part_stream(d, index, &lane->cuda.stream, &lane->cuda.sm_count, err);
-    return pp_cuda_try(cudaStreamCreateWithFlags(&lane->cuda.stream, cudaStreamNonBlocking),
-                       "make a CUDA stream", err);
+    if (multiplies && d->parts) {
+        PP_TRY(pp_cuda_part_stream(d, index, &lane->cuda.stream, &lane->cuda.sm_count, err));
+        atomic_store(&lane->has_stream, true);
+        return PP_OK;
+    }
+    return multiplies ? pp_cuda_try(make_stream(lane), "make a CUDA stream", err) : PP_OK;
 }
 
 static enum pp_status make_events(struct pp_device *d, struct pp_error *err)

@@ -1,0 +1,57 @@
+/* How many streams the backend makes of the device, whose calls are counted here on their way. */
+#define _GNU_SOURCE /* RTLD_NEXT */
+#include "exec/cuda_module.h"
+#include "tests/cuda/include/cuda_runtime_api.h"
+
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+
+enum { WORKERS = 8, STREAMS = 40, EVENTS = 4 };
+
+static int made;
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    cudaError_t (*next)(cudaStream_t *, unsigned) = NULL;
+
+    *(void **)&next = dlsym(RTLD_NEXT, "cudaStreamCreateWithFlags");
+    made++;
+    return next(stream, flags);
+}
+
+static void nothing(const struct pp_kernels *kernels, void *stream, void *argument)
+{
+    (void)kernels;
+    (void)stream;
+    (void)argument;
+}
+
+/* One worker of eight, and a channel of its own: a stream for each, and one for copies. */
+Test(cuda_streams, a_process_makes_those_that_it_uses)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct pp_device_options options = {.streams = STREAMS,
+                                        .events = EVENTS,
+                                        .workers = WORKERS,
+                                        .worker = 3,
+                                        .mode = PP_DEVICE_STREAMS};
+    const struct pp_cuda_module *module;
+    struct pp_device *device;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_cuda_load(&module, &err), PP_OK, "%s", err.message);
+    const struct pp_backend *b = module->backend;
+    cr_assert_eq(b->open(arena, &options, &device, &err), PP_OK, "%s", err.message);
+    for (int step = 0; step < 2; step++) {
+        b->begin(device);
+        b->launch(device, 3, nothing, NULL);
+        b->record(device, 3, 0);
+        cr_assert(b->wait(device, 20, 0));
+        b->launch(device, 20, nothing, NULL);
+        cr_assert_eq(b->finish(device, &err), PP_OK, "%s", err.message);
+        cr_assert(b->span(device, 3, 0).end_s <= b->span(device, 20, 0).start_s);
+        cr_assert_eq(made, 3, "%d", made);
+    }
+    cr_assert_eq(cudaDeviceSynchronize(), cudaSuccess);
+    b->close(device);
+}
