@@ -1,6 +1,9 @@
 /* NCCL on the streams of the CUDA backend. */
+#define _GNU_SOURCE /* setenv */
 #include "exec/backend_cuda.h"
 #include "exec/nccl_calls.h"
+
+#include <stdlib.h>
 
 /* What work gets is the first member of a lane. */
 static cudaStream_t stream_of(void *stream)
@@ -8,11 +11,15 @@ static cudaStream_t stream_of(void *stream)
     return ((const struct pp_cuda_stream *)stream)->stream;
 }
 
+/* The first call of CUDA in a run with NCCL. A kernel that is loaded at its first launch may hold
+ * up the host until the device has ended all that it does, also a receive whose sender waits for
+ * this launch: so kernels are loaded when CUDA starts, unless the environment says otherwise. */
 static enum pp_status nccl_check(struct pp_error *err)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     const struct pp_nccl_library *library;
 
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     PP_TRY(pp_cuda_check(err));
     return pp_nccl_load(scratch, &library, err);
 }
