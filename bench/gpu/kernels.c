@@ -49,6 +49,7 @@ static int table(int scale)
         gpu_release();
     }
     print_counts(&rig);
+    gpu_rig_close(&rig);
     return 0;
 }
 

@@ -86,6 +86,17 @@ void gpu_rig_open(struct gpu_rig *rig)
     must(cudaEventCreate(&rig->end), "an event");
 }
 
+void gpu_rig_close(struct gpu_rig *rig)
+{
+    pp_cuda_plans_destroy(rig->stream.plans);
+    cublasLtDestroy(rig->stream.blas);
+    must(cudaFree(rig->stream.workspace), "cudaFree");
+    must(cudaFree(rig->flush), "cudaFree");
+    must(cudaEventDestroy(rig->start), "an event");
+    must(cudaEventDestroy(rig->end), "an event");
+    must(cudaStreamDestroy(rig->stream.stream), "a stream");
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static struct {

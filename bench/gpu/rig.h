@@ -26,6 +26,7 @@ struct gpu_rig {
 /* Exit code 1, and a message, where there is no device. */
 struct gpu_device gpu_device_find(void);
 void gpu_rig_open(struct gpu_rig *rig);
+void gpu_rig_close(struct gpu_rig *rig);
 
 /* On the device until gpu_release: bf16 in [-1/8, 1/8), or floats that are small and positive. */
 void *gpu_bf16(size_t count);
