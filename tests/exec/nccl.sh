@@ -125,15 +125,15 @@ fails() { # NAME MOST-SECONDS TEXT OPTIONS...; variables are the caller's
     ends "$2" 1 "$3" $?
     report "$1"
 }
-fails "a killed process" 20 "rank 1 .* is gone" --inject "kill rank:1 op:5 step:2"
-fails "a rank that hangs" 30 "stuck: rank 1 at op 5" --inject "hang rank:1 op:5 step:2" --timeout 3
-PP_STUB_NCCL_FAIL=5 fails "NCCL fails at the beginning" 30 "NCCL"
-PP_STUB_NCCL_FAIL=30 fails "NCCL fails in a step" 30 "step [0-9]*: NCCL: channel .* (process . to process .)"
-PP_STUB_NCCL_HANG="0>1 F0:3" fails "NCCL hangs" 30 "not over: .* of channel rank 0 -> rank 1 (forward)" --timeout 3
-PP_EMULATED_FAULT=150 fails "the GPU fails" 30 "the GPU has failed"
-PIPEEXEC_NCCL_LIBRARY=$folder/none fails "no NCCL" 20 "cannot load NCCL"
-PP_EMULATED_DEVICES=0 fails "no GPU" 20 "no GPU that it can use"
-PP_EMULATED_MEMORY_BYTES=33000000 fails "a GPU that is too small" 30 "not enough memory on the GPU\|MiB free"
+fails "a killed process" 4 "rank 1 .* is gone" --inject "kill rank:1 op:5 step:2"
+fails "a rank that hangs" 8 "stuck: rank 1 at op 5" --inject "hang rank:1 op:5 step:2" --timeout 3
+PP_STUB_NCCL_FAIL=5 fails "NCCL fails at the beginning" 8 "NCCL"
+PP_STUB_NCCL_FAIL=30 fails "NCCL fails in a step" 8 "step [0-9]*: NCCL: channel .* (process . to process .)"
+PP_STUB_NCCL_HANG="0>1 F0:3" fails "NCCL hangs" 10 "not over: .* of channel rank 0 -> rank 1 (forward)" --timeout 3
+PP_EMULATED_FAULT=150 fails "the GPU fails" 8 "the GPU has failed"
+PIPEEXEC_NCCL_LIBRARY=$folder/none fails "no NCCL" 4 "cannot load NCCL"
+PP_EMULATED_DEVICES=0 fails "no GPU" 4 "no GPU that it can use"
+PP_EMULATED_MEMORY_BYTES=33000000 fails "a GPU that is too small" 8 "not enough memory on the GPU\|MiB free"
 
 # shellcheck disable=SC2086
 "$pipeexec" $net $two --steps 100000 --quiet --no-check 2>"$folder/err" &
