@@ -325,12 +325,11 @@ static void call_cross_entropy(void *context)
 
 static void call_adamw(void *context)
 {
-    const struct pp_adamw a = {1e-6, 0.9, 0.999, 1e-8, 0.1, 0.5, 0.5};
+    const struct pp_adamw a = {0.9, 0.999, 1e-8, 0.1};
+    const struct pp_adamw_step now = {1e-6, 0.5, 0.5, 1};
     const struct block *x = context;
-    const double grad_scale = 1;
 
-    k->adamw(NULL, 3 * (int64_t)x->rows * x->d, &a, &grad_scale, x->qkv, x->dffn, NULL, x->act,
-             x->ffn);
+    k->adamw(NULL, 3 * (int64_t)x->rows * x->d, &a, &now, x->qkv, x->dffn, NULL, x->act, x->ffn);
 }
 
 static void call_fixed_add(void *context)

@@ -189,7 +189,8 @@ struct pp_machine {
     int64_t *squares_of;  /* [stage] its first one */
     int64_t square_count;
     double *layer_squares; /* [layers + 2] */
-    double *grad_scale, grad_norm, loss;
+    struct pp_adamw_step *adamw; /* shared with the device */
+    double grad_norm, loss;
     void (*hook)(void *closure, const struct pp_machine *machine, int step);
     void *hook_closure;
     struct pp_error error;    /* the first one */

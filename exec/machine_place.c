@@ -138,7 +138,7 @@ static enum pp_status place_shared(struct pp_machine *m, struct pp_error *err)
                                      m->replicas * m->p->pipelines);
     void *shared[5];
     const size_t bytes[5] = {token_bytes, token_bytes, sizeof(int) * statuses,
-                             sizeof(double) * (size_t)m->square_count, sizeof(double)};
+                             sizeof(double) * (size_t)m->square_count, sizeof(*m->adamw)};
 
     for (int k = 0; k < 5; k++)
         PP_TRY(m->backend->alloc_shared(m->device, bytes[k], &shared[k], err));
@@ -146,7 +146,7 @@ static enum pp_status place_shared(struct pp_machine *m, struct pp_error *err)
     m->targets = shared[1];
     m->statuses = shared[2];
     m->squares = shared[3];
-    m->grad_scale = shared[4];
+    m->adamw = shared[4];
     for (int k = 0; k < m->worker_count; k++)
         m->workers[k].status = &m->statuses[k];
     return PP_OK;

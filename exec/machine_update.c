@@ -1,5 +1,5 @@
-/* The end of a step: all ranks meet at the last BAR, where the gradients are complete; the conductor
- * judges loss and norm while they wait; then every chunk is updated by its U. */
+/* The end of a step: all ranks meet at the last BAR, where the gradients are complete; the
+ * conductor judges loss and norm while they wait; then every chunk is updated by its U. */
 #include "exec/machine_parts.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ static void judge(const struct pp_kernels *k, void *stream, void *argument)
     (void)k;
     (void)stream;
     m->grad_norm = norm_of(m);
-    *m->grad_scale = pp_recipe_grad_scale(m->options.recipe, m->grad_norm);
+    m->adamw->grad_scale = pp_recipe_grad_scale(m->options.recipe, m->grad_norm);
     enum pp_status status = check_loss(m, &err);
     if (status == PP_OK)
         status = check_gradients(m, &err);
@@ -184,5 +184,5 @@ void pp_update_run(const struct pp_kernels *k, void *stream, void *argument)
 
     if (!m->has_failed)
         pp_state_update(k, stream, chunk->stage, &chunk->state, &w->scratch, m->options.recipe,
-                        m->step, m->grad_scale);
+                        m->adamw);
 }

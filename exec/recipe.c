@@ -22,6 +22,13 @@ double pp_squares_norm(const double *squares, int layers)
     return sqrt(sum);
 }
 
+void pp_recipe_adamw_step(const struct pp_recipe *recipe, int step, struct pp_adamw_step *now)
+{
+    now->rate = pp_recipe_rate(recipe, step);
+    now->correction1 = 1 - pow(recipe->beta1, step + 1);
+    now->correction2 = 1 - pow(recipe->beta2, step + 1);
+}
+
 double pp_recipe_grad_scale(const struct pp_recipe *recipe, double norm)
 {
     if (recipe->clip <= 0)

@@ -160,8 +160,7 @@ static void update(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct pp_reference *r = argument;
 
-    pp_state_update(k, stream, r->stage, &r->state, &r->state_scratch, &r->recipe, r->step,
-                    r->grad_scale);
+    pp_state_update(k, stream, r->stage, &r->state, &r->state_scratch, &r->recipe, r->adamw);
 }
 
 enum pp_status pp_reference_update(struct pp_reference *reference, int step, struct pp_error *err)
@@ -174,8 +173,8 @@ enum pp_status pp_reference_update(struct pp_reference *reference, int step, str
     const double norm = pp_squares_norm(r->squares, r->net->layers);
     if (!isfinite(norm))
         return fail_norm(r, step, err);
-    r->step = step;
-    *r->grad_scale = pp_recipe_grad_scale(&r->recipe, norm);
+    pp_recipe_adamw_step(&r->recipe, step, r->adamw);
+    r->adamw->grad_scale = pp_recipe_grad_scale(&r->recipe, norm);
     PP_TRY(run(r, update, r, err));
     r->has_gradients = false;
     return pp_mirror_fetch(&r->mirror, err);

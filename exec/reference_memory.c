@@ -136,7 +136,8 @@ static enum pp_status share(struct pp_reference *r, struct pp_error *err)
 {
     const size_t tokens = pp_reference_granule_tokens(r->stage);
     const size_t bytes[] = {tokens * sizeof(int32_t), tokens * sizeof(int32_t), sizeof(int),
-                            (size_t)pp_squares_blocks(r->stage) * sizeof(double), sizeof(double)};
+                            (size_t)pp_squares_blocks(r->stage) * sizeof(double),
+                            sizeof(*r->adamw)};
     void *shared[5];
 
     for (int k = 0; k < 5; k++)
@@ -145,7 +146,7 @@ static enum pp_status share(struct pp_reference *r, struct pp_error *err)
     r->targets = shared[1];
     r->status = shared[2];
     r->blocks = shared[3];
-    r->grad_scale = shared[4];
+    r->adamw = shared[4];
     return PP_OK;
 }
 

@@ -27,8 +27,7 @@ struct pp_reference {
     void *scratch, *grad_scratch;
 
     /* of the update under way */
-    int step;
-    double *grad_scale;
+    struct pp_adamw_step *adamw; /* shared with the device */
 };
 
 /* exec/reference_memory.c: all of it; PP_EFAIL with sizes when there is not enough */

@@ -195,16 +195,10 @@ const struct pp_param *pp_squares_not_finite(const struct pp_stage *stage, const
 
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_state_scratch *scratch,
-                     const struct pp_recipe *recipe, int step, const double *grad_scale)
+                     const struct pp_recipe *recipe, const struct pp_adamw_step *now)
 {
     struct pp_adamw adamw = {
-        .rate = pp_recipe_rate(recipe, step),
-        .beta1 = recipe->beta1,
-        .beta2 = recipe->beta2,
-        .epsilon = recipe->epsilon,
-        .correction1 = 1 - pow(recipe->beta1, step + 1),
-        .correction2 = 1 - pow(recipe->beta2, step + 1),
-    };
+        .beta1 = recipe->beta1, .beta2 = recipe->beta2, .epsilon = recipe->epsilon};
 
     for (int p = 0; p < stage->param_count; p++) {
         const struct pp_param *param = &stage->params[p];
@@ -214,7 +208,7 @@ void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_s
         if (range.from >= range.until)
             continue;
         adamw.decay = param->decays ? recipe->decay : 0;
-        k->adamw(stream, range.until - range.from, &adamw, grad_scale,
+        k->adamw(stream, range.until - range.from, &adamw, now,
                  gradient(k, stream, range, state, scratch->tensor),
                  (char *)state->weights + (size_t)range.from * k->element_bytes,
                  at(state->master, k, in_share), at(state->m, k, in_share),

@@ -78,10 +78,12 @@ double pp_squares_norm(const double *squares, int layers);
 /* What gradients are multiplied with: min(1, clip / norm); 1 without clipping. NAN when the norm is
  * not finite. */
 double pp_recipe_grad_scale(const struct pp_recipe *recipe, double norm);
-/* One AdamW step of the share (step counts from 0), then zero the gradients, all of them.
- * *grad_scale is read when the work runs. */
+/* All of a step (counted from 0) but grad_scale. */
+void pp_recipe_adamw_step(const struct pp_recipe *recipe, int step, struct pp_adamw_step *now);
+/* One AdamW step of the share, then zero the gradients, all of them. *now is read when the work
+ * runs: so the work is the same in every step. */
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_state_scratch *scratch,
-                     const struct pp_recipe *recipe, int step, const double *grad_scale);
+                     const struct pp_recipe *recipe, const struct pp_adamw_step *now);
 
 #endif

@@ -146,7 +146,7 @@ static bool take_release(struct pp_tcp *t, int node, const struct pp_frame *fram
         memcpy(verdict, payload, sizeof(verdict));
         m->loss = verdict[0];
         m->grad_norm = verdict[1];
-        *m->grad_scale = verdict[2];
+        m->adamw->grad_scale = verdict[2];
     }
     m->backend->record(m->device, m->conductor, m->first_release + frame->id);
     return true;

@@ -121,7 +121,7 @@ void pp_tcp_arrived(struct pp_worker *w, int barrier)
 
 void pp_tcp_released(struct pp_machine *m, int barrier)
 {
-    const double verdict[PP_TCP_VERDICT] = {m->loss, m->grad_norm, *m->grad_scale};
+    const double verdict[PP_TCP_VERDICT] = {m->loss, m->grad_norm, m->adamw->grad_scale};
     const bool is_last = barrier == m->barrier_count - 1;
     const struct pp_frame frame = {.kind = PP_FRAME_RELEASE,
                                    .id = barrier,

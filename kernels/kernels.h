@@ -10,7 +10,7 @@
  * same result on any thread, in any order.
  *
  * Where work may run later than it is enqueued, structs and arrays of pointers are read when it is
- * enqueued, the tensors that they name when it runs. `ids`, `targets`, `loss`, `grad_scale`,
+ * enqueued, the tensors that they name when it runs. `ids`, `targets`, `loss`, `step`,
  * the blocks of `squares` and `status` lie in memory that device and host both read.
  *
  * Weight gradients (parameters named d..., of G) are written, or added to when `add` is set. */
@@ -73,8 +73,12 @@ struct pp_attention {
 
 /* AdamW (Loshchilov and Hutter 2019): decay is decoupled. */
 struct pp_adamw {
-    double rate, beta1, beta2, epsilon, decay;
-    double correction1, correction2; /* 1 - beta^t */
+    double beta1, beta2, epsilon, decay;
+};
+/* What is another one in every step. */
+struct pp_adamw_step {
+    double rate, correction1, correction2; /* 1 - beta^t */
+    double grad_scale;
 };
 
 enum { PP_SQUARES_BLOCK = 4096 };
@@ -135,12 +139,12 @@ struct pp_kernels {
     void (*zero)(void *stream, size_t bytes, void *x);
     void (*add)(void *stream, int64_t count, const void *x, void *y); /* y += x, of G */
 
-    /* One step with the gradients `grad` times *grad_scale, of G like m and v. `master`: the
+    /* One step with the gradients `grad` times grad_scale, of G like m and v. `master`: the
      * weights in G; then weights = round(master). NULL where T is G: then the weights are all there
      * is. */
     void (*adamw)(void *stream, int64_t count, const struct pp_adamw *adamw,
-                  const double *grad_scale, const void *grad, void *weights, void *master, void *m,
-                  void *v);
+                  const struct pp_adamw_step *step, const void *grad, void *weights, void *master,
+                  void *m, void *v);
     /* x of G. blocks [ceil(count / PP_SQUARES_BLOCK)]: sums of squares in double, in order. */
     void (*squares)(void *stream, int64_t count, const void *x, double *blocks);
     /* x of G. sum += round(x * 2^bits), int64. A value that is not finite or does not fit sets

@@ -29,8 +29,8 @@ struct block block_of(struct gpu_rig *rig, const struct shape *s, int scale)
     b.ids = gpu_shared(rows * sizeof *b.ids);
     b.loss = gpu_shared(rows * sizeof *b.loss);
     b.blocks = gpu_shared((all / PP_SQUARES_BLOCK + 1) * sizeof *b.blocks);
-    b.scale = gpu_shared(sizeof *b.scale);
-    *b.scale = 1;
+    b.now = gpu_shared(sizeof *b.now);
+    *b.now = (struct pp_adamw_step){1e-6, 0.5, 0.5, 1};
     for (size_t i = 0; i < rows; i++)
         b.ids[i] = (int32_t)(pp_random_bits(3, i) % vocab);
     const struct pp_attention a = attention_of(&b);

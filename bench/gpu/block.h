@@ -23,7 +23,8 @@ struct block {
     void *weights, *dweights;    /* of the largest matrix; dweights of G, as all below */
     void *master, *m, *v, *stats, *lse, *scratch;
     int32_t *ids;
-    double *loss, *blocks, *scale;
+    double *loss, *blocks;
+    struct pp_adamw_step *now;
     const void *qkv_of[1];
     void *dqkv_of[1];
     bool is_first; /* row of the JSON */

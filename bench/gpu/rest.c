@@ -90,10 +90,10 @@ static void call_embed_backward(void *context)
 
 static void call_adamw(void *context)
 {
-    static const struct pp_adamw adamw = {1e-6, 0.9, 0.95, 1e-8, 0.1, 0.5, 0.5};
+    static const struct pp_adamw adamw = {0.9, 0.95, 1e-8, 0.1};
     const struct block *b = context;
 
-    k->adamw(&b->rig->stream, 12 * (int64_t)b->width * b->width, &adamw, b->scale, b->dweights,
+    k->adamw(&b->rig->stream, 12 * (int64_t)b->width * b->width, &adamw, b->now, b->dweights,
              b->weights, b->master, b->m, b->v);
 }
 

@@ -52,10 +52,11 @@ static void swiglu_backward(void *stream, int rows, int width, const void *x, co
         }
 }
 
-static void adamw(void *stream, int64_t count, const struct pp_adamw *p, const double *grad_scale,
-                  const void *grad, void *weights, void *master, void *m, void *v)
+static void adamw(void *stream, int64_t count, const struct pp_adamw *p,
+                  const struct pp_adamw_step *step, const void *grad, void *weights, void *master,
+                  void *m, void *v)
 {
-    PP_AT(adamw)(stream, count, p, grad_scale, grad, master, NULL, m, v);
+    PP_AT(adamw)(stream, count, p, step, grad, master, NULL, m, v);
     for (int64_t i = 0; i < count; i++)
         ((uint16_t *)weights)[i] = pp_bf16_round(((const float *)master)[i]);
 }

@@ -59,8 +59,8 @@ void PP_AT(cross_entropy)(void *stream, int batch, int tokens, int first, int st
 /* fp32_update.c */
 void PP_AT(add)(void *stream, int64_t count, const void *x, void *y);
 void PP_AT(adamw)(void *stream, int64_t count, const struct pp_adamw *adamw,
-                  const double *grad_scale, const void *grad, void *weights, void *master, void *m,
-                  void *v);
+                  const struct pp_adamw_step *step, const void *grad, void *weights, void *master,
+                  void *m, void *v);
 void PP_AT(squares)(void *stream, int64_t count, const void *x, double *blocks);
 void PP_AT(fixed_add)(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
                       int *status);

@@ -21,17 +21,17 @@ void PP_AT(add)(void *stream, int64_t count, const void *x, void *y)
 }
 
 void PP_AT(adamw)(void *stream, int64_t count, const struct pp_adamw *adamw,
-                  const double *grad_scale, const void *grad, void *weights, void *master, void *m,
-                  void *v)
+                  const struct pp_adamw_step *step, const void *grad, void *weights, void *master,
+                  void *m, void *v)
 {
     const float *restrict g = grad;
     float *restrict w = weights, *restrict first = m, *restrict second = v;
-    const float scale = (float)*grad_scale, beta1 = (float)adamw->beta1;
+    const float scale = (float)step->grad_scale, beta1 = (float)adamw->beta1;
     const float beta2 = (float)adamw->beta2, rest1 = (float)(1 - adamw->beta1);
     const float rest2 = (float)(1 - adamw->beta2), epsilon = (float)adamw->epsilon;
-    const float rate1 = (float)(adamw->rate / adamw->correction1);
-    const float inverse2 = (float)(1 / adamw->correction2);
-    const float keep = (float)(1 - adamw->rate * adamw->decay);
+    const float rate1 = (float)(step->rate / step->correction1);
+    const float inverse2 = (float)(1 / step->correction2);
+    const float keep = (float)(1 - step->rate * adamw->decay);
 
     (void)stream;
     (void)master;

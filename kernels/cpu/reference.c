@@ -55,19 +55,20 @@ static void add(void *stream, int64_t count, const void *x, void *y)
         ((double *)y)[i] += ((const double *)x)[i];
 }
 
-static void adamw(void *stream, int64_t count, const struct pp_adamw *p, const double *grad_scale,
-                  const void *grad, void *weights, void *master, void *first, void *second)
+static void adamw(void *stream, int64_t count, const struct pp_adamw *p,
+                  const struct pp_adamw_step *step, const void *grad, void *weights, void *master,
+                  void *first, void *second)
 {
     double *w = weights, *m = first, *v = second;
 
     (void)stream;
     (void)master;
     for (int64_t i = 0; i < count; i++) {
-        const double g = ((const double *)grad)[i] * *grad_scale;
+        const double g = ((const double *)grad)[i] * step->grad_scale;
         m[i] = p->beta1 * m[i] + (1 - p->beta1) * g;
         v[i] = p->beta2 * v[i] + (1 - p->beta2) * g * g;
-        const double step = m[i] / p->correction1 / (sqrt(v[i] / p->correction2) + p->epsilon);
-        w[i] -= p->rate * (step + p->decay * w[i]);
+        const double by = m[i] / step->correction1 / (sqrt(v[i] / step->correction2) + p->epsilon);
+        w[i] -= step->rate * (by + p->decay * w[i]);
     }
 }
 

@@ -53,7 +53,7 @@ enum { PP_CUDA_HEAD_DIM = 256 }; /* the largest of attention */
                                    double *loss);                                                  \
     /* update.cu */                                                                                \
     void pp_cuda_adamw_##T(void *stream, int64_t count, const struct pp_adamw *adamw,              \
-                           const double *grad_scale, const void *grad, void *weights,              \
+                           const struct pp_adamw_step *step, const void *grad, void *weights,      \
                            void *master, void *m, void *v);
 /* clang-format on */
 

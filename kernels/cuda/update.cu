@@ -26,21 +26,27 @@ struct add {
 };
 
 struct rates {
-    float beta1, rest1, beta2, rest2, epsilon, rate1, inverse2, keep;
+    float beta1, rest1, beta2, rest2, epsilon;
+    double decay;
 
     explicit rates(const struct pp_adamw *p)
         : beta1((float)p->beta1), rest1((float)(1 - p->beta1)), beta2((float)p->beta2),
-          rest2((float)(1 - p->beta2)), epsilon((float)p->epsilon),
-          rate1((float)(p->rate / p->correction1)), inverse2((float)(1 / p->correction2)),
-          keep((float)(1 - p->rate * p->decay))
+          rest2((float)(1 - p->beta2)), epsilon((float)p->epsilon), decay(p->decay)
     {
     }
+};
+
+/* Of the step that runs: a launch that is recorded once runs in all of them. */
+struct __align__(16) rates_now
+{
+    float rate1, inverse2, keep, scale;
 };
 
 /* m and v are the moments; `held` is what is trained: weights [T] themselves, or their master. */
 template <class T> struct adamw {
     rates r;
-    const float *scale, *grad; /* scale: one number, on the device */
+    const rates_now *now;
+    const float *grad;
     float *held, *m, *v;
     T *weights; /* NULL: these are `held` */
 
@@ -49,15 +55,15 @@ template <class T> struct adamw {
         const pp_floats<N> g = pp_load<N>(grad + i);
         pp_floats<N> w = pp_load<N>(held + i), first = pp_load<N>(m + i),
                      second = pp_load<N>(v + i);
-        const float factor = *scale;
+        const rates_now n = *now;
 
 #pragma unroll
         for (int j = 0; j < N; j++) {
-            const float scaled = g.at[j] * factor;
+            const float scaled = g.at[j] * n.scale;
             first.at[j] = r.beta1 * first.at[j] + r.rest1 * scaled;
             second.at[j] = r.beta2 * second.at[j] + r.rest2 * (scaled * scaled);
-            w.at[j] = r.keep * w.at[j] -
-                      r.rate1 * first.at[j] / (sqrtf(second.at[j] * r.inverse2) + r.epsilon);
+            w.at[j] = n.keep * w.at[j] -
+                      n.rate1 * first.at[j] / (sqrtf(second.at[j] * n.inverse2) + r.epsilon);
         }
         pp_save(held + i, w);
         pp_save(m + i, first);
@@ -68,19 +74,23 @@ template <class T> struct adamw {
 };
 
 /* Every thread of the optimizer needs it: from the host's memory it comes once. */
-__global__ void fetch_scale_kernel(const double *from, float *to)
+__global__ void fetch_step_kernel(const struct pp_adamw_step *from, double decay, rates_now *to)
 {
-    *to = (float)*from;
+    const struct pp_adamw_step step = *from;
+
+    *to = {(float)(step.rate / step.correction1), (float)(1 / step.correction2),
+           (float)(1 - step.rate * decay), (float)step.grad_scale};
 }
 
-template <class T> void update(void *stream, int64_t count, const double *grad_scale, adamw<T> a)
+template <class T>
+void update(void *stream, int64_t count, const struct pp_adamw_step *step, adamw<T> a)
 {
     const struct pp_cuda_stream *const s = (const struct pp_cuda_stream *)stream;
-    float *const scale = (float *)s->workspace;
+    rates_now *const now = (rates_now *)s->workspace;
 
-    assert(s->workspace_bytes >= sizeof *scale);
-    a.scale = scale;
-    PP_LAUNCH(fetch_scale_kernel, 1, 1, 0, s->stream, grad_scale, scale);
+    assert(s->workspace_bytes >= sizeof *now);
+    a.now = now;
+    PP_LAUNCH(fetch_step_kernel, 1, 1, 0, s->stream, step, a.r.decay, now);
     pp_map<4>(stream, count, pp_are_aligned(a.grad, a.held, a.m, a.v, a.weights), a);
 }
 
@@ -141,20 +151,20 @@ void pp_cuda_squares(void *stream, int64_t count, const void *x, double *blocks)
 }
 
 void pp_cuda_adamw_fp32(void *stream, int64_t count, const struct pp_adamw *p,
-                        const double *grad_scale, const void *grad, void *weights, void *master,
-                        void *m, void *v)
+                        const struct pp_adamw_step *step, const void *grad, void *weights,
+                        void *master, void *m, void *v)
 {
     assert(master == NULL);
     update<float>(
-        stream, count, grad_scale,
+        stream, count, step,
         {rates(p), NULL, (const float *)grad, (float *)weights, (float *)m, (float *)v, NULL});
 }
 
 void pp_cuda_adamw_bf16(void *stream, int64_t count, const struct pp_adamw *p,
-                        const double *grad_scale, const void *grad, void *weights, void *master,
-                        void *m, void *v)
+                        const struct pp_adamw_step *step, const void *grad, void *weights,
+                        void *master, void *m, void *v)
 {
-    update<pp_bf16>(stream, count, grad_scale,
+    update<pp_bf16>(stream, count, step,
                     {rates(p), NULL, (const float *)grad, (float *)master, (float *)m, (float *)v,
                      (pp_bf16 *)weights});
 }

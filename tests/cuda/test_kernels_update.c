@@ -95,12 +95,13 @@ Test(cuda_kernels, squares)
 /* ---- the optimizer --------------------------------------------------------------------------- */
 
 enum { STEPS = 3 };
-static const struct pp_adamw ADAMW = {1e-2, 0.9, 0.99, 1e-8, 0.1, 0.5, 0.25};
+static const struct pp_adamw ADAMW = {0.9, 0.99, 1e-8, 0.1};
+static const struct pp_adamw_step NOW = {1e-2, 0.5, 0.25, 0.5};
 
 struct trained {
     int count;
     bool has_master;
-    double *scale; /* shared */
+    struct pp_adamw_step *now; /* shared */
 };
 
 /* x: gradient, m, v, weights, master. The reference needs none: its weights are as fine. */
@@ -112,7 +113,7 @@ static void call_adamw(const struct pp_kernels *k, void *stream, void *const *x,
     void *const master = !is_reference && t->has_master ? x[4] : NULL;
 
     for (int step = 0; step < STEPS; step++)
-        k->adamw(stream, t->count, &ADAMW, t->scale, x[0], weights, master, x[1], x[2]);
+        k->adamw(stream, t->count, &ADAMW, t->now, x[0], weights, master, x[1], x[2]);
     if (is_reference && t->has_master)
         memcpy(x[3], x[4], sizeof(double) * (size_t)t->count);
 }
@@ -127,7 +128,8 @@ static void moments_of_squares(double *const *x, const void *what)
 
 static void try_adamw(const struct pp_kernels *k, int count)
 {
-    const struct trained t = {count, k->element_bytes != k->gradient_bytes, shared_bytes(8)};
+    const struct trained t = {count, k->element_bytes != k->gradient_bytes,
+                              shared_bytes(sizeof NOW)};
     const struct tensor g = {(size_t)count, OF_G, 1};
     const struct kernel_case c = {"adamw",
                                   call_adamw,
@@ -138,7 +140,7 @@ static void try_adamw(const struct pp_kernels *k, int count)
                                   .tensors = t.has_master ? 5 : 4,
                                   .tensor = {g, g, g, {(size_t)count, OF_T, 1}, g}};
 
-    *t.scale = 0.5;
+    *t.now = NOW;
     kernel_try(k, &c);
 }
 
@@ -150,27 +152,29 @@ Test(cuda_kernels, adamw)
     }
 }
 
-static void set_to_one(void *scale)
+static void set(void *now)
 {
-    *(double *)scale = 1;
+    *(struct pp_adamw_step *)now = NOW;
+    ((struct pp_adamw_step *)now)->grad_scale = 1;
 }
 
-/* Weights are the master, rounded; the scale is read when the work runs, not when it is issued. */
+/* Weights are the master, rounded; what belongs to the step is read when
+ * the work runs, not when it is issued. */
 Test(cuda_kernels, adamw_rounds_its_master)
 {
     enum { COUNT = 1003 };
     double x[COUNT], master[COUNT], weights[COUNT], m[COUNT];
-    double *scale = shared_bytes(sizeof *scale);
+    struct pp_adamw_step *now = shared_bytes(sizeof *now);
 
     for (int i = 0; i < COUNT; i++)
         x[i] = drawn();
     void *grad = device_tensor(x, COUNT, false), *of_t = device_tensor(x, COUNT, true);
     void *of_g = device_tensor(x, COUNT, false), *v = device_tensor(x, COUNT, false);
     void *first = device_tensor(x, COUNT, false);
-    *scale = NAN;
+    *now = (struct pp_adamw_step){NAN, NAN, NAN, NAN};
     pp_kernels_cuda_bf16.zero(device_stream(), sizeof(float) * COUNT, v);
-    device_must(cudaLaunchHostFunc(device_stream()->stream, set_to_one, scale));
-    pp_kernels_cuda_bf16.adamw(device_stream(), COUNT, &ADAMW, scale, grad, of_t, of_g, first, v);
+    device_must(cudaLaunchHostFunc(device_stream()->stream, set, now));
+    pp_kernels_cuda_bf16.adamw(device_stream(), COUNT, &ADAMW, now, grad, of_t, of_g, first, v);
     device_finish();
     device_read(of_g, master, COUNT, false);
     device_read(of_t, weights, COUNT, true);

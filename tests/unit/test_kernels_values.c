@@ -196,8 +196,8 @@ Test(kernels_values, squares)
 
 Test(kernels_values, adamw)
 {
-    const struct pp_adamw a = {1e-2, 0.9, 0.99, 1e-8, 0.1, 0.5, 0.25};
-    const double half = 0.5;
+    const struct pp_adamw a = {0.9, 0.99, 1e-8, 0.1};
+    const struct pp_adamw_step now = {1e-2, 0.5, 0.25, 0.5};
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct tables t = tables_all(arena);
     const struct tensor g = tensor_random(&t, 101, 2), w = tensor_random(&t, 101, 1);
@@ -205,7 +205,7 @@ Test(kernels_values, adamw)
 
     for (int e = 0; e < t.count; e++)
         for (int step = 0; step < 5; step++)
-            t.of[e]->adamw(NULL, 101, &a, &half, g.of[e], w.of[e], NULL, m.of[e], v.of[e]);
+            t.of[e]->adamw(NULL, 101, &a, &now, g.of[e], w.of[e], NULL, m.of[e], v.of[e]);
     tensor_close(&t, w, 1e-6, "weights");
     tensor_close(&t, m, 1e-6, "first moments");
     tensor_close(&t, v, 1e-6, "second moments");

@@ -24,7 +24,6 @@ enum { PARAMS = sizeof all_params / sizeof *all_params };
 
 static struct pp_arena *arena;
 static const struct pp_kernels *const k = &pp_kernels_reference;
-static const double half = 0.5; /* scale of gradients */
 
 static void set_up(void)
 {
@@ -254,6 +253,15 @@ Test(state, shares_follow_one_another_and_are_even)
     }
 }
 
+/* With half the gradients. */
+static const struct pp_adamw_step *now_of(int step)
+{
+    static struct pp_adamw_step now = {.grad_scale = 0.5};
+
+    pp_recipe_adamw_step(&recipe, step, &now);
+    return &now;
+}
+
 /* Each copy has its share, and of the gradients no more than it says that it needs. */
 Test(state, norm_and_update_do_not_depend_on_shares)
 {
@@ -269,8 +277,8 @@ Test(state, norm_and_update_do_not_depend_on_shares)
             pp_state_init(&whole->stage, k, 1, &whole->state, 1);
             set_gradients(whole);
             pp_state_squares(k, NULL, &whole->stage, &whole->state, &whole->scratch, expected);
-            pp_state_update(k, NULL, &whole->stage, &whole->state, &whole->scratch, &recipe, 1,
-                            &half);
+            pp_state_update(k, NULL, &whole->stage, &whole->state, &whole->scratch, &recipe,
+                            now_of(1));
             for (int c = 0; c < copies; c++) {
                 struct copy *part = shares[c];
                 const struct pp_range share = part->state.share;
@@ -285,8 +293,8 @@ Test(state, norm_and_update_do_not_depend_on_shares)
                     else if (i < share.from || i >= end)
                         ((double *)part->state.sum)[i] = (double)NAN;
                 pp_state_squares(k, NULL, &part->stage, &part->state, &part->scratch, got);
-                pp_state_update(k, NULL, &part->stage, &part->state, &part->scratch, &recipe, 1,
-                                &half);
+                pp_state_update(k, NULL, &part->stage, &part->state, &part->scratch, &recipe,
+                                now_of(1));
                 const size_t from = (size_t)share.from,
                              bytes = (size_t)(share.until - share.from) * sizeof(double);
                 cr_assert_arr_eq((double *)part->state.weights + from,
@@ -344,7 +352,7 @@ Test(state, update_is_adamw_and_clears_the_gradients)
         pp_state_init(&start->stage, k, 1, &start->state, 1);
         for (int step = 0; step < 3; step++) {
             set_gradients(c);
-            pp_state_update(k, NULL, &c->stage, &c->state, &c->scratch, &recipe, step, &half);
+            pp_state_update(k, NULL, &c->stage, &c->state, &c->scratch, &recipe, now_of(step));
         }
         for (int p = 0; p < PARAMS; p++) {
             const struct pp_param *param = &all_params[p];
