@@ -1,5 +1,6 @@
 /* Both ends of the model in bfloat16: tokens in, loss out. */
 #include "kernels/cpu/bf16.h"
+#include "kernels/cpu/tokens.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,32 +22,21 @@ void pp_bf16_embed_forward(void *stream, int batch, int tokens, int first, int s
         }
 }
 
-static void add_row(size_t columns, const uint16_t *x, float *y)
+static void add_row(size_t width, const void *x, void *y)
 {
-    for (size_t i = 0; i < columns; i++)
-        y[i] += pp_bf16_value(x[i]);
+    for (size_t i = 0; i < width; i++)
+        ((float *)y)[i] += pp_bf16_value(((const uint16_t *)x)[i]);
 }
 
 void pp_bf16_embed_backward(void *stream, int batch, int tokens, int first, int stride, int width,
                             int vocab, const int32_t *ids, const void *dy, void *dtable,
                             void *dpositions, bool add)
 {
-    const size_t columns = (size_t)width;
-    const uint16_t *from = dy;
+    const struct pp_token_rows rows = {batch, tokens,           first,         stride, width, vocab,
+                                       ids,   sizeof(uint16_t), sizeof(float), add_row};
 
     (void)stream;
-    if (!add) {
-        memset(dtable, 0, sizeof(float) * columns * (size_t)vocab);
-        if (dpositions)
-            memset(dpositions, 0, sizeof(float) * columns * (size_t)stride);
-    }
-    for (int b = 0; b < batch; b++)
-        for (int t = first; t < first + tokens; t++, from += columns) {
-            const size_t id = (size_t)ids[(size_t)b * (size_t)stride + (size_t)t];
-            add_row(columns, from, (float *)dtable + id * columns);
-            if (dpositions)
-                add_row(columns, from, (float *)dpositions + (size_t)t * columns);
-        }
+    pp_tokens_add_rows(&rows, dy, dtable, dpositions, add);
 }
 
 /* Returns the loss of the row, and makes it the gradient. */

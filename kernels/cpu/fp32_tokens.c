@@ -1,13 +1,18 @@
 /* Both ends of the model: embedding, and softmax with cross entropy. */
 #include "kernels/cpu/fp32.h"
 #include "kernels/cpu/simd.h"
+#include "kernels/cpu/tokens.h"
 
 #include <math.h>
 
-PP_INLINE void add_row(size_t width, const float *x, float *y)
+static void add_row(size_t width, const void *x, void *y)
 {
+    const float *from = x;
+    float *to = y;
+
     for (size_t i = 0; i < width; i += LANES)
-        store_some(y + i, width - i, load_some(y + i, width - i) + load_some(x + i, width - i));
+        store_some(to + i, width - i,
+                   load_some(to + i, width - i) + load_some(from + i, width - i));
 }
 
 void PP_AT(embed_forward)(void *stream, int batch, int tokens, int first, int stride, int width,
@@ -30,22 +35,11 @@ void PP_AT(embed_backward)(void *stream, int batch, int tokens, int first, int s
                            int vocab, const int32_t *ids, const void *dy, void *dtable,
                            void *dpositions, bool add)
 {
-    const size_t columns = (size_t)width;
-    const float *from = dy;
+    const struct pp_token_rows rows = {batch, tokens, first,         stride,        width,
+                                       vocab, ids,    sizeof(float), sizeof(float), add_row};
 
     (void)stream;
-    if (!add) {
-        memset(dtable, 0, sizeof(float) * columns * (size_t)vocab);
-        if (dpositions)
-            memset(dpositions, 0, sizeof(float) * columns * (size_t)stride);
-    }
-    for (int b = 0; b < batch; b++)
-        for (int t = first; t < first + tokens; t++, from += columns) {
-            const size_t id = (size_t)ids[(size_t)b * (size_t)stride + (size_t)t];
-            add_row(columns, from, (float *)dtable + id * columns);
-            if (dpositions)
-                add_row(columns, from, (float *)dpositions + (size_t)t * columns);
-        }
+    pp_tokens_add_rows(&rows, dy, dtable, dpositions, add);
 }
 
 /* log(x) in double, by own arithmetic: the same bits with every libm. x is positive and normal:

@@ -1,13 +1,14 @@
 /* Both ends of the model in double precision: tokens in, loss out. */
 #include "kernels/cpu/reference.h"
+#include "kernels/cpu/tokens.h"
 
 #include <math.h>
 #include <string.h>
 
-static void add_row(int width, const double *x, double *y)
+static void add_row(size_t width, const void *x, void *y)
 {
-    for (int i = 0; i < width; i++)
-        y[i] += x[i];
+    for (size_t i = 0; i < width; i++)
+        ((double *)y)[i] += ((const double *)x)[i];
 }
 
 void pp_reference_embed_forward(void *stream, int batch, int tokens, int first, int stride,
@@ -22,7 +23,7 @@ void pp_reference_embed_forward(void *stream, int batch, int tokens, int first, 
             const size_t id = (size_t)ids[(size_t)b * (size_t)stride + (size_t)t];
             memcpy(to, (const double *)table + id * (size_t)width, sizeof(double) * (size_t)width);
             if (positions)
-                add_row(width, (const double *)positions + (size_t)t * (size_t)width, to);
+                add_row((size_t)width, (const double *)positions + (size_t)t * (size_t)width, to);
         }
 }
 
@@ -30,22 +31,11 @@ void pp_reference_embed_backward(void *stream, int batch, int tokens, int first,
                                  int width, int vocab, const int32_t *ids, const void *dy,
                                  void *dtable, void *dpositions, bool add)
 {
-    const double *from = dy;
-    const size_t row_bytes = sizeof(double) * (size_t)width;
+    const struct pp_token_rows rows = {batch, tokens, first,          stride,         width,
+                                       vocab, ids,    sizeof(double), sizeof(double), add_row};
 
     (void)stream;
-    if (!add) {
-        memset(dtable, 0, row_bytes * (size_t)vocab);
-        if (dpositions)
-            memset(dpositions, 0, row_bytes * (size_t)stride);
-    }
-    for (int b = 0; b < batch; b++)
-        for (int t = first; t < first + tokens; t++, from += width) {
-            const size_t id = (size_t)ids[(size_t)b * (size_t)stride + (size_t)t];
-            add_row(width, from, (double *)dtable + id * (size_t)width);
-            if (dpositions)
-                add_row(width, from, (double *)dpositions + (size_t)t * (size_t)width);
-        }
+    pp_tokens_add_rows(&rows, dy, dtable, dpositions, add);
 }
 
 void pp_reference_cross_entropy(void *stream, int batch, int tokens, int first, int stride,
