@@ -320,7 +320,7 @@ static void call_cross_entropy(void *context)
     static double loss[1024];
     const struct block *x = context;
 
-    k->cross_entropy(NULL, 1, x->rows, 0, x->rows, 4 * x->d, targets, 1e-3, x->act, loss);
+    k->cross_entropy(NULL, 1, x->rows, 0, x->rows, 4 * x->d, 4 * x->d, targets, 1e-3, x->act, loss);
 }
 
 static void call_adamw(void *context)

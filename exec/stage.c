@@ -62,7 +62,7 @@ static void place_head(struct pp_stage *stage, bool is_g)
     const int64_t t = l->tokens;
     const int64_t elements[] = {[AT_HEAD_N] = t * net->hidden,
                                 [AT_HEAD_STATS] = 2 * t,
-                                [AT_LOGITS] = t * net->vocab,
+                                [AT_LOGITS] = t * l->logits_width,
                                 [AT_HEAD_DNORM] = (net->has_bias_norm ? 2 : 1) * net->hidden};
 
     for (int place = 0; place < HEAD_PLACES; place++)
@@ -151,7 +151,8 @@ static void place_scratch(struct pp_stage *stage, const struct pp_kernels *k)
     stage->scratch_bytes = l->transient_at + transient;
 }
 
-/* Gradients of both tables of an embedding are made in one call. */
+/* Gradients of both tables of an embedding are made in one call, that of the head's matrix with the
+ * words that are none. */
 static void size_grad_scratch(struct pp_stage *stage)
 {
     const struct pp_stage_layout *l = stage->layout;
@@ -164,6 +165,10 @@ static void size_grad_scratch(struct pp_stage *stage)
         const int64_t both =
             l->embedding[EMBEDDING_WEIGHT]->count + l->embedding[POSITIONS_WEIGHT]->count;
         most = both > most ? both : most;
+    }
+    if (stage->shape.has_head) {
+        const int64_t padded = (int64_t)l->logits_width * stage->net->hidden;
+        most = padded > most ? padded : most;
     }
     stage->grad_scratch_bytes = (size_t)most * l->gradient_bytes;
 }
@@ -185,6 +190,8 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
     l->q_width = net->heads * net->head_dim;
     l->qkv_width = (net->heads + 2 * net->kv_heads) * net->head_dim;
     l->up_width = (net->is_gated ? 2 : 1) * net->ffn;
+    l->logits_width = (net->vocab + kernels->vocab_multiple - 1) / kernels->vocab_multiple *
+                      kernels->vocab_multiple;
     l->element_bytes = kernels->element_bytes;
     l->gradient_bytes = kernels->gradient_bytes;
     l->hidden_bytes = (size_t)l->tokens * (size_t)net->hidden * l->element_bytes;

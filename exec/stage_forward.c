@@ -89,9 +89,10 @@ static void forward_head(struct pp_call *c, double *loss)
 
     norm(c, pp_call_residual(c, shape->blocks), p[HEAD_NORM_WEIGHT], p[HEAD_NORM_BIAS], n,
          c->saved + c->l->head_at[AT_HEAD_STATS]);
-    linear(c, n, c->net->hidden, p[HEAD_WEIGHT], NULL, c->net->vocab, NULL, logits, NULL);
+    linear(c, n, c->net->hidden, p[HEAD_WEIGHT], NULL, c->l->logits_width, NULL, logits, NULL);
     c->k->cross_entropy(c->stream, shape->rows, shape->tokens, c->w->split * shape->tokens,
-                        c->net->seq, c->net->vocab, c->w->targets, c->w->loss_scale, logits, loss);
+                        c->net->seq, c->net->vocab, c->l->logits_width, c->w->targets,
+                        c->w->loss_scale, logits, loss);
     pp_call_stamp(c, PP_CALL_F, PP_PART_HEAD);
 }
 

@@ -1,9 +1,10 @@
 /* Input gradients. Names d_x: gradient of x. */
 #include "exec/stage_parts.h"
 
-/* dx [T][in] = dy [T][out] W, times the slope of GELU at `gelu_of` unless that is NULL. */
+/* dx [T][in] = dy [T][out] W; with `product`, scratch of that size, times the slope of GELU at what
+ * is in dx. */
 static void linear_back(struct pp_call *c, const void *dy, int out, const struct pp_param *weight,
-                        int in, const void *gelu_of, void *dx)
+                        int in, void *product, void *dx)
 {
     c->k->gemm(c->stream, &(struct pp_gemm){.m = c->l->tokens,
                                             .n = in,
@@ -14,7 +15,8 @@ static void linear_back(struct pp_call *c, const void *dy, int out, const struct
                                             .lda = out,
                                             .ldb = in,
                                             .ldc = in,
-                                            .gelu_of = gelu_of});
+                                            .gelu_of = product != NULL ? dx : NULL,
+                                            .product = product});
 }
 
 /* dx += the gradient through a norm. Those of its gain and bias are made here as well, where dy is:
@@ -70,8 +72,7 @@ static void down_back(struct pp_call *c, const void *grad, const struct pp_param
         linear_back(c, grad, hidden, down, ffn, NULL, scratch);
         c->k->swiglu_backward(c->stream, tokens, ffn, up, scratch, up);
     } else {
-        linear_back(c, grad, hidden, down, ffn, up, scratch);
-        c->k->copy(c->stream, (size_t)tokens * (size_t)ffn * c->l->element_bytes, scratch, up);
+        linear_back(c, grad, hidden, down, ffn, scratch, up);
     }
 }
 
@@ -108,7 +109,7 @@ void pp_head_input_grad(struct pp_call *c, void *grad)
     const struct pp_param *const *p = c->l->head;
     void *d_n = transient(c);
 
-    linear_back(c, c->saved + c->l->head_at[AT_LOGITS], c->net->vocab, p[HEAD_WEIGHT],
+    linear_back(c, c->saved + c->l->head_at[AT_LOGITS], c->l->logits_width, p[HEAD_WEIGHT],
                 c->net->hidden, NULL, d_n);
     c->k->zero(c->stream, c->l->hidden_bytes, grad);
     norm_back(c, pp_call_residual(c, c->stage->shape.blocks), p[HEAD_NORM_WEIGHT],

@@ -20,10 +20,10 @@ static const char *const head_names[] = {[HEAD_NORM_WEIGHT] = "norm.weight",
                                          [HEAD_NORM_BIAS] = "norm.bias",
                                          [HEAD_WEIGHT] = "head.weight"};
 
-/* Appends a tensor of `count` elements, none when that is 0. Tables never move: there is room for
- * all of them. */
-static struct pp_param *push(struct pp_stage *stage, int layer, const char *const *names,
-                             int tensor, int64_t count)
+/* Appends a tensor of `count` elements, none when that is 0, with a gap behind it where `room` is
+ * more. Tables never move: there is room for all of them. */
+static struct pp_param *push_padded(struct pp_stage *stage, int layer, const char *const *names,
+                                    int tensor, int64_t count, int64_t room)
 {
     if (count == 0)
         return NULL;
@@ -33,8 +33,14 @@ static struct pp_param *push(struct pp_stage *stage, int layer, const char *cons
                                .layer = layer,
                                .count = count,
                                .offset = stage->elements};
-    stage->elements += (count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    stage->elements += (room + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return param;
+}
+
+static struct pp_param *push(struct pp_stage *stage, int layer, const char *const *names,
+                             int tensor, int64_t count)
+{
+    return push_padded(stage, layer, names, tensor, count, count);
 }
 
 static const struct pp_param *push_matrix(struct pp_stage *stage, int layer,
@@ -69,16 +75,30 @@ static const struct pp_param *push_bias(struct pp_stage *stage, int layer, const
 enum { EMBEDDING_LAYER = 0, FIRST_BLOCK_LAYER = 1 };
 static const double deviation = 0.02;
 
-static const struct pp_param *push_table(struct pp_stage *stage)
+/* A matrix with a row for each word; where a head multiplies with it, also for what it takes for
+ * words. */
+static struct pp_param *push_words(struct pp_stage *stage, int layer, const char *const *names,
+                                   int tensor, bool is_multiplied)
 {
     const struct pp_net *net = stage->net;
-    struct pp_param *param = push(stage, EMBEDDING_LAYER, embedding_names, EMBEDDING_WEIGHT,
-                                  (int64_t)net->vocab * net->hidden);
+    const int rows = is_multiplied ? stage->layout->logits_width : net->vocab;
+    struct pp_param *param =
+        push_padded(stage, layer, names, tensor, (int64_t)net->vocab * net->hidden,
+                    (int64_t)rows * net->hidden);
 
     param->init = PP_INIT_NORMAL;
     param->deviation = deviation;
     param->decays = true;
-    param->is_tied = net->is_tied;
+    return param;
+}
+
+static const struct pp_param *push_table(struct pp_stage *stage)
+{
+    const bool is_tied = stage->net->is_tied;
+    struct pp_param *param = push_words(stage, EMBEDDING_LAYER, embedding_names, EMBEDDING_WEIGHT,
+                                        is_tied && stage->shape.has_head);
+
+    param->is_tied = is_tied;
     return param;
 }
 
@@ -130,8 +150,7 @@ static void push_head(struct pp_stage *stage, const struct pp_param *table,
     params[HEAD_NORM_BIAS] =
         push_bias(stage, layer, head_names, HEAD_NORM_BIAS, net->has_bias_norm, net->hidden);
     if (!net->is_tied)
-        params[HEAD_WEIGHT] = push_matrix(stage, layer, head_names, HEAD_WEIGHT,
-                                          (int64_t)net->vocab * net->hidden, deviation);
+        params[HEAD_WEIGHT] = push_words(stage, layer, head_names, HEAD_WEIGHT, true);
     else
         params[HEAD_WEIGHT] = table != NULL ? table : push_table(stage);
 }

@@ -34,7 +34,9 @@
  * there, x of block 0.
  *
  * Places of the head: n T hidden, stats T 2, logits T vocab (F already makes them the gradient of
- * the loss), dnorm. */
+ * the loss), dnorm. Logits have rows of `logits_width`: words that are none, whose rows of the
+ * head's matrix are a gap of the flat vectors, so zero. Their logits become zero gradients, which
+ * add zero to d n, and make the gap's gradient zero. */
 #ifndef PP_EXEC_STAGE_PARTS_H
 #define PP_EXEC_STAGE_PARTS_H
 
@@ -86,6 +88,7 @@ struct pp_stage_block {
 struct pp_stage_layout {
     int tokens; /* T */
     int q_width, qkv_width, up_width;
+    int logits_width;                     /* vocab, rounded up to what multiplications like */
     size_t element_bytes, gradient_bytes; /* of T and G of the kernels */
     size_t hidden_bytes;                  /* of T hidden */
     const struct pp_param *embedding[EMBEDDING_TENSORS], *head[HEAD_TENSORS];

@@ -89,7 +89,7 @@ void pp_head_weight_grad(struct pp_call *c)
     const struct pp_param *const *p = l->head;
 
     linear_weights(c, c->saved + l->head_at[AT_HEAD_N], c->net->hidden,
-                   c->saved + l->head_at[AT_LOGITS], c->net->vocab, p[HEAD_WEIGHT], NULL);
+                   c->saved + l->head_at[AT_LOGITS], l->logits_width, p[HEAD_WEIGHT], NULL);
     norm_weights(c, c->saved + l->head_at[AT_HEAD_DNORM], p[HEAD_NORM_WEIGHT], p[HEAD_NORM_BIAS]);
     pp_call_stamp(c, PP_CALL_W, PP_PART_HEAD);
 }

@@ -38,7 +38,8 @@ struct pp_gemm {
     const void *base;    /* [m][n], may be c; NULL = none */
     const void *bias;    /* [n], added to every row; NULL = none */
     void *activated;     /* [m][n]: gelu(c) goes there, and c keeps what gelu reads; NULL = none */
-    const void *gelu_of; /* [m][n], not c: c = (op(a) op(b)) * gelu'(gelu_of); NULL = none */
+    const void *gelu_of; /* [m][n], may be c: c = (op(a) op(b)) * gelu'(gelu_of); NULL = none */
+    void *product;       /* [m][n]: scratch for the product where gelu_of is c, else not used */
 };
 
 /* Rows of `width` are normalised: LayerNorm (Ba et al. 2016), or RMSNorm (Zhang and Sennrich 2019)
@@ -89,6 +90,7 @@ struct pp_kernels {
     size_t element_bytes;       /* sizeof(T) */
     size_t gradient_bytes;      /* sizeof(G) */
     int head_dim_limit;         /* the largest head_dim of attention; 0: any */
+    int vocab_multiple;         /* multiplications are fast where the vocabulary, padded, is one */
     const char *(*about)(void); /* the libraries and instruction sets in use, one line */
 
     void (*gemm)(void *stream, const struct pp_gemm *g);
@@ -129,11 +131,12 @@ struct pp_kernels {
     void (*embed_backward)(void *stream, int batch, int tokens, int first, int stride, int width,
                            int vocab, const int32_t *ids, const void *dy, void *dtable,
                            void *dpositions, bool add);
-    /* Softmax and cross entropy, fused: x [batch * tokens][vocab] is logits, and becomes
-     * (softmax - one-hot) * scale. loss [batch * tokens] (double): -log p(target), natural log.
-     * targets [batch][stride], columns first .. */
+    /* Softmax and cross entropy, fused: x [batch * tokens][ld] has logits in the first `vocab`
+     * columns, and becomes (softmax - one-hot) * scale; what is behind them becomes 0. loss
+     * [batch * tokens] (double): -log p(target), natural log. targets [batch][stride], columns
+     * first .. */
     void (*cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
-                          const int32_t *targets, double scale, void *x, double *loss);
+                          int ld, const int32_t *targets, double scale, void *x, double *loss);
 
     void (*copy)(void *stream, size_t bytes, const void *from, void *to);
     void (*zero)(void *stream, size_t bytes, void *x);

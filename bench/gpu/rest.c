@@ -68,8 +68,8 @@ static void call_cross_entropy(void *context)
 {
     const struct block *b = context;
 
-    k->cross_entropy(&b->rig->stream, b->samples, b->seq, 0, b->seq, b->vocab, b->ids, 1e-4,
-                     b->logits, b->loss);
+    k->cross_entropy(&b->rig->stream, b->samples, b->seq, 0, b->seq, b->vocab, b->vocab, b->ids,
+                     1e-4, b->logits, b->loss);
 }
 
 static void call_embed(void *context)

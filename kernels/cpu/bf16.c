@@ -65,6 +65,7 @@ const struct pp_kernels pp_kernels_bf16 = {
     .name = "bf16",
     .element_bytes = sizeof(uint16_t),
     .gradient_bytes = sizeof(float),
+    .vocab_multiple = 1,
     .about = about,
     .gemm = pp_bf16_gemm,
     .add_bias = pp_bf16_add_bias,

@@ -41,6 +41,6 @@ void pp_bf16_embed_backward(void *stream, int batch, int tokens, int first, int 
                             int vocab, const int32_t *ids, const void *dy, void *dtable,
                             void *dpositions, bool add);
 void pp_bf16_cross_entropy(void *stream, int batch, int tokens, int first, int stride, int vocab,
-                           const int32_t *targets, double scale, void *x, double *loss);
+                           int ld, const int32_t *targets, double scale, void *x, double *loss);
 
 #endif

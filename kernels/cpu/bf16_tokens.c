@@ -55,13 +55,15 @@ static double entropy_of_row(size_t vocab, size_t target, double scale, uint16_t
 }
 
 void pp_bf16_cross_entropy(void *stream, int batch, int tokens, int first, int stride, int vocab,
-                           const int32_t *targets, double scale, void *x, double *loss)
+                           int ld, const int32_t *targets, double scale, void *x, double *loss)
 {
     uint16_t *row = x;
 
     (void)stream;
     for (int b = 0; b < batch; b++)
-        for (int t = first; t < first + tokens; t++, row += vocab)
+        for (int t = first; t < first + tokens; t++, row += ld) {
             *loss++ = entropy_of_row(
                 (size_t)vocab, (size_t)targets[(size_t)b * (size_t)stride + (size_t)t], scale, row);
+            memset(row + vocab, 0, sizeof *row * (size_t)(ld - vocab));
+        }
 }

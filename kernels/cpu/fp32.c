@@ -7,6 +7,7 @@ const struct pp_kernels PP_AT(kernels) = {
     .name = "fp32",
     .element_bytes = sizeof(float),
     .gradient_bytes = sizeof(float),
+    .vocab_multiple = 1,
     .about = pp_fp32_about,
     .gemm = PP_AT(gemm),
     .add_bias = PP_AT(add_bias),

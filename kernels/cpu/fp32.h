@@ -55,7 +55,7 @@ void PP_AT(embed_backward)(void *stream, int batch, int tokens, int first, int s
                            int vocab, const int32_t *ids, const void *dy, void *dtable,
                            void *dpositions, bool add);
 void PP_AT(cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
-                          const int32_t *targets, double scale, void *x, double *loss);
+                          int ld, const int32_t *targets, double scale, void *x, double *loss);
 /* fp32_update.c */
 void PP_AT(add)(void *stream, int64_t count, const void *x, void *y);
 void PP_AT(adamw)(void *stream, int64_t count, const struct pp_adamw *adamw,

@@ -84,14 +84,14 @@ PP_INLINE float exponentials(float *row, size_t count, float max)
 }
 
 void PP_AT(cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
-                          const int32_t *targets, double scale, void *x, double *loss)
+                          int ld, const int32_t *targets, double scale, void *x, double *loss)
 {
     const size_t width = (size_t)vocab;
     float *row = x;
 
     (void)stream;
     for (int b = 0; b < batch; b++)
-        for (int t = first; t < first + tokens; t++, row += width) {
+        for (int t = first; t < first + tokens; t++, row += ld) {
             const int32_t target = targets[(size_t)b * (size_t)stride + (size_t)t];
             const float logit = row[target], max = largest(row, width);
             const float sum = exponentials(row, width, max), factor = (float)scale / sum;
@@ -99,6 +99,7 @@ void PP_AT(cross_entropy)(void *stream, int batch, int tokens, int first, int st
             for (size_t i = 0; i < width; i += LANES)
                 store_some(row + i, width - i, load_some(row + i, width - i) * factor);
             row[target] -= (float)scale;
+            memset(row + vocab, 0, sizeof *row * (size_t)(ld - vocab));
             *loss++ = (double)max - (double)logit + log_double((double)sum);
         }
 }

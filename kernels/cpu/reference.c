@@ -101,6 +101,7 @@ const struct pp_kernels pp_kernels_reference = {
     .name = "reference",
     .element_bytes = sizeof(double),
     .gradient_bytes = sizeof(double),
+    .vocab_multiple = 1,
     .about = about,
     .gemm = pp_reference_gemm,
     .add_bias = pp_reference_add_bias,

@@ -30,7 +30,7 @@ void pp_reference_embed_backward(void *stream, int batch, int tokens, int first,
                                  int width, int vocab, const int32_t *ids, const void *dy,
                                  void *dtable, void *dpositions, bool add);
 void pp_reference_cross_entropy(void *stream, int batch, int tokens, int first, int stride,
-                                int vocab, const int32_t *targets, double scale, void *x,
+                                int vocab, int ld, const int32_t *targets, double scale, void *x,
                                 double *loss);
 
 #endif

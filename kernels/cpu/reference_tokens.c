@@ -39,14 +39,14 @@ void pp_reference_embed_backward(void *stream, int batch, int tokens, int first,
 }
 
 void pp_reference_cross_entropy(void *stream, int batch, int tokens, int first, int stride,
-                                int vocab, const int32_t *targets, double scale, void *x,
+                                int vocab, int ld, const int32_t *targets, double scale, void *x,
                                 double *loss)
 {
     double *row = x;
 
     (void)stream;
     for (int b = 0; b < batch; b++)
-        for (int t = first; t < first + tokens; t++, row += vocab) {
+        for (int t = first; t < first + tokens; t++, row += ld) {
             const int32_t target = targets[(size_t)b * (size_t)stride + (size_t)t];
             double max = -INFINITY, sum = 0;
 
@@ -57,5 +57,6 @@ void pp_reference_cross_entropy(void *stream, int batch, int tokens, int first, 
             *loss++ = max + log(sum) - row[target];
             for (int i = 0; i < vocab; i++)
                 row[i] = (exp(row[i] - max) / sum - (i == target)) * scale;
+            memset(row + vocab, 0, sizeof *row * (size_t)(ld - vocab));
         }
 }

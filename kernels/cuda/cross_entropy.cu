@@ -1,7 +1,7 @@
-/* Softmax and cross entropy of logits [rows][vocab] of T, in place. A block has a row: one pass for
- * its maximum and sum at once (Milakov and Gimelshein 2018), a second one back from its end that
- * writes, and finds in the cache what the first one read last. Bytes moved: all logits twice, from
- * memory, as long as the rows that are worked on fit into the cache. */
+/* Softmax and cross entropy of logits [rows][vocab] of T in rows of ld, in place. A block has a
+ * row: one pass for its maximum and sum at once (Milakov and Gimelshein 2018), a second one back
+ * from its end that writes, and finds in the cache what the first one read last. Bytes moved: all
+ * logits twice, from memory, as long as the rows that are worked on fit into the cache. */
 #include "kernels/cuda/map.cuh"
 #include "kernels/cuda/parts.h"
 #include "kernels/cuda/tokens.cuh"
@@ -98,11 +98,12 @@ template <class T, int N> struct row_of {
 };
 
 template <class T, int N>
-__global__ __launch_bounds__(THREADS,
-                             BLOCKS) void cross_entropy_kernel(int vocab, const int32_t *targets,
-                                                               float scale, T *logits, double *loss)
+__global__ __launch_bounds__(THREADS, BLOCKS) void cross_entropy_kernel(int vocab, int ld,
+                                                                        const int32_t *targets,
+                                                                        float scale, T *logits,
+                                                                        double *loss)
 {
-    const row_of<T, N> r(logits + (int64_t)blockIdx.x * vocab, vocab);
+    const row_of<T, N> r(logits + (int64_t)blockIdx.x * ld, vocab);
     T *const body = r.row + r.head, *const target = r.row + targets[blockIdx.x];
     const float target_logit = pp_widen(*target);
     const int single = r.single();
@@ -126,6 +127,8 @@ __global__ __launch_bounds__(THREADS,
     }
     if (single >= 0)
         pp_store(r.row + single, __expf(pp_widen(r.row[single]) - s.max) * factor);
+    for (int i = vocab + (int)threadIdx.x; i < ld; i += THREADS)
+        pp_store(r.row + i, 0.0f);
     __syncthreads(); /* the target's own element is written last, and rounded once */
     if (threadIdx.x == 0) {
         pp_store(target, __expf(target_logit - s.max) * factor - scale);
@@ -134,7 +137,7 @@ __global__ __launch_bounds__(THREADS,
 }
 
 template <class T>
-void cross_entropy(void *stream, int batch, int tokens, int first, int stride, int vocab,
+void cross_entropy(void *stream, int batch, int tokens, int first, int stride, int vocab, int ld,
                    const int32_t *host_targets, double scale, T *x, double *loss)
 {
     struct pp_cuda_stream *const s = (struct pp_cuda_stream *)stream;
@@ -145,17 +148,17 @@ void cross_entropy(void *stream, int batch, int tokens, int first, int stride, i
     if (rows == 0)
         return;
     pp_cuda_fetch_tokens(s, batch, tokens, first, stride, host_targets, targets);
-    PP_LAUNCH((cross_entropy_kernel<T, PP_WIDE<T>>), rows, THREADS, 0, s->stream, vocab, targets,
-              (float)scale, x, loss);
+    PP_LAUNCH((cross_entropy_kernel<T, PP_WIDE<T>>), rows, THREADS, 0, s->stream, vocab, ld,
+              targets, (float)scale, x, loss);
 }
 } // namespace
 
 #define CROSS_ENTROPY(name, T)                                                                     \
     void pp_cuda_cross_entropy_##name(void *stream, int batch, int tokens, int first, int stride,  \
-                                      int vocab, const int32_t *targets, double scale, void *x,    \
-                                      double *loss)                                                \
+                                      int vocab, int ld, const int32_t *targets, double scale,     \
+                                      void *x, double *loss)                                       \
     {                                                                                              \
-        cross_entropy<T>(stream, batch, tokens, first, stride, vocab, targets, scale, (T *)x,      \
+        cross_entropy<T>(stream, batch, tokens, first, stride, vocab, ld, targets, scale, (T *)x,  \
                          loss);                                                                    \
     }
 CROSS_ENTROPY(fp32, float)

@@ -6,6 +6,14 @@
 
 enum { ALIGNMENT_BYTES = 16, AUX_LD = 8 };
 
+/* Where c holds what GELU read. cuBLASLt may write over it while it reads: each element of the
+ * result is made from that element of the auxiliary matrix alone, by whoever loads it, as where C
+ * is D. A product of its own would not, and goes to scratch. */
+static bool is_in_place(const struct pp_gemm *g)
+{
+    return g->gelu_of && g->gelu_of == g->c;
+}
+
 /* What all pointers of g are multiples of; absent ones are multiples of anything. More than 16
  * bytes tells cuBLASLt nothing that counts, and would make bits depend on where a tensor happens to
  * lie. */
@@ -13,7 +21,7 @@ static int alignment_bytes_of(const struct pp_gemm *g)
 {
     const uintptr_t bits = ALIGNMENT_BYTES | (uintptr_t)g->a | (uintptr_t)g->b | (uintptr_t)g->c |
                            (uintptr_t)g->base | (uintptr_t)g->bias | (uintptr_t)g->activated |
-                           (uintptr_t)g->gelu_of;
+                           (uintptr_t)g->gelu_of | (uintptr_t)(is_in_place(g) ? g->product : NULL);
 
     return (int)(bits & -bits);
 }
@@ -52,13 +60,15 @@ static void multiply(const struct pp_cuda_stream *stream, bool is_bf16, const st
     form.epilogue = epilogue_of(g, is_bf16, form.alignment_bytes);
     if (form.epilogue != PP_CUDA_PLAIN && pp_cuda_plans_multiply(stream, &form, g))
         return;
+    struct pp_gemm plain = *g;
+    plain.c = is_in_place(g) ? g->product : g->c;
     form.epilogue = PP_CUDA_PLAIN;
-    if (!pp_cuda_plans_multiply(stream, &form, g)) {
+    if (!pp_cuda_plans_multiply(stream, &form, &plain)) {
         counts->own++;
         pp_cuda_gemm_own(stream, is_bf16, g);
     } else if (has_more) {
         counts->finished++;
-        pp_cuda_gemm_finish(stream, is_bf16, g);
+        pp_cuda_gemm_finish(stream, is_bf16, g, plain.c);
     }
 }
 

@@ -13,10 +13,10 @@ extern "C" {
 /* gemm_epilogue.cu. The whole of g, with products added in the order of k. About a hundredth of a
  * tensor core's speed. */
 void pp_cuda_gemm_own(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g);
-/* What is left of g when c holds (base +) op(a) op(b). Moves c twice, and what else it reads or
- * writes once. */
-void pp_cuda_gemm_finish(const struct pp_cuda_stream *stream, bool is_bf16,
-                         const struct pp_gemm *g);
+/* What is left of g when `product`, which may be c, holds (base +) op(a) op(b). Moves product, c
+ * and what else it reads or writes once. */
+void pp_cuda_gemm_finish(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g,
+                         const void *product);
 
 #ifdef __cplusplus
 }

@@ -1,25 +1,40 @@
 /* Multiplications that cuBLASLt does not do, and epilogues that it does not. T is the type of a, b,
  * bias, activated and gelu_of; C that of c and base, float for gradients. Sums are float. */
-#include "kernels/cuda/device.cuh"
-#include "kernels/cuda/element.cuh"
 #include "kernels/cuda/gemm.h"
+#include "kernels/cuda/map.cuh"
 
-enum { TILE = 16, FINISH_THREADS = 256 };
+enum { TILE = 16 };
 
-/* What stands behind base + op(a) op(b), and the stores. */
-template <typename T, typename C>
-static __device__ void finish_element(const struct pp_gemm &g, size_t row, size_t column, float x)
+/* What stands behind base + op(a) op(b), and the stores, of N neighbours. */
+template <int N, typename T, typename C>
+static __device__ __forceinline__ void finish_elements(const struct pp_gemm &g, size_t row,
+                                                       size_t column, pp_floats<N> x)
 {
     const size_t at = row * (size_t)g.ldc + column;
-    C *c = (C *)g.c;
+    C *const c = (C *)g.c + at;
 
-    if (g.bias)
-        x += pp_widen(((const T *)g.bias)[column]);
-    if (g.gelu_of)
-        x *= pp_gelu_slope(pp_widen(((const T *)g.gelu_of)[at]));
-    pp_store(&c[at], x);
-    if (g.activated)
-        pp_store(&((T *)g.activated)[at], pp_gelu(pp_widen(c[at])));
+    if (g.bias) {
+        const pp_floats<N> bias = pp_load<N>((const T *)g.bias + column);
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            x.at[j] += bias.at[j];
+    }
+    if (g.gelu_of) { /* which may be c */
+        const pp_floats<N> of = pp_load<N>((const T *)g.gelu_of + at);
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            x.at[j] *= pp_gelu_slope(of.at[j]);
+    }
+    pp_save(c, x);
+    if (g.activated) {
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            C rounded;
+            pp_store(&rounded, x.at[j]);
+            x.at[j] = pp_gelu(pp_widen(rounded));
+        }
+        pp_save((T *)g.activated + at, x);
+    }
 }
 
 /* A block makes a tile of c, from tiles of op(a) and op(b) in shared memory: those of op(a) as
@@ -50,22 +65,23 @@ static __global__ void __launch_bounds__(TILE *TILE) multiply(const struct pp_ge
         return;
     if (g.base)
         sum += pp_widen(((const C *)g.base)[row * (size_t)g.ldc + column]);
-    finish_element<T, C>(g, row, column, sum);
+    finish_elements<1, T, C>(g, row, column, {{sum}});
 }
 
-/* A block finishes a row. */
-template <typename T, typename C>
-static __global__ void __launch_bounds__(FINISH_THREADS) finish(const struct pp_gemm g)
-{
-    const size_t row = blockIdx.x;
+template <typename T, typename C> struct finish {
+    struct pp_gemm g;
+    const C *product;
 
-    for (size_t column = threadIdx.x; column < (size_t)g.n; column += FINISH_THREADS)
-        finish_element<T, C>(g, row, column,
-                             pp_widen(((const C *)g.c)[row * (size_t)g.ldc + column]));
-}
+    template <int N> __device__ void run(int row, int column) const
+    {
+        const size_t at = (size_t)row * (size_t)g.ldc + (size_t)column;
+
+        finish_elements<N, T, C>(g, (size_t)row, (size_t)column, pp_load<N>(product + at));
+    }
+};
 
 template <typename T, typename C>
-static void launch_multiply(const struct pp_cuda_stream *s, const struct pp_gemm *g)
+static void launch_multiply(const struct pp_cuda_stream *s, const struct pp_gemm *g, const void *)
 {
     const dim3 grid((unsigned)((g->n + TILE - 1) / TILE), (unsigned)((g->m + TILE - 1) / TILE));
 
@@ -73,28 +89,34 @@ static void launch_multiply(const struct pp_cuda_stream *s, const struct pp_gemm
 }
 
 template <typename T, typename C>
-static void launch_finish(const struct pp_cuda_stream *s, const struct pp_gemm *g)
+static void launch_finish(const struct pp_cuda_stream *s, const struct pp_gemm *g,
+                          const void *product)
 {
-    PP_LAUNCH((finish<T, C>), (unsigned)g->m, FINISH_THREADS, 0, s->stream, *g);
+    const bool is_aligned = g->ldc % PP_WIDE<T> == 0 &&
+                            pp_are_aligned(product, g->c, g->bias, g->gelu_of, g->activated);
+
+    pp_map_rows<PP_WIDE<T>>((void *)s, g->m, g->n, is_aligned,
+                            finish<T, C>{*g, (const C *)product});
 }
 
 /* By is_bf16 and is_gradient: gradients of float are as all float. */
-typedef void launch(const struct pp_cuda_stream *s, const struct pp_gemm *g);
+typedef void launch(const struct pp_cuda_stream *s, const struct pp_gemm *g, const void *product);
 
 void pp_cuda_gemm_own(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g)
 {
     static launch *const LAUNCHES[2][2] = {
         {launch_multiply<float, float>, launch_multiply<float, float>},
-        {launch_multiply<__nv_bfloat16, __nv_bfloat16>, launch_multiply<__nv_bfloat16, float>}};
+        {launch_multiply<pp_bf16, pp_bf16>, launch_multiply<pp_bf16, float>}};
 
-    LAUNCHES[is_bf16][g->is_gradient](stream, g);
+    LAUNCHES[is_bf16][g->is_gradient](stream, g, NULL);
 }
 
-void pp_cuda_gemm_finish(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g)
+void pp_cuda_gemm_finish(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g,
+                         const void *product)
 {
     static launch *const LAUNCHES[2][2] = {
         {launch_finish<float, float>, launch_finish<float, float>},
-        {launch_finish<__nv_bfloat16, __nv_bfloat16>, launch_finish<__nv_bfloat16, float>}};
+        {launch_finish<pp_bf16, pp_bf16>, launch_finish<pp_bf16, float>}};
 
-    LAUNCHES[is_bf16][g->is_gradient](stream, g);
+    LAUNCHES[is_bf16][g->is_gradient](stream, g, product);
 }

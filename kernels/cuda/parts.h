@@ -12,7 +12,10 @@ extern "C" {
 
 #include "kernels/kernels.h"
 
-enum { PP_CUDA_HEAD_DIM = 256 }; /* the largest of attention */
+enum {
+    PP_CUDA_HEAD_DIM = 256,      /* the largest of attention */
+    PP_CUDA_VOCAB_MULTIPLE = 128 /* tiles of products, and 16 bytes of any element */
+};
 
 /* clang-format off */
 #define PP_CUDA_PARTS(T)                                                                           \
@@ -49,8 +52,8 @@ enum { PP_CUDA_HEAD_DIM = 256 }; /* the largest of attention */
                                     int width, int vocab, const int32_t *ids, const void *dy,      \
                                     void *dtable, void *dpositions, bool add);                     \
     void pp_cuda_cross_entropy_##T(void *stream, int batch, int tokens, int first, int stride,     \
-                                   int vocab, const int32_t *targets, double scale, void *x,       \
-                                   double *loss);                                                  \
+                                   int vocab, int ld, const int32_t *targets, double scale,        \
+                                   void *x, double *loss);                                                  \
     /* update.cu */                                                                                \
     void pp_cuda_adamw_##T(void *stream, int64_t count, const struct pp_adamw *adamw,              \
                            const struct pp_adamw_step *step, const void *grad, void *weights,      \

@@ -22,6 +22,7 @@ static const char *about(void)
         .element_bytes = bytes,                                                                    \
         .gradient_bytes = sizeof(float),                                                           \
         .head_dim_limit = PP_CUDA_HEAD_DIM,                                                        \
+        .vocab_multiple = PP_CUDA_VOCAB_MULTIPLE,                                                  \
         .about = about,                                                                            \
         .gemm = pp_cuda_gemm_##T,                                                                  \
         .add_bias = pp_cuda_add_bias_##T,                                                          \

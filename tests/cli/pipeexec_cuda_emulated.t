@@ -15,6 +15,13 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 > --
 >   check      gradients of every step equal those of training on one rank to the
 >              bit (84,736 elements)
+# A vocabulary that is padded for the device: weights, gradients and memory are as predicted.
+$ for np in 1 2; do pipeexec --backend cuda --np $np --layers 2 --hidden 32 --heads 2 --vocab 300 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --exact-grad --check --json >$np.json; grep -E 'bit_equal' $np.json; grep -E '^  "(peak_mem|predicted_peak)' $np.json | tr -dc '0-9\n' | uniq | wc -l; grep -A2 '"losses' $np.json; done | sort | uniq -c | tr -s ' ' | sed 's/5[.][0-9]*/X/'
+>  4 "bit_equal": true,
+>  2 X
+>  2 X,
+>  2 "losses": [
+>  2 1
 $ PP_EMULATED_EPILOGUES=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --exact-grad --check | grep -A1 -E '^  check'
 >   check      gradients of every step equal those of training on one rank to the
 >              bit (84,736 elements)

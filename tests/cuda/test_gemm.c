@@ -13,6 +13,7 @@ static const int COMBINATIONS[] = {0,
                                    BIAS | IN_PLACE,
                                    BIAS | ACTIVATED,
                                    GELU_OF,
+                                   GELU_OF | IN_PLACE,
                                    GRADIENT,
                                    GRADIENT | BASE,
                                    GRADIENT | IN_PLACE,
@@ -109,6 +110,28 @@ Test(cuda_gemm, what_the_library_refuses_is_finished_here)
     before = *counts;
     try(&odd, 2, BIAS | ACTIVATED, true, multiply);
     cr_assert(counts->finished + counts->own == before.finished + before.own + 1);
+}
+
+/* What GELU read may lie where the result goes: the same bits as where it lies apart, in more tiles
+ * than any device has multiprocessors. */
+Test(cuda_gemm, gelu_may_be_written_over)
+{
+    static const struct shape s = {2048, 3072, 32, 0, 0, 0};
+    struct problem p = problem_of(&s, false, false, GELU_OF, true);
+    const size_t bytes = p.c.count * sizeof(uint16_t);
+    char *apart = malloc(bytes), *over = malloc(bytes);
+
+    multiply(&p);
+    device_finish();
+    device_must(cudaMemcpy(apart, p.c.device, bytes, cudaMemcpyDeviceToHost));
+    p.g.c = (void *)p.g.gelu_of;
+    multiply(&p);
+    device_finish();
+    device_must(cudaMemcpy(over, p.g.c, bytes, cudaMemcpyDeviceToHost));
+    cr_assert(memcmp(apart, over, bytes) == 0, "other bits");
+    end(&p);
+    free(apart);
+    free(over);
 }
 
 /* Pointers that are multiples of one element alone. */

@@ -3,7 +3,7 @@
 
 /* Where tokens are: columns first .. first + tokens - 1 of [batch][stride]. */
 struct text {
-    int batch, tokens, first, stride, vocab, width;
+    int batch, tokens, first, stride, vocab, width, ld;
     bool has_positions, add;
     double scale, spread; /* of the loss; of logits */
     int32_t *ids;         /* [batch][stride], shared */
@@ -81,8 +81,8 @@ static void call_cross_entropy(const struct pp_kernels *k, void *stream, void *c
 {
     const struct text *t = what;
 
-    k->cross_entropy(stream, t->batch, t->tokens, t->first, t->stride, t->vocab, t->ids, t->scale,
-                     x[0], x[1]);
+    k->cross_entropy(stream, t->batch, t->tokens, t->first, t->stride, t->vocab, t->ld, t->ids,
+                     t->scale, x[0], x[1]);
 }
 
 /* Every second row has few values, so that many are the largest. */
@@ -92,7 +92,7 @@ static void make_ties(double *const *x, const void *what)
 
     for (int row = 0; row < t->batch * t->tokens; row += 2)
         for (int i = 0; i < t->vocab; i++) {
-            double *logit = &x[0][(size_t)row * (size_t)t->vocab + (size_t)i];
+            double *logit = &x[0][(size_t)row * (size_t)t->ld + (size_t)i];
             *logit = t->spread * rint(2 * *logit / t->spread);
         }
 }
@@ -109,7 +109,7 @@ static void try_cross_entropy(const struct text *from)
         .tolerance = 1e-5,
         .floor = 2e-7 * fmax(1, t.spread),
         .tensors = 2,
-        .tensor = {{rows * (size_t)t.vocab, OF_T, t.spread}, {rows, SHARED_DOUBLE, 1}}};
+        .tensor = {{rows * (size_t)t.ld, OF_T, t.spread}, {rows, SHARED_DOUBLE, 1}}};
 
     kernel_try_both(&c);
 }
@@ -118,6 +118,7 @@ Test(cuda_kernels, cross_entropy)
 {
     static const int VOCABS[] = {1, 2, 7, 8, 9, 15, 16, 100, 511, 4097, 50257};
     static const double SPREADS[] = {1, 30, 1e4};
+    static const int PADDINGS[] = {0, 1, 47, 1200};
 
     for (size_t i = 0; i < sizeof VOCABS / sizeof *VOCABS; i++)
         for (size_t j = 0; j < sizeof SPREADS / sizeof *SPREADS; j++)
@@ -126,6 +127,7 @@ Test(cuda_kernels, cross_entropy)
                                              .first = (int)j,
                                              .stride = 8,
                                              .vocab = VOCABS[i],
+                                             .ld = VOCABS[i] + PADDINGS[(i + j) % 4],
                                              .scale = 0.5,
                                              .spread = SPREADS[j]});
 }
@@ -142,8 +144,10 @@ Test(cuda_kernels, small_probabilities)
     for (int i = 0; i < VOCAB; i++)
         x[i] = right[i] = i % 2 ? 0 : rounded(t.spread * drawn(), false);
     void *device = device_tensor(x, VOCAB, false);
-    pp_kernels_cuda_fp32.cross_entropy(device_stream(), 1, 1, 0, 1, VOCAB, t.ids, 1, device, loss);
-    pp_kernels_reference.cross_entropy(NULL, 1, 1, 0, 1, VOCAB, t.ids, 1, right, &right_loss);
+    pp_kernels_cuda_fp32.cross_entropy(device_stream(), 1, 1, 0, 1, VOCAB, VOCAB, t.ids, 1, device,
+                                       loss);
+    pp_kernels_reference.cross_entropy(NULL, 1, 1, 0, 1, VOCAB, VOCAB, t.ids, 1, right,
+                                       &right_loss);
     device_finish();
     device_read(device, seen, VOCAB, false);
     cr_assert(fabs(*loss - right_loss) <= 1e-6, "%.9g is not %.9g", *loss, right_loss);

@@ -146,7 +146,7 @@ static double entropy_loss(void *context, const double *x)
     double logits[SIZE], loss[ROWS], sum = 0;
 
     memcpy(logits, x, sizeof logits);
-    k->cross_entropy(NULL, 1, ROWS, 0, ROWS, WIDTH, targets, 1, logits, loss);
+    k->cross_entropy(NULL, 1, ROWS, 0, ROWS, WIDTH, WIDTH, targets, 1, logits, loss);
     for (int i = 0; i < ROWS; i++)
         sum += loss[i];
     return sum * *(double *)context;
@@ -159,7 +159,7 @@ Test(kernels_slopes, cross_entropy)
     double *x = random_doubles(&t, SIZE, 3), gradient[SIZE], loss[ROWS], scale = 0.25;
 
     memcpy(gradient, x, sizeof gradient);
-    k->cross_entropy(NULL, 1, ROWS, 0, ROWS, WIDTH, targets, scale, gradient, loss);
+    k->cross_entropy(NULL, 1, ROWS, 0, ROWS, WIDTH, WIDTH, targets, scale, gradient, loss);
     check_slopes((struct function){&scale, entropy_loss}, SIZE, x, gradient, "cross entropy");
 }
 
