@@ -78,7 +78,7 @@ static inline __device__ size_t pp_attention_row_of(struct pp_attention_shape s,
     return ((size_t)blockIdx.y * s.heads + head) * s.padded + token;
 }
 
-static inline int pp_attention_tiles(int tokens, int tile)
+static inline __host__ __device__ int pp_attention_tiles(int tokens, int tile)
 {
     return (tokens + tile - 1) / tile;
 }

@@ -2,7 +2,7 @@
  * tests/cuda/ where PP_CUDA_EMULATED is defined, which defines the same.
  *
  *   PP_LAUNCH(kernel, grid, block, shared_bytes, stream, arguments...)   a template in parentheses
- *   PP_SHARED(T, name)   dynamic shared memory as T *name, aligned to 16 bytes */
+ *   PP_SHARED(T, name)   dynamic shared memory as T *name, aligned to 256 bytes */
 #ifndef PP_KERNELS_CUDA_DEVICE_CUH
 #define PP_KERNELS_CUDA_DEVICE_CUH
 
@@ -15,7 +15,7 @@
 #define PP_LAUNCH(kernel, grid, block, shared_bytes, stream, ...)                                  \
     kernel<<<grid, block, shared_bytes, stream>>>(__VA_ARGS__)
 #define PP_SHARED(T, name)                                                                         \
-    extern __shared__ uint4 pp_shared_memory[];                                                    \
+    extern __shared__ __align__(256) uint4 pp_shared_memory[];                                     \
     T *const name = reinterpret_cast<T *>(pp_shared_memory)
 #endif
 

@@ -1,8 +1,11 @@
 /* kernels/cuda/flash.cuh — what the kernels of FlashAttention-2 (Dao 2023) are made of: tiles of
  * bf16 in shared memory, and products of tiles on tensor cores.
  *
- * A tile [rows][DIM] has its 16-byte chunk c of row r at chunk c ^ (r % 8), so that the eight rows
- * that ldmatrix reads at once lie in different banks. A block has 4 warps; a warp has M * 16 rows
+ * A tile [rows][DIM] lies at a multiple of the bytes of a row, and has its 16-byte chunk c of row r
+ * at chunk c ^ (r % 8), so that the eight rows that ldmatrix reads at once lie in different banks.
+ * So what a lane reads in a row is its first chunk's address with some bits turned over, and other
+ * rows that it reads, in steps of 8, are at constant distances: address arithmetic is one operation
+ * for many reads. A block has 4 warps; a warp has M * 16 rows
  * of the tile that stays, and keeps its part of the results in registers:
  *
  *   x[m][n][i]   of lane l: row m * 16 + l / 4 + 8 * (i / 2), column n * 8 + l % 4 * 2 + i % 2
@@ -73,6 +76,46 @@ static __device__ __forceinline__ void load(bf16 *tile, const bf16 *from, size_t
         pp_cp_async_16((void *)chunk_of<DIM>(tile, row + i, chunk), from, (int)row + i < valid);
 }
 
+/* ---- what a lane has of results ----------------------------------------------------------------
+ */
+
+/* visit(m, n, i) for x[m][n][i], by columns. */
+template <int M, int N, class V> static __device__ __forceinline__ void each_element(V visit)
+{
+#pragma unroll
+    for (int n = 0; n < N; n++)
+#pragma unroll
+        for (int m = 0; m < M; m++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                visit(m, n, i);
+}
+
+/* visit(m, half, row) for the rows: elements 2 half and 2 half + 1 of all x[m][n]. */
+template <int M, class V> static __device__ __forceinline__ void each_row(V visit)
+{
+    const int row = (int)(thread_anew() % LANES / 4);
+
+#pragma unroll
+    for (int m = 0; m < M; m++)
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+            visit(m, half, m * 16 + half * 8 + row);
+}
+
+/* Scores that is_hidden(row, column) become -infinity. */
+template <int M, int N, class V>
+static __device__ __forceinline__ void mask(float p[M][N][4], V is_hidden)
+{
+    const unsigned thread = thread_anew();
+    const int row = (int)(thread % LANES / 4), column = (int)(thread % 4 * 2);
+
+    each_element<M, N>([&](int m, int n, int i) {
+        if (is_hidden(m * 16 + i / 2 * 8 + row, n * 8 + i % 2 + column))
+            p[m][n][i] = -INFINITY;
+    });
+}
+
 /* ---- products -------------------------------------------------------------------------------- */
 
 static __device__ __forceinline__ uint32_t pack(float low, float high)
@@ -82,34 +125,46 @@ static __device__ __forceinline__ uint32_t pack(float low, float high)
     return *(const uint32_t *)&both;
 }
 
+/* The chunk of the row, and the same `chunks` further, a power of two that `chunk` is less than, or
+ * more of them. */
+template <int DIM>
+static __device__ __forceinline__ pp_shared_at address_of(const bf16 *tile, unsigned row,
+                                                          unsigned chunk)
+{
+    return pp_shared_address(chunk_of<DIM>(tile, row, chunk));
+}
+
+static __device__ __forceinline__ pp_shared_at turn(pp_shared_at address, int chunks)
+{
+    return address ^ (pp_shared_at)(chunks * 16);
+}
+
 /* x = rows of a . rows of b: M * 16 rows of tile a [][DIM], N * 8 rows of tile b [][DIM]. */
 template <int DIM, int M, int N>
 static __device__ __forceinline__ void dot(float x[M][N][4], const bf16 *a, const bf16 *b)
 {
+    enum { ROW_BYTES = 2 * DIM };
     const unsigned lane = threadIdx.x % LANES;
+    const pp_shared_at at_a = address_of<DIM>(a, lane % 16, lane / 16);
+    const pp_shared_at at_b = address_of<DIM>(b, lane % 8 + lane / 16 * 8, lane / 8 % 2);
 
 #pragma unroll
-    for (int m = 0; m < M; m++)
-#pragma unroll
-        for (int n = 0; n < N; n++)
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                x[m][n][i] = 0;
-#pragma unroll 2
     for (int k = 0; k < DIM / 16; k++) {
         uint32_t of_a[M][4], of_b[4];
 #pragma unroll
         for (int m = 0; m < M; m++)
-            pp_ldmatrix_x4(of_a[m], chunk_of<DIM>(a, m * 16 + lane % 16, 2 * k + lane / 16));
+            pp_ldmatrix_x4(of_a[m], turn(at_a, 2 * k) + m * 16 * ROW_BYTES);
 #pragma unroll
         for (int n = 0; n < N; n += 2) {
-            pp_ldmatrix_x4(
-                of_b, chunk_of<DIM>(b, n * 8 + lane % 8 + lane / 16 * 8, 2 * k + lane / 8 % 2));
+            pp_ldmatrix_x4(of_b, turn(at_b, 2 * k) + n * 8 * ROW_BYTES);
 #pragma unroll
-            for (int m = 0; m < M; m++) {
-                pp_mma_bf16(x[m][n], of_a[m], of_b);
-                pp_mma_bf16(x[m][n + 1], of_a[m], of_b + 2);
-            }
+            for (int m = 0; m < M; m++)
+#pragma unroll
+                for (int i = 0; i < 2; i++)
+                    if (k == 0)
+                        pp_mma_bf16_first(x[m][n + i], of_a[m], of_b + 2 * i);
+                    else
+                        pp_mma_bf16(x[m][n + i], of_a[m], of_b + 2 * i);
         }
     }
 }
@@ -119,7 +174,9 @@ template <int DIM, int M, int N>
 static __device__ __forceinline__ void mix(float y[M][DIM / 8][4], const float weights[M][N][4],
                                            const bf16 *b)
 {
+    enum { ROW_BYTES = 2 * DIM };
     const unsigned lane = threadIdx.x % LANES;
+    const pp_shared_at at_b = address_of<DIM>(b, lane % 16, lane / 16);
     uint32_t of_a[N / 2][M][4];
 
 #pragma unroll
@@ -136,7 +193,7 @@ static __device__ __forceinline__ void mix(float y[M][DIM / 8][4], const float w
 #pragma unroll
         for (int k = 0; k < N / 2; k++) {
             uint32_t of_b[4];
-            pp_ldmatrix_x4_trans(of_b, chunk_of<DIM>(b, k * 16 + lane % 16, n + lane / 16));
+            pp_ldmatrix_x4_trans(of_b, turn(at_b, n) + k * 16 * ROW_BYTES);
 #pragma unroll
             for (int m = 0; m < M; m++) {
                 pp_mma_bf16(y[m][n], of_a[k][m], of_b);
@@ -179,51 +236,27 @@ static __device__ __forceinline__ void store_row(bf16 *to, const float x[DIM / 8
 
 /* ---- keys that go by ------------------------------------------------------------------------- */
 
-/* Tile `tile` of the keys that a tile of queries of the split sees: which split, and where. */
+/* A tile of the keys that go by: which split, and where in it. */
 struct keys {
     int split, first;
 };
-
-/* Tiles of the keys of a split. */
-template <int KEYS>
-static __device__ __forceinline__ unsigned tiles_of_split(struct pp_attention_shape s)
-{
-    return ((unsigned)s.tokens + KEYS - 1) / KEYS;
-}
 
 /* Tiles of all keys that the queries of the split before `end` see. */
 template <int KEYS>
 static __device__ __forceinline__ int key_tiles(struct pp_attention_shape s, int end)
 {
-    const unsigned of_split = tiles_of_split<KEYS>(s), own = ((unsigned)end + KEYS - 1) / KEYS;
+    const unsigned of_split = ((unsigned)s.tokens + KEYS - 1) / KEYS;
+    const unsigned own = ((unsigned)end + KEYS - 1) / KEYS;
 
     return (int)(s.split * of_split + (own < of_split ? own : of_split));
 }
 
 template <int KEYS>
-static __device__ __forceinline__ struct keys keys_of(struct pp_attention_shape s, int tile)
+static __device__ __forceinline__ struct keys keys_after(struct pp_attention_shape s, struct keys k)
 {
-    const unsigned of_split = tiles_of_split<KEYS>(s);
+    const int first = k.first + KEYS;
 
-    return {(int)(tile / of_split), (int)(tile % of_split * KEYS)};
-}
-
-/* Scores of keys that a query does not see become -infinity: columns behind `last`, which is of the
- * first row, and one more in each row on the diagonal. */
-template <int M, int N>
-static __device__ __forceinline__ void mask(float p[M][N][4], int last, bool is_diagonal)
-{
-    const unsigned thread = thread_anew();
-    const int row = (int)(thread % LANES / 4), column = (int)(thread % 4 * 2);
-
-#pragma unroll
-    for (int m = 0; m < M; m++)
-#pragma unroll
-        for (int n = 0; n < N; n++)
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                if (n * 8 + column + i % 2 > last + (is_diagonal ? m * 16 + row + i / 2 * 8 : 0))
-                    p[m][n][i] = -INFINITY;
+    return first < s.tokens ? keys{k.split, first} : keys{k.split + 1, 0};
 }
 
 } // namespace flash
