@@ -14,6 +14,9 @@
 enum {
     PP_ATTENTION_SPLITS = 256,  /* an op has 8 bits for its split */
     PP_ATTENTION_PADDING = 128, /* rows of scratch: tokens, rounded up to this */
+    /* Shared memory that a block can have on every device: the least is that of compute capability
+     * 8.6, 8.9 and 12.0 (8.0: 163 KiB, 9.0: 227 KiB). */
+    PP_ATTENTION_SHARED_BYTES = 99 << 10,
 };
 
 struct pp_attention_shape {

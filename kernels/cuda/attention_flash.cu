@@ -137,7 +137,8 @@ template <int DIM, int KEYS> static void forward(cudaStream_t stream, const stru
 {
     const struct pp_attention_shape s = pp_attention_shape_of(a);
     const dim3 grid(a->heads, a->batch, pp_attention_tiles(a->tokens, QUERIES));
-    const size_t shared = sizeof(bf16) * (QUERIES + 4 * KEYS) * DIM;
+    constexpr size_t shared = sizeof(bf16) * (QUERIES + 4 * KEYS) * DIM;
+    static_assert(shared <= PP_ATTENTION_SHARED_BYTES, "runs on every device");
 
     cudaFuncSetAttribute(flash_forward<DIM, KEYS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          (int)shared);

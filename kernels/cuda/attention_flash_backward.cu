@@ -185,7 +185,8 @@ static void gradient_of_queries(cudaStream_t stream, const struct pp_attention *
 {
     enum { TILE = WARPS * M * 16 };
     const dim3 grid(a->heads, a->batch, pp_attention_tiles(a->tokens, TILE));
-    const size_t shared = sizeof(bf16) * (2 * TILE + 4 * KEYS) * DIM;
+    constexpr size_t shared = sizeof(bf16) * (2 * TILE + 4 * KEYS) * DIM;
+    static_assert(shared <= PP_ATTENTION_SHARED_BYTES, "runs on every device");
 
     cudaFuncSetAttribute(flash_queries<DIM, M, KEYS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          (int)shared);
@@ -199,8 +200,9 @@ static void gradient_of_keys(cudaStream_t stream, const struct pp_attention *a)
 {
     enum { TILE = WARPS * M * 16 };
     const dim3 grid(a->kv_heads, a->batch, pp_attention_tiles(a->tokens, TILE));
-    const size_t shared =
+    constexpr size_t shared =
         sizeof(bf16) * (2 * TILE + 4 * QUERIES) * DIM + sizeof(pp_attention_row) * 2 * QUERIES;
+    static_assert(shared <= PP_ATTENTION_SHARED_BYTES, "runs on every device");
 
     cudaFuncSetAttribute(flash_keys<DIM, M, COLUMNS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          (int)shared);

@@ -40,16 +40,17 @@ static __global__ void __launch_bounds__(THREADS, 2)
     PP_SHARED(float, shared);
     const int head = (int)blockIdx.x, kv = pp_attention_kv(s);
     const int first = (int)(gridDim.z - 1 - blockIdx.z) * ROWS; /* most keys first */
-    const int pitch = pitch_of(s.head_dim), lane = (int)(threadIdx.x % LANES);
+    const int width = width_of(s.head_dim), pitch = pitch_of(width);
+    const int lane = (int)(threadIdx.x % LANES);
     const int row = (int)(threadIdx.x / LANES) * ROWS_OF_WARP;
     const size_t stride = pp_attention_stride(s);
-    float *queries = shared, *keys = queries + ROWS * pitch, *values = keys + COLUMNS * pitch;
+    float *queries = shared, *keys = queries + ROWS * width, *values = keys + COLUMNS * pitch;
     float *weights = values + COLUMNS * pitch + row * COLUMNS;
     struct softmax x = {};
 
     for (int r = 0; r < ROWS_OF_WARP; r++)
         x.max[r] = -INFINITY;
-    load(queries, ROWS, pitch, (const T *)qkv.of[s.split] + pp_attention_query(s, head, first),
+    load(queries, ROWS, width, (const T *)qkv.of[s.split] + pp_attention_query(s, head, first),
          stride, s.tokens - first, s.head_dim);
     for (int j = 0; j <= s.split; j++) {
         const T *key = (const T *)qkv.of[j] + pp_attention_key(s, kv, 0);
@@ -61,7 +62,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
             load(keys, COLUMNS, pitch, key + at * stride, stride, s.tokens - at, s.head_dim);
             load(values, COLUMNS, pitch, value + at * stride, stride, s.tokens - at, s.head_dim);
             __syncthreads();
-            dot(scores, queries + row * pitch, keys + lane * pitch, pitch);
+            dot(scores, queries + row * width, keys + lane * pitch, width);
 #pragma unroll
             for (int r = 0; r < ROWS_OF_WARP; r++) {
                 const int last = j < s.split ? s.tokens - 1 : first + row + r;
@@ -69,7 +70,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
             }
             share(weights, scores);
             add_scores(&x, weights);
-            mix(x.mix, weights, values, pitch);
+            mix(x.mix, weights, values, width);
         }
     }
 #pragma unroll
@@ -88,8 +89,9 @@ template <typename T> static void forward(cudaStream_t stream, const struct pp_a
 {
     const struct pp_attention_shape s = pp_attention_shape_of(a);
     const dim3 grid(a->heads, a->batch, pp_attention_tiles(a->tokens, ROWS));
+    const int width = width_of(a->head_dim);
     const size_t shared =
-        sizeof(float) * ((ROWS + 2 * COLUMNS) * pitch_of(a->head_dim) + ROWS * COLUMNS);
+        sizeof(float) * (ROWS * width + 2 * COLUMNS * pitch_of(width) + ROWS * COLUMNS);
 
     cudaFuncSetAttribute(attention_simple_forward<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          (int)shared);

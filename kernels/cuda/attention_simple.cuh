@@ -3,8 +3,9 @@
  *
  * A block has ROWS rows of the loop outside (queries, or keys in the gradient of keys) and walks
  * over COLUMNS columns at a time. A warp has ROWS_OF_WARP of the rows; its lanes are columns while
- * scores are made, and elements of the head (lane, lane + 32, ...) while they are used. A tile has
- * rows of `pitch` floats, zero behind head_dim; the pitch makes 16-byte reads of 8 lanes in 8 rows
+ * scores are made, and elements of the head (lane, lane + 32, ...) while they are used. A
+ * tile is zero behind head_dim. One of rows has rows of `width` floats, which all lanes read at one
+ * place; one of columns has rows of `pitch` floats, which makes 16-byte reads of 8 lanes in 8 rows
  * free of bank conflicts where head_dim is a multiple of 8. */
 #ifndef PP_KERNELS_CUDA_ATTENTION_SIMPLE_CUH
 #define PP_KERNELS_CUDA_ATTENTION_SIMPLE_CUH
@@ -24,9 +25,14 @@ enum {
     PARTS = PP_CUDA_HEAD_DIM / LANES, /* elements of a head that a lane has */
 };
 
-static inline __host__ __device__ int pitch_of(int head_dim)
+static inline __host__ __device__ constexpr int width_of(int head_dim)
 {
-    return (head_dim + 3) / 4 * 4 + 4;
+    return (head_dim + 3) / 4 * 4;
+}
+
+static inline __host__ __device__ constexpr int pitch_of(int width)
+{
+    return width + 4;
 }
 
 static inline __device__ int least(int a, int b)
@@ -46,15 +52,15 @@ static __device__ void load(float *tile, int rows, int pitch, const T *from, siz
 
 /* sums[r] = row r of the warp . the lane's column. */
 static inline __device__ void dot(float sums[ROWS_OF_WARP], const float *rows, const float *column,
-                                  int pitch)
+                                  int width)
 {
     for (int r = 0; r < ROWS_OF_WARP; r++)
         sums[r] = 0;
-    for (int i = 0; i < pitch - 4; i += 4) {
+    for (int i = 0; i < width; i += 4) {
         const float4 y = *(const float4 *)(column + i);
 #pragma unroll
         for (int r = 0; r < ROWS_OF_WARP; r++) {
-            const float4 x = *(const float4 *)(rows + r * pitch + i);
+            const float4 x = *(const float4 *)(rows + r * width + i);
             sums[r] += x.x * y.x;
             sums[r] += x.y * y.y;
             sums[r] += x.z * y.z;
@@ -65,15 +71,15 @@ static inline __device__ void dot(float sums[ROWS_OF_WARP], const float *rows, c
 
 /* sums [rows of the warp][elements of the lane] += weights [ROWS_OF_WARP][COLUMNS] columns. */
 static inline __device__ void mix(float sums[ROWS_OF_WARP][PARTS], const float *weights,
-                                  const float *columns, int pitch)
+                                  const float *columns, int width)
 {
     const int lane = (int)(threadIdx.x % LANES);
 
     for (int c = 0; c < COLUMNS; c++)
 #pragma unroll
         for (int i = 0; i < PARTS; i++)
-            if (i * LANES < pitch - 4) {
-                const float y = columns[c * pitch + least(i * LANES + lane, pitch - 1)];
+            if (i * LANES < width) {
+                const float y = columns[c * pitch_of(width) + least(i * LANES + lane, width)];
 #pragma unroll
                 for (int r = 0; r < ROWS_OF_WARP; r++)
                     sums[r][i] += weights[r * COLUMNS + c] * y;

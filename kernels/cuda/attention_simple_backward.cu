@@ -7,37 +7,39 @@ using namespace simple;
 /* Tiles of two tensors: those of the block's rows, those of the columns that go by. */
 struct tiles {
     float *row_a, *row_b, *column_a, *column_b;
-    float *p, *ds;        /* [ROWS_OF_WARP][COLUMNS] of the warp */
-    int pitch, row, lane; /* of a tile; first row of the warp */
+    float *weights;              /* [ROWS_OF_WARP][COLUMNS] of the warp */
+    int width, pitch, row, lane; /* of tiles; first row of the warp */
 };
 
 static __device__ struct tiles tiles_of(float *shared, int head_dim)
 {
     struct tiles t;
 
-    t.pitch = pitch_of(head_dim);
+    t.width = width_of(head_dim);
+    t.pitch = pitch_of(t.width);
     t.row = (int)(threadIdx.x / LANES) * ROWS_OF_WARP;
     t.lane = (int)(threadIdx.x % LANES);
     t.row_a = shared;
-    t.row_b = t.row_a + ROWS * t.pitch;
-    t.column_a = t.row_b + ROWS * t.pitch;
+    t.row_b = t.row_a + ROWS * t.width;
+    t.column_a = t.row_b + ROWS * t.width;
     t.column_b = t.column_a + COLUMNS * t.pitch;
-    t.p = t.column_b + COLUMNS * t.pitch + t.row * COLUMNS;
-    t.ds = t.p + ROWS * COLUMNS;
+    t.weights = t.column_b + COLUMNS * t.pitch + t.row * COLUMNS;
     return t;
 }
 
-static size_t shared_bytes(int head_dim)
+static constexpr size_t shared_bytes(int head_dim)
 {
-    return sizeof(float) * (2 * (ROWS + COLUMNS) * pitch_of(head_dim) + 2 * ROWS * COLUMNS);
+    return sizeof(float) * (2 * ROWS * width_of(head_dim) +
+                            2 * COLUMNS * pitch_of(width_of(head_dim)) + ROWS * COLUMNS);
 }
+static_assert(shared_bytes(PP_CUDA_HEAD_DIM) <= PP_ATTENTION_SHARED_BYTES, "runs on every device");
 
 /* a . a of row r and the lane's column, b . b likewise. */
 static __device__ void dot_both(const struct tiles *t, float s[ROWS_OF_WARP],
                                 float dp[ROWS_OF_WARP])
 {
-    dot(s, t->row_a + t->row * t->pitch, t->column_a + t->lane * t->pitch, t->pitch);
-    dot(dp, t->row_b + t->row * t->pitch, t->column_b + t->lane * t->pitch, t->pitch);
+    dot(s, t->row_a + t->row * t->width, t->column_a + t->lane * t->pitch, t->width);
+    dot(dp, t->row_b + t->row * t->width, t->column_b + t->lane * t->pitch, t->width);
 }
 
 /* ROWS queries of one head: dqueries [tokens][stride] written. */
@@ -57,9 +59,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
 
     for (int r = 0; r < ROWS_OF_WARP; r++)
         row[r] = rows[pp_attention_row_of(s, head, first + t.row + r)];
-    load(t.row_a, ROWS, t.pitch, (const T *)qkv.of[s.split] + query, stride, s.tokens - first,
+    load(t.row_a, ROWS, t.width, (const T *)qkv.of[s.split] + query, stride, s.tokens - first,
          s.head_dim);
-    load(t.row_b, ROWS, t.pitch, dout + pp_attention_out(s, head, first), wide, s.tokens - first,
+    load(t.row_b, ROWS, t.width, dout + pp_attention_out(s, head, first), wide, s.tokens - first,
          s.head_dim);
     for (int j = 0; j <= s.split; j++) {
         const T *key = (const T *)qkv.of[j] + pp_attention_key(s, kv, 0);
@@ -80,8 +82,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
                 p[r] = at + t.lane <= last ? expf(p[r] * s.scale - row[r].x) : 0.0f;
                 dp[r] = p[r] * (dp[r] - row[r].y);
             }
-            share(t.ds, dp);
-            mix(dqueries, t.ds, t.column_a, t.pitch);
+            share(t.weights, dp);
+            mix(dqueries, t.weights, t.column_a, t.width);
         }
     }
 #pragma unroll
@@ -107,8 +109,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
     const size_t value = pp_attention_value(s, kv, first);
     float dkeys[ROWS_OF_WARP][PARTS] = {}, dvalues[ROWS_OF_WARP][PARTS] = {};
 
-    load(t.row_a, ROWS, t.pitch, qkv + key, stride, s.tokens - first, s.head_dim);
-    load(t.row_b, ROWS, t.pitch, qkv + value, stride, s.tokens - first, s.head_dim);
+    load(t.row_a, ROWS, t.width, qkv + key, stride, s.tokens - first, s.head_dim);
+    load(t.row_b, ROWS, t.width, qkv + value, stride, s.tokens - first, s.head_dim);
     for (int head = kv * group; head < (kv + 1) * group; head++)
         for (int at = from; at < s.tokens; at += COLUMNS) {
             const T *query = queries + pp_attention_query(s, head, at);
@@ -126,10 +128,10 @@ static __global__ void __launch_bounds__(THREADS, 2)
                 p[r] = sees ? expf(p[r] * s.scale - row.x) : 0.0f;
                 dp[r] = p[r] * (dp[r] - row.y);
             }
-            share(t.p, p);
-            share(t.ds, dp);
-            mix(dvalues, t.p, t.column_b, t.pitch);
-            mix(dkeys, t.ds, t.column_a, t.pitch);
+            share(t.weights, p);
+            mix(dvalues, t.weights, t.column_b, t.width);
+            share(t.weights, dp);
+            mix(dkeys, t.weights, t.column_a, t.width);
         }
 #pragma unroll
     for (int r = 0; r < ROWS_OF_WARP; r++)

@@ -10,7 +10,7 @@
  * Environment, read once:
  *   PP_EMULATED_DEVICES=N        1; 0: cudaErrorNoDevice; none: cudaErrorInsufficientDriver
  *   PP_EMULATED_DRIVER=N         13000: what it is for; an older one: cudaErrorInsufficientDriver
- *   PP_EMULATED_CAPABILITY=N     90: compute capability of the devices
+ *   PP_EMULATED_CAPABILITY=N     90: compute capability of the devices, with its shared memory
  *   PP_EMULATED_MEMORY_BYTES=N   of a device, 16 GiB: cudaMalloc fails beyond
  *   PP_EMULATED_SEED=N           0; of all orders
  *   PP_EMULATED_EPILOGUES=0      cuBLASLt has products alone
@@ -87,6 +87,7 @@ struct runtime &pp_runtime(void);
 cudaError_t pp_call(const std::function<cudaError_t(std::unique_lock<std::mutex> &)> &body);
 cudaError_t pp_set_last_error(cudaError_t error);
 int pp_current_device(void);
+int pp_shared_bytes_of_block(void); /* the most that a block can have */
 extern thread_local bool pp_is_in_host_function;
 
 /* NULL: not a stream of ours. A stream of NULL is the default one of the current device. */

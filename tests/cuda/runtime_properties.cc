@@ -19,10 +19,29 @@ static const struct {
     {cudaDevAttrGlobalMemoryBusWidth, 1024},
     {cudaDevAttrL2CacheSize, 1 << 20},
     {cudaDevAttrUnifiedAddressing, 1},
-    {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 << 10},
     {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
-    {cudaDevAttrMaxSharedMemoryPerBlockOptin, 227 << 10},
 };
+
+/* Of a multiprocessor ("Technical Specifications per Compute Capability" of the programming guide);
+ * a block can have 1 KiB less, or before 8.0 all of it. */
+static int shared_bytes_of(int capability)
+{
+    static const struct {
+        int capability, kib;
+    } first[] = {{120, 100}, {90, 228}, {89, 100}, {88, 100}, {87, 164}, {86, 100}, {80, 164}};
+
+    for (const auto &f : first)
+        if (capability >= f.capability)
+            return f.kib << 10;
+    return 64 << 10;
+}
+
+int pp_shared_bytes_of_block(void)
+{
+    const int capability = pp_runtime().capability;
+
+    return shared_bytes_of(capability) - (capability >= 80 ? 1 << 10 : 0);
+}
 
 static bool find(enum cudaDeviceAttr attribute, int *value)
 {
@@ -31,6 +50,12 @@ static bool find(enum cudaDeviceAttr attribute, int *value)
     if (attribute == cudaDevAttrComputeCapabilityMajor ||
         attribute == cudaDevAttrComputeCapabilityMinor) {
         *value = attribute == cudaDevAttrComputeCapabilityMajor ? capability / 10 : capability % 10;
+        return true;
+    }
+    if (attribute == cudaDevAttrMaxSharedMemoryPerMultiprocessor ||
+        attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin) {
+        *value = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? pp_shared_bytes_of_block()
+                                                                      : shared_bytes_of(capability);
         return true;
     }
     for (const auto &a : attributes)

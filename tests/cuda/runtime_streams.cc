@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEFAULT_SHARED_BYTES = 48 << 10, MAX_SHARED_BYTES = 227 << 10 };
+enum { DEFAULT_SHARED_BYTES = 48 << 10 };
 
 static std::map<const void *, size_t> shared_bytes_allowed; /* by kernel */
 
@@ -249,7 +249,7 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
     return pp_call([&](auto &) {
         if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
             return cudaSuccess;
-        if (value < 0 || value > MAX_SHARED_BYTES)
+        if (value < 0 || value > pp_shared_bytes_of_block())
             return cudaErrorInvalidValue;
         shared_bytes_allowed[kernel] = (size_t)value;
         return cudaSuccess;

@@ -35,6 +35,16 @@ Test(cuda_attention, head_dims)
     TRY(p);
 }
 
+/* Devices whose blocks have the least shared memory; a real one is what it is. */
+Test(cuda_attention, little_shared_memory)
+{
+    static const struct problem p[] = {
+        {256, 1, 1, 33, 2, 1, 1}, {64, 2, 1, 70, 1, 1, 1}, {128, 2, 1, 70, 1, 1, 1}};
+
+    setenv("PP_EMULATED_CAPABILITY", "89", 1);
+    TRY(p);
+}
+
 Test(cuda_attention, splits)
 {
     static const struct problem p[] = {
