@@ -155,6 +155,9 @@ struct pp_kernels {
     void (*fixed_add)(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
                       int *status);
     void (*fixed_merge)(void *stream, int64_t count, const int64_t *x, int64_t *sum, int *status);
+    /* Of x and `copies` - 1 others like it: where these might not fit into a sum, *status says so.
+     */
+    void (*fixed_fits)(void *stream, int64_t count, const int64_t *x, int copies, int *status);
     void (*fixed_read)(void *stream, int64_t count, const int64_t *sum, int bits, void *x);
 };
 

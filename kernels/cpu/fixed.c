@@ -36,6 +36,18 @@ void pp_fixed_merge(void *stream, int64_t count, const int64_t *x, int64_t *sum,
         fail(status, PP_FIXED_OVERFLOW);
 }
 
+void pp_fixed_fits(void *stream, int64_t count, const int64_t *x, int copies, int *status)
+{
+    const int64_t most = INT64_MAX / copies;
+    bool is_beyond = false;
+
+    (void)stream;
+    for (int64_t i = 0; i < count; i++)
+        is_beyond |= x[i] > most || x[i] < -most;
+    if (is_beyond)
+        fail(status, PP_FIXED_OVERFLOW);
+}
+
 void pp_bytes_copy(void *stream, size_t bytes, const void *from, void *to)
 {
     (void)stream;

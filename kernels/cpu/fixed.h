@@ -9,6 +9,7 @@
  * longer right, and *status says why; the first reason stays. */
 void pp_fixed_add_one(double x, int bits, int64_t *sum, int *status);
 void pp_fixed_merge(void *stream, int64_t count, const int64_t *x, int64_t *sum, int *status);
+void pp_fixed_fits(void *stream, int64_t count, const int64_t *x, int copies, int *status);
 
 void pp_bytes_copy(void *stream, size_t bytes, const void *from, void *to);
 void pp_bytes_zero(void *stream, size_t bytes, void *x);

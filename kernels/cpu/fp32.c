@@ -33,5 +33,6 @@ const struct pp_kernels PP_AT(kernels) = {
     .squares = PP_AT(squares),
     .fixed_add = PP_AT(fixed_add),
     .fixed_merge = pp_fixed_merge,
+    .fixed_fits = pp_fixed_fits,
     .fixed_read = PP_AT(fixed_read),
 };

@@ -127,5 +127,6 @@ const struct pp_kernels pp_kernels_reference = {
     .squares = squares,
     .fixed_add = fixed_add,
     .fixed_merge = pp_fixed_merge,
+    .fixed_fits = pp_fixed_fits,
     .fixed_read = fixed_read,
 };

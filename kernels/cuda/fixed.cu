@@ -1,6 +1,6 @@
 /* Sums in int64 fixed point, which have the same bits in any order. What goes wrong is told by the
  * worst reason, not by the first: *status is only raised. Bytes moved, an element: fixed_add 20,
- * fixed_merge 24, fixed_read 12. */
+ * fixed_merge 24, fixed_fits 8, fixed_read 12. */
 #include "kernels/cuda/map.cuh"
 #include "kernels/cuda/parts.h"
 
@@ -74,6 +74,24 @@ struct fixed_merge {
     }
 };
 
+struct fixed_fits {
+    const int64_t *x;
+    int64_t most;
+    int *status;
+
+    template <int N> __device__ void run(int64_t i) const
+    {
+        const pp_packed<int64_t, N> from = pp_fetch<N>(x + i);
+        bool is_beyond = false;
+
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            is_beyond = is_beyond || from.at[j] > most || from.at[j] < -most;
+        if (is_beyond)
+            raise_to(PP_FIXED_OVERFLOW, status);
+    }
+};
+
 struct fixed_read {
     const int64_t *sum;
     float *x;
@@ -104,6 +122,11 @@ void pp_cuda_fixed_add(void *stream, int64_t count, const void *x, int bits, int
 void pp_cuda_fixed_merge(void *stream, int64_t count, const int64_t *x, int64_t *sum, int *status)
 {
     pp_map<2>(stream, count, pp_are_aligned(x, sum), fixed_merge{x, sum, status});
+}
+
+void pp_cuda_fixed_fits(void *stream, int64_t count, const int64_t *x, int copies, int *status)
+{
+    pp_map<2>(stream, count, pp_are_aligned(x), fixed_fits{x, INT64_MAX / copies, status});
 }
 
 void pp_cuda_fixed_read(void *stream, int64_t count, const int64_t *sum, int bits, void *x)

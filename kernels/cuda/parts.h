@@ -71,6 +71,7 @@ void pp_cuda_squares(void *stream, int64_t count, const void *x, double *blocks)
 void pp_cuda_fixed_add(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
                        int *status);
 void pp_cuda_fixed_merge(void *stream, int64_t count, const int64_t *x, int64_t *sum, int *status);
+void pp_cuda_fixed_fits(void *stream, int64_t count, const int64_t *x, int copies, int *status);
 void pp_cuda_fixed_read(void *stream, int64_t count, const int64_t *sum, int bits, void *x);
 
 #ifdef __cplusplus

@@ -48,6 +48,7 @@ static const char *about(void)
         .squares = pp_cuda_squares,                                                                \
         .fixed_add = pp_cuda_fixed_add,                                                            \
         .fixed_merge = pp_cuda_fixed_merge,                                                        \
+        .fixed_fits = pp_cuda_fixed_fits,                                                          \
         .fixed_read = pp_cuda_fixed_read,                                                          \
     };
 TABLE(fp32, sizeof(float))

@@ -98,6 +98,31 @@ Test(cuda_kernels, fixed_status)
     cr_assert_eq(*status, PP_FIXED_OVERFLOW);
 }
 
+/* At each place of a vector and of its tail: the largest that fit, and the first that do not. */
+Test(cuda_kernels, fixed_fits)
+{
+    static const int COPIES[] = {1, 2, 3, 8, 1000};
+
+    for (size_t c = 0; c < sizeof COPIES / sizeof *COPIES; c++)
+        for (int at = 0; at < 2 * LANES; at++) {
+            const int64_t most = INT64_MAX / COPIES[c], sign = at < LANES ? 1 : -1;
+            int *status = shared_bytes(sizeof *status);
+            int64_t sums[LANES] = {0};
+            sums[at % LANES] = sign * most;
+            pp_kernels_cuda_fp32.fixed_fits(device_stream(), LANES, device_sums(sums), COPIES[c],
+                                            status);
+            device_finish();
+            cr_assert_eq(*status, PP_FIXED_OK);
+            if (COPIES[c] == 1 && sign > 0)
+                continue;
+            sums[at % LANES] -= COPIES[c] == 1 ? 1 : -sign;
+            pp_kernels_cuda_fp32.fixed_fits(device_stream(), LANES, device_sums(sums), COPIES[c],
+                                            status);
+            device_finish();
+            cr_assert_eq(*status, PP_FIXED_OVERFLOW);
+        }
+}
+
 /* Any order gives the same sum, and it is read back as the sum of the rounded values. */
 Test(cuda_kernels, fixed_order)
 {

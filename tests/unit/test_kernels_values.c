@@ -174,6 +174,25 @@ Test(kernels_values, fixed_order)
     cr_assert_eq(status, PP_FIXED_OVERFLOW);
 }
 
+Test(kernels_values, fixed_fits)
+{
+    enum { COUNT = 5, COPIES = 3 };
+    static const int64_t most = INT64_MAX / COPIES;
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+
+    for (int e = 0; e < t.count; e++)
+        for (int at = 0; at < COUNT; at++) {
+            int64_t x[COUNT] = {most, -most, 0, 1, -1};
+            int status = PP_FIXED_OK;
+            t.of[e]->fixed_fits(NULL, COUNT, x, COPIES, &status);
+            cr_assert_eq(status, PP_FIXED_OK);
+            x[at] = at % 2 ? -most - 1 : most + 1;
+            t.of[e]->fixed_fits(NULL, COUNT, x, COPIES, &status);
+            cr_assert_eq(status, PP_FIXED_OVERFLOW);
+        }
+}
+
 /* ---- flat vectors ---------------------------------------------------------------------------- */
 
 Test(kernels_values, squares)
