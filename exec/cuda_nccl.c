@@ -59,12 +59,28 @@ static enum pp_status nccl_sum(struct pp_nccl *nccl, int group, void *buffer, si
     return pp_nccl_sum(nccl, group, buffer, count, type, stream_of(stream), err);
 }
 
+static enum pp_status nccl_reduce(struct pp_nccl *nccl, int group,
+                                  const struct pp_nccl_piece *pieces, int count,
+                                  enum pp_nccl_type type, void *stream, struct pp_error *err)
+{
+    return pp_nccl_reduce(nccl, group, pieces, count, type, stream_of(stream), err);
+}
+
+static enum pp_status nccl_broadcast(struct pp_nccl *nccl, int group,
+                                     const struct pp_nccl_piece *pieces, int count, void *stream,
+                                     struct pp_error *err)
+{
+    return pp_nccl_broadcast(nccl, group, pieces, count, stream_of(stream), err);
+}
+
 const struct pp_nccl_calls pp_cuda_nccl_calls = {
     .check = nccl_check,
     .open = nccl_open,
     .send = nccl_send,
     .recv = nccl_recv,
     .sum = nccl_sum,
+    .reduce = nccl_reduce,
+    .broadcast = nccl_broadcast,
     .look = pp_nccl_check,
     .close = pp_nccl_close,
     .give_up = pp_nccl_abort,

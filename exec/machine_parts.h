@@ -123,6 +123,9 @@ struct pp_sum_rule {
 };
 extern const struct pp_sum_rule pp_sum_rules[]; /* [kind], exec/machine_shares.c */
 void pp_sum_run(const struct pp_kernels *k, void *stream, void *sum); /* that of AR */
+/* Gradients of one copy to those of another */
+void pp_sum_add(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int from,
+                int to, struct pp_range range);
 
 struct pp_machine_collective {
     struct pp_sum sum;

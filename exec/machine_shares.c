@@ -8,8 +8,8 @@ static char *at(const struct pp_sum *sum, int copy, int64_t element)
     return sum->at[copy] + (size_t)element * sum->element_bytes;
 }
 
-static void add(const struct pp_kernels *k, void *stream, struct pp_sum *sum, int from, int to,
-                struct pp_range range)
+void pp_sum_add(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int from,
+                int to, struct pp_range range)
 {
     char *x = at(sum, from, range.from), *y = at(sum, to, range.from);
 
@@ -35,7 +35,7 @@ void pp_sum_run(const struct pp_kernels *k, void *stream, void *argument)
 
     for (int piece = 0; piece < sum->pieces; piece++) {
         for (int c = 1; c < sum->copies; c++)
-            add(k, stream, sum, c, 0, sum->piece[piece]);
+            pp_sum_add(k, stream, sum, c, 0, sum->piece[piece]);
         for (int c = 1; c < sum->copies; c++)
             copy_range(k, stream, sum, 0, c, sum->piece[piece]);
     }
@@ -47,11 +47,11 @@ static void add_up(const struct pp_kernels *k, void *stream, struct pp_sum *sum,
                    struct pp_range range)
 {
     for (int c = 1; c < owner; c++)
-        add(k, stream, sum, c, 0, range);
+        pp_sum_add(k, stream, sum, c, 0, range);
     if (owner > 0)
-        add(k, stream, sum, 0, owner, range);
+        pp_sum_add(k, stream, sum, 0, owner, range);
     for (int c = owner + 1; c < sum->copies; c++)
-        add(k, stream, sum, c, owner, range);
+        pp_sum_add(k, stream, sum, c, owner, range);
 }
 
 /* From all owners, when their sums are complete. */

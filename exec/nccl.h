@@ -90,6 +90,22 @@ enum pp_status pp_nccl_recv(struct pp_nccl *nccl, int channel, void *buffer, siz
 enum pp_status pp_nccl_sum(struct pp_nccl *nccl, int group, void *buffer, size_t count,
                            enum pp_nccl_type type, void *stream, struct pp_error *err);
 
+/* Parts of a vector, which do not overlap: each is summed for one member of the group, whose place
+ * in it `root` is, or comes from it. In place, as one operation. */
+struct pp_nccl_piece {
+    void *at;
+    size_t count; /* elements; of a broadcast bytes */
+    int root;
+};
+/* What others than its root hold of a piece has no value then. */
+enum pp_status pp_nccl_reduce(struct pp_nccl *nccl, int group, const struct pp_nccl_piece *pieces,
+                              int count, enum pp_nccl_type type, void *stream,
+                              struct pp_error *err);
+/* All have what its root has. */
+enum pp_status pp_nccl_broadcast(struct pp_nccl *nccl, int group,
+                                 const struct pp_nccl_piece *pieces, int count, void *stream,
+                                 struct pp_error *err);
+
 /* PP_EFAIL names the first line that has failed, and its processes. Waits for nobody: PP_OK while
  * another call is under way, which looks by itself. */
 enum pp_status pp_nccl_check(struct pp_nccl *nccl, struct pp_error *err);

@@ -22,6 +22,10 @@ struct pp_nccl_calls {
                            void *stream, struct pp_error *err);
     enum pp_status (*sum)(struct pp_nccl *nccl, int group, void *buffer, size_t count,
                           enum pp_nccl_type type, void *stream, struct pp_error *err);
+    enum pp_status (*reduce)(struct pp_nccl *nccl, int group, const struct pp_nccl_piece *pieces,
+                             int count, enum pp_nccl_type type, void *stream, struct pp_error *err);
+    enum pp_status (*broadcast)(struct pp_nccl *nccl, int group, const struct pp_nccl_piece *pieces,
+                                int count, void *stream, struct pp_error *err);
     enum pp_status (*look)(struct pp_nccl *nccl, struct pp_error *err); /* pp_nccl_check() */
     enum pp_status (*close)(struct pp_nccl *nccl, struct pp_error *err);
     void (*give_up)(struct pp_nccl *nccl); /* pp_nccl_abort() */

@@ -24,7 +24,9 @@
     X(GroupEnd)                                                                                    \
     X(Send)                                                                                        \
     X(Recv)                                                                                        \
-    X(AllReduce)
+    X(AllReduce)                                                                                   \
+    X(Reduce)                                                                                      \
+    X(Broadcast)
 
 struct pp_nccl_library {
     const char *file;
@@ -57,6 +59,7 @@ struct pp_nccl {
 /* Under the mutex. What NCCL said of a line: PP_OK for ncclSuccess and ncclInProgress. */
 enum pp_status pp_nccl_judge(struct pp_nccl *nccl, const struct pp_nccl_line *line,
                              ncclResult_t result, struct pp_error *err);
+enum pp_status pp_nccl_aborted(struct pp_error *err); /* sets it */
 /* Under the mutex: wait until no line is busy. PP_EFAIL as well after an abort. */
 enum pp_status pp_nccl_settle(struct pp_nccl *nccl, struct pp_error *err);
 enum pp_status pp_nccl_settle_line(struct pp_nccl *nccl, const struct pp_nccl_line *line,

@@ -37,19 +37,24 @@ enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_c
     return PP_OK;
 }
 
-/* What is sent waits for its receiver on a stream of its own: nothing may stand behind it. */
+/* What is sent waits for its receiver on a stream of its own: nothing may stand behind it. One op
+ * at a time is what a rank does anyway, so `serial` only chooses the clock. */
 enum pp_status pp_exec_device_alone(const struct pp_request *request, struct pp_exec_config *config,
                                     struct pp_error *err)
 {
     char typed[PP_REQUEST_TYPED_BYTES];
 
-    if (config->mode != PP_DEVICE_STREAMS && pp_request_has(request, "device-mode"))
+    const bool is_serial =
+        config->mode == PP_DEVICE_SERIAL && pp_request_has(request, "device-mode");
+
+    if (config->mode == PP_DEVICE_PARTITION)
         return pp_error_set(err, PP_EINVAL,
-                            "%s: with --transport nccl each rank has a process and streams of its "
-                            "own; leave it out",
+                            "%s: the parts of a GPU belong to one process, and with --transport "
+                            "nccl each rank is one; leave it out, or use --transport local",
                             pp_request_typed(request, "device-mode", typed));
     config->mode = PP_DEVICE_STREAMS;
-    config->clock = (enum pp_clock_kind)pp_request_int(request, "clock", PP_CLOCK_WALL);
+    config->clock = (enum pp_clock_kind)pp_request_int(
+        request, "clock", is_serial ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);
     return config->nccl->check(err);
 }
 

@@ -4,15 +4,14 @@
  * both lists come in one order by the checks of the program.
  *
  * A channel of a replica is a channel of NCCL, on the stream that messages of the channel have. All
- * collectives of the same processes have one group; on the stream of each the copies of this
- * process are added up first, then those of all processes. */
+ * collectives of the same processes have one group (transport_nccl_sums.c). */
 #include "exec/transport_nccl.h"
 
 #include <string.h>
 
 enum { UNASKED_TIMEOUT_S = 600, FAILED_LOOKS = 25 };
 
-static void fail_if(struct pp_machine *m, enum pp_status status, struct pp_error *err)
+void pp_nccl_fail_if(struct pp_machine *m, enum pp_status status, struct pp_error *err)
 {
     if (status == PP_OK)
         return;
@@ -47,7 +46,7 @@ static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
                                       .timeout_s = timeout_s > 0 ? timeout_s : UNASKED_TIMEOUT_S,
                                       .spread = spread,
                                       .closure = m};
-    PP_TRY(pp_nccl_plan_lines(m, run, err));
+    pp_nccl_plan_lines(m, run);
     struct pp_nccl *nccl;
     PP_TRY(run->calls->open(m->arena, m->device, &run->plan, m->options.meeting.local_count, &nccl,
                             err));
@@ -96,12 +95,12 @@ static void run_message(const struct pp_kernels *k, void *stream, void *argument
     struct pp_error err = {0};
 
     (void)k;
-    fail_if(n->m,
-            n->is_send ? run->calls->send(run->nccl, message->channel, message->send.buffer,
-                                          message->bytes, stream, &err)
-                       : run->calls->recv(run->nccl, message->channel, message->recv.buffer,
-                                          message->bytes, stream, &err),
-            &err);
+    pp_nccl_fail_if(n->m,
+                    n->is_send ? run->calls->send(run->nccl, message->channel, message->send.buffer,
+                                                  message->bytes, stream, &err)
+                               : run->calls->recv(run->nccl, message->channel, message->recv.buffer,
+                                                  message->bytes, stream, &err),
+                    &err);
 }
 
 /* On the device, once its list has come here. */
@@ -127,53 +126,13 @@ static void nccl_posted(struct pp_worker *w, int i, const struct pp_header *head
 
 /* ---- sums -----------------------------------------------------------------------------------*/
 
-static void sum_all(const struct nccl_sum *n, void *stream)
-{
-    const struct pp_nccl_run *run = n->m->nccl;
-    const enum pp_nccl_type type = n->here.is_exact ? PP_NCCL_INT64 : PP_NCCL_FLOAT;
-    struct pp_error err = {0};
-
-    for (int piece = 0; piece < n->here.pieces; piece++) {
-        const struct pp_range range = n->here.piece[piece];
-        fail_if(n->m,
-                run->calls->sum(run->nccl, n->group,
-                                n->here.at[0] + (size_t)range.from * n->here.element_bytes,
-                                (size_t)(range.until - range.from), type, stream, &err),
-                &err);
-    }
-}
-
-static void spread_sum(const struct pp_kernels *k, const struct nccl_sum *n, void *stream)
-{
-    for (int piece = 0; piece < n->here.pieces; piece++)
-        for (int c = 1; c < n->here.copies; c++) {
-            const struct pp_range range = n->here.piece[piece];
-            const size_t from = (size_t)range.from * n->here.element_bytes;
-
-            k->copy(stream, (size_t)(range.until - range.from) * n->here.element_bytes,
-                    n->here.at[0] + from, n->here.at[c] + from);
-        }
-}
-
-static void run_sum(const struct pp_kernels *k, void *stream, void *argument)
-{
-    struct nccl_sum *n = argument;
-
-    if (n->here.copies > 1)
-        pp_sum_run(k, stream, &n->here);
-    if (n->group < 0)
-        return;
-    sum_all(n, stream);
-    spread_sum(k, n, stream);
-}
-
 static void nccl_summed(struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
     const int32_t c = m->p->arg[i];
 
     issue(m, m->worker_count + m->p->channel_count * m->replicas + c, pp_row(m, i, w->replica),
-          run_sum, &m->nccl->sums[c], m->collectives[c].done);
+          pp_nccl_sum_run, &m->nccl->sums[c], m->collectives[c].done);
 }
 
 static const struct pp_remote remote = {

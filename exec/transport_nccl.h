@@ -12,10 +12,19 @@ struct nccl_message {
     const struct pp_machine_message *message;
     bool is_send;
 };
+/* Of a collective, as operations of its group on the first copy of this process. */
+struct nccl_pieces {
+    struct pp_nccl_piece *at;
+    int count, capacity;
+};
 struct nccl_sum {
     struct pp_machine *m;
-    struct pp_sum here; /* the copies of this process */
-    int group;          /* -1: there are no others */
+    struct pp_sum here;        /* the copies of this process */
+    int group;                 /* -1: there are no others */
+    int kind;                  /* of the collective */
+    int processes;             /* of the group */
+    struct nccl_pieces summed; /* AR: for all; RS: each for whoever updates it */
+    struct nccl_pieces given;  /* RS: of these, what others need as well; AG: what has changed */
 };
 
 struct pp_nccl_run {
@@ -27,8 +36,16 @@ struct pp_nccl_run {
     int failed_looks;
 };
 
-/* Channels and groups of the plan, messages and sums. PP_EINVAL: a collective that is no AR. */
-enum pp_status pp_nccl_plan_lines(struct pp_machine *m, struct pp_nccl_run *run,
-                                  struct pp_error *err);
+/* Channels and groups of the plan, messages and sums. */
+void pp_nccl_plan_lines(struct pp_machine *m, struct pp_nccl_run *run);
+
+/* transport_nccl_sums.c: what a collective is to do, of which `group` (-1: none) is a group; that,
+ * as work on a stream. */
+struct nccl_sum pp_nccl_plan_sum(struct pp_machine *m, int collective, int group);
+void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *sum);
+
+/* transport_nccl.c: an operation was refused, or a process is gone: unless PP_OK, the step fails.
+ */
+void pp_nccl_fail_if(struct pp_machine *m, enum pp_status status, struct pp_error *err);
 
 #endif

@@ -46,18 +46,6 @@ static int group_of(struct pp_machine *m, struct pp_nccl_plan *plan, struct pp_n
     return plan->group_count++;
 }
 
-static struct pp_sum copies_here(const struct pp_machine *m, const struct pp_sum *all)
-{
-    struct pp_sum here = *all;
-
-    here.copies = 0;
-    here.at = PP_ARRAY(m->arena, char *, all->copies);
-    for (int c = 0; c < all->copies; c++)
-        if (!pp_is_elsewhere(m, &m->workers[all->owner[c]]))
-            here.at[here.copies++] = all->at[c];
-    return here;
-}
-
 static void plan_sums(struct pp_machine *m, struct pp_nccl_run *run)
 {
     struct pp_nccl_group *groups =
@@ -65,10 +53,8 @@ static void plan_sums(struct pp_machine *m, struct pp_nccl_run *run)
 
     run->sums = PP_ARRAY(m->arena, struct nccl_sum, m->p->collective_count + 1);
     for (int c = 0; c < m->p->collective_count; c++)
-        run->sums[c] = (struct nccl_sum){
-            .m = m,
-            .here = copies_here(m, &m->collectives[c].sum),
-            .group = m->collectives[c].row_count > 1 ? group_of(m, &run->plan, groups, c) : -1};
+        run->sums[c] = pp_nccl_plan_sum(
+            m, c, m->collectives[c].row_count > 1 ? group_of(m, &run->plan, groups, c) : -1);
     run->plan.groups = groups;
 }
 
@@ -85,24 +71,9 @@ static struct nccl_message *plan_messages(struct pp_machine *m)
     return messages;
 }
 
-/* Parts of a sum stay where NCCL would have to know of shares. */
-static enum pp_status check_kinds(const struct pp_machine *m, struct pp_error *err)
+void pp_nccl_plan_lines(struct pp_machine *m, struct pp_nccl_run *run)
 {
-    for (int c = 0; c < m->p->collective_count; c++)
-        if (m->p->collectives[c].kind != PP_AR)
-            return pp_error_set(err, PP_EINVAL,
-                                "--transport nccl sums whole gradients (AR), and the program has "
-                                "%s: leave out --zero, or use --transport local",
-                                pp_op_kinds[m->p->collectives[c].kind].text);
-    return PP_OK;
-}
-
-enum pp_status pp_nccl_plan_lines(struct pp_machine *m, struct pp_nccl_run *run,
-                                  struct pp_error *err)
-{
-    PP_TRY(check_kinds(m, err));
     run->messages = plan_messages(m);
     plan_channels(m, &run->plan);
     plan_sums(m, run);
-    return PP_OK;
 }

@@ -88,11 +88,10 @@ $ pipeexec --backend cuda --transport nccl --np 2 --layers 2 --hidden 32 --heads
 >              cuBLASLt ...
 >   clock      wall: stamps of two ranks are within ...
 > 
-$ pipeexec --backend cuda --transport nccl --device-mode serial
-! pipeexec: error: --device-mode serial: with --transport nccl each rank has a process and streams of its own; leave it out
-= 2
-$ pipeexec --backend cuda --transport nccl --np 2 --dp 2 --zero 1 --layers 2
-! pipeexec: error: --transport nccl sums whole gradients (AR), and the program has AG: leave out --zero, or use --transport local
+$ pipeexec --backend cuda --transport nccl --device-mode serial --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -E '^  clock '
+>   clock      virtual: a device for each rank, wires of 10.0 us and 10.0 GB/s
+$ pipeexec --backend cuda --transport nccl --device-mode partition
+! pipeexec: error: --device-mode partition: the parts of a GPU belong to one process, and with --transport nccl each rank is one; leave it out, or use --transport local
 = 2
 $ pipeexec --backend cuda --transport nccl --np 1
 ! pipeexec: error: --transport nccl: one rank has nobody to send to; use --transport local

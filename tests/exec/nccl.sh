@@ -59,11 +59,17 @@ same 6 --np 2 --schedule zb-h1 --dp 2 --layers 2 --micro-batches 4
 same 7 --np 1 --dp 3 --layers 2 --micro-batches 2
 same 8 --np 2 --schedule gpipe --layers 4 --micro-batches 4 --recompute full --clock virtual
 same 9 --np 3 --schedule 1f1b --dp 2 --layers 3 --micro-batches 4 --calibrate-on gpipe
+same 10 --np 2 --schedule zbv --dp 3 --layers 4 --micro-batches 4 --zero 1
+same 11 --np 2 --schedule dualpipe --layers 4 --micro-batches 4 --precision bf16 --zero 1
+same 12 --np 2 --schedule zb-h1 --dp 2 --layers 3 --micro-batches 4 --zero 1 --grad-sync eager
 
 # Sums as they come: the same but for the order of additions
 # shellcheck disable=SC2086
 run $two --dp 2 --check --json && grep -q '"transport": "nccl"' "$folder/out"
 report "gradients that are not exact"
+# shellcheck disable=SC2086
+run $two --dp 3 --zero 1 --check --json && grep -q '"transport": "nccl"' "$folder/out"
+report "gradients that are not exact, in shares"
 
 # By clocks of two processes: bytes move once both sides have posted, sums once all have come
 causal='$4 == "channel" && !($6 <= $7 && $7 <= $8 && $8 <= $9) { bad++ }

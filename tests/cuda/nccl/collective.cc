@@ -78,6 +78,12 @@ static void gather(struct collective *c)
     c->due.assign(c->given.size(), all);
 }
 
+static void sum_at_root(struct collective *c)
+{
+    c->due.resize(c->given.size());
+    c->due[(size_t)c->head.root] = sum_of(*c);
+}
+
 static void broadcast(struct collective *c)
 {
     c->due.assign(c->given.size(), c->given[(size_t)c->head.root]);
@@ -87,12 +93,14 @@ static void broadcast(struct collective *c)
 static const struct kind {
     const char *name;
     bool is_sum, are_all_given, are_all_due; /* of all ranks: `count` for each */
+    bool is_from_root, is_for_root;          /* alone */
     void (*combine)(struct collective *c);
 } kinds[] = {
-    {"ncclAllReduce", true, false, false, share_sum},
-    {"ncclReduceScatter", true, true, false, scatter_sum},
-    {"ncclAllGather", false, false, true, gather},
-    {"ncclBroadcast", false, false, false, broadcast},
+    {"ncclAllReduce", true, false, false, false, false, share_sum},
+    {"ncclReduceScatter", true, true, false, false, false, scatter_sum},
+    {"ncclAllGather", false, false, true, false, false, gather},
+    {"ncclReduce", true, false, false, false, true, sum_at_root},
+    {"ncclBroadcast", false, false, false, true, false, broadcast},
 };
 
 static const struct kind *find_kind(const char *name)
@@ -111,7 +119,12 @@ static size_t bytes_of(const struct collective &c, bool are_all)
 
 static size_t given_bytes(const struct collective &c, int rank)
 {
-    return c.head.root >= 0 && c.head.root != rank ? 0 : bytes_of(c, c.kind->are_all_given);
+    return c.kind->is_from_root && c.head.root != rank ? 0 : bytes_of(c, c.kind->are_all_given);
+}
+
+static size_t due_bytes(const struct collective &c, int rank)
+{
+    return c.kind->is_for_root && c.head.root != rank ? 0 : bytes_of(c, c.kind->are_all_due);
 }
 
 /* ---- on rank 0 ------------------------------------------------------------------------------- */
@@ -196,7 +209,7 @@ static void take_part(const collective_ref &c, const char *from, struct operatio
 
     o->phases.push_back({{{{fd, true, (char *)&c->head, sizeof c->head},
                            {fd, true, (char *)from, given_bytes(*c, c->comm->rank)},
-                           {fd, false, c->to, bytes_of(*c, c->kind->are_all_due)}}},
+                           {fd, false, c->to, due_bytes(*c, c->comm->rank)}}},
                          [c] {}});
 }
 
@@ -208,7 +221,7 @@ operation_ref stub_collective(const char *name, struct comm *comm, const void *f
     c->comm = comm;
     c->kind = find_kind(name);
     if (stub_type_bytes(type) == 0 || (c->kind->is_sum && !types[type].add) ||
-        root >= comm->ranks) {
+        root >= comm->ranks || (root < 0 && (c->kind->is_from_root || c->kind->is_for_root))) {
         stub_say("%s of %zu elements of type %d: not in the stub", name, count, type);
         return nullptr;
     }
@@ -217,9 +230,12 @@ operation_ref stub_collective(const char *name, struct comm *comm, const void *f
     c->head.root = root;
     c->head.count = count;
     c->to = (char *)to;
-    pp_need_device_memory(name, from, given_bytes(*c, comm->rank), comm->device);
-    pp_need_device_memory(name, to, bytes_of(*c, c->kind->are_all_due), comm->device);
-    struct operation o = {ROLE_COLLECTIVE, -1, stream, {}};
+    const size_t given = given_bytes(*c, comm->rank), due = due_bytes(*c, comm->rank);
+    pp_need_device_memory(name, from, given, comm->device);
+    pp_need_device_memory(name, to, due, comm->device);
+    struct operation o = {ROLE_COLLECTIVE, -1, stream, {}, {}};
+    o.uses.push_back({(const char *)from, given, false});
+    o.uses.push_back({(const char *)to, due, true});
     const operation_ref made = std::make_shared<struct operation>(std::move(o));
     if (comm->rank == 0)
         conduct(c, (const char *)from, made.get());

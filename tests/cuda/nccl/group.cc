@@ -109,6 +109,8 @@ static bool connect_all(const std::vector<struct use> &uses)
 
 static void use_all(const std::vector<struct use> &uses)
 {
+    for (const struct use &u : uses)
+        stub_check_memory(*u.comm, u.operations);
     if (!connect_all(uses))
         return;
     const cudaError_t error = pp_call([&](auto &) {

@@ -14,7 +14,7 @@ static operation_ref begin(struct comm *comm, enum role role, size_t count, nccl
                  comm->rank, peer, comm->ranks);
         return nullptr;
     }
-    struct operation o = {role, peer, stream, {}};
+    struct operation o = {role, peer, stream, {}, {}};
     return std::make_shared<struct operation>(std::move(o));
 }
 
@@ -40,6 +40,7 @@ ncclResult_t ncclSend(const void *from, size_t count, ncclDataType_t type, int p
         if (!o)
             return o;
         pp_need_device_memory("ncclSend", from, bytes, comm->device);
+        o->uses.push_back({(const char *)from, bytes, false});
         const int fd = fd_of(comm, ROLE_SEND, peer);
         o->phases.push_back({{{{fd, false, (char *)taken.get(), sizeof *taken}}},
                              [=] { check(comm, peer, bytes, *taken); }});
@@ -58,6 +59,7 @@ ncclResult_t ncclRecv(void *to, size_t count, ncclDataType_t type, int peer, ncc
         if (!o)
             return o;
         pp_need_device_memory("ncclRecv", to, bytes, comm->device);
+        o->uses.push_back({(const char *)to, bytes, true});
         const int fd = fd_of(comm, ROLE_RECV, peer);
         o->phases.push_back(
             {{{{fd, true, (char *)taken.get(), sizeof *taken}, {fd, false, (char *)to, bytes}}},

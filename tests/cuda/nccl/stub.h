@@ -8,6 +8,8 @@
  * that are not blocking: the group) waits until the other side uses it too
  *   - the operations of a communicator run one after the other, whatever their streams; those of
  * one group together, but one after the other with the same peer
+ *   - operations of a group may run beside each other: one that writes what another one of them
+ * reads or writes ends the program
  *   - a group makes communicators or uses them, never both; all are blocking or none is
  *   - a communicator that is not blocking is busy from the end of a group until GetAsyncError says
  *     ncclSuccess: before, nothing may be called with it, and nothing is in a stream yet
@@ -120,11 +122,18 @@ struct phase {
     std::vector<std::vector<struct step>> lanes;
     std::function<void()> next;
 };
+/* Memory that an operation reads or writes. */
+struct use_of_memory {
+    const char *at;
+    size_t bytes;
+    bool is_write;
+};
 struct operation {
     enum role role;
     int peer; /* collectives: -1, all others */
     cudaStream_t stream;
     std::deque<struct phase> phases; /* what is left */
+    std::vector<struct use_of_memory> uses;
 };
 typedef std::shared_ptr<struct operation> operation_ref;
 
@@ -133,6 +142,8 @@ ncclResult_t stub_issue(ncclComm_t comm, const std::function<operation_ref(struc
 /* The operations of a group with one communicator as one piece of work (transfer.cc); under the
  * lock of the runtime. */
 void stub_enqueue(const comm_ref &comm, const std::vector<operation_ref> &operations);
+/* Before: no two of them may use memory that one of them writes. */
+void stub_check_memory(const struct comm &comm, const std::vector<operation_ref> &operations);
 /* From now on the device gets on by itself. */
 void stub_turn_on(void);
 operation_ref stub_collective(const char *name, struct comm *comm, const void *from, void *to,

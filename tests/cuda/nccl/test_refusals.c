@@ -71,6 +71,26 @@ Test(nccl_refusals, sizes_that_differ_end_the_sender)
     rig_run(&TWO, send_too_much, 0);
 }
 
+static void sum_twice(struct rig *r)
+{
+    cudaStream_t stream = rig_stream();
+    int64_t *memory = rig_memory(COUNT);
+    ncclComm_t comm;
+
+    make(r, &comm, 1, 1);
+    if (r->plan.process == 1)
+        _exit(0);
+    ncclGroupStart();
+    for (int k = 0; k < 2; k++) /* the last of one is the first of the other */
+        ncclReduce(memory + 7 * k, memory + 7 * k, 8, ncclInt64, ncclSum, 0, comm, stream);
+    ncclGroupEnd();
+}
+
+Test(nccl_refusals, a_group_that_uses_memory_twice_ends_the_program)
+{
+    rig_run(&TWO, sum_twice, 0);
+}
+
 static void sum_other_types(struct rig *r)
 {
     cudaStream_t stream = rig_stream();

@@ -166,16 +166,19 @@ static void collect(struct rig *r)
 {
     const int p = r->plan.process, n = r->plan.processes;
     cudaStream_t stream = rig_stream();
-    int64_t *x = rig_memory(64 * sizeof *x), *y = rig_memory(64 * sizeof *y);
+    int64_t *x = rig_memory(64 * sizeof *x), *y = rig_memory(64 * sizeof *y), none[64];
     ncclComm_t comm;
 
     make(r, &comm, 1, 1);
     fill(x, 6, 100 * p);
+    memset(none, -1, sizeof none);
+    rig_put(y, none, sizeof none);
     must_be(ncclSuccess, ncclGroupStart());
     must_be(ncclSuccess, ncclAllReduce(x, y, 2, ncclInt64, ncclSum, comm, stream));
     must_be(ncclSuccess, ncclReduceScatter(x, y + 2, 2, ncclInt64, ncclSum, comm, stream));
     must_be(ncclSuccess, ncclBroadcast(x, y + 4, 1, ncclInt64, 2, comm, stream));
     must_be(ncclSuccess, ncclAllGather(x + 5, y + 5, 1, ncclInt64, comm, stream));
+    must_be(ncclSuccess, ncclReduce(x, y + 5 + n, 2, ncclInt64, ncclSum, 1, comm, stream));
     must_be(ncclSuccess, ncclGroupEnd());
     rig_cuda(cudaStreamSynchronize(stream));
     for (int i = 0; i < 2; i++) {
@@ -185,6 +188,8 @@ static void collect(struct rig *r)
     check(y, 4, 200);
     for (int q = 0; q < n; q++)
         check(y, 5 + q, 100 * q + 5);
+    for (int i = 0; i < 2; i++)
+        check(y, 5 + n + i, p == 1 ? 300 + n * i : -1);
     must_be(ncclSuccess, ncclCommDestroy(comm));
 }
 

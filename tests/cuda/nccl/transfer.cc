@@ -132,6 +132,29 @@ static bool attempt(struct work *w, size_t k)
     return w->is_over;
 }
 
+static bool overlap(const struct use_of_memory &a, const struct use_of_memory &b)
+{
+    return a.bytes > 0 && b.bytes > 0 && a.at < b.at + b.bytes && b.at < a.at + a.bytes;
+}
+
+static void check_pair(const struct comm &comm, const struct operation &a,
+                       const struct operation &b)
+{
+    for (const struct use_of_memory &x : a.uses)
+        for (const struct use_of_memory &y : b.uses)
+            if ((x.is_write || y.is_write) && overlap(x, y))
+                pp_runtime_fail("NCCL: rank %d of '%s': two operations of a group use the same "
+                                "memory, and one writes it",
+                                comm.rank, comm.name.c_str());
+}
+
+void stub_check_memory(const struct comm &comm, const std::vector<operation_ref> &operations)
+{
+    for (size_t a = 0; a < operations.size(); a++)
+        for (size_t b = 0; b < a; b++)
+            check_pair(comm, *operations[a], *operations[b]);
+}
+
 void stub_enqueue(const comm_ref &comm, const std::vector<operation_ref> &operations)
 {
     auto w = std::make_shared<struct work>();
