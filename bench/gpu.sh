@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # All that is to be measured on a GPU, in 8 minutes, on a machine that has CUDA's toolkit, a C compiler
-# and bash: build, tests of the kernels on the device, a table of the kernels beside the device's
-# roofline, training runs predicted and measured, and PyTorch beside it where python3 has it.
+# and bash: build, probes of what the code relies on, tests of the kernels on the device, a table of the
+# kernels beside the device's roofline, training runs predicted and measured, and PyTorch beside it where
+# python3 has it.
 #
 #   bench/gpu.sh [OUTPUT.json]          default bench/results/DEVICE.json
 #   bench/gpu.sh --emulated OUTPUT.json a trial of all parts without a GPU, on tests/cuda's emulation: no
@@ -14,7 +15,7 @@
 set -uo pipefail
 kind=cuda
 case ${1:-} in
--h | --help) exec sed -n '2,17s/^# \{0,1\}//p' "$0" ;;
+-h | --help) exec sed -n '2,14s/^# \{0,1\}//p' "$0" ;;
 --emulated)
     kind=emulated
     shift
@@ -82,13 +83,14 @@ device=$(sed 's/.*"name": "\([^"]*\)".*/\1/' <<<"$about")
 say "   $device, built in $build_s s"
 
 export work kind output about PIPEEXEC_CUDA_MODULE=$work/build/pipeexec-cuda.so
-scale=1 longer=1
-[ $kind = cuda ] || scale=64 longer=4
+scale=1 longer=1 trial=()
+[ $kind = cuda ] || scale=64 longer=4 trial=(trial 60)
+part probe $((40 * longer)) "$work/build/probe" "${trial[@]}"
 part tests $((60 * longer)) bench/gpu/tests.sh
 part kernels $((60 * longer)) "$work/build/kernels" table "$scale"
 part runs $((150 * longer)) bench/gpu/runs.sh
 part torch $((90 * longer)) bench/gpu/torch.sh
-cat "$work"/tests.log "$work"/kernels.log "$work"/runs.log "$work"/torch.log >&2
+cat "$work"/probe.log "$work"/tests.log "$work"/kernels.log "$work"/runs.log "$work"/torch.log >&2
 
 : "${output:=bench/results/$(tr 'A-Z ' 'a-z_' <<<"$device" | tr -cd 'a-z0-9_').json}"
 {

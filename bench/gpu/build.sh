@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Build what bench/gpu.sh needs with compilers alone: no Meson, no Criterion, no SimGrid, no Python.
 # Usage: bench/gpu/build.sh FOLDER [cuda|emulated]. Makes in FOLDER: pipeexec, pipeexec-cuda.so, kernels
-# (bench/gpu/kernels.c) and test_* (tests/cuda, and test_nccl of tests/exec) as programs without
-# Criterion. emulated: the same sources against tests/cuda's emulation of CUDA, by a C++ compiler.
+# (bench/gpu/kernels.c), probe (bench/probe) and test_* (tests/cuda, and test_nccl of tests/exec) as
+# programs without Criterion. emulated: the same sources against tests/cuda's emulation of CUDA, by a C++ compiler.
 # CC, CXX: compilers. CUDA_HOME: where the toolkit is. DEPS: a folder with unpacked packages of jansson,
 # libcsv and zlib, where the system has none.
 set -euo pipefail
@@ -62,7 +62,7 @@ c=("${cc[@]}" -std=gnu11 "${common[@]}")
 is_left_out() {
     case $1 in
     kernels/cpu/blas.c | kernels/cpu/levels_x86.c | exec/split_pcre2.c | exec/main.c) ;;
-    exec/backend_cuda* | exec/cuda_module.c | exec/nccl*) ;;
+    exec/backend_cuda* | exec/cuda_module.c | exec/cuda_nccl* | exec/nccl*) ;;
     *) return 1 ;;
     esac
 }
@@ -75,10 +75,12 @@ tests=(tests/cuda/test_gemm.c tests/cuda/test_kernels*.c tests/cuda/test_attenti
 # Processes that share the device, where NCCL's header is.
 nccl=()
 if [ "$kind" = cuda ] && [ -e "$cuda/include/nccl.h" ]; then
-    nccl=(exec/nccl*.c) tests+=(tests/exec/test_nccl.c)
+    nccl=(exec/nccl*.c) backend+=(exec/cuda_nccl.c) tests+=(tests/exec/test_nccl.c)
+else
+    backend+=(exec/cuda_nccl_none.c)
 fi
 for source in "${host[@]}" exec/main.c "$out/text_builtin.c" "${backend[@]}" "${multiply[@]}" bench/gpu/*.c \
-    "${nccl[@]}" "${tests[@]}"; do
+    bench/probe/*.c "${nccl[@]}" "${tests[@]}"; do
     case $source in
     kernels/cpu/fp32*.c) compile "$source" "${c[@]}" -fno-math-errno -fno-trapping-math -DPP_LEVEL=base \
         -DPP_TILE_ROWS=4 -DPP_TILE_VECTORS=2 -DPP_TILE_WIDTH=4 ;;
@@ -103,6 +105,8 @@ device_o=("${kernel_o[@]}" "$out/libhost.a" "${links[@]}" "${cuda_links[@]}" "${
 "${link[@]}" -shared -o "$out/pipeexec-cuda.so" "${backend_o[@]}" "${device_o[@]}"
 mapfile -t bench_o < <(objects bench/gpu/*.c)
 "${link[@]}" -o "$out/kernels" "${bench_o[@]}" "${device_o[@]}"
+mapfile -t probe_o < <(objects bench/probe/*.c)
+"${link[@]}" -o "$out/probe" "${probe_o[@]}" "${backend_o[@]}" "${device_o[@]}"
 for source in "${tests[@]}"; do
     "${link[@]}" -o "$out/$(basename "$source" .c)" "$(objects "$source")" "${device_o[@]}"
 done

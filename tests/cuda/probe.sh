@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# probe.sh PROBE: the probes of bench/probe on the emulated device: all say yes, as JSON; what breaks or
+# never ends is told by the name of its probe, and the next ones run.
+set -u
+probe=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+number=0 status=0
+check() { # WHAT COMMAND...
+    number=$((number + 1))
+    if "${@:2}" >"$folder/log" 2>&1; then echo "ok $number - $1"; else
+        echo "not ok $number - $1"
+        sed 's/^/# /' "$folder/log"
+        status=1
+    fi
+}
+# answers CODE: the list, of which Python has `all` by name, holds what CODE says.
+answers() { python3 -c 'import json, sys
+all = {x["probe"]: x for x in json.load(sys.stdin)}
+print(all)
+assert len(all) == 14, len(all)
+'"$1"; }
+good() { "$probe" trial | answers 'assert min(all[x]["is_ok"] for x in all), all'; }
+broken() { PP_EMULATED_FAULT=1 "$probe" trial | answer_broken; }
+answer_broken() { answers 'assert all["copies"]["is_ok"]
+bad = [x for x in all if not all[x]["is_ok"]]
+assert bad == ["launches", "shared memory", "products", "attention", "refusals", "serial", "streams of ranks",
+    "partition", "parts"], bad
+assert "cudaErrorLaunchFailure" in all["launches"]["message"]'; }
+hanging() { PP_EMULATED_HANG=1 "$probe" trial 1 | answers 'assert all["events"]["is_ok"]
+assert all["launches"]["message"] == all["shared memory"]["message"] == "not over after 1 s"
+assert all["parts"]["message"].startswith("not tried")'; }
+none() { ! PP_EMULATED_DEVICES=0 "$probe" trial 2>"$folder/none" && grep 'no CUDA device' "$folder/none"; }
+check 'every answer is yes' good
+check 'a launch that fails: probes without launches are fine, the others say so' broken
+check 'a launch that never ends' hanging
+check 'no device: said, and exit code 1' none
+echo "1..$number"
+exit $status
