@@ -328,8 +328,10 @@ static void call_adamw(void *context)
     const struct pp_adamw a = {0.9, 0.999, 1e-8, 0.1};
     const struct pp_adamw_step now = {1e-6, 0.5, 0.5, 1};
     const struct block *x = context;
+    const int64_t count = 3 * (int64_t)x->rows * x->d;
 
-    k->adamw(NULL, 3 * (int64_t)x->rows * x->d, &a, &now, x->qkv, x->dffn, NULL, x->act, x->ffn);
+    k->adamw(NULL, &(struct pp_flat){&(struct pp_flat_tensor){0, count, true}, 1, 0, count, x->qkv},
+             &a, &now, x->dffn, NULL, x->act, x->ffn);
 }
 
 static void call_fixed_add(void *context)

@@ -50,7 +50,7 @@ struct pp_worker {
     struct pp_mirror mirror; /* of the states at its begin */
     struct pp_mirror losses;
     struct pp_chunk *chunks; /* [place] */
-    struct pp_state_scratch scratch;
+    double *squares; /* scratch */
     int *status; /* enum pp_fixed_status of its gradients */
     int sum_status;       /* of sums that its process has made, where that is another one */
     size_t touched_bytes; /* likewise */

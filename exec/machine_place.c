@@ -76,9 +76,7 @@ static void place_chunks(struct pp_machine *m, struct pp_worker *w)
 {
     const struct pp_rank_layout *layout = &m->layout[w->rank];
 
-    w->scratch =
-        (struct pp_state_scratch){.tensor = w->block + layout->tensor_offset,
-                                  .blocks = (double *)(void *)(w->block + layout->scratch_offset)};
+    w->squares = (double *)(void *)(w->block + layout->scratch_offset);
     w->chunks = PP_ARRAY(m->arena, struct pp_chunk, m->places);
     for (int place = 0; place < m->places; place++) {
         struct pp_chunk *chunk = &w->chunks[place];

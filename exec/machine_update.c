@@ -18,7 +18,7 @@ static void squares_of_worker(const struct pp_kernels *k, void *stream, void *ar
     for (int place = 0; place < m->places; place++) {
         const struct pp_chunk *chunk = &w->chunks[place];
         if (chunk->owns_squares)
-            pp_state_squares(k, stream, chunk->stage, &chunk->state, &w->scratch,
+            pp_state_squares(k, stream, chunk->stage, &chunk->state, w->squares,
                              m->squares + m->squares_of[place % m->stages]);
     }
 }
@@ -183,6 +183,5 @@ void pp_update_run(const struct pp_kernels *k, void *stream, void *argument)
     const struct pp_machine *m = w->machine;
 
     if (!m->has_failed)
-        pp_state_update(k, stream, chunk->stage, &chunk->state, &w->scratch, m->options.recipe,
-                        m->adamw);
+        pp_state_update(k, stream, chunk->stage, &chunk->state, m->options.recipe, m->adamw);
 }

@@ -178,11 +178,10 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
             rank->scratch_bytes = stage->scratch_bytes;
         if (stage->grad_scratch_bytes > tensor_bytes)
             tensor_bytes = stage->grad_scratch_bytes;
+        const size_t squares_bytes = sizeof(double) * (size_t)pp_squares_blocks(stage);
+        if (squares_bytes > rank->scratch_bytes)
+            rank->scratch_bytes = squares_bytes;
     }
-    const size_t blocks =
-        (tensor_bytes / l->kernels->gradient_bytes + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK;
-    if (sizeof(double) * blocks > rank->scratch_bytes)
-        rank->scratch_bytes = sizeof(double) * blocks;
     rank->tensor_bytes = l->is_exact ? tensor_bytes : 0;
     for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
         const struct pp_stage_shape *shape = &l->stages[p->stage[i]]->shape;

@@ -153,14 +153,14 @@ static void find_squares(const struct pp_kernels *k, void *stream, void *argumen
 {
     struct pp_reference *r = argument;
 
-    pp_state_squares(k, stream, r->stage, &r->state, &r->state_scratch, r->blocks);
+    pp_state_squares(k, stream, r->stage, &r->state, r->block_scratch, r->blocks);
 }
 
 static void update(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct pp_reference *r = argument;
 
-    pp_state_update(k, stream, r->stage, &r->state, &r->state_scratch, &r->recipe, r->adamw);
+    pp_state_update(k, stream, r->stage, &r->state, &r->recipe, r->adamw);
 }
 
 enum pp_status pp_reference_update(struct pp_reference *reference, int step, struct pp_error *err)

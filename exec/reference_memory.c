@@ -5,16 +5,6 @@
 
 #include <assert.h>
 
-static int64_t blocks_of(const struct pp_stage *stage)
-{
-    int64_t largest = 0;
-
-    for (int p = 0; p < stage->param_count; p++)
-        if (stage->params[p].count > largest)
-            largest = stage->params[p].count;
-    return (largest + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK;
-}
-
 size_t pp_reference_granule_tokens(const struct pp_stage *stage)
 {
     return (size_t)stage->shape.rows * (size_t)stage->shape.tokens * (size_t)stage->shape.splits;
@@ -51,7 +41,7 @@ static struct places places_of(const struct pp_stage *stage, const struct pp_ker
     p.losses = take(&p.end, pp_reference_granule_tokens(stage) * sizeof(double));
     p.scratch = take(&p.end, stage->scratch_bytes);
     p.grad_scratch = take(&p.end, stage->grad_scratch_bytes);
-    p.blocks = take(&p.end, (size_t)blocks_of(stage) * sizeof(double));
+    p.blocks = take(&p.end, (size_t)pp_squares_blocks(stage) * sizeof(double));
     return p;
 }
 
@@ -128,8 +118,7 @@ static void lay_out(struct pp_arena *arena, struct pp_reference *r, const struct
     }
     r->scratch = at + p->scratch;
     r->grad_scratch = at + p->grad_scratch;
-    r->state_scratch = (struct pp_state_scratch){.tensor = r->grad_scratch,
-                                                 .blocks = (double *)(void *)(at + p->blocks)};
+    r->block_scratch = (double *)(void *)(at + p->blocks);
 }
 
 static enum pp_status share(struct pp_reference *r, struct pp_error *err)

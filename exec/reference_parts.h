@@ -15,7 +15,6 @@ struct pp_reference {
     struct pp_stage *stage;
     struct pp_state state, seen; /* on the device; by the host */
     struct pp_mirror mirror;     /* of the state */
-    struct pp_state_scratch state_scratch;
     double *squares, *blocks; /* [layers + 2], [blocks of all tensors] */
     bool has_gradients;       /* of a step that no update has used and zeroed */
 
@@ -25,6 +24,7 @@ struct pp_reference {
     int32_t *ids, *targets;
     int *status; /* enum pp_fixed_status */
     void *scratch, *grad_scratch;
+    double *block_scratch; /* like blocks */
 
     /* of the update under way */
     struct pp_adamw_step *adamw; /* shared with the device */

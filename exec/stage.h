@@ -32,6 +32,7 @@ struct pp_stage {
     struct pp_stage_shape shape;
     struct pp_param *params;
     int param_count;
+    struct pp_flat_tensor *tensors; /* the same, for kernels */
     int64_t elements; /* of a flat vector of all parameters: every tensor starts on 16 elements */
     size_t kept_bytes, saved_bytes;
     size_t boundary_bytes;          /* activation between stages: rows * tokens * hidden elements */

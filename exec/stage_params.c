@@ -4,7 +4,7 @@
 
 enum {
     IDS_PER_LAYER = 16, /* at most that many tensors in a layer */
-    ALIGNMENT = 16,     /* elements */
+    ALIGNMENT = PP_FLAT_UNIT,
 };
 _Static_assert((int)BLOCK_TENSORS <= (int)IDS_PER_LAYER, "ids of layers do not overlap");
 
@@ -160,14 +160,21 @@ void pp_stage_params(struct pp_arena *arena, struct pp_stage *stage)
     const struct pp_stage_shape *shape = &stage->shape;
     struct pp_stage_layout *l = stage->layout;
 
-    stage->params = PP_ARRAY(arena, struct pp_param,
-                             EMBEDDING_TENSORS + shape->blocks * BLOCK_TENSORS + HEAD_TENSORS);
+    const int most = EMBEDDING_TENSORS + shape->blocks * BLOCK_TENSORS + HEAD_TENSORS;
+
+    stage->params = PP_ARRAY(arena, struct pp_param, most);
+    stage->tensors = PP_ARRAY(arena, struct pp_flat_tensor, most);
     if (shape->has_embedding)
         push_embedding(stage, l->embedding);
     for (int b = 0; b < shape->blocks; b++)
         push_block(stage, FIRST_BLOCK_LAYER + shape->first_block + b, l->blocks[b].params);
     if (shape->has_head)
         push_head(stage, l->embedding[EMBEDDING_WEIGHT], l->head);
+    for (int i = 0; i < stage->param_count; i++) {
+        const struct pp_param *param = &stage->params[i];
+        stage->tensors[i] =
+            (struct pp_flat_tensor){param->offset, param->offset + param->count, param->decays};
+    }
 }
 
 const struct pp_param *pp_stage_tied(const struct pp_stage *stage)

@@ -1,9 +1,10 @@
 #include "exec/state.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-enum { SHARE_UNIT = 16 }; /* elements; tensors begin at multiples of it, too */
+enum { SHARE_UNIT = PP_FLAT_UNIT };
 
 int64_t pp_share_elements(const struct pp_stage *stage, int copies)
 {
@@ -87,15 +88,17 @@ static struct pp_range range_of(const struct pp_param *param)
     return (struct pp_range){param->offset, param->offset + param->count};
 }
 
-/* Gradients as elements of G: where they lie, or from fixed point in `tensor`. */
-static const void *gradient(const struct pp_kernels *k, void *stream, struct pp_range range,
-                            const struct pp_state *state, void *tensor)
+/* A range of the gradients. */
+static struct pp_flat flat_of(const struct pp_stage *stage, const struct pp_kernels *k,
+                              const struct pp_state *state, struct pp_range range)
 {
-    if (!state->fixed)
-        return at(state->sum, k, range.from);
-    k->fixed_read(stream, range.until - range.from, state->fixed + range.from, PP_GRAD_BITS,
-                  tensor);
-    return tensor;
+    return (struct pp_flat){.tensors = stage->tensors,
+                            .tensor_count = stage->param_count,
+                            .from = range.from,
+                            .until = range.until,
+                            .grad = at(state->sum, k, range.from),
+                            .fixed = state->fixed ? state->fixed + range.from : NULL,
+                            .bits = PP_GRAD_BITS};
 }
 
 /* ---- norm -----------------------------------------------------------------------------------*/
@@ -145,27 +148,47 @@ int64_t pp_squares_end(const struct pp_stage *stage, struct pp_range share)
     return end;
 }
 
-static void tensor_squares(const struct pp_kernels *k, void *stream, struct pp_range range,
-                           const struct pp_state *state, const struct pp_state_scratch *scratch)
+/* Where a tensor may begin at the earliest behind one that ends at `element`. */
+static int64_t unit_from(int64_t element)
 {
-    k->squares(stream, range.until - range.from, gradient(k, stream, range, state, scratch->tensor),
-               scratch->blocks);
+    return (element + PP_FLAT_UNIT - 1) / PP_FLAT_UNIT * PP_FLAT_UNIT;
 }
 
-void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
-                      const struct pp_state *state, const struct pp_state_scratch *scratch,
-                      double *blocks)
+/* So many blocks of the stage begin before an element. */
+static int64_t blocks_before(const struct pp_stage *stage, int64_t element)
 {
-    for (int p = 0; p < stage->param_count; blocks += blocks_of(&stage->params[p++])) {
-        const struct pp_param *param = &stage->params[p];
-        const int64_t first = block_from(param, state->share.from),
-                      end = block_from(param, state->share.until);
+    int64_t count = 0;
 
-        if (first >= end || (param->is_tied && !stage->shape.has_embedding))
-            continue;
-        tensor_squares(k, stream, squared(param, state->share), state, scratch);
-        k->copy(stream, sizeof(double) * (size_t)(end - first), scratch->blocks, blocks + first);
-    }
+    for (int p = 0; p < stage->param_count; p++)
+        count += block_from(&stage->params[p], element);
+    return count;
+}
+
+static void range_squares(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
+                          const struct pp_state *state, struct pp_range range, double *scratch,
+                          double *blocks)
+{
+    const int64_t first = blocks_before(stage, range.from), end = blocks_before(stage, range.until);
+
+    if (first >= end)
+        return;
+    const struct pp_flat flat = flat_of(stage, k, state, range);
+    k->squares(stream, &flat, scratch);
+    k->copy(stream, sizeof(double) * (size_t)(end - first), scratch, blocks + first);
+}
+
+/* Around the copy of a tied matrix that another stage counts. */
+void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
+                      const struct pp_state *state, double *scratch, double *blocks)
+{
+    const struct pp_param *tied = stage->shape.has_embedding ? NULL : pp_stage_tied(stage);
+    const struct pp_range none = {stage->elements, stage->elements};
+    const struct pp_range left_out = tied ? range_of(tied) : none;
+    const struct pp_range before = {0, left_out.from},
+                          behind = {unit_from(left_out.until), none.from};
+
+    range_squares(k, stream, stage, state, pp_range_common(state->share, before), scratch, blocks);
+    range_squares(k, stream, stage, state, pp_range_common(state->share, behind), scratch, blocks);
 }
 
 void pp_squares_add(const struct pp_stage *stage, const double *blocks, double *squares)
@@ -194,27 +217,21 @@ const struct pp_param *pp_squares_not_finite(const struct pp_stage *stage, const
 /* ---- update ---------------------------------------------------------------------------------*/
 
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
-                     const struct pp_state *state, const struct pp_state_scratch *scratch,
-                     const struct pp_recipe *recipe, const struct pp_adamw_step *now)
+                     const struct pp_state *state, const struct pp_recipe *recipe,
+                     const struct pp_adamw_step *now)
 {
-    struct pp_adamw adamw = {
-        .beta1 = recipe->beta1, .beta2 = recipe->beta2, .epsilon = recipe->epsilon};
-
-    for (int p = 0; p < stage->param_count; p++) {
-        const struct pp_param *param = &stage->params[p];
-        const struct pp_range range = pp_range_common(range_of(param), state->share);
-        const int64_t in_share = range.from - state->share.from;
-
-        if (range.from >= range.until)
-            continue;
-        adamw.decay = param->decays ? recipe->decay : 0;
-        k->adamw(stream, range.until - range.from, &adamw, now,
-                 gradient(k, stream, range, state, scratch->tensor),
-                 (char *)state->weights + (size_t)range.from * k->element_bytes,
-                 at(state->master, k, in_share), at(state->m, k, in_share),
-                 at(state->v, k, in_share));
-    }
+    const struct pp_adamw adamw = {.beta1 = recipe->beta1,
+                                   .beta2 = recipe->beta2,
+                                   .epsilon = recipe->epsilon,
+                                   .decay = recipe->decay};
+    const struct pp_flat flat = flat_of(stage, k, state, state->share);
     const bool is_exact = state->fixed != NULL;
+
+    assert(recipe->epsilon > 0);
+    if (flat.from < flat.until)
+        k->adamw(stream, &flat, &adamw, now,
+                 (char *)state->weights + (size_t)flat.from * k->element_bytes, state->master,
+                 state->m, state->v);
     k->zero(stream, pp_state_bytes(stage, k, is_exact, 1).gradients,
             is_exact ? (void *)state->fixed : state->sum);
 }

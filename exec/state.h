@@ -53,18 +53,12 @@ struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct 
 void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uint64_t seed,
                    const struct pp_state *state, int copies);
 
-/* Scratch for the calls below: stage->grad_scratch_bytes, and one double per started block of
- * PP_SQUARES_BLOCK elements of the largest tensor. */
-struct pp_state_scratch {
-    void *tensor;
-    double *blocks;
-};
 /* Sums of squares of the gradients by block of PP_SQUARES_BLOCK elements of a tensor, tensors in
- * order: of the blocks that begin in the state's share, all else in blocks[] stays as it is. */
+ * order: of the blocks that begin in the state's share, all else in blocks[] stays as it is.
+ * `scratch` has room for all. */
 int64_t pp_squares_blocks(const struct pp_stage *stage);
 void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
-                      const struct pp_state *state, const struct pp_state_scratch *scratch,
-                      double *blocks);
+                      const struct pp_state *state, double *scratch, double *blocks);
 /* Where the last block ends that begins in the share: so far the gradients have to be complete. */
 int64_t pp_squares_end(const struct pp_stage *stage, struct pp_range share);
 /* All blocks of a stage, added to squares[layer], [net->layers + 2]; a tied matrix counts in layer
@@ -83,7 +77,7 @@ void pp_recipe_adamw_step(const struct pp_recipe *recipe, int step, struct pp_ad
 /* One AdamW step of the share, then zero the gradients, all of them. *now is read when the work
  * runs: so the work is the same in every step. */
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
-                     const struct pp_state *state, const struct pp_state_scratch *scratch,
-                     const struct pp_recipe *recipe, const struct pp_adamw_step *now);
+                     const struct pp_state *state, const struct pp_recipe *recipe,
+                     const struct pp_adamw_step *now);
 
 #endif

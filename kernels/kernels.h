@@ -72,7 +72,28 @@ struct pp_attention {
                         * all are added to */
 };
 
-/* AdamW (Loshchilov and Hutter 2019): decay is decoupled. */
+/* Tensors of a flat vector, one behind the other: each begins at a multiple of PP_FLAT_UNIT
+ * elements. What lies between them is zero. */
+enum { PP_FLAT_UNIT = 16 };
+struct pp_flat_tensor {
+    int64_t from, until;
+    bool decays;
+};
+
+/* Elements from .. until - 1 of such a vector, and their gradients: of G, or where `fixed` is not
+ * NULL int64 with `bits` binary places. These, like all vectors beside them, begin with element
+ * `from`, a multiple of PP_FLAT_UNIT. */
+struct pp_flat {
+    const struct pp_flat_tensor *tensors; /* of all the vector, in order */
+    int tensor_count;
+    int64_t from, until;
+    const void *grad;
+    const int64_t *fixed;
+    int bits;
+};
+
+/* AdamW (Loshchilov and Hutter 2019): decay is decoupled, and of the tensors that decay alone.
+ * epsilon is more than 0, so that zeros between tensors stay zero. */
 struct pp_adamw {
     double beta1, beta2, epsilon, decay;
 };
@@ -142,14 +163,14 @@ struct pp_kernels {
     void (*zero)(void *stream, size_t bytes, void *x);
     void (*add)(void *stream, int64_t count, const void *x, void *y); /* y += x, of G */
 
-    /* One step with the gradients `grad` times grad_scale, of G like m and v. `master`: the
-     * weights in G; then weights = round(master). NULL where T is G: then the weights are all there
-     * is. */
-    void (*adamw)(void *stream, int64_t count, const struct pp_adamw *adamw,
-                  const struct pp_adamw_step *step, const void *grad, void *weights, void *master,
-                  void *m, void *v);
-    /* x of G. blocks [ceil(count / PP_SQUARES_BLOCK)]: sums of squares in double, in order. */
-    void (*squares)(void *stream, int64_t count, const void *x, double *blocks);
+    /* One step of the range. `master`: the weights in G; then weights = round(master). NULL where T
+     * is G: then the weights are all there is. *step is read when the work runs. */
+    void (*adamw)(void *stream, const struct pp_flat *flat, const struct pp_adamw *adamw,
+                  const struct pp_adamw_step *step, void *weights, void *master, void *m, void *v);
+    /* Sums of squares of the gradients in double, in order. A tensor is cut into blocks of
+     * PP_SQUARES_BLOCK elements from its begin on; those that begin in the range are summed, to
+     * their end, and written one behind the other. */
+    void (*squares)(void *stream, const struct pp_flat *flat, double *blocks);
     /* x of G. sum += round(x * 2^bits), int64. A value that is not finite or does not fit sets
      * *status (enum pp_fixed_status), which is never cleared here. */
     void (*fixed_add)(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
@@ -158,7 +179,6 @@ struct pp_kernels {
     /* Of x and `copies` - 1 others like it: where these might not fit into a sum, *status says so.
      */
     void (*fixed_fits)(void *stream, int64_t count, const int64_t *x, int copies, int *status);
-    void (*fixed_read)(void *stream, int64_t count, const int64_t *sum, int bits, void *x);
 };
 
 /* Double precision, plain loops: what all others are held against. */

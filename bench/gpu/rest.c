@@ -88,20 +88,29 @@ static void call_embed_backward(void *context)
                       b->dy, b->dweights, b->master, true);
 }
 
+/* The weights of a block. */
+static struct pp_flat_tensor all_of(const struct block *b)
+{
+    return (struct pp_flat_tensor){0, 12 * (int64_t)b->width * b->width, true};
+}
+
 static void call_adamw(void *context)
 {
     static const struct pp_adamw adamw = {0.9, 0.95, 1e-8, 0.1};
     const struct block *b = context;
+    const struct pp_flat_tensor tensor = all_of(b);
+    const struct pp_flat flat = {&tensor, 1, 0, tensor.until, b->dweights};
 
-    k->adamw(&b->rig->stream, 12 * (int64_t)b->width * b->width, &adamw, b->now, b->dweights,
-             b->weights, b->master, b->m, b->v);
+    k->adamw(&b->rig->stream, &flat, &adamw, b->now, b->weights, b->master, b->m, b->v);
 }
 
 static void call_squares(void *context)
 {
     const struct block *b = context;
+    const struct pp_flat_tensor tensor = all_of(b);
+    const struct pp_flat flat = {&tensor, 1, 0, tensor.until, b->master};
 
-    k->squares(&b->rig->stream, 12 * (int64_t)b->width * b->width, b->master, b->blocks);
+    k->squares(&b->rig->stream, &flat, b->blocks);
 }
 
 /* Attention: two products forward, five backward, over the keys that causality leaves. */

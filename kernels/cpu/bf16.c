@@ -52,13 +52,23 @@ static void swiglu_backward(void *stream, int rows, int width, const void *x, co
         }
 }
 
-static void adamw(void *stream, int64_t count, const struct pp_adamw *p,
-                  const struct pp_adamw_step *step, const void *grad, void *weights, void *master,
-                  void *m, void *v)
+static void adamw_part(int64_t count, const struct pp_adamw *p, const struct pp_adamw_step *step,
+                       const void *grad, void *weights, void *master, void *m, void *v)
 {
-    PP_AT(adamw)(stream, count, p, step, grad, master, NULL, m, v);
+    PP_AT(flat_parts).adamw(count, p, step, grad, master, NULL, m, v);
     for (int64_t i = 0; i < count; i++)
         ((uint16_t *)weights)[i] = pp_bf16_round(((const float *)master)[i]);
+}
+
+static void adamw(void *stream, const struct pp_flat *flat, const struct pp_adamw *p,
+                  const struct pp_adamw_step *step, void *weights, void *master, void *m, void *v)
+{
+    struct pp_flat_parts parts = PP_AT(flat_parts);
+
+    (void)stream;
+    parts.element_bytes = sizeof(uint16_t);
+    parts.adamw = adamw_part;
+    pp_flat_adamw(&parts, flat, p, step, weights, master, m, v);
 }
 
 const struct pp_kernels pp_kernels_bf16 = {
@@ -92,5 +102,4 @@ const struct pp_kernels pp_kernels_bf16 = {
     .fixed_add = PP_AT(fixed_add),
     .fixed_merge = pp_fixed_merge,
     .fixed_fits = pp_fixed_fits,
-    .fixed_read = PP_AT(fixed_read),
 };

@@ -34,5 +34,4 @@ const struct pp_kernels PP_AT(kernels) = {
     .fixed_add = PP_AT(fixed_add),
     .fixed_merge = pp_fixed_merge,
     .fixed_fits = pp_fixed_fits,
-    .fixed_read = PP_AT(fixed_read),
 };

@@ -4,7 +4,7 @@
 #ifndef PP_KERNELS_CPU_FP32_H
 #define PP_KERNELS_CPU_FP32_H
 
-#include "kernels/kernels.h"
+#include "kernels/cpu/flat.h"
 
 /* PP_LEVEL, from meson.build: base, v3, v4. */
 #define PP_AT_PASTE(name, level)  pp_fp32_##name##_##level
@@ -58,12 +58,11 @@ void PP_AT(cross_entropy)(void *stream, int batch, int tokens, int first, int st
                           int ld, const int32_t *targets, double scale, void *x, double *loss);
 /* fp32_update.c */
 void PP_AT(add)(void *stream, int64_t count, const void *x, void *y);
-void PP_AT(adamw)(void *stream, int64_t count, const struct pp_adamw *adamw,
-                  const struct pp_adamw_step *step, const void *grad, void *weights, void *master,
-                  void *m, void *v);
-void PP_AT(squares)(void *stream, int64_t count, const void *x, double *blocks);
+extern const struct pp_flat_parts PP_AT(flat_parts);
+void PP_AT(adamw)(void *stream, const struct pp_flat *flat, const struct pp_adamw *adamw,
+                  const struct pp_adamw_step *step, void *weights, void *master, void *m, void *v);
+void PP_AT(squares)(void *stream, const struct pp_flat *flat, double *blocks);
 void PP_AT(fixed_add)(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
                       int *status);
-void PP_AT(fixed_read)(void *stream, int64_t count, const int64_t *sum, int bits, void *x);
 
 #endif

@@ -20,9 +20,9 @@ void PP_AT(add)(void *stream, int64_t count, const void *x, void *y)
         to[i] += from[i];
 }
 
-void PP_AT(adamw)(void *stream, int64_t count, const struct pp_adamw *adamw,
-                  const struct pp_adamw_step *step, const void *grad, void *weights, void *master,
-                  void *m, void *v)
+static void adamw_part(int64_t count, const struct pp_adamw *adamw,
+                       const struct pp_adamw_step *step, const void *grad, void *weights,
+                       void *master, void *m, void *v)
 {
     const float *restrict g = grad;
     float *restrict w = weights, *restrict first = m, *restrict second = v;
@@ -33,7 +33,6 @@ void PP_AT(adamw)(void *stream, int64_t count, const struct pp_adamw *adamw,
     const float inverse2 = (float)(1 / step->correction2);
     const float keep = (float)(1 - step->rate * adamw->decay);
 
-    (void)stream;
     (void)master;
     for (int64_t i = 0; i < count; i++) {
         const float scaled = g[i] * scale;
@@ -54,22 +53,16 @@ static double sum_doubles(vd v)
     return x[0];
 }
 
-void PP_AT(squares)(void *stream, int64_t count, const void *x, double *blocks)
+static double squares_part(int64_t count, const void *x)
 {
     const float *from = x;
+    vd sum = {0};
 
-    (void)stream;
-    for (size_t rest = (size_t)count; rest > 0; blocks++) {
-        const size_t block = rest < PP_SQUARES_BLOCK ? rest : PP_SQUARES_BLOCK;
-        vd sum = {0};
-        for (size_t i = 0; i < block; i += LANES) {
-            const vd value = __builtin_convertvector(load_some(from + i, block - i), vd);
-            sum += value * value;
-        }
-        *blocks = sum_doubles(sum);
-        from += block;
-        rest -= block;
+    for (size_t i = 0; i < (size_t)count; i += LANES) {
+        const vd value = __builtin_convertvector(load_some(from + i, (size_t)count - i), vd);
+        sum += value * value;
     }
+    return sum_doubles(sum);
 }
 
 static void fixed_add_slowly(size_t count, const float *x, int bits, int64_t *sum, int *status)
@@ -131,12 +124,30 @@ void PP_AT(fixed_add)(void *stream, int64_t count, const void *x, int bits, int6
     }
 }
 
-void PP_AT(fixed_read)(void *stream, int64_t count, const int64_t *sum, int bits, void *x)
+static void fixed_read_part(int64_t count, const int64_t *sum, int bits, void *x)
 {
     const double scale = ldexp(1, -bits);
     float *restrict to = x;
 
-    (void)stream;
     for (int64_t i = 0; i < count; i++)
         to[i] = (float)((double)sum[i] * scale);
+}
+
+const struct pp_flat_parts PP_AT(flat_parts) = {.element_bytes = sizeof(float),
+                                                .gradient_bytes = sizeof(float),
+                                                .fixed_read = fixed_read_part,
+                                                .adamw = adamw_part,
+                                                .squares = squares_part};
+
+void PP_AT(adamw)(void *stream, const struct pp_flat *flat, const struct pp_adamw *adamw,
+                  const struct pp_adamw_step *step, void *weights, void *master, void *m, void *v)
+{
+    (void)stream;
+    pp_flat_adamw(&PP_AT(flat_parts), flat, adamw, step, weights, master, m, v);
+}
+
+void PP_AT(squares)(void *stream, const struct pp_flat *flat, double *blocks)
+{
+    (void)stream;
+    pp_flat_squares(&PP_AT(flat_parts), flat, blocks);
 }

@@ -1,6 +1,7 @@
 /* The reference table: double precision, element by element. */
 #include "kernels/cpu/reference.h"
 #include "kernels/cpu/fixed.h"
+#include "kernels/cpu/flat.h"
 #include "kernels/cpu/scalar.h"
 
 #include <math.h>
@@ -55,13 +56,11 @@ static void add(void *stream, int64_t count, const void *x, void *y)
         ((double *)y)[i] += ((const double *)x)[i];
 }
 
-static void adamw(void *stream, int64_t count, const struct pp_adamw *p,
-                  const struct pp_adamw_step *step, const void *grad, void *weights, void *master,
-                  void *first, void *second)
+static void adamw_part(int64_t count, const struct pp_adamw *p, const struct pp_adamw_step *step,
+                       const void *grad, void *weights, void *master, void *first, void *second)
 {
     double *w = weights, *m = first, *v = second;
 
-    (void)stream;
     (void)master;
     for (int64_t i = 0; i < count; i++) {
         const double g = ((const double *)grad)[i] * step->grad_scale;
@@ -72,14 +71,13 @@ static void adamw(void *stream, int64_t count, const struct pp_adamw *p,
     }
 }
 
-static void squares(void *stream, int64_t count, const void *x, double *blocks)
+static double squares_part(int64_t count, const void *x)
 {
-    (void)stream;
-    for (int64_t i = 0; i < count; i++) {
-        const double value = ((const double *)x)[i];
-        double *block = &blocks[i / PP_SQUARES_BLOCK];
-        *block = (i % PP_SQUARES_BLOCK ? *block : 0) + value * value;
-    }
+    double sum = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        sum += ((const double *)x)[i] * ((const double *)x)[i];
+    return sum;
 }
 
 static void fixed_add(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
@@ -90,11 +88,29 @@ static void fixed_add(void *stream, int64_t count, const void *x, int bits, int6
         pp_fixed_add_one(((const double *)x)[i], bits, &sum[i], status);
 }
 
-static void fixed_read(void *stream, int64_t count, const int64_t *sum, int bits, void *x)
+static void fixed_read_part(int64_t count, const int64_t *sum, int bits, void *x)
 {
-    (void)stream;
     for (int64_t i = 0; i < count; i++)
         ((double *)x)[i] = ldexp((double)sum[i], -bits);
+}
+
+static const struct pp_flat_parts parts = {.element_bytes = sizeof(double),
+                                           .gradient_bytes = sizeof(double),
+                                           .fixed_read = fixed_read_part,
+                                           .adamw = adamw_part,
+                                           .squares = squares_part};
+
+static void adamw(void *stream, const struct pp_flat *flat, const struct pp_adamw *p,
+                  const struct pp_adamw_step *step, void *weights, void *master, void *m, void *v)
+{
+    (void)stream;
+    pp_flat_adamw(&parts, flat, p, step, weights, master, m, v);
+}
+
+static void squares(void *stream, const struct pp_flat *flat, double *blocks)
+{
+    (void)stream;
+    pp_flat_squares(&parts, flat, blocks);
 }
 
 const struct pp_kernels pp_kernels_reference = {
@@ -128,5 +144,4 @@ const struct pp_kernels pp_kernels_reference = {
     .fixed_add = fixed_add,
     .fixed_merge = pp_fixed_merge,
     .fixed_fits = pp_fixed_fits,
-    .fixed_read = fixed_read,
 };

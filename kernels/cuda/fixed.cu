@@ -1,6 +1,6 @@
 /* Sums in int64 fixed point, which have the same bits in any order. What goes wrong is told by the
  * worst reason, not by the first: *status is only raised. Bytes moved, an element: fixed_add 20,
- * fixed_merge 24, fixed_fits 8, fixed_read 12. */
+ * fixed_merge 24, fixed_fits 8. */
 #include "kernels/cuda/map.cuh"
 #include "kernels/cuda/parts.h"
 
@@ -91,23 +91,6 @@ struct fixed_fits {
             raise_to(PP_FIXED_OVERFLOW, status);
     }
 };
-
-struct fixed_read {
-    const int64_t *sum;
-    float *x;
-    double scale;
-
-    template <int N> __device__ void run(int64_t i) const
-    {
-        const pp_packed<int64_t, N> from = pp_fetch<N>(sum + i);
-        pp_floats<N> to;
-
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            to.at[j] = (float)((double)from.at[j] * scale);
-        pp_save(x + i, to);
-    }
-};
 } // namespace
 
 extern "C" {
@@ -127,11 +110,6 @@ void pp_cuda_fixed_merge(void *stream, int64_t count, const int64_t *x, int64_t 
 void pp_cuda_fixed_fits(void *stream, int64_t count, const int64_t *x, int copies, int *status)
 {
     pp_map<2>(stream, count, pp_are_aligned(x), fixed_fits{x, INT64_MAX / copies, status});
-}
-
-void pp_cuda_fixed_read(void *stream, int64_t count, const int64_t *sum, int bits, void *x)
-{
-    pp_map<4>(stream, count, pp_are_aligned(sum, x), fixed_read{sum, (float *)x, ldexp(1, -bits)});
 }
 
 } // extern "C"

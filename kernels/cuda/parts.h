@@ -54,25 +54,24 @@ enum {
     void pp_cuda_cross_entropy_##T(void *stream, int batch, int tokens, int first, int stride,     \
                                    int vocab, int ld, const int32_t *targets, double scale,        \
                                    void *x, double *loss);                                                  \
-    /* update.cu */                                                                                \
-    void pp_cuda_adamw_##T(void *stream, int64_t count, const struct pp_adamw *adamw,              \
-                           const struct pp_adamw_step *step, const void *grad, void *weights,      \
-                           void *master, void *m, void *v);
+    /* flat.cu */                                                                                  \
+    void pp_cuda_adamw_##T(void *stream, const struct pp_flat *flat,                               \
+                           const struct pp_adamw *adamw, const struct pp_adamw_step *step,         \
+                           void *weights, void *master, void *m, void *v);
 /* clang-format on */
 
 PP_CUDA_PARTS(fp32)
 PP_CUDA_PARTS(bf16)
 
-/* update.cu, fixed.cu */
+/* bytes.cu, flat.cu, fixed.cu */
 void pp_cuda_copy(void *stream, size_t bytes, const void *from, void *to);
 void pp_cuda_zero(void *stream, size_t bytes, void *x);
 void pp_cuda_add(void *stream, int64_t count, const void *x, void *y);
-void pp_cuda_squares(void *stream, int64_t count, const void *x, double *blocks);
+void pp_cuda_squares(void *stream, const struct pp_flat *flat, double *blocks);
 void pp_cuda_fixed_add(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
                        int *status);
 void pp_cuda_fixed_merge(void *stream, int64_t count, const int64_t *x, int64_t *sum, int *status);
 void pp_cuda_fixed_fits(void *stream, int64_t count, const int64_t *x, int copies, int *status);
-void pp_cuda_fixed_read(void *stream, int64_t count, const int64_t *sum, int bits, void *x);
 
 #ifdef __cplusplus
 }

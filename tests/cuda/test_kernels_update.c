@@ -71,7 +71,11 @@ static void call_squares(const struct pp_kernels *k, void *stream, void *const *
 {
     const struct flat *f = what;
 
-    k->squares(stream, f->count, (char *)x[0] + (size_t)f->shift * k->gradient_bytes, x[1]);
+    const struct pp_flat_tensor tensor = {0, f->count, true};
+    const struct pp_flat flat = {&tensor, 1, 0, f->count,
+                                 (char *)x[0] + (size_t)f->shift * k->gradient_bytes};
+
+    k->squares(stream, &flat, x[1]);
 }
 
 static struct kernel_case squares_case(const struct flat *f)
@@ -112,8 +116,11 @@ static void call_adamw(const struct pp_kernels *k, void *stream, void *const *x,
     void *const weights = is_reference && t->has_master ? x[4] : x[3];
     void *const master = !is_reference && t->has_master ? x[4] : NULL;
 
+    const struct pp_flat_tensor tensor = {0, t->count, true};
+    const struct pp_flat flat = {&tensor, 1, 0, t->count, x[0]};
+
     for (int step = 0; step < STEPS; step++)
-        k->adamw(stream, t->count, &ADAMW, t->now, x[0], weights, master, x[1], x[2]);
+        k->adamw(stream, &flat, &ADAMW, t->now, weights, master, x[1], x[2]);
     if (is_reference && t->has_master)
         memcpy(x[3], x[4], sizeof(double) * (size_t)t->count);
 }
@@ -174,7 +181,9 @@ Test(cuda_kernels, adamw_rounds_its_master)
     *now = (struct pp_adamw_step){NAN, NAN, NAN, NAN};
     pp_kernels_cuda_bf16.zero(device_stream(), sizeof(float) * COUNT, v);
     device_must(cudaLaunchHostFunc(device_stream()->stream, set, now));
-    pp_kernels_cuda_bf16.adamw(device_stream(), COUNT, &ADAMW, now, grad, of_t, of_g, first, v);
+    const struct pp_flat_tensor tensor = {0, COUNT, true};
+    const struct pp_flat flat = {&tensor, 1, 0, COUNT, grad};
+    pp_kernels_cuda_bf16.adamw(device_stream(), &flat, &ADAMW, now, of_t, of_g, first, v);
     device_finish();
     device_read(of_g, master, COUNT, false);
     device_read(of_t, weights, COUNT, true);
@@ -183,5 +192,109 @@ Test(cuda_kernels, adamw_rounds_its_master)
         cr_assert_eq(weights[i], rounded(master[i], true), "%d: %a is not %a rounded", i,
                      weights[i], master[i]);
         cr_assert(fabs(m[i] - (double)(float)x[i]) < 1e-6, "%d: %g is not %g", i, m[i], x[i]);
+    }
+}
+
+/* ---- many tensors ---------------------------------------------------------------------------- */
+
+/* More of them than one launch has room for: 16 elements or a few more, every second one decays.
+ * Range by range the optimizer does to a vector what it does to all of it at once, and blocks of
+ * the norm are those of the reference, from floats and from fixed point. */
+enum { TENSORS = 700, BITS = 20 };
+
+struct vector {
+    struct pp_flat_tensor tensors[TENSORS];
+    int64_t elements, ends[5]; /* of ranges */
+    bool is_fixed;
+    struct pp_adamw_step *now;
+    int64_t *sums; /* the gradients in fixed point, on the device; and for the reference */
+    int64_t *host_sums;
+};
+
+static struct pp_flat flat_of(const struct pp_kernels *k, const struct vector *v, const char *grad,
+                              int64_t from, int64_t until)
+{
+    const int64_t *sums = k == &pp_kernels_reference ? v->host_sums : v->sums;
+
+    return (struct pp_flat){v->tensors,
+                            TENSORS,
+                            from,
+                            until,
+                            v->is_fixed ? NULL : grad + (size_t)from * k->gradient_bytes,
+                            v->is_fixed ? sums + from : NULL,
+                            BITS};
+}
+
+/* x: gradient, m, v, weights, blocks. */
+static void call_flat(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
+{
+    const struct vector *v = what;
+    double *blocks = x[4];
+    int64_t from = 0;
+
+    for (int i = 0; i < 5; from = v->ends[i++]) {
+        const struct pp_flat flat = flat_of(k, v, x[0], from, v->ends[i]);
+        const size_t at = (size_t)from * k->gradient_bytes;
+        k->adamw(stream, &flat, &ADAMW, v->now, (char *)x[3] + at, NULL, (char *)x[1] + at,
+                 (char *)x[2] + at);
+        k->squares(stream, &flat, blocks);
+        for (int t = 0; t < TENSORS; t++)
+            for (int64_t b = v->tensors[t].from; b < v->tensors[t].until; b += PP_SQUARES_BLOCK)
+                blocks += b >= from && b < v->ends[i];
+    }
+}
+
+/* Gradients are whole numbers of fixed point, and nothing lies between tensors. */
+static void make_flat(double *const *x, const void *what)
+{
+    const struct vector *v = what;
+
+    for (int i = 0, t = 0; i < v->elements; i++) {
+        while (t < TENSORS && i >= v->tensors[t].until)
+            t++;
+        const bool is_gap = t == TENSORS || i < v->tensors[t].from;
+        v->host_sums[i] = is_gap ? 0 : (int64_t)rint(ldexp(x[0][i], BITS));
+        x[0][i] = ldexp((double)v->host_sums[i], -BITS);
+        x[2][i] = fabs(x[2][i]);
+        for (int k = 1; k < 4 && is_gap; k++)
+            x[k][i] = 0;
+    }
+    device_put(v->sums, v->host_sums, sizeof(int64_t) * (size_t)v->elements);
+}
+
+static struct vector vector_of(bool is_fixed)
+{
+    struct vector v = {.is_fixed = is_fixed, .now = shared_bytes(sizeof NOW)};
+
+    for (int t = 0; t < TENSORS; t++) {
+        const int64_t count = t % 97 == 50 ? 5000 + t : 1 + t % 40;
+        v.tensors[t] = (struct pp_flat_tensor){v.elements, v.elements + count, t % 2 ^ t / 300};
+        v.elements += (count + 15) / 16 * 16;
+    }
+    const int64_t ends[] = {16, 1024, v.elements / 3 / 16 * 16, v.elements / 2 / 16 * 16,
+                            v.elements};
+    memcpy(v.ends, ends, sizeof ends);
+    v.host_sums = calloc((size_t)v.elements, sizeof(int64_t));
+    v.sums = (int64_t *)(void *)device_bytes(sizeof(int64_t) * (size_t)v.elements);
+    *v.now = NOW;
+    return v;
+}
+
+Test(cuda_kernels, many_tensors)
+{
+    for (int is_fixed = 0; is_fixed < 2; is_fixed++) {
+        const struct vector v = vector_of(is_fixed);
+        const struct tensor t = {(size_t)v.elements, OF_G, 1};
+        const struct kernel_case c = {"flat",
+                                      call_flat,
+                                      &v,
+                                      make_flat,
+                                      .tolerance = 1e-6,
+                                      .floor = 1e-6,
+                                      .tensors = 5,
+                                      .tensor = {t, t, t, t, {TENSORS + 20, SHARED_DOUBLE, 1}}};
+
+        kernel_try(&pp_kernels_cuda_fp32, &c);
+        free(v.host_sums);
     }
 }

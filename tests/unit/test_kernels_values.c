@@ -148,7 +148,7 @@ Test(kernels_values, fixed_order)
     struct tables t = tables_all(arena);
     const struct tensor a = tensor_random(&t, COUNT, 1), b = tensor_random(&t, COUNT, 1e-6);
     int64_t one[COUNT], two[COUNT];
-    double right[COUNT];
+    double squares, right = 0;
     int status = PP_FIXED_OK;
 
     for (int e = 0; e < t.count; e++) {
@@ -162,11 +162,15 @@ Test(kernels_values, fixed_order)
         k->fixed_add(NULL, COUNT, b.of[e], BITS, two, &status);
         k->fixed_add(NULL, COUNT, a.of[e], BITS, two, &status);
         cr_assert_eq(memcmp(one, two, sizeof one), 0);
-        k->fixed_read(NULL, COUNT, one, BITS, a.of[e]);
+        const struct pp_flat flat = {.tensors = &(struct pp_flat_tensor){0, COUNT, true},
+                                     .tensor_count = 1,
+                                     .until = COUNT,
+                                     .fixed = one,
+                                     .bits = BITS};
+        k->squares(NULL, &flat, &squares);
         if (e == 0)
-            memcpy(right, a.of[0], sizeof right);
-        for (int i = 0; i < COUNT && e > 0; i++)
-            cr_assert_eq(((float *)a.of[e])[i], (float)right[i]);
+            right = squares;
+        cr_assert_float_eq(squares, right, 1e-7 * right);
     }
     cr_assert_eq(status, PP_FIXED_OK);
     one[COUNT - 1] = two[COUNT - 1] = INT64_MAX;
@@ -204,7 +208,10 @@ Test(kernels_values, squares)
         const struct tensor x = tensor_random(&t, (size_t)count, 3);
         double sums[MAX_TABLES][3];
         for (int e = 0; e < t.count; e++)
-            t.of[e]->squares(NULL, count, x.of[e], sums[e]);
+            t.of[e]->squares(
+                NULL,
+                &(struct pp_flat){&(struct pp_flat_tensor){0, count, true}, 1, 0, count, x.of[e]},
+                sums[e]);
         for (int b = 0; b * PP_SQUARES_BLOCK < count; b++)
             for (int e = 1; e < t.count; e++) {
                 cr_assert_float_eq(sums[e][b], sums[0][b], 1e-12 * sums[0][b]);
@@ -217,6 +224,7 @@ Test(kernels_values, adamw)
 {
     const struct pp_adamw a = {0.9, 0.99, 1e-8, 0.1};
     const struct pp_adamw_step now = {1e-2, 0.5, 0.25, 0.5};
+    const struct pp_flat_tensor tensor = {0, 101, true};
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct tables t = tables_all(arena);
     const struct tensor g = tensor_random(&t, 101, 2), w = tensor_random(&t, 101, 1);
@@ -224,7 +232,8 @@ Test(kernels_values, adamw)
 
     for (int e = 0; e < t.count; e++)
         for (int step = 0; step < 5; step++)
-            t.of[e]->adamw(NULL, 101, &a, &now, g.of[e], w.of[e], NULL, m.of[e], v.of[e]);
+            t.of[e]->adamw(NULL, &(struct pp_flat){&tensor, 1, 0, 101, g.of[e]}, &a, &now, w.of[e],
+                           NULL, m.of[e], v.of[e]);
     tensor_close(&t, w, 1e-6, "weights");
     tensor_close(&t, m, 1e-6, "first moments");
     tensor_close(&t, v, 1e-6, "second moments");

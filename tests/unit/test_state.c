@@ -40,7 +40,7 @@ TestSuite(state, .init = set_up, .fini = tear_down);
 struct copy {
     struct pp_stage stage;
     struct pp_state state;
-    struct pp_state_scratch scratch;
+    double *scratch;
 };
 
 static void add_param(struct pp_stage *stage, int p)
@@ -49,6 +49,8 @@ static void add_param(struct pp_stage *stage, int p)
 
     *param = all_params[p];
     param->offset = stage->elements;
+    stage->tensors[stage->param_count - 1] =
+        (struct pp_flat_tensor){param->offset, param->offset + param->count, param->decays};
     stage->elements += (param->count + 15) / 16 * 16;
 }
 
@@ -63,6 +65,7 @@ static struct copy *make(int first, int blocks, bool has_embedding, bool has_hea
                                              .has_embedding = has_embedding,
                                              .has_head = has_head};
     c->stage.params = PP_ARRAY(arena, struct pp_param, PARAMS);
+    c->stage.tensors = PP_ARRAY(arena, struct pp_flat_tensor, PARAMS);
     for (int p = 0; p < PARAMS; p++) {
         const int layer = all_params[p].layer;
 
@@ -80,8 +83,7 @@ static struct copy *make(int first, int blocks, bool has_embedding, bool has_hea
         c->state.fixed = pp_arena_alloc(arena, bytes.gradients);
     else
         c->state.sum = pp_arena_alloc(arena, bytes.gradients);
-    c->scratch.tensor = pp_arena_alloc(arena, LARGEST * sizeof(double));
-    c->scratch.blocks = PP_ARRAY(arena, double, LARGEST / PP_SQUARES_BLOCK + 1);
+    c->scratch = PP_ARRAY(arena, double, pp_squares_blocks(&c->stage));
     return c;
 }
 
@@ -191,7 +193,7 @@ static void squares_of(const struct copy *c, double *squares)
 {
     double *blocks = PP_ARRAY(arena, double, pp_squares_blocks(&c->stage));
 
-    pp_state_squares(k, NULL, &c->stage, &c->state, &c->scratch, blocks);
+    pp_state_squares(k, NULL, &c->stage, &c->state, c->scratch, blocks);
     pp_squares_add(&c->stage, blocks, squares);
 }
 
@@ -276,9 +278,8 @@ Test(state, norm_and_update_do_not_depend_on_shares)
             set_gradients(whole);
             pp_state_init(&whole->stage, k, 1, &whole->state, 1);
             set_gradients(whole);
-            pp_state_squares(k, NULL, &whole->stage, &whole->state, &whole->scratch, expected);
-            pp_state_update(k, NULL, &whole->stage, &whole->state, &whole->scratch, &recipe,
-                            now_of(1));
+            pp_state_squares(k, NULL, &whole->stage, &whole->state, whole->scratch, expected);
+            pp_state_update(k, NULL, &whole->stage, &whole->state, &recipe, now_of(1));
             for (int c = 0; c < copies; c++) {
                 struct copy *part = shares[c];
                 const struct pp_range share = part->state.share;
@@ -292,9 +293,8 @@ Test(state, norm_and_update_do_not_depend_on_shares)
                         part->state.fixed[i] = INT64_MAX;
                     else if (i < share.from || i >= end)
                         ((double *)part->state.sum)[i] = (double)NAN;
-                pp_state_squares(k, NULL, &part->stage, &part->state, &part->scratch, got);
-                pp_state_update(k, NULL, &part->stage, &part->state, &part->scratch, &recipe,
-                                now_of(1));
+                pp_state_squares(k, NULL, &part->stage, &part->state, part->scratch, got);
+                pp_state_update(k, NULL, &part->stage, &part->state, &recipe, now_of(1));
                 const size_t from = (size_t)share.from,
                              bytes = (size_t)(share.until - share.from) * sizeof(double);
                 cr_assert_arr_eq((double *)part->state.weights + from,
@@ -352,7 +352,7 @@ Test(state, update_is_adamw_and_clears_the_gradients)
         pp_state_init(&start->stage, k, 1, &start->state, 1);
         for (int step = 0; step < 3; step++) {
             set_gradients(c);
-            pp_state_update(k, NULL, &c->stage, &c->state, &c->scratch, &recipe, now_of(step));
+            pp_state_update(k, NULL, &c->stage, &c->state, &recipe, now_of(step));
         }
         for (int p = 0; p < PARAMS; p++) {
             const struct pp_param *param = &all_params[p];

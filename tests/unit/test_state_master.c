@@ -72,16 +72,13 @@ static struct copy make(const struct pp_kernels *k, int copy, int copies)
 
 static void update(const struct copy *c, int step)
 {
-    const struct pp_state_scratch scratch = {
-        .tensor = pp_arena_alloc(arena, c->stage->grad_scratch_bytes),
-        .blocks = PP_ARRAY(arena, double, pp_squares_blocks(c->stage))};
     struct pp_adamw_step now = {.grad_scale = 0.5};
     float *gradients = c->state.sum;
 
     for (int64_t i = 0; i < c->stage->elements; i++)
         gradients[i] = (float)((double)((i * 7919 + step) % 1009) * 1e-4 - 0.05);
     pp_recipe_adamw_step(&recipe, step, &now);
-    pp_state_update(c->k, NULL, c->stage, &c->state, &scratch, &recipe, &now);
+    pp_state_update(c->k, NULL, c->stage, &c->state, &recipe, &now);
     for (int64_t i = 0; i < c->stage->elements; i++)
         cr_assert_eq(gradients[i], 0);
 }
