@@ -3,8 +3,8 @@
  *
  * Work on one stream runs in order. Streams run beside each other unless an event orders them:
  * `wait` makes all later work of a stream wait until `record`ed work of another one is over. An
- * event is recorded once a step. Only the compute stream of a worker is bound to a thread of its
- * own (the worker's); any thread may enqueue on the other streams.
+ * event is recorded once a step. Only what a worker computes is bound to a thread of its own (the
+ * worker's); any thread may enqueue on the other streams.
  *
  *   cpu    launch runs the work at once in the calling thread; wait blocks it
  *   cuda   launch gives work to a GPU; wait blocks the calling thread until the event is recorded,
@@ -35,6 +35,8 @@ struct pp_device_options {
     const struct pp_kernels *kernels;
     int streams, events;
     int workers;    /* streams 0 .. workers - 1 are compute streams */
+    int weights;    /* streams weights .. weights + workers - 1 compute as well, each beside that of
+                     * its worker, and only what that leaves; 0: there are none */
     int worker;     /* the only one of them that gets work; -1: all may */
     int place;      /* cuda: this process among those of its host: its GPU is this one, modulo as many
                      * as there are */
@@ -44,6 +46,13 @@ struct pp_device_options {
     bool is_shared; /* with processes that are forked later: so is the arena that open gets. Only
                      * where work is immediate */
 };
+/* The worker whose work a stream computes, -1: it moves data. */
+static inline int pp_device_worker_of(const struct pp_device_options *options, pp_stream_id stream)
+{
+    if (options->weights > 0 && stream >= options->weights)
+        return stream - options->weights;
+    return stream < options->workers ? stream : -1;
+}
 
 struct pp_span {
     double start_s, end_s;

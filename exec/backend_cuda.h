@@ -26,6 +26,7 @@ struct launch {
 struct lane {
     struct pp_cuda_stream cuda; /* the first: what work gets is the lane */
     atomic_bool has_stream;
+    int priority; /* of the stream; lower numbers come first */
     struct pp_device *device;
     struct launch *launch;  /* that is issued now */
     pthread_mutex_t lock;   /* held while a launch is issued, and of its streams' lists */
@@ -47,6 +48,7 @@ struct pp_device {
     cudaEvent_t begin;   /* of the step: spans count from there */
     cudaStream_t copies; /* read and write */
     int gpu;
+    int priority, last_priority; /* of its streams; of those that come behind all others */
     struct pp_recorded *recorded;
     struct pp_cuda_parts *parts; /* of the GPU, one for each worker; NULL: workers share all of it */
     atomic_int failed; /* cudaError_t: the first that was seen, for good */
@@ -79,8 +81,8 @@ cudaStream_t pp_cuda_stream_of(struct pp_device *device, pp_stream_id stream);
 /* backend_cuda_parts.c: cut the multiprocessors into equal parts, which only end with _free; a
  * stream on one of them, and its size. PP_EFAIL: the GPU has too few, or the driver is too old. */
 enum pp_status pp_cuda_parts_make(struct pp_device *device, int count, struct pp_error *err);
-enum pp_status pp_cuda_part_stream(const struct pp_device *device, int part, cudaStream_t *stream,
-                                   int *sm_count, struct pp_error *err);
+enum pp_status pp_cuda_part_stream(const struct pp_device *device, int part, int priority,
+                                   cudaStream_t *stream, int *sm_count, struct pp_error *err);
 void pp_cuda_parts_free(struct pp_device *device);
 
 /* backend_cuda_memory.c */

@@ -20,9 +20,20 @@ static enum pp_status make_multiplier(struct pp_cuda_stream *cuda, int gpu, stru
     return PP_OK;
 }
 
+/* Blocks of a stream that comes behind others wait while these have any. The usual priority is the
+ * lowest there is: so it is the others that have a higher one. */
+static enum pp_status choose_priorities(struct pp_device *d, struct pp_error *err)
+{
+    return d->options.weights > 0
+               ? pp_cuda_try(cudaDeviceGetStreamPriorityRange(&d->last_priority, &d->priority),
+                             "ask for the priorities of streams", err)
+               : PP_OK;
+}
+
 static cudaError_t make_stream(struct lane *lane)
 {
-    const cudaError_t code = cudaStreamCreateWithFlags(&lane->cuda.stream, cudaStreamNonBlocking);
+    const cudaError_t code =
+        cudaStreamCreateWithPriority(&lane->cuda.stream, cudaStreamNonBlocking, lane->priority);
 
     atomic_store(&lane->has_stream, code == cudaSuccess);
     return code;
@@ -45,16 +56,18 @@ cudaStream_t pp_cuda_stream_of(struct pp_device *d, pp_stream_id s)
 static enum pp_status make_lane(struct pp_device *d, int index, struct pp_error *err)
 {
     struct lane *lane = &d->lanes[index];
-    const bool multiplies =
-        index < d->options.workers && (d->options.worker < 0 || d->options.worker == index);
+    const int worker = pp_device_worker_of(&d->options, index);
+    const bool multiplies = worker >= 0 && (d->options.worker < 0 || d->options.worker == worker);
 
     lane->device = d;
+    lane->priority = worker >= 0 && index >= d->options.workers ? d->last_priority : d->priority;
     lane->arena = pp_arena_create();
     pthread_mutex_init(&lane->lock, NULL);
     if (multiplies)
         PP_TRY(make_multiplier(&lane->cuda, d->gpu, err));
     if (multiplies && d->parts) {
-        PP_TRY(pp_cuda_part_stream(d, index, &lane->cuda.stream, &lane->cuda.sm_count, err));
+        PP_TRY(pp_cuda_part_stream(d, worker, lane->priority, &lane->cuda.stream,
+                                   &lane->cuda.sm_count, err));
         atomic_store(&lane->has_stream, true);
         return PP_OK;
     }
@@ -91,6 +104,7 @@ static enum pp_status make(struct pp_device *d, struct pp_error *err)
                        "make a CUDA stream", err));
     if (o->mode == PP_DEVICE_PARTITION)
         PP_TRY(pp_cuda_parts_make(d, o->parts > 0 ? o->parts : o->workers, err));
+    PP_TRY(choose_priorities(d, err));
     const int lanes = is_serial ? 1 : o->streams;
     d->lanes = PP_ARRAY(d->arena, struct lane, lanes);
     while (d->lane_count < lanes)

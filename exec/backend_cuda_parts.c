@@ -120,13 +120,13 @@ enum pp_status pp_cuda_parts_make(struct pp_device *d, int count, struct pp_erro
     return make(d, count, err);
 }
 
-enum pp_status pp_cuda_part_stream(const struct pp_device *d, int part, cudaStream_t *stream,
-                                   int *sm_count, struct pp_error *err)
+enum pp_status pp_cuda_part_stream(const struct pp_device *d, int part, int priority,
+                                   cudaStream_t *stream, int *sm_count, struct pp_error *err)
 {
     *sm_count = d->parts->sm_counts[part];
-    return try(
-        d->parts->driver.make_stream(stream, d->parts->contexts[part], CU_STREAM_NON_BLOCKING, 0),
-        "make a CUDA stream on a part of the GPU", err);
+    return try(d->parts->driver.make_stream(stream, d->parts->contexts[part],
+                                            CU_STREAM_NON_BLOCKING, priority),
+               "make a CUDA stream on a part of the GPU", err);
 }
 
 void pp_cuda_parts_free(struct pp_device *d)

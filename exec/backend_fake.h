@@ -63,7 +63,7 @@ struct pp_device {
 
 static inline bool is_compute(const struct pp_device *d, pp_stream_id s)
 {
-    return s < d->options.workers;
+    return pp_device_worker_of(&d->options, s) >= 0;
 }
 
 /* backend_fake_memory.c */

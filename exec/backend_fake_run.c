@@ -146,7 +146,10 @@ static pp_stream_id waits_for(const struct pp_device *d, pp_stream_id s)
 
 static const char *print_stream(const struct pp_device *d, pp_stream_id s, char text[32])
 {
-    snprintf(text, 32, is_compute(d, s) ? "compute stream %d" : "stream %d", s);
+    if (is_compute(d, s) && s >= d->options.workers)
+        snprintf(text, 32, "weight stream %d", s - d->options.weights);
+    else
+        snprintf(text, 32, is_compute(d, s) ? "compute stream %d" : "stream %d", s);
     return text;
 }
 

@@ -22,6 +22,7 @@ struct pp_exec_config {
     const struct pp_transport *transport;
     const char *precision;
     enum pp_device_mode mode; /* --device-mode */
+    bool has_weight_stream;   /* --weight-grad-stream on */
     enum pp_clock_kind clock;
     double timeout_s;
     struct pp_inject inject;

@@ -6,6 +6,7 @@
  *   gradients       likewise, the other way; a stage finds its incoming gradient in its own edge
  *   kept, saved     slot of the F; where an R refills it, kept in the F's, saved in the R's */
 #include "exec/machine_parts.h"
+#include "schedules/weight_lane.h"
 
 #include <string.h>
 
@@ -139,7 +140,7 @@ static int64_t sample_of(const struct pp_machine *m, int replica, int granule)
 }
 
 static void bind_work(const struct binder *b, struct pp_worker *w, const struct pp_op *op, int g,
-                      struct pp_bound *call, struct pp_stage_work *work)
+                      bool is_beside, struct pp_bound *call, struct pp_stage_work *work)
 {
     struct pp_machine *m = b->m;
     const struct pp_chunk *chunk = &w->chunks[op->pipe * m->stages + op->stage];
@@ -155,7 +156,8 @@ static void bind_work(const struct binder *b, struct pp_worker *w, const struct 
         .grads = {.is_exact = m->options.recipe->is_exact,
                   .sum = chunk->state.sum,
                   .fixed = chunk->state.fixed,
-                  .scratch = w->block + m->layout[w->rank].tensor_offset,
+                  .scratch = w->block + (is_beside ? m->layout[w->rank].weights_offset
+                                                   : m->layout[w->rank].tensor_offset),
                   .status = w->status},
         .split = op->split,
         .kept = slot_at(b, w, AT_F, op->stage, g, op->split),
@@ -163,7 +165,7 @@ static void bind_work(const struct binder *b, struct pp_worker *w, const struct 
         .ids = m->ids + sample * seq,
         .targets = m->targets + sample * seq,
         .loss_scale = 1.0 / ((double)pp_batch_samples(m->options.batch) * seq),
-        .scratch = w->block + m->layout[w->rank].scratch_offset,
+        .scratch = is_beside ? NULL : w->block + m->layout[w->rank].scratch_offset,
     };
     call->run = CALLS[op->kind].run;
     if (CALLS[op->kind].bind)
@@ -183,7 +185,7 @@ static void bind_worker(const struct binder *b, struct pp_worker *w)
         call->count = op.granules;
         call->works = PP_ARRAY(b->m->arena, struct pp_stage_work, op.granules);
         for (int k = 0; k < op.granules; k++)
-            bind_work(b, w, &op, op.mb + k, call, &call->works[k]);
+            bind_work(b, w, &op, op.mb + k, pp_weight_lane_has(p, i), call, &call->works[k]);
     }
 }
 

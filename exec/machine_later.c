@@ -4,6 +4,7 @@
  * them. */
 #include "exec/machine_parts.h"
 #include "schedules/perturb.h"
+#include "schedules/weight_lane.h"
 
 #include <math.h>
 
@@ -25,7 +26,8 @@ struct pp_span pp_span_of(const struct pp_machine *m, const struct pp_worker *w,
     const int kind = m->p->kind[i];
 
     if (pp_op_is_compute(kind))
-        return m->backend->span(m->device, w->index, m->launch_of[pp_row(m, i, w->replica)]);
+        return m->backend->span(m->device, pp_stream_of(w, i),
+                                m->launch_of[pp_row(m, i, w->replica)]);
     if (!pp_op_is_collective(kind))
         return span_of_message(m, w, i);
     return m->backend->span(m->device,
@@ -118,26 +120,30 @@ static int64_t later(int64_t a, int64_t b)
 static void stamp_list(struct pp_machine *m, struct pp_worker *w)
 {
     const struct pp_program *p = m->p;
-    int64_t clock_ps = m->begin_ps;
+    int64_t clocks_ps[2] = {m->begin_ps, m->begin_ps}; /* of its lanes */
 
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
         const size_t at = pp_cell(m, pp_row(m, i, w->replica));
+        const int after = pp_weight_lane_after(p, i);
+        int64_t *clock_ps = &clocks_ps[pp_weight_lane_has(p, i)];
 
+        if (after >= 0)
+            *clock_ps = later(*clock_ps, m->end_ps[pp_cell(m, pp_row(m, after, w->replica))]);
         if (pp_op_is_compute(p->kind[i])) {
             stamp_compute(m, w, i);
-            clock_ps = later(clock_ps, m->end_ps[at]);
+            *clock_ps = later(*clock_ps, m->end_ps[at]);
         } else if (p->kind[i] == PP_WAIT || p->kind[i] == PP_BAR) {
             const int target = p->begin[w->rank] + p->arg[i];
-            m->start_ps[at] = clock_ps;
+            m->start_ps[at] = *clock_ps;
             if (p->kind[i] == PP_WAIT)
-                clock_ps = later(clock_ps, m->end_ps[pp_cell(m, pp_row(m, target, w->replica))]);
-            m->end_ps[at] = clock_ps;
+                *clock_ps = later(*clock_ps, m->end_ps[pp_cell(m, pp_row(m, target, w->replica))]);
+            m->end_ps[at] = *clock_ps;
         } else {
-            m->posted_ps[at] = clock_ps;
+            m->posted_ps[at] = *clock_ps;
             stamp(m, pp_row(m, i, w->replica), pp_span_of(m, w, i));
         }
     }
-    w->clock_ps = clock_ps;
+    w->clock_ps = later(clocks_ps[false], clocks_ps[true]);
 }
 
 static int64_t earlier(int64_t a, int64_t b)

@@ -62,7 +62,7 @@ struct pp_worker {
     int64_t clock_ps;
     int64_t reduce_ps;         /* end of its last collective */
     int64_t inside_ns, cpu_ns; /* CPU time in ops; of the thread */
-    int launches;              /* on its compute stream */
+    int launches[2];           /* on its compute stream; on that of its weight lane */
     bool is_summing;           /* one is under way that another process owns */
     int32_t turn;              /* of its collectives: the next that may run */
     int32_t *collective_row;   /* [k] row of its k-th collective */
@@ -172,13 +172,14 @@ struct pp_machine {
     int64_t *arrived_ps;       /* [barrier * workers + worker] */
     int64_t *released_ps;      /* [barrier] virtual clock: the latest arrival */
     pp_stream_id conductor;    /* stream of pp_barriers_conduct */
+    pp_stream_id weights;      /* the first of those that weight lanes have, one for each worker */
     pp_event_id first_release; /* of barrier 0 */
 
     /* times of the kept steps: [(slot * size + instruction) * replicas + replica] */
     int64_t *start_ps, *end_ps, *posted_ps, *matched_ps, *duration_ps;
     int64_t *nominal_ps; /* durations on devices of speed 1; duration_ps where all are */
     int64_t *step_begin_ps, *step_end_ps; /* [slot] */
-    int32_t *launch_of;                   /* [row]: its number on the compute stream */
+    int32_t *launch_of;                   /* [row]: its number on the stream that computes it */
     int kept, slot;                       /* slot of the step under way */
     int steps_done, last_step;
     bool has_probes;
@@ -358,7 +359,12 @@ void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_erro
 /* machine_run.c: one worker's list */
 int64_t pp_given_ps(const struct pp_machine *m, int instruction); /* what the costs say of it */
 void pp_worker_run(struct pp_worker *w);
-/* Work on the worker's compute stream, counted. Returns its number there. */
-int pp_worker_launch(struct pp_worker *w, pp_work work, void *argument);
+/* Where instruction i of the worker computes, or what posts it. */
+pp_stream_id pp_stream_of(const struct pp_worker *w, int instruction);
+/* Behind what it waits for on the worker's other lane. */
+bool pp_worker_order(struct pp_worker *w, int instruction);
+/* Work on the worker's compute stream, or on that of its weight lane, counted. Returns its number
+ * there. */
+int pp_worker_launch(struct pp_worker *w, bool is_beside, pp_work work, void *argument);
 
 #endif

@@ -33,13 +33,14 @@ void pp_machine_probes(struct pp_machine *m, bool on)
 
 static void read_marks(const struct pp_machine *m, const struct pp_worker *w, size_t row)
 {
+    const pp_stream_id stream = pp_stream_of(w, (int)(row / (size_t)m->replicas));
     struct pp_bound *call = &m->calls[row];
     double last_s = NAN;
 
     memset(call->probe.s, 0, sizeof(call->probe.s));
     for (int k = 0; k < call->part.mark_count; k++) {
         const int what = call->part.marks[k];
-        const double at_s = m->backend->mark_s(m->device, w->index, m->launch_of[row], k);
+        const double at_s = m->backend->mark_s(m->device, stream, m->launch_of[row], k);
 
         if (what != PP_MARK_BEGIN)
             call->probe.s[what / PP_PARTS][what % PP_PARTS] += at_s - last_s;
@@ -51,7 +52,8 @@ void pp_probes_read(struct pp_machine *m)
 {
     for (int k = 0; k < m->worker_count && m->has_probes && m->backend->mark; k++) {
         const struct pp_worker *w = &m->workers[k];
-        for (int i = m->p->begin[w->rank]; !pp_is_elsewhere(m, w) && i < m->p->begin[w->rank + 1]; i++)
+        for (int i = m->p->begin[w->rank]; !pp_is_elsewhere(m, w) && i < m->p->begin[w->rank + 1];
+             i++)
             if (m->calls[pp_row(m, i, w->replica)].count > 0)
                 read_marks(m, w, pp_row(m, i, w->replica));
     }

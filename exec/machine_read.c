@@ -28,8 +28,8 @@ enum pp_status pp_machine_changed(const struct pp_machine *m, struct pp_error *e
     return PP_OK;
 }
 
-/* What workers of other processes hold, or the device, is brought here once between two steps. During
- * a step the gradients are here: they have come with the last barrier. */
+/* What workers of other processes hold, or the device, is brought here once between two steps.
+ * During a step the gradients are here: they have come with the last barrier. */
 enum pp_status pp_machine_fetch(const struct pp_machine *m, struct pp_error *err)
 {
     if (!(m->remote || m->backend->is_apart) || m->read->fetched_at == m->steps_done ||
@@ -49,8 +49,8 @@ enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pip
 
     PP_TRY(pp_machine_fetch(m, err));
     const struct pp_worker *w = pp_worker_at(m, rank, replica);
-    *state =
-        pp_state_shifted(&w->chunks[pipe * m->stages + stage].state, w->mirror.there, w->mirror.here);
+    *state = pp_state_shifted(&w->chunks[pipe * m->stages + stage].state, w->mirror.there,
+                              w->mirror.here);
     return PP_OK;
 }
 
@@ -149,5 +149,6 @@ size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
     return pp_memory_touched(block, layout->block_bytes) +
            untouched(block, layout->scratch_offset, layout->scratch_bytes) +
            untouched(block, layout->transient_offset, layout->transient_bytes) +
-           untouched(block, layout->tensor_offset, layout->tensor_bytes);
+           untouched(block, layout->tensor_offset, layout->tensor_bytes) +
+           untouched(block, layout->weights_offset, layout->weights_bytes);
 }

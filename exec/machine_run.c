@@ -3,6 +3,7 @@
 #include "exec/host.h"
 #include "exec/machine_parts.h"
 #include "schedules/perturb.h"
+#include "schedules/weight_lane.h"
 
 #include <time.h>
 
@@ -35,10 +36,38 @@ static void run_call(const struct pp_kernels *k, void *stream, void *argument)
     }
 }
 
-int pp_worker_launch(struct pp_worker *w, pp_work work, void *argument)
+static pp_stream_id stream_at(const struct pp_worker *w, bool is_beside)
 {
-    w->machine->backend->launch(w->machine->device, w->index, work, argument);
-    return w->launches++;
+    return w->index + (is_beside ? w->machine->weights : 0);
+}
+
+pp_stream_id pp_stream_of(const struct pp_worker *w, int i)
+{
+    return stream_at(w, pp_weight_lane_has(w->machine->p, i));
+}
+
+bool pp_worker_order(struct pp_worker *w, int i)
+{
+    const struct pp_machine *m = w->machine;
+    const int after = pp_weight_lane_after(m->p, i);
+
+    return after < 0 || m->backend->wait(m->device, pp_stream_of(w, i),
+                                         (pp_event_id)pp_row(m, after, w->replica));
+}
+
+/* What has just been launched may be waited for by the other lane. */
+static void tell_lane(const struct pp_worker *w, int i)
+{
+    const struct pp_machine *m = w->machine;
+
+    if (m->p->weight_lane && m->p->weight_lane->is_awaited[i])
+        m->backend->record(m->device, pp_stream_of(w, i), (pp_event_id)pp_row(m, i, w->replica));
+}
+
+int pp_worker_launch(struct pp_worker *w, bool is_beside, pp_work work, void *argument)
+{
+    w->machine->backend->launch(w->machine->device, stream_at(w, is_beside), work, argument);
+    return w->launches[is_beside]++;
 }
 
 static void launch(struct pp_worker *w, int i)
@@ -49,8 +78,10 @@ static void launch(struct pp_worker *w, int i)
 
     m->launch_of[row] =
         p->kind[i] == PP_U
-            ? pp_worker_launch(w, pp_update_run, &w->chunks[p->pipe[i] * m->stages + p->stage[i]])
-            : pp_worker_launch(w, run_call, &m->calls[row]);
+            ? pp_worker_launch(w, false, pp_update_run,
+                               &w->chunks[p->pipe[i] * m->stages + p->stage[i]])
+            : pp_worker_launch(w, pp_weight_lane_has(p, i), run_call, &m->calls[row]);
+    tell_lane(w, i);
 }
 
 int64_t pp_given_ps(const struct pp_machine *m, int i)
@@ -104,6 +135,8 @@ static bool run_compute(struct pp_worker *w, int i)
 
     if (m->p->aux[i] == PP_FUSED_SECOND)
         return true;
+    if (!pp_worker_order(w, i))
+        return false;
     if (m->has_cores)
         while (sem_wait(&m->cores) != 0) {
         }
@@ -143,6 +176,8 @@ static bool run_channel(struct pp_worker *w, int i)
 static bool run_collective(struct pp_worker *w, int i)
 {
     read_wall(w);
+    if (!pp_worker_order(w, i))
+        return false;
     pp_collective_post(w, i);
     return true;
 }
@@ -198,7 +233,7 @@ void pp_worker_run(struct pp_worker *w)
     atomic_fetch_add(&m->walking, 1);
     w->clock_ps = m->begin_ps;
     w->inside_ns = 0;
-    w->launches = w->barriers = *w->status = 0;
+    w->launches[false] = w->launches[true] = w->barriers = *w->status = 0;
     w->fault_at = fault_at(w);
     atomic_store_explicit(&w->at, m->p->begin[w->rank], memory_order_relaxed);
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {

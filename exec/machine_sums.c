@@ -289,7 +289,7 @@ void pp_collective_post(struct pp_worker *w, int i)
     const size_t row = pp_row(m, i, w->replica);
 
     m->posted_ps[pp_cell(m, row)] = posted_at(w, i);
-    m->backend->record(m->device, w->index, (pp_event_id)row);
+    m->backend->record(m->device, pp_stream_of(w, i), (pp_event_id)row);
     if (m->remote) {
         m->remote->summed(w, i);
         return;

@@ -160,8 +160,10 @@ bool pp_barrier_meet(struct pp_worker *w, int i)
     const int barrier = w->barriers++;
     const size_t at = pp_cell(m, pp_row(m, i, w->replica));
 
+    if (!pp_worker_order(w, i))
+        return false;
     if (w->barriers == m->barrier_count)
-        pp_worker_launch(w, squares_of_worker, w);
+        pp_worker_launch(w, false, squares_of_worker, w);
     m->start_ps[at] = w->clock_ps;
     m->arrived_ps[barrier * m->worker_count + w->index] = w->clock_ps;
     backend->record(m->device, w->index, (pp_event_id)pp_row(m, i, w->replica));

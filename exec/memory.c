@@ -183,6 +183,7 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
             rank->scratch_bytes = squares_bytes;
     }
     rank->tensor_bytes = l->is_exact ? tensor_bytes : 0;
+    rank->weights_bytes = p->weight_lane ? rank->tensor_bytes : 0;
     for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
         const struct pp_stage_shape *shape = &l->stages[p->stage[i]]->shape;
         if (p->kind[i] == PP_F && shape->has_head)
@@ -192,9 +193,10 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
     rank->transient_offset = take(rank, rank->transient_bytes);
     rank->scratch_offset = take(rank, rank->scratch_bytes);
     rank->tensor_offset = take(rank, rank->tensor_bytes);
+    rank->weights_offset = take(rank, rank->weights_bytes);
     rank->loss_offset = take(rank, rank->loss_bytes);
-    rank->other_bytes =
-        rank->transient_bytes + rank->scratch_bytes + rank->tensor_bytes + rank->loss_bytes;
+    rank->other_bytes = rank->transient_bytes + rank->scratch_bytes + rank->tensor_bytes +
+                        rank->weights_bytes + rank->loss_bytes;
 }
 
 int *pp_memory_copies(struct pp_arena *arena, const struct pp_program *p, int replicas)

@@ -1,6 +1,7 @@
 #include "exec/predict.h"
 
 #include "core/units.h"
+#include "schedules/weight_lane.h"
 #include "traces/from_times.h"
 
 #include <math.h>
@@ -25,6 +26,7 @@ static struct pp_trace *trace_of(struct pp_arena *arena, const struct pp_program
                                          .begin = program->begin,
                                          .op = op_of,
                                          .program = program,
+                                         .is_beside = pp_weight_lane_map(program),
                                          .style = pp_program_style(program),
                                          .costs = costs,
                                          .replicas = times->replicas,

@@ -16,6 +16,13 @@ static void note_empty_stages(const struct pp_exec_run *run, char *text, size_t 
                  run->config.net.layers, run->config.net.layers == 1 ? "" : "s", stages, stages);
 }
 
+static void note_weights(const struct pp_exec_run *run, char *text, size_t bytes)
+{
+    if (run->config.has_weight_stream && !run->plan.program->weight_lane)
+        snprintf(text, bytes, "--weight-grad-stream~on does nothing: %s has no W",
+                 run->plan.subject.name);
+}
+
 static void note_spread(const struct pp_exec_run *run, char *text, size_t bytes)
 {
     const double wide = 0.1;
@@ -52,6 +59,7 @@ void pp_exec_report_notes(const struct pp_exec_page *page, const struct pp_exec_
 {
     static void (*const NOTES[])(const struct pp_exec_run *run, char *text, size_t bytes) = {
         note_empty_stages,
+        note_weights,
         note_spread,
         note_warmup,
         note_jump,

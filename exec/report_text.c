@@ -136,11 +136,14 @@ static const char *const MODES[] = {
     [PP_DEVICE_STREAMS] = "a stream for each rank",
     [PP_DEVICE_PARTITION] = "a part for each rank",
 };
-static void print_processor(const struct pp_exec_config *c, size_t bytes, char *text)
+static void print_processor(const struct pp_exec_run *run, size_t bytes, char *text)
 {
+    const struct pp_exec_config *c = &run->config;
+
     if (c->backend->about)
-        snprintf(text, bytes, "%s, %s", c->backend->about(),
-                 c->transport->is_apart ? "by NCCL" : MODES[c->mode]);
+        snprintf(text, bytes, "%s, %s%s", c->backend->about(),
+                 c->transport->is_apart ? "by NCCL" : MODES[c->mode],
+                 run->plan.program->weight_lane ? ", W beside" : "");
     else
         snprintf(text, bytes, "%s", c->backend->name);
 }
@@ -169,7 +172,7 @@ static void print_machine(const struct pp_exec_page *page, const struct pp_exec_
     char text[PP_EXEC_TEXT_BYTES], processor[PP_EXEC_TEXT_BYTES / 2], latency[PP_UNITS_TEXT_BYTES],
         bandwidth[PP_UNITS_TEXT_BYTES];
 
-    print_processor(c, sizeof(processor), processor);
+    print_processor(run, sizeof(processor), processor);
     snprintf(text, sizeof(text), "%s, %d~%s; %s: %s", processor, workers,
              workers == 1 ? c->transport->worker : c->transport->workers, c->precision,
              c->kernels->about());

@@ -119,6 +119,7 @@ static enum pp_status resolve_machine(const struct pp_request *request,
 
     PP_TRY(pp_exec_device(request, config, err));
     PP_TRY(resolve_transport(request, config, err));
+    PP_TRY(pp_exec_weight_stream(request, config, err));
     PP_TRY(resolve_faults(request, config, err));
     config->cores = pp_request_int(request, "cores", 0);
     if (config->clock == PP_CLOCK_WALL && pp_request_has(request, "link"))

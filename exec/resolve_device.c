@@ -37,6 +37,30 @@ enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_c
     return PP_OK;
 }
 
+/* Beside other ops, there have to be streams beside. */
+enum pp_status pp_exec_weight_stream(const struct pp_request *request,
+                                     struct pp_exec_config *config, struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    config->has_weight_stream = pp_request_int(request, "weight-grad-stream", 0) == 1;
+    if (!config->has_weight_stream)
+        return PP_OK;
+    pp_request_typed(request, "weight-grad-stream", typed);
+    if (config->backend->is_immediate)
+        return pp_error_set(
+            err, PP_EINVAL,
+            "%s: with --backend %s a rank computes on one thread; use --backend cuda "
+            "with --device-mode streams or partition",
+            typed, config->backend->name);
+    if (config->cuda && config->mode == PP_DEVICE_SERIAL)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: with --device-mode serial one op runs at a time; use streams or "
+                            "partition",
+                            typed);
+    return PP_OK;
+}
+
 /* What is sent waits for its receiver on a stream of its own: nothing may stand behind it. One op
  * at a time is what a rank does anyway, so `serial` only chooses the clock. */
 enum pp_status pp_exec_device_alone(const struct pp_request *request, struct pp_exec_config *config,

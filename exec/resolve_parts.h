@@ -14,6 +14,9 @@ enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_c
  * in which ranks take turns. */
 enum pp_status pp_exec_device_alone(const struct pp_request *request, struct pp_exec_config *config,
                                     struct pp_error *err);
+/* --weight-grad-stream, once mode and transport are there: PP_EINVAL where a rank has one stream. */
+enum pp_status pp_exec_weight_stream(const struct pp_request *request,
+                                     struct pp_exec_config *config, struct pp_error *err);
 enum pp_status pp_exec_kernels(const struct pp_request *request, struct pp_exec_config *config,
                                struct pp_error *err);
 

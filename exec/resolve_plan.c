@@ -4,6 +4,7 @@
 
 #include "schedules/eager.h"
 #include "schedules/verify.h"
+#include "schedules/weight_lane.h"
 
 #include <stdio.h>
 
@@ -207,7 +208,10 @@ static enum pp_status lower(struct pp_arena *arena, const struct pp_request *req
     PP_TRY(pp_lower(arena, compute, &options, &plan->program, err));
     PP_TRY(check_kinds(plan->program, plan->subject.name, err));
     plan->zero = find_op(plan->program, PP_RS, 0) >= 0;
-    return pp_verify(plan->program, &strict, err);
+    PP_TRY(pp_verify(plan->program, &strict, err));
+    if (config->has_weight_stream)
+        plan->program->weight_lane = pp_weight_lane_create(arena, plan->program);
+    return PP_OK;
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */

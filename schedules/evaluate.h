@@ -10,7 +10,8 @@
  * WAIT blocks; transfers of one channel follow one another. A transfer starts when both sides have
  * posted (rendezvous), or when the sender has posted and fewer than K messages of the channel are
  * arrived but not yet received (buffered:K, 0 = without bound). A collective starts when all its
- * members of all replicas have posted it and their reduce streams are free. */
+ * members of all replicas have posted it and their reduce streams are free. Where the program has a
+ * weight lane (schedules/weight_lane.h), what is on it runs beside the rank's other ops. */
 #ifndef PP_SCHEDULES_EVALUATE_H
 #define PP_SCHEDULES_EVALUATE_H
 

@@ -1,6 +1,7 @@
 #include "schedules/plan.h"
 
 #include "schedules/beside.h"
+#include "schedules/weight_lane.h"
 
 #include <string.h>
 
@@ -134,6 +135,7 @@ struct walk {
     int rank;
     struct pp_clock clock;
     int32_t last_send, last_collective, last_copy[PP_COPY_STREAMS];
+    int32_t weights;               /* up to where the rank's weight lane has come */
     int32_t message0, collective0; /* node of message 0, of collective 0 */
     int32_t *barriers;             /* nodes; every rank meets the same ones in order */
     int barrier_count, barrier_capacity, passed;
@@ -186,16 +188,35 @@ static void walk_copy(struct walk *w, int i)
     *last = walk_own(w, i, *last);
 }
 
-/* When collective i is posted: at the rank's clock, or inside the backward that makes its bucket's
- * gradients complete. A share of its time, jitter included. */
+/* What instruction i waits for on the rank's other lane. */
+static int32_t other_lane(const struct walk *w, int i)
+{
+    const int after = pp_weight_lane_after(w->g->program, i);
+
+    return after < 0 ? 0 : w->g->node_of[after];
+}
+
+static int32_t weights_node(struct walk *w, int i)
+{
+    struct pp_clock clock = {0};
+
+    clock_wait(w->g, &clock, w->weights);
+    clock_wait(w->g, &clock, other_lane(w, i));
+    return w->weights = clock_node(w->g, &clock);
+}
+
+/* When collective i is posted: at the clock of its lane, or inside the backward that makes its
+ * bucket's gradients complete. A share of its time, jitter included. */
 static int32_t collective_post(struct walk *w, int i)
 {
     struct pp_graph *g = w->g;
     int numerator, denominator;
     const int backward = pp_program_posted_inside(g->program, i, &numerator, &denominator);
 
+    if (pp_weight_lane_has(g->program, i))
+        weights_node(w, i);
     if (backward < 0)
-        return clock_node(g, &w->clock);
+        return pp_weight_lane_has(g->program, i) ? w->weights : clock_node(g, &w->clock);
     struct pp_node part = g->nodes[g->node_of[backward]];
     part.numerator = (uint8_t)numerator;
     part.denominator = (uint8_t)denominator;
@@ -252,9 +273,19 @@ static void walk_control(struct walk *w, int i)
     w->g->node_of[i] = target;
 }
 
+static void walk_weights(struct walk *w, int i)
+{
+    struct pp_clock clock = {0};
+
+    clock_wait(w->g, &clock, weights_node(w, i));
+    w->weights = pp_graph_compute(w->g, &clock, i, false);
+}
+
 static void walk_compute(struct walk *w, int i)
 {
-    if (w->g->node_of[i] == 0) /* else the second of a fused pair */
+    if (pp_weight_lane_has(w->g->program, i))
+        walk_weights(w, i);
+    else if (w->g->node_of[i] == 0) /* else the second of a fused pair */
         pp_graph_compute(w->g, &w->clock, i,
                          pp_graph_is_fused(w->g->program, i, w->g->program->begin[w->rank + 1]));
 }
@@ -376,8 +407,13 @@ static void walk_rank(struct walk *w)
     w->last_collective = collective;
     for (int k = 0; k < PP_COPY_STREAMS; k++)
         w->last_copy[k] = copy[k] = pp_graph_entry(g);
-    for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++)
+    w->weights = 0;
+    for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
+        if (!pp_weight_lane_has(p, i))
+            clock_wait(g, &w->clock, other_lane(w, i));
         walk_stream[pp_op_kinds[p->kind[i]].stream](w, i);
+    }
+    clock_wait(g, &w->clock, w->weights); /* the next step finds all of this one done */
     pp_graph_carry(g, clock, clock_node(g, &w->clock));
     pp_graph_carry(g, send, w->last_send);
     pp_graph_carry(g, collective, w->last_collective);

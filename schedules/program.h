@@ -44,6 +44,7 @@ struct pp_collective { /* one collective operation: every member posts it once *
     int32_t group;
 };
 
+struct pp_weight_lane;
 /* What is cut over the replicas of a stage or lives on another tier, so that the program gathers,
  * scatters and loads it. Nothing of that where it is all zero. Kept by reference. */
 struct pp_program_state {
@@ -86,6 +87,10 @@ struct pp_program {
     int group_count;
     struct pp_collective *collectives;
     int collective_count;
+
+    /* Where W runs beside the other ops of its rank (schedules/weight_lane.h); NULL: it runs in
+     * their order. No part of what is printed and hashed. */
+    const struct pp_weight_lane *weight_lane;
 };
 
 static inline int pp_program_size(const struct pp_program *p)

@@ -3,6 +3,7 @@
  * kernel gives the same bits. */
 #include "schedules/perturb.h"
 #include "schedules/plan.h"
+#include "schedules/weight_lane.h"
 
 #include <string.h>
 
@@ -118,24 +119,37 @@ ALWAYS void implied_start(const struct pp_record *rec, int32_t value, int64_t *s
             start[j] = later(start[j], rec->values[(size_t)in[k] * (size_t)lanes + (size_t)j]);
 }
 
-/* Walk one rank's list with its clock in hand. */
+/* No clock moves on before what instruction i waits for on the other lane is over. */
+ALWAYS void pass_lane(const struct pp_record *rec, int i, int64_t *clock, const int lanes)
+{
+    const int after = pp_weight_lane_after(rec->plan->program, i);
+
+    for (int j = 0; j < lanes && after >= 0; j++)
+        clock[j] = later(
+            clock[j], rec->values[(size_t)rec->plan->value_of[after] * (size_t)lanes + (size_t)j]);
+}
+
+/* Walk one rank's list with the clocks of its lanes in hand. */
 ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
 {
     const struct pp_plan *plan = rec->plan;
     const struct pp_program *p = plan->program;
     struct pp_times *t = rec->times;
     const size_t first = (size_t)rec->step * (size_t)pp_program_size(p);
-    int64_t clock[8], start[8], matched[8];
+    int64_t clocks[2][8], start[8], matched[8];
 
-    memcpy(clock, rec->values + (size_t)plan->entry_of[rank] * (size_t)lanes,
-           sizeof(int64_t) * (size_t)lanes);
+    for (int lane = 0; lane < 2; lane++)
+        memcpy(clocks[lane], rec->values + (size_t)plan->entry_of[rank] * (size_t)lanes,
+               sizeof(int64_t) * (size_t)lanes);
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         const size_t row = (first + (size_t)i) * (size_t)t->replicas + (size_t)rec->first;
         const int stream = pp_op_kinds[p->kind[i]].stream;
         const int32_t value = plan->value_of[i];
         const int64_t *end = rec->values + (size_t)value * (size_t)lanes;
+        int64_t *clock = clocks[pp_weight_lane_has(p, i)];
 
+        pass_lane(rec, i, clock, lanes);
         if (stream == PP_STREAM_COMPUTE || stream == PP_STREAM_CONTROL) {
             /* The second of a fused pair ends when the first does and keeps its start. */
             if (i == p->begin[rank] || stream == PP_STREAM_CONTROL ||
@@ -209,7 +223,8 @@ static void record_spans(const struct pp_record *rec, int rank)
 ALWAYS void record_ranks(const struct pp_record *rec, const int lanes)
 {
     const bool is_short = lanes == 1 && rec->times->replicas == 1 && !rec->times->posted_ps &&
-                          rec->plan->program->level == PP_LEVEL_LOWERED;
+                          rec->plan->program->level == PP_LEVEL_LOWERED &&
+                          !rec->plan->program->weight_lane;
 
     for (int r = 0; r < rec->plan->program->ranks; r++)
         if (is_short)

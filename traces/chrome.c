@@ -8,9 +8,10 @@
 
 /* Format: "Trace Event Format" of Chromium, read by Perfetto. Complete events ("X") on one thread
  * must not overlap, so each track grows lanes where its events do. */
-enum track { COMPUTE, BLOCKED, RECV_F, SEND_F, RECV_B, SEND_B, REDUCE, COPY, TRACKS };
-static const char *const track_names[TRACKS] = {"compute",   "blocked", "receive F", "send F",
-                                                "receive B", "send B",  "reduce",    "copy"};
+enum track { COMPUTE, BLOCKED, RECV_F, SEND_F, RECV_B, SEND_B, REDUCE, COPY, WEIGHTS, TRACKS };
+static const char *const track_names[TRACKS] = {"compute", "blocked",   "receive F",
+                                                "send F",  "receive B", "send B",
+                                                "reduce",  "copy",      "weights"};
 static const enum track track_of_message[PP_OP_KINDS] = {
     [PP_RECV_F] = RECV_F, [PP_SEND_F] = SEND_F, [PP_RECV_B] = RECV_B, [PP_SEND_B] = SEND_B};
 static const enum track track_of_stream[] = {[PP_STREAM_COMPUTE] = COMPUTE,
@@ -145,6 +146,14 @@ static int compare_spans(const void *left, const void *right)
     return a->event - b->event;
 }
 
+static enum track track_of(const struct pp_trace_event *event)
+{
+    if (event->is_beside)
+        return WEIGHTS;
+    return event->stream == PP_STREAM_CHANNEL ? track_of_message[event->kind]
+                                              : track_of_stream[event->stream];
+}
+
 /* The events of one rank to draw: waits and other control ops only where they take time. */
 static int collect_spans(const struct pp_trace *trace, int from, int to, struct span *spans)
 {
@@ -154,9 +163,7 @@ static int collect_spans(const struct pp_trace *trace, int from, int to, struct 
         const struct pp_trace_event *event = &trace->events[i];
         const struct span span = {.start_ps = picoseconds(event->start_s),
                                   .end_ps = picoseconds(event->end_s),
-                                  .track = event->stream == PP_STREAM_CHANNEL
-                                               ? track_of_message[event->kind]
-                                               : track_of_stream[event->stream],
+                                  .track = track_of(event),
                                   .event = i};
         if (span.track != BLOCKED || span.end_ps > span.start_ps)
             spans[count++] = span;

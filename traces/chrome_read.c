@@ -92,6 +92,8 @@ static enum pp_status read_cell(struct reader *reader, const struct pp_json *jso
     event->is_fused = count == 2;
     event->target = event->kind == PP_WAIT ? ops[0].aux : 0;
     event->stream = (uint8_t)pp_op_kinds[event->kind].stream;
+    const char *track = json_string_value(json_object_get(object, "cat"));
+    event->is_beside = event->kind == PP_W && track && strcmp(track, "weights") == 0;
     return PP_OK;
 }
 

@@ -34,6 +34,7 @@ static const char *const stream_names[] = {[PP_STREAM_COMPUTE] = "compute",
                                            [PP_STREAM_REDUCE] = "reduce",
                                            [PP_STREAM_COPY] = "copy",
                                            [PP_STREAM_CONTROL] = "control"};
+static const char weights_name[] = "weights"; /* of W beside other compute */
 
 #define CLOCK_ERROR "# clock_error_s: "
 
@@ -55,7 +56,7 @@ static void write_event(FILE *out, const struct pp_trace_event *event, uint64_t 
     const double start_s = is_control ? event->end_s : event->start_s;
 
     fprintf(out, "%d,%d,%d,%s,", event->step, event->rank, event->replica,
-            stream_names[event->stream]);
+            event->is_beside ? weights_name : stream_names[event->stream]);
     pp_csv_write_field(out, event->cell);
     write_time(out, is_control ? event->start_s : event->posted_s);
     write_time(out, event->matched_s);
@@ -139,7 +140,8 @@ static enum pp_status parse_cell(struct reader *reader, const char *const *field
     event->is_fused = count == 2;
     event->target = event->kind == PP_WAIT ? ops[0].aux : 0;
     event->stream = (uint8_t)pp_op_kinds[event->kind].stream;
-    if (strcmp(fields[STREAM], stream_names[event->stream]) != 0)
+    event->is_beside = event->kind == PP_W && strcmp(fields[STREAM], weights_name) == 0;
+    if (!event->is_beside && strcmp(fields[STREAM], stream_names[event->stream]) != 0)
         return pp_error_set(err, PP_EINVAL, "stream '%s' of %s, expected '%s'", fields[STREAM],
                             event->cell, stream_names[event->stream]);
     return PP_OK;

@@ -21,6 +21,7 @@ struct pp_trace_source {
      */
     struct pp_cost (*cost)(const void *program, const struct pp_costs *costs, int instruction,
                            bool is_fused);
+    const bool *is_beside; /* [instruction]: computed beside the others of its rank; NULL: none */
     struct pp_op_style style;     /* of cells; slots are not printed */
     const struct pp_costs *costs; /* bytes, and shares of compute ops */
     int replicas, steps;          /* at least 1 */

@@ -110,6 +110,7 @@ enum pp_status pp_metrics_lists(struct pp_arena *arena, const struct pp_metrics_
 /* ---- the lists of a trace --------------------------------------------------------------------*/
 
 struct cursor {
+    struct pp_arena *arena;
     const struct pp_trace *trace;
     int at; /* event */
 };
@@ -156,6 +157,47 @@ static enum pp_status check_event(const struct pp_metrics_walk *walk,
     return PP_OK;
 }
 
+static void note_beside(struct pp_metrics_walk *walk, const struct pp_trace_event *event)
+{
+    if (event->step != walk->window.steps - 1)
+        return;
+    walk->first_s = pp_earlier_s(walk->first_s, event->start_s);
+    walk->last_s = pp_later_s(walk->last_s, event->end_s);
+}
+
+static bool is_of(const struct pp_metrics_walk *walk, const struct pp_trace_event *event)
+{
+    return event->rank == walk->rank && event->replica == walk->replica;
+}
+
+/* Known before anything else of the rank is added: they follow one another, as its stream has run
+ * them. */
+static enum pp_status find_beside(const struct cursor *cursor, struct pp_metrics_walk *walk,
+                                  struct pp_error *err)
+{
+    const struct pp_trace *trace = cursor->trace;
+    struct pp_metrics_beside *found = NULL;
+    int capacity = 0;
+
+    for (int i = cursor->at; i < trace->count && is_of(walk, &trace->events[i]); i++) {
+        const struct pp_trace_event *event = &trace->events[i];
+        const int count = walk->beside_count;
+
+        if (!event->is_beside)
+            continue;
+        if (count > 0 && event->start_s < found[count - 1].end_s - walk->slack_s)
+            return pp_error_set(err, PP_EFAIL,
+                                "trace: rank %d replica %d: %s starts at %.12g s while W before it "
+                                "runs until %.12g s",
+                                event->rank, event->replica, event->cell, event->start_s,
+                                found[count - 1].end_s);
+        *PP_PUSH(cursor->arena, found, walk->beside_count, capacity) = (struct pp_metrics_beside){
+            event->start_s, event->end_s, event->step == walk->window.steps - 1};
+    }
+    walk->beside = found;
+    return PP_OK;
+}
+
 static enum pp_status add_event(struct pp_metrics_walk *walk, const struct pp_trace *trace,
                                 const struct pp_trace_event *event, struct pp_error *err)
 {
@@ -163,6 +205,10 @@ static enum pp_status add_event(struct pp_metrics_walk *walk, const struct pp_tr
 
     PP_TRY(check_places(trace, event, err));
     PP_TRY(check_event(walk, event, err));
+    if (event->is_beside) {
+        note_beside(walk, event);
+        return PP_OK;
+    }
     if (!is_compute && event->stream != PP_STREAM_CONTROL)
         return PP_OK;
     if (event->start_s < walk->clock_s - walk->slack_s)
@@ -201,9 +247,10 @@ static enum pp_status walk_trace(void *context, struct pp_metrics_walk *walk, st
     struct cursor *cursor = context;
     const struct pp_trace *trace = cursor->trace;
 
+    PP_TRY(find_beside(cursor, walk, err));
     for (; cursor->at < trace->count; cursor->at++) {
         const struct pp_trace_event *event = &trace->events[cursor->at];
-        if (event->rank != walk->rank || event->replica != walk->replica)
+        if (!is_of(walk, event))
             break;
         PP_TRY(add_event(walk, trace, event, err));
     }
@@ -213,7 +260,7 @@ static enum pp_status walk_trace(void *context, struct pp_metrics_walk *walk, st
 enum pp_status pp_metrics_compute(struct pp_arena *arena, const struct pp_trace *trace,
                                   struct pp_metrics *metrics, struct pp_error *err)
 {
-    struct cursor cursor = {.trace = trace};
+    struct cursor cursor = {.arena = arena, .trace = trace};
     const struct pp_metrics_lists lists = {.ranks = trace->ranks,
                                            .replicas = trace->replicas,
                                            .window = find_window(trace),

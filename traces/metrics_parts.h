@@ -25,8 +25,15 @@ struct pp_metrics_walk {
     int rank, replica;
     double clock_s; /* everything before is accounted for */
     struct pp_rank_times times;
-    double first_s, last_s, last_busy_s; /* compute of the last step */
-    double slack_s;                      /* rounding that is forgiven */
+    double first_s, last_s, last_busy_s;    /* compute of the last step */
+    double slack_s;                         /* rounding that is forgiven */
+    const struct pp_metrics_beside *beside; /* [beside_count] of its W, in the order of time */
+    int beside_count, beside_at;            /* those before this one ended before `clock_s` */
+};
+/* A W that ran beside other compute: it is what the rank does where nothing else is. */
+struct pp_metrics_beside {
+    double start_s, end_s;
+    bool is_last; /* of the last step */
 };
 
 /* ---- events ----------------------------------------------------------------------------------*/
@@ -62,20 +69,59 @@ struct pp_metrics_compute_op {
     double start_s, end_s, tp_s, cp_s, ep_s, gather_s, copy_s;
     double forward_frac; /* of a fused pair; NAN: the usual one to two */
 };
+
 struct pp_metrics_wire { /* when that is under way for which a WAIT waits */
     double start_s, end_s;
 };
 
-/* Nothing runs until `end_s`. */
+/* A wait from `from_s` to `to_s`, in which nothing runs. */
+static inline void pp_metrics_add_idle(struct pp_metrics_walk *walk, double from_s, double to_s,
+                                       int target, struct pp_metrics_wire wire)
+{
+    double explained_s = 0;
+    int part = PP_TIME_BUBBLE;
+
+    if (target < PP_OP_KINDS && pp_wait_causes[target].is_named) {
+        part = pp_wait_causes[target].part;
+        explained_s = pp_wait_causes[target].is_wire_only
+                          ? pp_overlap_s(from_s, to_s, wire.start_s, wire.end_s)
+                          : to_s - from_s;
+    }
+    walk->times.idle_s += to_s - from_s;
+    walk->times.part_s[part] += explained_s;
+    walk->times.part_s[PP_TIME_BUBBLE] += to_s - from_s - explained_s;
+}
+
+/* Compute waits from `from_s` to `to_s`, but for what W does beside it. */
+static inline void pp_metrics_add_wanting(struct pp_metrics_walk *walk, double from_s, double to_s,
+                                          int target, struct pp_metrics_wire wire)
+{
+    for (int k = walk->beside_at; k < walk->beside_count && walk->beside[k].start_s < to_s; k++) {
+        const struct pp_metrics_beside *w = &walk->beside[k];
+        const double start_s = pp_later_s(from_s, w->start_s), end_s = pp_earlier_s(to_s, w->end_s);
+
+        walk->beside_at += k == walk->beside_at && w->end_s <= from_s;
+        if (end_s <= start_s)
+            continue;
+        if (start_s > from_s)
+            pp_metrics_add_idle(walk, from_s, start_s, target, wire);
+        walk->times.busy_s += end_s - start_s;
+        walk->times.part_s[PP_TIME_BACKWARD] += end_s - start_s;
+        walk->last_busy_s += w->is_last ? end_s - start_s : 0;
+        from_s = end_s;
+    }
+    if (to_s > from_s)
+        pp_metrics_add_idle(walk, from_s, to_s, target, wire);
+}
+
+/* No other compute runs until `end_s`. */
 static inline void pp_metrics_add_gap(struct pp_metrics_walk *walk, double end_s)
 {
-    const double idle_s =
-        pp_earlier_s(end_s, walk->window.end_s) - pp_later_s(walk->clock_s, walk->window.start_s);
+    const double from_s = pp_later_s(walk->clock_s, walk->window.start_s),
+                 to_s = pp_earlier_s(end_s, walk->window.end_s);
 
-    if (!(idle_s > 0))
-        return;
-    walk->times.idle_s += idle_s;
-    walk->times.part_s[PP_TIME_BUBBLE] += idle_s;
+    if (to_s > from_s)
+        pp_metrics_add_wanting(walk, from_s, to_s, PP_OP_KINDS, (struct pp_metrics_wire){0});
 }
 
 static inline void pp_metrics_add_compute(struct pp_metrics_walk *walk,
@@ -121,19 +167,8 @@ static inline void pp_metrics_add_wait(struct pp_metrics_walk *walk, double star
     const double from_s = pp_later_s(pp_later_s(walk->clock_s, start_s), walk->window.start_s);
     const double to_s = pp_earlier_s(end_s, walk->window.end_s);
     walk->clock_s = pp_later_s(walk->clock_s, end_s);
-    if (to_s <= from_s)
-        return;
-    double explained_s = 0;
-    int part = PP_TIME_BUBBLE;
-    if (target < PP_OP_KINDS && pp_wait_causes[target].is_named) {
-        part = pp_wait_causes[target].part;
-        explained_s = pp_wait_causes[target].is_wire_only
-                          ? pp_overlap_s(from_s, to_s, wire.start_s, wire.end_s)
-                          : to_s - from_s;
-    }
-    walk->times.idle_s += to_s - from_s;
-    walk->times.part_s[part] += explained_s;
-    walk->times.part_s[PP_TIME_BUBBLE] += to_s - from_s - explained_s;
+    if (to_s > from_s)
+        pp_metrics_add_wanting(walk, from_s, to_s, target, wire);
 }
 
 /* ---- lists -----------------------------------------------------------------------------------*/

@@ -16,6 +16,7 @@ struct pp_trace_event {
     uint8_t kind;   /* enum pp_op_kind; a fused pair is one event of kind PP_F with fused set */
     uint8_t target; /* WAIT: kind waited for */
     uint8_t is_fused;
+    uint8_t is_beside;          /* W that ran beside the other compute of its rank */
     uint8_t stream;             /* enum pp_stream */
     const char *cell;           /* "0F3", "(0F3;3B5)OVERLAP_F_B", "(1RECV_F0)WAIT" */
     double posted_s, matched_s; /* NAN where they mean nothing */
@@ -43,7 +44,8 @@ struct pp_trace {
 
 /* CSV (libcsv): where ranks have clocks of their own "# clock_error_s: X" first, then
  * step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,program_hash;
- * numbers %.17g, empty where they mean nothing. A control op is a point in time:
+ * stream is weights where a W ran beside the rank's other compute; numbers %.17g, empty where they
+ * mean nothing. A control op is a point in time:
  * posted_s when the rank arrives, start_s = end_s when it goes on, duration 0.
  * Errors of the stream are sticky. */
 void pp_trace_print_csv(const struct pp_trace *trace, FILE *out);

@@ -38,6 +38,11 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           and what the program lets overlap does. partition: so,
 >                           and each rank has multiprocessors of its own (CUDA
 >                           12.4). (serial, streams or partition; default serial)
+>   --weight-grad-stream on|off
+>                           on: each rank computes its W on a stream of its own,
+>                           which takes what F, I and B leave of the GPU
+>                           (--device-mode streams or partition; --backend fake).
+>                           (off or on; default off)
 >   --transport NAME        Where ranks run and how they talk. local: threads of
 >                           one process. shm: processes of this machine, on memory
 >                           that they share. tcp: processes of any hosts; those
@@ -300,3 +305,10 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --steps 5 --lr 1e30 --json
 = 1
 $ pipeexec --model gpt3-175b --json 2>/dev/null
 = 1
+$ pipeexec --weight-grad-stream on
+! pipeexec: error: --weight-grad-stream on: with --backend cpu a rank computes on one thread; use --backend cuda with --device-mode streams or partition
+= 2
+$ for s in 1f1b zb-h1; do pipeexec --backend fake --weight-grad-stream on --schedule $s --np 2 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 3 --exact-grad | grep -E 'equal|has no W'; done
+>   check      gradients of the first step equal those of training on one rank to
+>   note       --weight-grad-stream on does nothing: 1f1b has no W
+>   check      gradients of the first step equal those of training on one rank to

@@ -9,6 +9,16 @@
 enum { WORKERS = 8, STREAMS = 40, EVENTS = 4 };
 
 static int made;
+static int priorities[STREAMS]; /* of those that are not usual */
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
+{
+    cudaError_t (*next)(cudaStream_t *, unsigned, int) = NULL;
+
+    *(void **)&next = dlsym(RTLD_NEXT, "cudaStreamCreateWithPriority");
+    priorities[made++] = priority;
+    return next(stream, flags, priority);
+}
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
@@ -53,5 +63,38 @@ Test(cuda_streams, a_process_makes_those_that_it_uses)
         cr_assert_eq(made, 3, "%d", made);
     }
     cr_assert_eq(cudaDeviceSynchronize(), cudaSuccess);
+    b->close(device);
+}
+
+/* What comes behind has the lowest priority, which is the usual one: so all others have a higher.
+ */
+Test(cuda_streams, weights_come_behind_all_others)
+{
+    struct pp_arena *arena = pp_arena_create();
+    struct pp_device_options options = {.streams = STREAMS,
+                                        .events = EVENTS,
+                                        .workers = WORKERS,
+                                        .weights = STREAMS - WORKERS,
+                                        .worker = 3,
+                                        .mode = PP_DEVICE_STREAMS};
+    const struct pp_cuda_module *module;
+    struct pp_device *device;
+    struct pp_error err = {0};
+    int least, greatest;
+
+    cr_assert_eq(cudaDeviceGetStreamPriorityRange(&least, &greatest), cudaSuccess);
+    cr_assert_lt(greatest, least);
+    cr_assert_eq(pp_cuda_load(&module, &err), PP_OK, "%s", err.message);
+    const struct pp_backend *b = module->backend;
+    cr_assert_eq(b->open(arena, &options, &device, &err), PP_OK, "%s", err.message);
+    b->begin(device);
+    b->launch(device, 3, nothing, NULL);
+    b->launch(device, options.weights + 3, nothing, NULL);
+    b->launch(device, 20, nothing, NULL);
+    cr_assert_eq(b->finish(device, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(made, 4); /* copies, compute, weights, a channel */
+    cr_assert_eq(priorities[1], greatest);
+    cr_assert_eq(priorities[2], least);
+    cr_assert_eq(priorities[3], greatest);
     b->close(device);
 }

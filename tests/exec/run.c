@@ -1,6 +1,7 @@
 #include "tests/exec/run.h"
 
 #include "schedules/verify.h"
+#include "schedules/weight_lane.h"
 
 static int or (int value, int usual)
 {
@@ -98,6 +99,8 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
                                              .recompute_frac = recompute_frac};
     const struct pp_verify_options strict = {0};
     PP_TRY(pp_lower(arena, source, &options, &run->program, err));
+    if (c->has_weight_lane)
+        run->program->weight_lane = pp_weight_lane_create(arena, run->program);
     return pp_verify(run->program, &strict, err);
 }
 

@@ -166,6 +166,16 @@ static const struct exec_case VARIANTS[] = {
      .shape = {.ranks = 2, .micro_batches = 4},
      .is_gated = true,
      .has_rope = true},
+    {.schedule = "zb-h1",
+     .shape = {.ranks = 2, .micro_batches = 5},
+     .replicas = 2,
+     .buckets = 2,
+     .grad_sync = PP_SYNC_EAGER,
+     .has_weight_lane = true},
+    {.schedule = "zbv",
+     .shape = {.ranks = 2, .micro_batches = 4},
+     .is_recomputed = true,
+     .has_weight_lane = true},
 };
 
 static void check_variants(const struct pp_cuda_module *module, enum pp_device_mode mode)
@@ -229,10 +239,31 @@ ParameterizedTest(int *seed, cuda, whatever_the_order)
     check_run(arena, &c, &run);
 }
 
+ParameterizedTestParameters(cuda, weights_beside_whatever_the_order)
+{
+    static int seeds[] = {20, 21, 22, 23};
+
+    return cr_make_param_array(int, seeds, sizeof(seeds) / sizeof(*seeds));
+}
+
+ParameterizedTest(int *seed, cuda, weights_beside_whatever_the_order)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_case c =
+        exact_case(load(*seed), *seed % 2 ? PP_DEVICE_STREAMS : PP_DEVICE_PARTITION);
+    struct exec_run run;
+
+    c.schedule = *seed / 2 % 2 ? "zb-h1" : "zbv";
+    c.shape = (struct pp_shape){.ranks = 2, .micro_batches = 5};
+    c.has_weight_lane = true;
+    train(arena, &c, &run);
+    check_run(arena, &c, &run);
+}
+
 /* ---- times ------------------------------------------------------------------------------------*/
 
 /* On the wall clock times are those at which the device has run each launch. */
-static void check_clock(enum pp_device_mode mode)
+static void check_clock(enum pp_device_mode mode, bool has_weight_lane)
 {
     const struct pp_cuda_module *module = load(5);
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
@@ -243,6 +274,7 @@ static void check_clock(enum pp_device_mode mode)
     c.shape = (struct pp_shape){.ranks = 2, .micro_batches = 4};
     c.replicas = 2;
     c.clock = PP_CLOCK_WALL;
+    c.has_weight_lane = has_weight_lane;
     train(arena, &c, &run);
     cr_assert_eq(run.result.gradients.differing, 0);
     check_causal(&run);
@@ -250,17 +282,23 @@ static void check_clock(enum pp_device_mode mode)
 
 Test(cuda, wall_clock_one_op_at_a_time)
 {
-    check_clock(PP_DEVICE_SERIAL);
+    check_clock(PP_DEVICE_SERIAL, false);
 }
 
 Test(cuda, wall_clock_beside_each_other)
 {
-    check_clock(PP_DEVICE_STREAMS);
+    check_clock(PP_DEVICE_STREAMS, false);
 }
 
 Test(cuda, wall_clock_on_parts)
 {
-    check_clock(PP_DEVICE_PARTITION);
+    check_clock(PP_DEVICE_PARTITION, false);
+}
+
+Test(cuda, wall_clock_of_weights_beside)
+{
+    check_clock(PP_DEVICE_STREAMS, true);
+    check_clock(PP_DEVICE_PARTITION, true);
 }
 
 /* Parts of ops are told apart by marks: all of each is there, and no more than the op took. */

@@ -149,6 +149,36 @@ Test(chrome_read, what_is_written_is_read_back)
     }
 }
 
+/* A W that ran beside other compute is told from one that did not. */
+Test(chrome_read, what_ran_beside_is_told)
+{
+    static const char rows[] =
+        HEADER "0,0,0,compute,0I0,,,0,1,1,0" HASH "0,0,0,weights,0W0,,,1,3,2,0" HASH
+               "0,0,0,compute,0I1,,,1,2,1,0" HASH "0,0,0,compute,0W1,,,2,3,1,0" HASH;
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_trace *trace, *again;
+    struct pp_error err = {0};
+    char *text = NULL;
+    size_t length = 0;
+
+    cr_assert_eq(pp_trace_parse_csv(arena, "csv", rows, strlen(rows), &trace, &err), PP_OK, "%s",
+                 err.message);
+    for (int is_csv = 0; is_csv < 2; is_csv++) {
+        FILE *out = open_memstream(&text, &length);
+        (is_csv ? pp_trace_print_csv : pp_trace_print_chrome)(trace, out);
+        fclose(out);
+        cr_assert(is_csv || strstr(text, "\"name\":\"weights\""), "%s", text);
+        cr_assert_eq((is_csv ? pp_trace_parse_csv : pp_trace_parse_chrome)(arena, "again", text,
+                                                                           length, &again, &err),
+                     PP_OK, "%s", err.message);
+        free(text);
+        cr_assert_eq(again->count, 4);
+        for (int i = 0; i < 4; i++)
+            cr_expect_eq(again->events[i].is_beside, strcmp(again->events[i].cell, "0W0") == 0,
+                         "%s", again->events[i].cell);
+    }
+}
+
 Test(chrome_read, content_tells_the_format)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

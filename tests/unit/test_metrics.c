@@ -78,6 +78,39 @@ Test(metrics, idle_is_explained_by_what_the_next_op_waits_for)
     expect(m.ranks[1].part_s[PP_TIME_BUBBLE], 2, "bubble of rank 1");
 }
 
+/* W beside other compute is what the rank does where nothing else is: 0W0 fills the first half of a
+ * wait for a message that is under way in the second, 0W1 the last second, and half of 0W0 is
+ * beside a forward, where it counts for nothing. */
+Test(metrics, weights_fill_what_other_compute_leaves)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_trace_event events[] = {
+        COMPUTE(0, F, "0F0", 0, 2), POSTED(0, RECV_B, CHANNEL, "0RECV_B0", 0, 3, 4),
+        COMPUTE(0, W, "0W0", 1, 3), WAIT(0, RECV_B, "(0RECV_B0)WAIT", 2, 4, 1),
+        COMPUTE(0, I, "0I0", 4, 5), COMPUTE(0, W, "0W1", 5, 6),
+        COMPUTE(0, F, "0F1", 7, 8),
+    };
+    const struct pp_trace trace = trace_of(events, 7, 1);
+    struct pp_metrics m;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_metrics_compute(arena, &trace, &m, &err), PP_EFAIL);
+    cr_assert(strstr(err.message, "while compute is taken"), "%s", err.message);
+    events[2].is_beside = events[5].is_beside = 1;
+    cr_assert_eq(pp_metrics_compute(arena, &trace, &m, &err), PP_OK, "%s", err.message);
+    static const double seconds[PP_TIME_PARTS] = {
+        [PP_TIME_FORWARD] = 3, [PP_TIME_BACKWARD] = 3, [PP_TIME_P2P] = 1, [PP_TIME_BUBBLE] = 1};
+    for (int part = 0; part < PP_TIME_PARTS; part++)
+        expect(m.time_frac[part], seconds[part] / 8, pp_time_part_names[part]);
+    expect(m.ranks[0].busy_s, 6, "busy");
+    expect(m.ranks[0].idle_s, 2, "idle");
+    expect(m.span_bubble_frac, 2.0 / 8, "span_bubble_frac");
+    events[5].start_s = 2.5;
+    cr_assert_eq(pp_metrics_compute(arena, &trace, &m, &err), PP_EFAIL);
+    cr_assert(strstr(err.message, "0W1 starts at 2.5 s while W before it runs until 3 s"), "%s",
+              err.message);
+}
+
 Test(metrics, without_waits_all_idle_is_bubble)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

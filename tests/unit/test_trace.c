@@ -176,6 +176,7 @@ static const struct {
     {HEADER GOOD "0,-1,0,compute,0F0,,,0,1,1,0,0123456789abcdef\n", "t.csv:3: rank"},
     {HEADER GOOD "0,0,99999999999,compute,0F0,,,0,1,1,0,0123456789abcdef\n", "t.csv:3: replica"},
     {HEADER "0,0,0,reduce,0F0,,,0,1,1,0,0123456789abcdef\n", "stream 'reduce' of 0F0"},
+    {HEADER "0,0,0,weights,0F0,,,0,1,1,0,0123456789abcdef\n", "stream 'weights' of 0F0"},
     {HEADER "0,0,0,compute,0X0,,,0,1,1,0,0123456789abcdef\n", "t.csv:2: "},
     {HEADER "0,0,0,compute,0F0,,,,1,1,0,0123456789abcdef\n", "start_s ''"},
     {HEADER "0,0,0,compute,0F0,,,0,nan,1,0,0123456789abcdef\n", "end_s 'nan'"},

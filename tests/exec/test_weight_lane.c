@@ -1,0 +1,157 @@
+/* W on streams of their own, on a device that runs in an unkind order whatever no event forbids:
+ * all schedules train to the same bits, and no wait is there without need. */
+#include "schedules/weight_lane.h"
+#include "tests/exec/equal.h"
+
+/* As many steps as there are streams: each is held back once. */
+static struct exec_case usual(void)
+{
+    return (struct exec_case){.shape = {.ranks = 2, .micro_batches = 4},
+                              .replicas = 1,
+                              .mbs = 1,
+                              .steps = 16,
+                              .layers = 4,
+                              .is_exact = true,
+                              .clip = 0.5,
+                              .backend = &pp_backend_fake,
+                              .has_weight_lane = true};
+}
+
+static int train(const struct exec_case *c)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_run run;
+
+    if (!exec_run(arena, c, &run))
+        return 0;
+    check_run(arena, c, &run);
+    return run.program->weight_lane != NULL;
+}
+
+static int every_schedule(int ranks, int replicas)
+{
+    int lanes = 0;
+
+    for (int i = 0; pp_schedules[i]; i++) {
+        struct exec_case c = usual();
+
+        if (pp_schedules[i]->is_simulated_only)
+            continue;
+        c.schedule = pp_schedules[i]->name;
+        c.shape = (struct pp_shape){.ranks = ranks, .micro_batches = ranks};
+        c.replicas = replicas;
+        c.seed = (uint64_t)i;
+        cr_assert(find_shape(pp_schedules[i], &c.shape), "%s", c.schedule);
+        lanes += train(&c);
+    }
+    return lanes;
+}
+
+Test(weight_lane, every_schedule)
+{
+    cr_assert_geq(every_schedule(2, 1), 4);
+    cr_assert_geq(every_schedule(4, 1), 4);
+}
+
+Test(weight_lane, every_schedule_with_replicas)
+{
+    cr_assert_geq(every_schedule(2, 2), 4);
+}
+
+/* Sums posted while W runs, in buckets, of tied matrices, of shared state; saved again by R; of
+ * overlapped pairs. */
+Test(weight_lane, variants)
+{
+    static const struct exec_case cases[] = {
+        {.schedule = "zb-h1", .replicas = 2, .buckets = 3, .grad_sync = PP_SYNC_EAGER},
+        {.schedule = "zb-h1", .replicas = 2, .grad_sync = PP_SYNC_EAGER_OPT, .is_untied = true},
+        {.schedule = "zbv", .replicas = 2, .zero = 1, .buckets = 2, .grad_sync = PP_SYNC_EAGER},
+        {.schedule = "zb-h1", .replicas = 1, .is_recomputed = true},
+        {.schedule = "zbv", .replicas = 1, .is_recomputed = true, .is_gated = true},
+        {.schedule = "dualpipe", .replicas = 2},
+        {.schedule = "dualpipev", .replicas = 1, .is_bf16 = true},
+        {.schedule = "zb-h2", .replicas = 1, .has_rope = true},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct exec_case c = usual(), from = cases[i];
+
+        c.schedule = from.schedule;
+        c.replicas = from.replicas;
+        c.buckets = from.buckets;
+        c.grad_sync = from.grad_sync;
+        c.zero = from.zero;
+        c.is_untied = from.is_untied;
+        c.is_recomputed = from.is_recomputed;
+        c.is_gated = from.is_gated;
+        c.is_bf16 = from.is_bf16;
+        c.has_rope = from.has_rope;
+        cr_assert(find_shape(pp_schedule_find(c.schedule), &c.shape), "%s", c.schedule);
+        cr_assert_eq(train(&c), 1, "%s has no W", c.schedule);
+    }
+}
+
+/* ---- without one of the waits -----------------------------------------------------------------*/
+
+/* Does anything show? */
+static bool is_caught(const struct exec_case *c, int dropped)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_run run;
+    struct pp_error err = {0};
+
+    cr_assert_eq(exec_run_make(arena, c, &run, &err), PP_OK, "%s", err.message);
+    run.program->weight_lane->after[dropped] = -1;
+    if (pp_train(arena, &run.training, &run.result, &err) != PP_OK)
+        return true;
+    const struct pp_training_result *r = &run.result;
+    return r->gradients.differing > 0 || r->weights.differing > 0 || !r->is_loss_equal;
+}
+
+static int drop_each(const struct exec_case *c)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_run run;
+    struct pp_error err = {0};
+    int dropped = 0;
+
+    cr_assert_eq(exec_run_make(arena, c, &run, &err), PP_OK, "%s", err.message);
+    cr_assert_not_null(run.program->weight_lane, "%s", c->schedule);
+    for (int i = 0; i < pp_program_size(run.program); i++) {
+        const struct pp_op op = pp_program_op(run.program, i);
+        char text[PP_OP_TEXT_BYTES];
+
+        if (pp_weight_lane_after(run.program, i) < 0)
+            continue;
+        pp_op_print(&op, pp_program_style(run.program), text);
+        cr_expect(is_caught(c, i), "%s: nothing shows that %s of op %d waits for nobody",
+                  c->schedule, text, i);
+        dropped++;
+    }
+    return dropped;
+}
+
+Test(weight_lane, each_wait_is_needed)
+{
+    struct exec_case c = usual();
+
+    c.schedule = "zb-h1";
+    c.shape.micro_batches = 5;
+    cr_assert_geq(drop_each(&c), 12);
+    c.is_untied = true; /* no sum ends before the barrier */
+    cr_assert_geq(drop_each(&c), 12);
+    c.is_recomputed = true;
+    cr_assert_geq(drop_each(&c), 12);
+}
+
+/* Halves and whole backwards of one stage. */
+Test(weight_lane, each_wait_beside_whole_backwards_is_needed)
+{
+    struct exec_case c = usual();
+
+    c.schedule = "dualpipe";
+    c.shape.ranks = 4;
+    cr_assert(find_shape(pp_schedule_find(c.schedule), &c.shape));
+    c.steps = 32;
+    cr_assert_eq(drop_each(&c), 12);
+}
