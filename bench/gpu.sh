@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # All that is to be measured on a GPU, in 8 minutes, on a machine that has CUDA's toolkit, a C compiler
 # and bash: build, probes of what the code relies on, tests of the kernels on the device, a table of the
-# kernels beside the device's roofline, training runs predicted and measured, and PyTorch beside it where
-# python3 has it.
+# kernels beside the device's roofline, training runs predicted and measured, PyTorch beside it where
+# python3 has it, and compute-sanitizer over some of the tests.
 #
 #   bench/gpu.sh [OUTPUT.json]          default bench/results/DEVICE.json
 #   bench/gpu.sh --emulated OUTPUT.json a trial of all parts without a GPU, on tests/cuda's emulation: no
@@ -90,7 +90,8 @@ part tests $((60 * longer)) bench/gpu/tests.sh
 part kernels $((60 * longer)) "$work/build/kernels" table "$scale"
 part runs $((150 * longer)) bench/gpu/runs.sh
 part torch $((90 * longer)) bench/gpu/torch.sh
-cat "$work"/probe.log "$work"/tests.log "$work"/kernels.log "$work"/runs.log "$work"/torch.log >&2
+part sanitizer 60 bench/gpu/sanitize.sh
+cat "$work"/probe.log "$work"/tests.log "$work"/kernels.log "$work"/runs.log "$work"/torch.log "$work"/sanitizer.log >&2
 
 : "${output:=bench/results/$(tr 'A-Z ' 'a-z_' <<<"$device" | tr -cd 'a-z0-9_').json}"
 {

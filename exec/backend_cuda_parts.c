@@ -95,7 +95,7 @@ static enum pp_status make(struct pp_device *d, int count, struct pp_error *err)
     CUdevice device;
 
     PP_TRY(find_calls(&parts->driver, err));
-    PP_TRY(try(parts->driver.get_device(&device, 0), "find the GPU", err));
+    PP_TRY(try(parts->driver.get_device(&device, d->gpu), "find the GPU", err));
     PP_TRY(try(parts->driver.get_resource(device, &all, CU_DEV_RESOURCE_TYPE_SM),
                "ask how large the GPU is", err));
     PP_TRY(split(&parts->driver, &all, count, results, err));

@@ -1,6 +1,7 @@
 /* tests/cuda/runner.h — Criterion, or with PP_BARE_TESTS the little of it that tests of kernels
  * use, so that they run on a machine with a GPU that has no Criterion: one process, tests in the
- * order of the file, TAP. A failed assertion ends its test. Exit code 1 when one has failed. */
+ * order of the file, TAP. A failed assertion ends its test. Exit code 1 when one has failed.
+ * Arguments: only tests whose names hold one of them, and 1 as well where none does. */
 #ifndef PP_TESTS_CUDA_RUNNER_H
 #define PP_TESTS_CUDA_RUNNER_H
 
@@ -10,6 +11,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,12 +65,22 @@ bare_fail(const char *file, int line, const char *what, const char *format, ...)
 #define cr_assert_gt(x, y, ...)       cr_assert((x) > (y), ##__VA_ARGS__)
 #define cr_assert_geq(x, y, ...)      cr_assert((x) >= (y), ##__VA_ARGS__)
 
-int main(void)
+static bool bare_is_wanted(const char *name, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strstr(name, argv[i]))
+            return true;
+    return argc < 2;
+}
+
+int main(int argc, char **argv)
 {
     static int number, failed; /* not of the frame that longjmp returns to */
     static const struct bare_test *test;
 
     for (test = bare_first; test; test = test->next) {
+        if (!bare_is_wanted(test->name, argc, argv))
+            continue;
         number++;
         const int is_failed = setjmp(bare_end);
         if (!is_failed)
@@ -78,7 +90,7 @@ int main(void)
         fflush(stdout);
     }
     printf("1..%d\n", number);
-    return failed > 0;
+    return failed > 0 || number == 0;
 }
 
 #endif

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# sanitize.sh: bench/gpu/sanitize.sh with a compute-sanitizer that is a script: nothing found, something
+# found, one that cannot use the device, one that never ends, and none at all.
+set -u
+cd "$(dirname "$0")/../.." || exit
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/bin"
+for program in test_attention test_kernels_rows; do
+    printf '#!/bin/sh\necho "$@" >>%s/asked\n' "$folder" >"$folder/$program"
+done
+chmod +x "$folder"/test_*
+deadline=$(($(date +%s) + 100))
+export deadline CUDA_HOME=$folder PATH=$folder/bin:$PATH
+number=0 status=0
+check() { # WHAT COMMAND...
+    number=$((number + 1))
+    if "${@:2}" >"$folder/log" 2>&1; then echo "ok $number - $1"; else
+        echo "not ok $number - $1"
+        sed 's/^/# /' "$folder/log"
+        status=1
+    fi
+}
+# tool BODY: what a compute-sanitizer does, with its program and arguments in "$@".
+tool() {
+    printf '#!/bin/sh\n[ "$1 $3 $5" = "--tool --error-exitcode --print-limit" ] || exit 3\ntool=$2\nshift 6\n%s\n' \
+        "$1" >"$folder/bin/compute-sanitizer"
+    chmod +x "$folder/bin/compute-sanitizer"
+}
+answers() { bench/gpu/sanitize.sh "$folder" | python3 -c "import json, sys
+runs = json.load(sys.stdin)
+print(runs)
+assert $1"; }
+clean() {
+    tool '"$@"; if [ $tool = racecheck ]; then
+echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"; else
+echo "========= ERROR SUMMARY: 0 errors"; fi'
+    answers 'len(runs) == 8 and all(x["errors"] == x["status"] == 0 and x["report"] == "" for x in runs)' &&
+        grep -qx 'heads splits' "$folder/asked"
+}
+dirty() {
+    tool 'printf "========= Invalid __global__ write of size \"4\"\n========= ERROR SUMMARY: 2 errors\n"; exit 9'
+    answers 'all(x["errors"] == 2 and x["status"] == 9 and "write of size" in x["report"] for x in runs)'
+}
+refused() {
+    tool 'echo "========= Error: Device not supported. Please refer to the \"Supported Devices\" section"; exit 1'
+    answers 'all(x["errors"] is None and x["status"] == 1 and "not supported" in x["report"] for x in runs)'
+}
+hanging() {
+    tool 'exec sleep 60'
+    deadline=$(($(date +%s) + 2)) answers '0 < len(runs) < 5 and all(x["status"] == 124 for x in runs)'
+}
+missing() {
+    rm "$folder/bin/compute-sanitizer"
+    command -v compute-sanitizer || answers 'list(runs) == ["skipped"]'
+}
+check 'nothing is found' clean
+check 'something is found' dirty
+check 'it cannot use the device' refused
+check 'it never ends' hanging
+check 'there is none' missing
+echo "1..$number"
+exit $status
