@@ -24,17 +24,23 @@ static enum pp_status nccl_check(struct pp_error *err)
     return pp_nccl_load(scratch, &library, err);
 }
 
+static enum pp_status nccl_place(struct pp_device *d, struct pp_nccl_place *place,
+                                 struct pp_error *err)
+{
+    *place = (struct pp_nccl_place){.host = ""};
+    pp_nccl_find_host(place);
+    return pp_cuda_try(cudaDeviceGetPCIBusId(place->gpu, sizeof place->gpu, d->gpu),
+                       "ask where the GPU is", err);
+}
+
 static enum pp_status nccl_open(struct pp_arena *arena, struct pp_device *d,
-                                const struct pp_nccl_plan *plan, int local_count,
+                                const struct pp_nccl_plan *plan, const struct pp_nccl_place *places,
                                 struct pp_nccl **nccl, struct pp_error *err)
 {
     const struct pp_nccl_library *library;
     void *scratch;
-    int gpus = 0;
 
-    PP_TRY(pp_cuda_try(cudaGetDeviceCount(&gpus), "count the GPUs", err));
-    if (local_count > gpus)
-        pp_nccl_share_device(plan->process, local_count == plan->processes);
+    pp_nccl_prepare(places, plan->processes, plan->process);
     PP_TRY(pp_nccl_load(arena, &library, err));
     pp_cuda_use(d);
     PP_TRY(pp_cuda_alloc(d, PP_NCCL_SCRATCH_BYTES, &scratch, err));
@@ -75,6 +81,7 @@ static enum pp_status nccl_broadcast(struct pp_nccl *nccl, int group,
 
 const struct pp_nccl_calls pp_cuda_nccl_calls = {
     .check = nccl_check,
+    .place = nccl_place,
     .open = nccl_open,
     .send = nccl_send,
     .recv = nccl_recv,

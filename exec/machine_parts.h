@@ -366,5 +366,10 @@ bool pp_worker_order(struct pp_worker *w, int instruction);
 /* Work on the worker's compute stream, or on that of its weight lane, counted. Returns its number
  * there. */
 int pp_worker_launch(struct pp_worker *w, bool is_beside, pp_work work, void *argument);
+void pp_worker_try(struct pp_worker *w, int instruction); /* a compute op, outside of any step */
+
+/* machine_warm_up.c: whatever the ops of this process need of the device is there when it returns;
+ * weights, moments and gradients are as they were. Before the first step. */
+enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err);
 
 #endif

@@ -84,6 +84,11 @@ static void launch(struct pp_worker *w, int i)
     tell_lane(w, i);
 }
 
+void pp_worker_try(struct pp_worker *w, int i)
+{
+    launch(w, i);
+}
+
 int64_t pp_given_ps(const struct pp_machine *m, int i)
 {
     struct pp_op op = pp_program_op(m->p, i), second = {0};

@@ -139,13 +139,9 @@ static void find_place(struct pp_meeting *meeting)
 {
     static const char *const INDICES[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
                                           "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                                          "PMI_LOCAL_RANK", "SLURM_LOCALID"},
-                             *const COUNTS[] = {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
-                                                "MV2_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
-                                                "PMI_LOCAL_SIZE"};
+                                          "PMI_LOCAL_RANK", "SLURM_LOCALID"};
 
     meeting->local_index = number(INDICES, COUNT(INDICES), meeting->index);
-    meeting->local_count = number(COUNTS, COUNT(COUNTS), meeting->count);
 }
 
 /* Tasks of an array are runs of their own. */
@@ -169,7 +165,6 @@ enum pp_status pp_meeting_find(struct pp_meeting *meeting, struct pp_error *err)
 struct pp_meeting pp_meeting_here(int count, int port)
 {
     struct pp_meeting meeting = {.count = count,
-                                 .local_count = count,
                                  .port = port,
                                  .token = mix(0, RUN_ID),
                                  .source = "started by pipeexec"};

@@ -8,8 +8,7 @@
 
 struct pp_meeting {
     int index, count;      /* of this process; of all; count 0 or 1: no launcher */
-    int local_index, local_count; /* the same among those of this host, as far as the launcher says;
-                                   * else of all */
+    int local_index; /* among those of this host, as far as the launcher says; else of all */
     char host[128];        /* of process 0 */
     int port;
     uint64_t token;        /* the same in all processes of a run, another one in other runs, as far as

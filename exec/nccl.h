@@ -60,9 +60,17 @@ struct pp_nccl_plan {
     void *closure;
 };
 
-/* Processes may share a GPU from now on: sets the environment of this one, before its first call of
- * NCCL or CUDA. What is set already stays, but for the name of the host that NCCL is told.
- * is_one_host: nobody is anywhere else. */
+/* Which GPU a process has: a machine as it was booted, an address on its bus. Whatever a process
+ * sees of a host's GPUs, and by whatever number, that is the same for all. */
+struct pp_nccl_place {
+    char host[64], gpu[32];
+};
+void pp_nccl_find_host(struct pp_nccl_place *place);
+/* Where any two share a GPU, NCCL is told what it needs to bear that: sets the environment of this
+ * process, before its first call of NCCL. What is set already stays, but for the name of the host
+ * that NCCL is told. `places` of all. */
+void pp_nccl_prepare(const struct pp_nccl_place *places, int count, int process);
+/* The same; is_one_host: nobody is anywhere else. */
 void pp_nccl_share_device(int process, bool is_one_host);
 
 /* Open the file that the environment names (PIPEEXEC_NCCL_LIBRARY), else libnccl.so.2. PP_EFAIL: it

@@ -10,11 +10,14 @@
 struct pp_nccl_calls {
     /* Driver, GPU and library are there. PP_EFAIL says what is not. */
     enum pp_status (*check)(struct pp_error *err);
+    /* Where this process is. */
+    enum pp_status (*place)(struct pp_device *device, struct pp_nccl_place *place,
+                            struct pp_error *err);
     /* All lines of the plan, on the device, which stays open for longer; the plan is kept by
-     * reference. local_count processes of this host share its GPUs. Errors: pp_nccl_open(). */
+     * reference. `places` of all processes. Errors: pp_nccl_open(). */
     enum pp_status (*open)(struct pp_arena *arena, struct pp_device *device,
-                           const struct pp_nccl_plan *plan, int local_count, struct pp_nccl **nccl,
-                           struct pp_error *err);
+                           const struct pp_nccl_plan *plan, const struct pp_nccl_place *places,
+                           struct pp_nccl **nccl, struct pp_error *err);
     /* By work under way, on its `stream`: see exec/nccl.h. */
     enum pp_status (*send)(struct pp_nccl *nccl, int channel, const void *buffer, size_t bytes,
                            void *stream, struct pp_error *err);

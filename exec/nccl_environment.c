@@ -1,9 +1,11 @@
 /* What NCCL needs to be told where processes share a GPU. */
-#define _GNU_SOURCE /* setenv */
+#define _GNU_SOURCE /* setenv, gethostname */
 #include "exec/nccl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name, *value;
@@ -16,8 +18,6 @@ static const struct {
     {"NCCL_SOCKET_IFNAME", "lo", true},
     /* Sums by switches take memory of the device for each communicator. */
     {"NCCL_NVLS_ENABLE", "0", false},
-    /* A receive that waits holds up whatever shares its hardware queue: as many as there are. */
-    {"CUDA_DEVICE_MAX_CONNECTIONS", "32", false},
 };
 
 void pp_nccl_share_device(int process, bool is_one_host)
@@ -31,4 +31,41 @@ void pp_nccl_share_device(int process, bool is_one_host)
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (is_one_host || !settings[i].is_for_one_host)
             setenv(settings[i].name, settings[i].value, 0);
+}
+
+/* The kernel draws a name when it starts, which containers have in common; the name of the host is
+ * what there is elsewhere. */
+void pp_nccl_find_host(struct pp_nccl_place *place)
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+    memset(place->host, 0, sizeof place->host);
+    if (!file || fscanf(file, "%63s", place->host) != 1)
+        gethostname(place->host, sizeof place->host - 1);
+    if (file)
+        fclose(file);
+}
+
+static bool is_same_host(const struct pp_nccl_place *a, const struct pp_nccl_place *b)
+{
+    return strncmp(a->host, b->host, sizeof a->host) == 0;
+}
+
+static bool is_same_gpu(const struct pp_nccl_place *a, const struct pp_nccl_place *b)
+{
+    return is_same_host(a, b) && strncmp(a->gpu, b->gpu, sizeof a->gpu) == 0;
+}
+
+/* All are told, or nobody: two that go by different networks do not find each other. */
+void pp_nccl_prepare(const struct pp_nccl_place *places, int count, int process)
+{
+    bool is_shared = false, is_one_host = true;
+
+    for (int a = 0; a < count; a++)
+        for (int b = 0; b < a; b++) {
+            is_shared |= is_same_gpu(&places[a], &places[b]);
+            is_one_host &= is_same_host(&places[a], &places[b]);
+        }
+    if (is_shared)
+        pp_nccl_share_device(process, is_one_host);
 }

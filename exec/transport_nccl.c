@@ -35,6 +35,17 @@ static enum pp_status spread(void *closure, struct pp_nccl_id *ids, int count, s
     return PP_OK;
 }
 
+/* Where all processes are. */
+static enum pp_status find_places(struct pp_machine *m, const struct pp_nccl_place **places,
+                                  struct pp_error *err)
+{
+    struct pp_nccl_place own, *all = PP_ARRAY(m->arena, struct pp_nccl_place, m->tcp->nodes);
+
+    PP_TRY(m->options.nccl->place(m->device, &own, err));
+    *places = all;
+    return pp_tcp_gather(m->tcp, &own, sizeof own, (char *)all, err);
+}
+
 static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
 {
     struct pp_nccl_run *run = m->nccl = PP_NEW(m->arena, struct pp_nccl_run);
@@ -47,9 +58,11 @@ static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
                                       .spread = spread,
                                       .closure = m};
     pp_nccl_plan_lines(m, run);
+    const struct pp_nccl_place *places;
     struct pp_nccl *nccl;
-    PP_TRY(run->calls->open(m->arena, m->device, &run->plan, m->options.meeting.local_count, &nccl,
-                            err));
+    PP_TRY(find_places(m, &places, err));
+    PP_TRY(pp_machine_warm_up(m, err));
+    PP_TRY(run->calls->open(m->arena, m->device, &run->plan, places, &nccl, err));
     run->nccl = nccl;
     return PP_OK;
 }

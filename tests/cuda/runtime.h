@@ -9,11 +9,13 @@
  *
  * Environment, read once:
  *   PP_EMULATED_DEVICES=N        1; 0: cudaErrorNoDevice; none: cudaErrorInsufficientDriver
+ *   PP_EMULATED_FIRST_DEVICE=N   0; which of the machine's devices this process sees first
  *   PP_EMULATED_DRIVER=N         13000: what it is for; an older one: cudaErrorInsufficientDriver
  *   PP_EMULATED_CAPABILITY=N     90: compute capability of the devices, with its shared memory
  *   PP_EMULATED_MEMORY_BYTES=N   of a device, 16 GiB: cudaMalloc fails beyond
  *   PP_EMULATED_SEED=N           0; of all orders
  *   PP_EMULATED_EPILOGUES=0      cuBLASLt has products alone
+ *   PP_EMULATED_LAZY=1           the first multiplication of each form waits for all of the device
  *   PP_EMULATED_FAULT=N          the N-th launch of the process ends with cudaErrorLaunchFailure,
  *                                which all calls return from then on
  *   PP_EMULATED_HANG=N           the N-th launch of the process never ends
@@ -69,7 +71,7 @@ struct runtime {
     std::condition_variable host_function_over;
     std::vector<struct CUstream_st *> streams; /* the first ones: default streams of the devices */
     std::vector<struct CUevent_st *> events;
-    int devices;
+    int devices, first_device;
     int driver; /* 0: none */
     int capability;
     size_t memory_bytes;

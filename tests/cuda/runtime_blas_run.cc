@@ -4,6 +4,9 @@
 #include "tests/cuda/runtime_blas.h"
 
 #include <algorithm>
+#include <array>
+#include <mutex>
+#include <set>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +184,27 @@ static void issue(const struct multiplication &x, void *workspace, size_t worksp
 }
 
 /* Without an algorithm the library looks for one itself. */
+/* PP_EMULATED_LAZY: kernels of a form are loaded when it is first used, which waits for the device.
+ */
+static void load(const struct multiplication &x)
+{
+    static const char *const is_lazy = getenv("PP_EMULATED_LAZY");
+    static std::set<std::array<uint64_t, 8>> loaded;
+    static std::mutex mutex;
+    const std::array<uint64_t, 8> form = {
+        (uint64_t)x.how.a_op,        (uint64_t)x.how.b_op,        x.how.epilogue,
+        (uint64_t)x.layouts[0].type, (uint64_t)x.layouts[3].type, x.layouts[3].rows,
+        x.layouts[3].columns,        x.layouts[0].columns};
+
+    if (!is_lazy)
+        return;
+    mutex.lock();
+    const bool is_new = loaded.insert(form).second;
+    mutex.unlock();
+    if (is_new)
+        cudaDeviceSynchronize();
+}
+
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void *alpha,
                               const void *a, cublasLtMatrixLayout_t a_layout, const void *b,
                               cublasLtMatrixLayout_t b_layout, const void *beta, const void *c,
@@ -202,6 +226,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
         return status;
     if (!handle || !is_there(x) || (algo && !is_kept(x, algo, workspace, workspace_bytes)))
         return CUBLAS_STATUS_INVALID_VALUE;
+    load(x);
     const cudaError_t error = pp_call([&](auto &) {
         CUstream_st *s = pp_find_stream(stream);
         if (!s)

@@ -24,6 +24,7 @@ static struct runtime *create(void)
     const char *devices = getenv("PP_EMULATED_DEVICES");
 
     r->devices = (int)number_of("PP_EMULATED_DEVICES", 1);
+    r->first_device = (int)number_of("PP_EMULATED_FIRST_DEVICE", 0);
     r->driver = devices && strcmp(devices, "none") == 0
                     ? 0
                     : (int)number_of("PP_EMULATED_DRIVER", CUDART_VERSION);

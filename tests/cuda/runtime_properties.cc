@@ -107,7 +107,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
         p->minor = value_of(cudaDevAttrComputeCapabilityMinor);
         p->multiProcessorCount = value_of(cudaDevAttrMultiProcessorCount);
         p->canMapHostMemory = value_of(cudaDevAttrCanMapHostMemory);
-        p->pciBusID = device + 1;
+        p->pciBusID = pp_runtime().first_device + device + 1;
         p->unifiedAddressing = value_of(cudaDevAttrUnifiedAddressing);
         p->memoryBusWidth = value_of(cudaDevAttrGlobalMemoryBusWidth);
         p->l2CacheSize = value_of(cudaDevAttrL2CacheSize);
@@ -125,7 +125,9 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device)
     return pp_call([&](auto &) {
         if (!is_device(device))
             return cudaErrorInvalidDevice;
-        snprintf(text, (size_t)size, "0000:%02x:00.0", device + 1);
+        if (size < 13)
+            return cudaErrorInvalidValue;
+        snprintf(text, (size_t)size, "0000:%02X:00.0", pp_runtime().first_device + device + 1);
         return cudaSuccess;
     });
 }

@@ -63,6 +63,10 @@ same 10 --np 2 --schedule zbv --dp 3 --layers 4 --micro-batches 4 --zero 1
 same 11 --np 2 --schedule dualpipe --layers 4 --micro-batches 4 --precision bf16 --zero 1
 same 12 --np 2 --schedule zb-h1 --dp 2 --layers 3 --micro-batches 4 --zero 1 --grad-sync eager
 
+# Kernels that are loaded at their first use, while receives wait
+PP_EMULATED_LAZY=1 same 13 --np 4 --schedule zbv --layers 8 --micro-batches 4
+PP_EMULATED_LAZY=1 same 14 --np 2 --schedule 1f1b --dp 2 --layers 2 --micro-batches 4 --recompute full
+
 # Sums as they come: the same but for the order of additions
 # shellcheck disable=SC2086
 run $two --dp 2 --check --json && grep -q '"transport": "nccl"' "$folder/out"
@@ -91,11 +95,11 @@ report "a GPU for each of two processes"
 # ---- processes that a launcher has started ----
 
 port=$((20000 + $$ % 20000))
-launched() { # SECOND'S OPTIONS
+launched() { # SECOND'S OPTIONS [DEVICE THAT THE SECOND ONE SEES]
     port=$((port + 1))
     local all="--backend cuda --layers 2 --micro-batches 4 --exact-grad --check --json"
     # shellcheck disable=SC2086
-    RANK=1 LOCAL_RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 30 "$pipeexec" $small $all ${1:-} >"$folder/out.1" 2>"$folder/err.1" &
+    PP_EMULATED_FIRST_DEVICE=${2:-0} RANK=1 LOCAL_RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 30 "$pipeexec" $small $all ${1:-} >"$folder/out.1" 2>"$folder/err.1" &
     # shellcheck disable=SC2086
     RANK=0 LOCAL_RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run $all
     local rc=$?
@@ -104,6 +108,8 @@ launched() { # SECOND'S OPTIONS
 }
 launched && is_exact && [ ! -s "$folder/out.1" ] && [ ! -s "$folder/err.1" ]
 report "torchrun"
+launched "" 1 && is_exact
+report "a launcher that shows each process a GPU of its own"
 ! launched "--lr 0.5" && grep -q "with another model, batch, recipe or clock" "$folder/err"
 report "torchrun: another recipe"
 

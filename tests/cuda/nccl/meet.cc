@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 struct caller {
-    int32_t rank, ranks, device;
+    int32_t rank, ranks;
+    char bus[16];  /* of the device */
     char host[64]; /* NCCL_HOSTID, or the name of the host */
     struct place at;
 };
@@ -36,7 +37,7 @@ static bool never(void)
 
 static bool is_shared(const struct caller &a, const struct caller &b)
 {
-    return a.device == b.device && strcmp(a.host, b.host) == 0;
+    return strcmp(a.bus, b.bus) == 0 && strcmp(a.host, b.host) == 0;
 }
 
 static struct verdict judge(const struct meeting &m)
@@ -48,8 +49,8 @@ static struct verdict judge(const struct meeting &m)
             if (is_shared(m.callers[a], m.callers[b])) {
                 v.result = ncclInvalidUsage;
                 snprintf(v.text, sizeof v.text,
-                         "Duplicate GPU detected : rank %zu and rank %zu both on CUDA device %d", b,
-                         a, m.callers[a].device);
+                         "Duplicate GPU detected : rank %zu and rank %zu both on CUDA device %s", b,
+                         a, m.callers[a].bus);
             }
     return v;
 }
@@ -95,22 +96,7 @@ static void hold_meeting(struct wire listener)
     tell(m, judge(m));
 }
 
-ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
-{
-    const ncclResult_t called = stub_called();
-    struct place at = {};
-
-    if (called != ncclSuccess)
-        return called;
-    std::thread(hold_meeting, wire_listen(&at, 64)).detach();
-    memset(id, 0, sizeof *id);
-    memcpy(id, &at, sizeof at);
-    return ncclSuccess;
-}
-
-/* ---- a rank ---------------------------------------------------------------------------------- */
-
-/* Of the process, however its environment changes. */
+/* Of the process from its first call on, however its environment changes then. */
 static const std::string &host_id(void)
 {
     static const std::string id = [] {
@@ -122,10 +108,27 @@ static const std::string &host_id(void)
     return id;
 }
 
+ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
+{
+    const ncclResult_t called = stub_called();
+    struct place at = {};
+
+    host_id();
+    if (called != ncclSuccess)
+        return called;
+    std::thread(hold_meeting, wire_listen(&at, 64)).detach();
+    memset(id, 0, sizeof *id);
+    memcpy(id, &at, sizeof at);
+    return ncclSuccess;
+}
+
+/* ---- a rank ---------------------------------------------------------------------------------- */
+
 static struct caller describe(const struct comm &comm)
 {
-    struct caller c = {comm.rank, comm.ranks, comm.device, "", {}};
+    struct caller c = {comm.rank, comm.ranks, "", "", {}};
 
+    cudaDeviceGetPCIBusId(c.bus, sizeof c.bus, comm.device);
     snprintf(c.host, sizeof c.host, "%s", host_id().c_str());
     return c;
 }

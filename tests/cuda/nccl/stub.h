@@ -13,7 +13,8 @@
  *   - a group makes communicators or uses them, never both; all are blocking or none is
  *   - a communicator that is not blocking is busy from the end of a group until GetAsyncError says
  *     ncclSuccess: before, nothing may be called with it, and nothing is in a stream yet
- *   - two ranks on one device with the same host id are refused
+ *   - two ranks on one device, by its address on the bus, with the same host id are refused; the id
+ * is that of the environment at the first call that draws an id or makes a communicator
  *   - whoever has lost a peer never ends by himself: GetAsyncError says so, and CommAbort ends him
  *   - what cannot be right (sizes that differ, another collective) ends the program with a message
  *
