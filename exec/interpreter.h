@@ -58,6 +58,14 @@ struct pp_machine_options {
     enum pp_device_mode mode; /* of a device that workers share */
 };
 
+/* Do workers take each other's time, by the watch? On one device, where each has a stream but no part
+ * of its own: then no step is that of a device for each, whatever its ops take. */
+static inline bool pp_machine_is_contended(const struct pp_machine_options *options)
+{
+    return options->mode == PP_DEVICE_STREAMS && options->clock == PP_CLOCK_WALL &&
+           options->meeting.count <= 1 && options->program->ranks * options->batch->replicas > 1;
+}
+
 struct pp_machine;
 /* Takes all memory and starts the workers. PP_EFAIL when memory is more than the machine has: a
  * table by rank. PP_EPROGRAM when the ranks do not meet as often, or gradients are not complete

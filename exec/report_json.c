@@ -224,6 +224,7 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     put_text(o, "checkpoint", r->checkpoint);
     put_text(o, "trace", run->trace);
     put_text(o, "predicted_trace", run->predicted_trace);
+    json_object_set_new(o, "shared_device", json_boolean(r->is_contended));
     json_object_set_new(o, "weight_grad_stream",
                         json_boolean(run->plan.program->weight_lane != NULL));
     json_object_set_new(o, "meta", meta_json(run));

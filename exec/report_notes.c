@@ -23,6 +23,16 @@ static void note_weights(const struct pp_exec_run *run, char *text, size_t bytes
                  run->plan.subject.name);
 }
 
+static void note_contended(const struct pp_exec_run *run, char *text, size_t bytes)
+{
+    if (run->result.is_contended)
+        snprintf(
+            text, bytes,
+            "the prediction is that of a device for each rank; here all of them take the time of "
+            "one, so it is no error that it differs. --device-mode~partition gives each a part of "
+            "its own");
+}
+
 static void note_spread(const struct pp_exec_run *run, char *text, size_t bytes)
 {
     const double wide = 0.1;
@@ -58,12 +68,8 @@ static void note_jump(const struct pp_exec_run *run, char *text, size_t bytes)
 void pp_exec_report_notes(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     static void (*const NOTES[])(const struct pp_exec_run *run, char *text, size_t bytes) = {
-        note_empty_stages,
-        note_weights,
-        note_spread,
-        note_warmup,
-        note_jump,
-        pp_exec_resume_note,
+        note_empty_stages, note_weights, note_contended,      note_spread,
+        note_warmup,       note_jump,    pp_exec_resume_note,
     };
 
     for (size_t i = 0; i < sizeof(NOTES) / sizeof(*NOTES); i++) {

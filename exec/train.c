@@ -148,8 +148,10 @@ static enum pp_status predict(struct run *run, struct pp_error *err)
         pp_predict_band(c, m->program, stages, costs, replicas, m->seed, &r->predicted_band, err));
     r->predicted_step_s = r->prediction.step_s;
     r->null_step_s = pp_formula_step_s(m->program, t->schedule, costs);
-    r->model_error_frac = r->predicted_step_s / r->step_median_s - 1;
-    r->null_error_frac = r->null_step_s / r->step_median_s - 1;
+    r->is_contended = pp_machine_is_contended(m);
+    r->model_error_frac =
+        r->is_contended ? (double)NAN : r->predicted_step_s / r->step_median_s - 1;
+    r->null_error_frac = r->is_contended ? (double)NAN : r->null_step_s / r->step_median_s - 1;
     return PP_OK;
 }
 

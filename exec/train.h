@@ -48,6 +48,7 @@ struct pp_training_result {
     int64_t instructions;
     /* prediction; NAN where there is none */
     double predicted_step_s, null_step_s, model_error_frac, null_error_frac;
+    bool is_contended; /* ranks took each other's time: there is no error, both are NAN */
     struct pp_band predicted_band;
     /* How many times as long a step is as it would have been without slow devices and wires: median
      * over the kept steps, each held against its own durations; and as predicted. NAN without any.

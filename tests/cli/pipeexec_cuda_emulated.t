@@ -33,6 +33,15 @@ $ pipeexec --backend cuda --np 2 --schedule zbv --layers 4 --hidden 32 --heads 2
 $ pipeexec --backend cuda --np 2 --schedule zbv --weight-grad-stream on
 ! pipeexec: error: --weight-grad-stream on: with --device-mode serial one op runs at a time; use streams or partition
 = 2
+# Streams take each other's time: what is predicted for a device for each is held against no watch.
+$ for m in "streams" "streams --clock virtual" partition; do pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --device-mode $m --json | grep -E '"(model_error_frac|null_error_frac|shared_device)"' | sed 's/: -*[0-9].*/: X/' | tr -d '\n'; echo; done
+>   "model_error_frac": null,  "null_error_frac": null,  "shared_device": true,
+>   "model_error_frac": X  "null_error_frac": X  "shared_device": false,
+>   "model_error_frac": X  "null_error_frac": X  "shared_device": false,
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --device-mode streams | grep -A2 'note .*the prediction'
+>   note       the prediction is that of a device for each rank; here all of them
+>              take the time of one, so it is no error that it differs.
+>              --device-mode partition gives each a part of its own
 $ PP_EMULATED_EPILOGUES=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --exact-grad --check | grep -A1 -E '^  check'
 >   check      gradients of every step equal those of training on one rank to the
 >              bit (84,736 elements)

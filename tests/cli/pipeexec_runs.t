@@ -97,7 +97,7 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | 
 > steps_s time_frac peak_mem_bytes predicted_peak_mem_bytes peak_rank memory
 > ranks clock_error_s clock_jump machinery what_if slowdown
 > predicted_slowdown slowdown_error_frac resumed_from checkpoint trace predicted_trace
-> weight_grad_stream meta
+> shared_device weight_grad_stream meta
 $ for clock in virtual wall; do pipeexec --clock $clock --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -oE '"(structural_error|unattributed)_s": (0.0|null)' | sort | head -1; done
 > "structural_error_s": 0.0
 > "structural_error_s": null
