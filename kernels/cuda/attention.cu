@@ -78,7 +78,7 @@ static void make_rows(cudaStream_t stream, const struct pp_attention *a, float l
 
 static bool is_flash(const struct pp_attention *a)
 {
-    bool is = (a->head_dim == 64 || a->head_dim == 128) && pp_are_aligned(a->out);
+    bool is = a->head_dim % 8 == 0 && a->head_dim <= 128 && pp_are_aligned(a->out);
 
     for (int j = 0; j <= a->split; j++)
         is = is && pp_are_aligned(a->qkv[j]);

@@ -96,7 +96,8 @@ void pp_attention_simple_forward_bf16(cudaStream_t stream, const struct pp_atten
 void pp_attention_simple_backward_fp32(cudaStream_t stream, const struct pp_attention *a);
 void pp_attention_simple_backward_bf16(cudaStream_t stream, const struct pp_attention *a);
 
-/* bf16, head_dim 64 or 128, all tensors aligned to 16 bytes; backward: `rows` with lse in log2. */
+/* bf16, head_dim up to 128, a multiple of 8, all tensors aligned to 16 bytes; backward: `rows` with
+ * lse in log2. */
 void pp_attention_flash_forward(cudaStream_t stream, const struct pp_attention *a);
 void pp_attention_flash_backward(cudaStream_t stream, const struct pp_attention *a);
 

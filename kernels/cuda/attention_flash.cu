@@ -69,7 +69,7 @@ static __device__ __forceinline__ void exponentials(float p[M][N][4], float out[
 template <int DIM>
 static __device__ __forceinline__ void finish(bf16 *out, size_t stride, float *lse, int valid,
                                               const float mixed[M][DIM / 8][4],
-                                              const struct softmax *x, float scale)
+                                              const struct softmax *x, float scale, int width)
 {
     each_row<M>([&](int m, int half, int row) {
         float sum = x->sum[m][half];
@@ -77,7 +77,7 @@ static __device__ __forceinline__ void finish(bf16 *out, size_t stride, float *l
         sum += __shfl_xor_sync(0xffffffffu, sum, 2);
         if (row >= valid)
             return;
-        store_row<DIM, false>(out + row * stride, mixed[m], half, 1 / sum);
+        store_row<DIM, false>(out + row * stride, mixed[m], half, 1 / sum, width);
         if (threadIdx.x % 4 == 0)
             lse[row] = x->max[m][half] * scale + logf(sum);
     });
@@ -103,14 +103,14 @@ static __global__ void __launch_bounds__(THREADS, 2)
         const bf16 *from = (const bf16 *)qkv.of[next.split];
         const int at = tile % 2 * KEYS * DIM;
         load<DIM, KEYS>(keys + at, from + pp_attention_key(s, kv, next.first), stride,
-                        s.tokens - next.first);
+                        s.tokens - next.first, s.head_dim);
         load<DIM, KEYS>(values + at, from + pp_attention_value(s, kv, next.first), stride,
-                        s.tokens - next.first);
+                        s.tokens - next.first, s.head_dim);
         pp_cp_async_commit();
     };
 
     load<DIM, QUERIES>(shared, (const bf16 *)qkv.of[s.split] + pp_attention_query(s, head, first),
-                       stride, s.tokens - first);
+                       stride, s.tokens - first, s.head_dim);
     load_next(0);
     for (int tile = 0; tile < tiles; tile++, k = next) {
         const bool is_diagonal = k.split == s.split;
@@ -128,9 +128,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
         exponentials<DIM, N>(p, mixed, &x, s.scale * (float)M_LOG2E);
         mix<DIM, M, N>(mixed, p, values + tile % 2 * KEYS * DIM);
     }
-    finish<DIM>(out + pp_attention_out(s, head, first + row), (size_t)s.heads * DIM,
+    finish<DIM>(out + pp_attention_out(s, head, first + row), (size_t)s.heads * s.head_dim,
                 lse + pp_attention_lse(s, head, first + row), s.tokens - first - row, mixed, &x,
-                s.scale);
+                s.scale, s.head_dim);
 }
 
 template <int DIM, int KEYS> static void forward(cudaStream_t stream, const struct pp_attention *a)
@@ -148,7 +148,7 @@ template <int DIM, int KEYS> static void forward(cudaStream_t stream, const stru
 
 void pp_attention_flash_forward(cudaStream_t stream, const struct pp_attention *a)
 {
-    if (a->head_dim == 64)
+    if (a->head_dim <= 64)
         forward<64, 64>(stream, a);
     else
         forward<128, 64>(stream, a);

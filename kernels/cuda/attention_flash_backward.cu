@@ -7,7 +7,7 @@
  *
  *                    head_dim   tile that stays   tiles that go by   registers   shared
  *   flash_queries       64        128 queries        64 keys           255         64 KiB
- *   flash_queries      128        128 queries        32 keys           248         96 KiB
+ *   flash_queries      128        128 queries        32 keys           252         96 KiB
  *   flash_keys          64        128 keys           64 queries        246         65 KiB
  *   flash_keys         128         64 keys           64 queries        246         97 KiB
  *
@@ -52,15 +52,17 @@ static __global__ void __launch_bounds__(THREADS, 2)
     auto load_next = [&](int tile) {
         const bf16 *from = (const bf16 *)qkv.of[next.split];
         const int at = tile % 2 * KEYS * DIM, valid = s.tokens - next.first;
-        load<DIM, KEYS>(keys + at, from + pp_attention_key(s, kv, next.first), stride, valid);
-        load<DIM, KEYS>(values + at, from + pp_attention_value(s, kv, next.first), stride, valid);
+        load<DIM, KEYS>(keys + at, from + pp_attention_key(s, kv, next.first), stride, valid,
+                        s.head_dim);
+        load<DIM, KEYS>(values + at, from + pp_attention_value(s, kv, next.first), stride, valid,
+                        s.head_dim);
         pp_cp_async_commit();
     };
 
     load<DIM, TILE>(shared, (const bf16 *)qkv.of[s.split] + pp_attention_query(s, head, first),
-                    stride, s.tokens - first);
-    load<DIM, TILE>(douts, dout + pp_attention_out(s, head, first), (size_t)s.heads * DIM,
-                    s.tokens - first);
+                    stride, s.tokens - first, s.head_dim);
+    load<DIM, TILE>(douts, dout + pp_attention_out(s, head, first), (size_t)s.heads * s.head_dim,
+                    s.tokens - first, s.head_dim);
     load_next(0);
     each_row<M>([&](int m, int half, int r) {
         of_row[m][half] = rows[pp_attention_row_of(s, head, first + row + r)];
@@ -87,7 +89,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
         const int token = first + row + r;
         if (token < s.tokens)
             store_row<DIM, false>(dqkv + pp_attention_query(s, head, token), dqueries[m], half,
-                                  s.scale);
+                                  s.scale, s.head_dim);
     });
 }
 
@@ -125,17 +127,19 @@ static __global__ void __launch_bounds__(THREADS, 2)
     auto load_next = [&](int tile) {
         const int at = tile % 2 * QUERIES, two = (int)threadIdx.x * 2;
         load<DIM, QUERIES>(of_queries + at * DIM, queries + pp_attention_query(s, head, next),
-                           stride, s.tokens - next);
+                           stride, s.tokens - next, s.head_dim);
         load<DIM, QUERIES>(of_dout + at * DIM, dout + pp_attention_out(s, head, next),
-                           (size_t)s.heads * DIM, s.tokens - next);
+                           (size_t)s.heads * s.head_dim, s.tokens - next, s.head_dim);
         if (two < QUERIES)
             pp_cp_async_16(of_rows + at + two, rows + pp_attention_row_of(s, head, next) + two,
                            true);
         pp_cp_async_commit();
     };
 
-    load<DIM, TILE>(shared, qkv + pp_attention_key(s, kv, first), stride, s.tokens - first);
-    load<DIM, TILE>(values, qkv + pp_attention_value(s, kv, first), stride, s.tokens - first);
+    load<DIM, TILE>(shared, qkv + pp_attention_key(s, kv, first), stride, s.tokens - first,
+                    s.head_dim);
+    load<DIM, TILE>(values, qkv + pp_attention_value(s, kv, first), stride, s.tokens - first,
+                    s.head_dim);
     load_next(0);
     for (int tile = 0; tile < tiles; tile++, token = next) {
         pp_cp_async_wait<0>();
@@ -173,8 +177,10 @@ static __global__ void __launch_bounds__(THREADS, 2)
         const int token = first + row + r;
         if (token >= s.tokens)
             return;
-        store_row<DIM, true>(dqkv + pp_attention_key(s, kv, token), dkeys[m], half, s.scale);
-        store_row<DIM, true>(dqkv + pp_attention_value(s, kv, token), dvalues[m], half, 1);
+        store_row<DIM, true>(dqkv + pp_attention_key(s, kv, token), dkeys[m], half, s.scale,
+                             s.head_dim);
+        store_row<DIM, true>(dqkv + pp_attention_value(s, kv, token), dvalues[m], half, 1,
+                             s.head_dim);
     });
 }
 
@@ -215,7 +221,7 @@ static void gradient_of_keys(cudaStream_t stream, const struct pp_attention *a)
 
 void pp_attention_flash_backward(cudaStream_t stream, const struct pp_attention *a)
 {
-    if (a->head_dim == 64) {
+    if (a->head_dim <= 64) {
         gradient_of_queries<64, 2, 64>(stream, a);
         gradient_of_keys<64, 2, 32>(stream, a);
     } else {

@@ -1,6 +1,8 @@
 /* kernels/cuda/flash.cuh — what the kernels of FlashAttention-2 (Dao 2023) are made of: tiles of
  * bf16 in shared memory, and products of tiles on tensor cores.
  *
+ * DIM is 64 or 128; heads of fewer elements, a multiple of 8, have zeros behind them.
+ *
  * A tile [rows][DIM] lies at a multiple of the bytes of a row, and has its 16-byte chunk c of row r
  * at chunk c ^ (r % 8), so that the eight rows that ldmatrix reads at once lie in different banks.
  * So what a lane reads in a row is its first chunk's address with some bits turned over, and other
@@ -63,13 +65,17 @@ static __device__ __forceinline__ const bf16 *chunk_of(const bf16 *tile, unsigne
     return tile + row * DIM + ((chunk ^ (row & 7)) << 3);
 }
 
-/* tile [ROWS][DIM] = from [valid][stride], zero beyond: enqueued, not waited for. All threads. */
+/* tile [ROWS][DIM] = from [valid][stride], of whose rows the first `width` elements, zero beyond:
+ * enqueued, not waited for. All threads. */
 template <int DIM, int ROWS>
-static __device__ __forceinline__ void load(bf16 *tile, const bf16 *from, size_t stride, int valid)
+static __device__ __forceinline__ void load(bf16 *tile, const bf16 *from, size_t stride, int valid,
+                                            int width)
 {
     enum { CHUNKS = DIM / 8, STEP = THREADS / CHUNKS };
     const unsigned thread = thread_anew(), chunk = thread % CHUNKS, row = thread / CHUNKS;
 
+    if (chunk * 8 >= (unsigned)width)
+        valid = 0;
     from += row * stride + chunk * 8;
 #pragma unroll
     for (int i = 0; i < ROWS; i += STEP, from += STEP * stride)
@@ -217,16 +223,18 @@ static __device__ __forceinline__ void add(bf16 *to, float low, float high)
     store(to, old.x + low, old.y + high);
 }
 
-/* The lane's part of row m * 16 + lane / 4 + 8 half goes to `to` [DIM], times factor. */
+/* The lane's part of row m * 16 + lane / 4 + 8 half goes to `to` [width], times factor. */
 template <int DIM, bool is_added>
 static __device__ __forceinline__ void store_row(bf16 *to, const float x[DIM / 8][4], int half,
-                                                 float factor)
+                                                 float factor, int width)
 {
     bf16 *at = to + threadIdx.x % 4 * 2;
 
 #pragma unroll
     for (int n = 0; n < DIM / 8; n++) {
         const float low = x[n][2 * half] * factor, high = x[n][2 * half + 1] * factor;
+        if (n * 8 >= width)
+            break;
         if (is_added)
             add(at + n * 8, low, high);
         else
