@@ -58,7 +58,8 @@ struct CUstream_st {
     unsigned flags;
     bool is_busy; /* its host function runs */
     std::deque<struct node> nodes;
-    bool has_tried = false; /* its attempt is not over yet: others come first */
+    bool has_tried = false;  /* its attempt is not over yet: others come first */
+    const void *part = NULL; /* of the device, that it was made for */
 };
 
 struct CUevent_st {

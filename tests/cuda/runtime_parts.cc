@@ -1,5 +1,6 @@
 /* tests/cuda/runtime_parts.cc — the calls of the driver that cut a device into parts: of 8
- * multiprocessors each, as on Hopper. A part has streams like any other. */
+ * multiprocessors each, as on Hopper. A part has streams like any other, and ends the program when
+ * it is destroyed before them: that is a leak, and all calls that name them fail from then on. */
 #include "tests/cuda/include/cuda.h"
 #include "tests/cuda/runtime.h"
 
@@ -67,8 +68,7 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *description, CUdevResource
 CUresult cuGreenCtxCreate(CUgreenCtx *context, CUdevResourceDesc description, CUdevice device,
                           unsigned int flags)
 {
-    (void)device;
-    if (flags != CU_GREEN_CTX_DEFAULT_STREAM)
+    if (flags != CU_GREEN_CTX_DEFAULT_STREAM || device < 0 || device >= pp_runtime().devices)
         return CUDA_ERROR_INVALID_VALUE;
     *context = new CUgreenCtx_st{description->sm_count};
     delete description;
@@ -77,6 +77,12 @@ CUresult cuGreenCtxCreate(CUgreenCtx *context, CUdevResourceDesc description, CU
 
 CUresult cuGreenCtxDestroy(CUgreenCtx context)
 {
+    pp_call([&](auto &) {
+        for (const CUstream_st *stream : pp_runtime().streams)
+            if (stream->part == context)
+                pp_runtime_fail("a part of the device is destroyed before its streams");
+        return cudaSuccess;
+    });
     delete context;
     return CUDA_SUCCESS;
 }
@@ -86,9 +92,10 @@ CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx context, unsigned i
 {
     if (!context || flags != CU_STREAM_NON_BLOCKING)
         return CUDA_ERROR_INVALID_VALUE;
-    return cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, priority) == cudaSuccess
-               ? CUDA_SUCCESS
-               : CUDA_ERROR_INVALID_VALUE;
+    if (cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, priority) != cudaSuccess)
+        return CUDA_ERROR_INVALID_VALUE;
+    (*stream)->part = context;
+    return CUDA_SUCCESS;
 }
 
 static const struct {

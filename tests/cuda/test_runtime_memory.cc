@@ -1,4 +1,5 @@
 /* The emulated runtime: memory that is not the host's, devices, times, and what goes wrong. */
+#include "tests/cuda/include/cuda.h"
 #include "tests/cuda/runtime_case.h"
 
 #include <math.h>
@@ -162,6 +163,41 @@ Test(runtime_memory, devices)
     cr_assert_eq(count, 2);
     cr_assert_eq(cudaSetDevice(2), cudaErrorInvalidDevice);
     dies(use_memory_of_other_device, SIGABRT, "runs on device 1, but is given");
+}
+
+static void make_part(CUgreenCtx *part, CUstream *stream)
+{
+    CUdevResource all, half;
+    CUdevResourceDesc description;
+    unsigned groups = 1;
+
+    cr_assert_eq(cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_SM), CUDA_SUCCESS);
+    cr_assert_eq(cuDevSmResourceSplitByCount(&half, &groups, &all, NULL, 0, all.sm.smCount / 2),
+                 CUDA_SUCCESS);
+    cr_assert_eq(cuDevResourceGenerateDesc(&description, &half, 1), CUDA_SUCCESS);
+    cr_assert_eq(cuGreenCtxCreate(part, description, 0, CU_GREEN_CTX_DEFAULT_STREAM), CUDA_SUCCESS);
+    cr_assert_neq(cuGreenCtxStreamCreate(stream, *part, 0, 0), CUDA_SUCCESS);
+    cr_assert_eq(cuGreenCtxStreamCreate(stream, *part, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
+}
+
+static void destroy_part_first(void)
+{
+    CUgreenCtx part;
+    CUstream stream;
+
+    make_part(&part, &stream);
+    cuGreenCtxDestroy(part);
+}
+
+Test(runtime_memory, parts)
+{
+    CUgreenCtx part;
+    CUstream stream;
+
+    make_part(&part, &stream);
+    OK(cudaStreamDestroy(stream));
+    cr_assert_eq(cuGreenCtxDestroy(part), CUDA_SUCCESS);
+    dies(destroy_part_first, SIGABRT, "a part of the device is destroyed before its streams");
 }
 
 /* The first launch runs, the second one fails, and with it all that comes after. */
