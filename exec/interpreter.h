@@ -54,6 +54,7 @@ struct pp_machine_options {
     int kept_steps;   /* of which times are kept: the last ones */
     bool is_poisoned; /* fill memory with a pattern first, see memory.h */
     size_t reserved_bytes; /* that the caller will take beside: counted when memory is checked */
+    size_t reserved_mirror_bytes; /* likewise of the host's, where the backend's memory is apart */
     uint64_t seed;         /* of the backend's orders */
     enum pp_device_mode mode; /* of a device that workers share */
 };

@@ -12,14 +12,51 @@ static double bookkeeping_bytes(const struct pp_machine *m)
     return (double)m->size * m->replicas * (ROW_BYTES + EVENT_BYTES * kept);
 }
 
+/* What the host holds of memory that is apart: states and losses of workers, as it sees them; all of
+ * those that are told of elsewhere; and once, for a while, a whole block, to see what was touched. */
+static double mirror_bytes(const struct pp_machine *m)
+{
+    double sum_bytes = (double)m->options.reserved_mirror_bytes, largest_bytes = 0;
+
+    if (!m->backend->is_apart)
+        return 0;
+    for (int k = 0; k < m->worker_count; k++) {
+        const struct pp_rank_layout *l = &m->layout[m->workers[k].rank];
+        const double block_bytes = (double)l->block_bytes;
+        const bool is_elsewhere = pp_is_elsewhere(m, &m->workers[k]);
+
+        sum_bytes += is_elsewhere ? block_bytes : (double)(l->state_bytes + l->loss_bytes);
+        if (m->options.is_poisoned && !is_elsewhere && block_bytes > largest_bytes)
+            largest_bytes = block_bytes;
+    }
+    return sum_bytes + largest_bytes;
+}
+
+/* Where the device has memory of its own, that of the host is checked by itself. */
+static enum pp_status check_host(const struct pp_machine *m, struct pp_error *err)
+{
+    const double mib = 1024.0 * 1024.0, available_bytes = (double)pp_host_available_bytes(),
+                 lists_bytes = bookkeeping_bytes(m), copies_bytes = mirror_bytes(m);
+
+    if (m->backend->available_bytes == NULL || lists_bytes + copies_bytes <= available_bytes)
+        return PP_OK;
+    return pp_error_set(err, PP_EFAIL,
+                        "the host needs %.0f MiB and has %.0f MiB free: copies of what the device "
+                        "holds %.0f, lists and times %.0f; --no-check leaves out some of the copies, "
+                        "or lower --dp, --layers or --hidden",
+                        (lists_bytes + copies_bytes) / mib, available_bytes / mib,
+                        copies_bytes / mib, lists_bytes / mib);
+}
+
 static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *err)
 {
     const bool is_host = m->backend->available_bytes == NULL;
     const double available_bytes = is_host ? (double)pp_host_available_bytes()
                                            : (double)m->backend->available_bytes(m->device),
                  mib = 1024.0 * 1024.0, lists_bytes = is_host ? bookkeeping_bytes(m) : 0,
+                 copies_bytes = is_host ? mirror_bytes(m) : 0,
                  reserved_bytes = (double)m->options.reserved_bytes;
-    double needed_bytes = lists_bytes + reserved_bytes;
+    double needed_bytes = lists_bytes + copies_bytes + reserved_bytes;
 
     for (int k = 0; k < m->worker_count; k++)
         if (is_host || !pp_is_elsewhere(m, &m->workers[k]))
@@ -28,11 +65,11 @@ static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *
         return PP_OK;
     pp_error_set(
         err, PP_EFAIL,
-        "the run needs %.0f MiB in all, this %s has %.0f MiB free; lists and times "
+        "the run needs %.0f MiB in all, this %s has %.0f MiB free; lists, times and copies "
         "%.0f, reference of the check %.0f (--no-check), and rank by rank (%d replica%s of "
         "each), in MiB: weights, gradients, optimizer, activations, other",
         needed_bytes / mib, is_host ? "machine" : "device", available_bytes / mib,
-        lists_bytes / mib, reserved_bytes / mib, m->replicas, m->replicas > 1 ? "s" : "");
+        (lists_bytes + copies_bytes) / mib, reserved_bytes / mib, m->replicas, m->replicas > 1 ? "s" : "");
     for (int r = 0; r < m->p->ranks && r < 16; r++) {
         const struct pp_rank_layout *l = &m->layout[r];
         pp_error_append(err, "\n  rank %d: %.0f, %.0f, %.0f, %.0f, %.0f", r,
@@ -153,6 +190,7 @@ static enum pp_status place_shared(struct pp_machine *m, struct pp_error *err)
 enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err)
 {
     PP_TRY(check_memory(m, err));
+    PP_TRY(check_host(m, err));
     PP_TRY(place_shared(m, err));
     for (int k = 0; k < m->worker_count; k++)
         PP_TRY(place_worker(m, &m->workers[k], err));

@@ -6,6 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The calling thread waits for a device in vain if that hangs. */
+static enum pp_status look_after(struct pp_arena *arena, struct pp_reference *r,
+                                 const struct pp_place *place, struct pp_error *err)
+{
+    const struct pp_alarm_options options = {
+        .what = pp_arena_printf(arena,
+                                "backend %s, in the training on one rank that gradients are checked "
+                                "against (--no-check leaves it out),",
+                                place->backend->name),
+        .timeout_s = place->backend->is_immediate ? 0 : place->timeout_s,
+        .on_stuck = place->on_stuck,
+        .closure = place->stuck_closure};
+
+    return pp_alarm_create(arena, &options, &r->alarm, err);
+}
+
 enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *net,
                                    const struct pp_kernels *kernels, const struct pp_place *place,
                                    const struct pp_batch *batch, const struct pp_recipe *recipe,
@@ -19,6 +35,7 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
                                .batch = *batch,
                                .recipe = *recipe};
     PP_TRY(pp_reference_take(arena, r, place, err));
+    PP_TRY(look_after(arena, r, place, err));
     pp_state_init(r->stage, kernels, recipe->seed, &r->seen, 1);
     PP_TRY(pp_mirror_push(&r->mirror, err));
     *reference = r;
@@ -29,9 +46,12 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
 static enum pp_status run(struct pp_reference *r, pp_work work, void *argument,
                           struct pp_error *err)
 {
+    pp_alarm_begin(r->alarm);
     r->backend->begin(r->device);
     r->backend->launch(r->device, 0, work, argument);
-    return r->backend->finish(r->device, err);
+    const enum pp_status status = r->backend->finish(r->device, err);
+    pp_alarm_end(r->alarm);
+    return status;
 }
 
 /* ---- gradients ------------------------------------------------------------------------------*/

@@ -23,11 +23,18 @@ struct pp_place {
     const struct pp_backend *backend;
     enum pp_device_mode mode;
     int parts; /* of a partitioned GPU */
+    /* As in pp_machine_options, of one granule, where work runs later than it is launched. */
+    double timeout_s;
+    void (*on_stuck)(void *closure, const struct pp_error *err);
+    void *stuck_closure;
 };
 struct pp_reference;
 /* Memory that pp_reference_create will take. */
 size_t pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
                           const struct pp_batch *batch, bool is_exact);
+/* What of that the host holds as well, where memory of the backend is apart. */
+size_t pp_reference_mirror_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
+                                 const struct pp_batch *batch, bool is_exact);
 /* All memory is taken here, of a device of its own; one granule's activations at a time. PP_EFAIL
  * when it is more than is left, with sizes. `net` and `kernels` are kept by reference;
  * the arena closes the device. mbs is a multiple of the granules, net->seq of the splits. */

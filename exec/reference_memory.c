@@ -77,6 +77,16 @@ size_t pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *ker
     return places_of(stage, kernels, is_exact).end + shared_bytes(stage);
 }
 
+size_t pp_reference_mirror_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
+                                 const struct pp_batch *batch, bool is_exact)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    const struct pp_stage *stage = stage_of(scratch, net, kernels, batch);
+    const struct places p = places_of(stage, kernels, is_exact);
+
+    return p.kept - p.state + p.scratch - p.losses;
+}
+
 static enum pp_status check_memory(const struct pp_reference *r, const struct places *p,
                                    struct pp_error *err)
 {

@@ -2,6 +2,7 @@
 #ifndef PP_EXEC_REFERENCE_PARTS_H
 #define PP_EXEC_REFERENCE_PARTS_H
 
+#include "exec/alarm.h"
 #include "exec/mirror.h"
 #include "exec/reference.h"
 
@@ -10,6 +11,7 @@ struct pp_reference {
     const struct pp_kernels *kernels;
     const struct pp_backend *backend;
     struct pp_device *device;
+    struct pp_alarm *alarm; /* while the device works; NULL: nobody looks after it */
     struct pp_batch batch;
     struct pp_recipe recipe;
     struct pp_stage *stage;

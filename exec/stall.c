@@ -208,7 +208,10 @@ static void tell_device(const struct pp_machine *m, struct pp_error *err)
         if (!is_done(w, at) && m->p->kind[at] != PP_BAR)
             return;
     }
-    pp_error_append(err, "\n  stuck: backend %s, in work that it was given", m->backend->name);
+    pp_error_append(err,
+                    "\n  stuck: backend %s, in work that it was given: it hangs, or a step takes longer than "
+                    "--timeout",
+                    m->backend->name);
     /* One that waits for others answers; one that hangs by itself may not. */
     for (int k = 0; k < m->worker_count && m->remote; k++)
         if (!pp_is_elsewhere(m, &m->workers[k]))

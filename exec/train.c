@@ -73,8 +73,14 @@ static enum pp_status begin_check(struct run *run, struct pp_error *err)
         return PP_OK;
     run->result->is_checked = run->result->is_loss_equal = true;
     pp_machine_on_gradients(run->machine, on_gradients, run);
-    const struct pp_place place = {t->machine.backend, t->machine.mode,
-                                   t->machine.program->ranks * t->machine.batch->replicas};
+    const struct pp_place place = {
+        .backend = t->machine.backend,
+        .mode = t->machine.mode,
+        .parts = t->machine.program->ranks * t->machine.batch->replicas,
+        .timeout_s = t->machine.timeout_s,
+        .on_stuck = t->machine.on_stuck,
+        .stuck_closure = t->machine.stuck_closure,
+    };
     return pp_reference_create(run->arena, &t->net, t->machine.kernels, &place, t->machine.batch,
                                t->machine.recipe, &run->reference, err);
 }
@@ -277,9 +283,12 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
                                           .step_s = PP_ARRAY(arena, double, steps)};
     struct pp_machine_options options = training->machine;
     options.kept_steps = kept_of(training, run.ranges.judge);
-    if (training->check != PP_CHECK_NONE)
+    if (training->check != PP_CHECK_NONE) {
         options.reserved_bytes = pp_reference_bytes(&training->net, options.kernels, options.batch,
                                                     options.recipe->is_exact);
+        options.reserved_mirror_bytes = pp_reference_mirror_bytes(
+            &training->net, options.kernels, options.batch, options.recipe->is_exact);
+    }
     result->first_judged = steps - options.kept_steps;
     PP_TRY(pp_machine_create(arena, &options, &run.machine, err));
     result->is_member = pp_machine_is_member(run.machine);

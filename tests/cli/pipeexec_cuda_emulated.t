@@ -88,9 +88,15 @@ $ PP_EMULATED_FAULT=1000 pipeexec --backend cuda --device-mode streams --np 2 --
 = 1
 $ for launch in 100 200; do PP_EMULATED_HANG=$launch pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 9 --no-check --timeout 5 2>&1 | head -2; done
 > pipeexec: error: step 1: nobody has got on for 5.0 s (--timeout)
->   stuck: backend cuda, in work that it was given
+>   stuck: backend cuda, in work that it was given: it hangs, or a step takes longer than --timeout
 > pipeexec: error: step 1: nobody has got on for 5.0 s (--timeout)
->   stuck: backend cuda, in work that it was given
+>   stuck: backend cuda, in work that it was given: it hangs, or a step takes longer than --timeout
+$ PP_EMULATED_HANG=20 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 9 --timeout 2
+! pipeexec: error: backend cuda, in the training on one rank that gradients are checked against (--no-check leaves it out), has not got on for 2.0 s (--timeout)
+= 1
+# The host holds copies of what is on a device, however large that is.
+$ PP_EMULATED_MEMORY_BYTES=900000000000000000 pipeexec --backend cuda --np 2 --layers 4 --hidden 1048576 --heads 16384 --steps 1 2>&1 | sed 's/[0-9][0-9]* MiB/X MiB/g; s/[0-9]*, lists and times [0-9]*/X, lists and times X/'
+> pipeexec: error: the host needs X MiB and has X MiB free: copies of what the device holds X, lists and times X; --no-check leaves out some of the copies, or lower --dp, --layers or --hidden
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --inject 'hang rank:1 op:3 step:2' --timeout 5 2>&1 | head -2
 > pipeexec: error: step 2: nobody has got on for 5.0 s (--timeout)
 >   stuck: rank 1 at op 3 ...
