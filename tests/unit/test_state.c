@@ -1,5 +1,6 @@
 #include "exec/state.h"
 
+#include "core/random.h"
 #include "exec/reference.h"
 
 #include <criterion/criterion.h>
@@ -162,6 +163,33 @@ Test(state, weights_have_mean_and_deviation_and_gaps_are_zero)
     for (int p = 0; p < c->stage.param_count; p++)
         for (int64_t i = c->stage.params[p].count; i % 16; i++)
             cr_assert_eq(((double *)c->state.weights)[c->stage.params[p].offset + i], 0);
+}
+
+/* Cut into pieces for several cores, whose ends lie anywhere: against the formula of Box and
+ * Muller, number by number. */
+Test(state, a_tensor_drawn_by_many_threads_is_drawn_by_place)
+{
+    enum { COUNT = (3 << 20) + 5 };
+    struct pp_param param = {"huge", 9, 0, COUNT, 0, PP_INIT_NORMAL, 0.5, true, false};
+    struct pp_stage stage = {.net = &net, .params = &param, .param_count = 1};
+    struct pp_state state = {.sum = NULL};
+
+    stage.elements = (COUNT + 15) / 16 * 16;
+    const size_t bytes = (size_t)stage.elements * sizeof(double);
+    state.weights = pp_arena_alloc(arena, bytes), state.sum = pp_arena_alloc(arena, bytes);
+    state.m = pp_arena_alloc(arena, bytes), state.v = pp_arena_alloc(arena, bytes);
+    state.share = pp_share_of(&stage, 0, 1);
+    pp_state_init(&stage, k, 3, &state, 1);
+    const uint64_t stream = pp_random_stream(3, 9);
+    for (int i = 0; i < COUNT; i++) {
+        const uint64_t a = pp_random_bits(stream, (uint64_t)i & ~1ul) >> 11,
+                       b = pp_random_bits(stream, (uint64_t)i | 1) >> 11;
+        const double angle = 2 * M_PI * (double)(b + 1) * 0x1p-53;
+        const double x = sqrt(-2 * log((double)(a + 1) * 0x1p-53)) * (i % 2 ? sin : cos)(angle);
+
+        cr_assert_float_eq(((double *)state.weights)[i], 0.5 * x, 1e-14, "element %d", i);
+    }
+    cr_assert_eq(((double *)state.weights)[COUNT], 0);
 }
 
 Test(state, tensors_and_seeds_draw_different_numbers)
