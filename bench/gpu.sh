@@ -1,109 +1,110 @@
 #!/usr/bin/env bash
 # All that is to be measured on a GPU, in 8 minutes, on a machine that has CUDA's toolkit, a C compiler
-# and bash: build, probes of what the code relies on, tests of the kernels on the device, a table of the
-# kernels beside the device's roofline, training runs predicted and measured, PyTorch beside it where
-# python3 has it, and compute-sanitizer over some of the tests.
+# and bash. Phases, in the order of what they are worth:
 #
-#   bench/gpu.sh [OUTPUT.json]          default bench/results/DEVICE.json
-#   bench/gpu.sh --emulated OUTPUT.json a trial of all parts without a GPU, on tests/cuda's emulation: no
-#                                       figure of it means anything
+#   build      pipeexec, its module, tests and the table of kernels, by compilers alone
+#   probe      what the code relies on, point by point
+#   tests      the tests of kernels on the device
+#   models     GPT-2 124M, 774M and 1558M: tokens/s, and operations over those of the device (MFU)
+#   kernels    every kernel beside the roofline of the device, stated and measured
+#   machinery  four ranks against one: time of the GPU; time of the host for an instruction
+#   predict    schedules on parts of the GPU and one op at a time, predicted from others and measured
+#   processes  ranks as processes that share the GPU, by each transport there is
+#   torch      PyTorch beside it, where python3 has it: a step compared, and the speed of the models
+#   sanitize   kernels under compute-sanitizer, where it is
+#
+#   bench/gpu.sh [--only PHASE,...] [--skip PHASE,...] [--limit S] [OUTPUT.json]
+#                default bench/results/DEVICE.json; written again after every phase
+#   bench/gpu.sh --emulated [...] OUTPUT.json   a trial without a GPU on tests/cuda's emulation: no figure
+#                of it means anything
+#   bench/gpu.sh --summary FILE.json            what was reached, and what was not measured
 #
 # jansson, libcsv and zlib are taken from the system, or from DEPS, a folder with unpacked Debian
-# packages; the toolkit from CUDA_HOME. A part that fails or takes too long is noted, and the others
-# go on. Exit code 1, and nothing written, where nothing can be measured. WORK: where everything is
-# built and kept, else a new folder that is removed.
+# packages; the toolkit from CUDA_HOME. A phase that fails or takes too long is noted, and the others go
+# on. --limit: seconds for all of it (480). WORK: where everything is built and kept (build-gpu): a second
+# command goes on there, and takes over what it does not measure again. Exit code 1 where nothing can be
+# measured, 3 where a phase has failed.
 set -uo pipefail
-kind=cuda
-case ${1:-} in
--h | --help) exec sed -n '2,14s/^# \{0,1\}//p' "$0" ;;
---emulated)
-    kind=emulated
-    shift
-    [ $# -eq 1 ] || { echo "bench: error: --emulated needs an output file" >&2; exit 2; }
-    ;;
--*)
-    echo "bench: error: unknown option $1; try --help" >&2
-    exit 2
-    ;;
-esac
-output=${1:-}
-[ -z "$output" ] || output=$(realpath -m "$output")
-started=$SECONDS total_s=480
-[ $kind = cuda ] || total_s=3600
-work=${WORK:-}
-[ -z "$work" ] || work=$(realpath -m "$work")
-[ -z "${DEPS:-}" ] || export DEPS=$(realpath "$DEPS")
-cd "$(dirname "$0")/.." || exit
-if [ -z "$work" ]; then
-    work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
-fi
-mkdir -p "$work"
-
+kind=cuda only='' skip='' limit_s=480
 say() { printf '%s\n' "$*" >&2; }
 fail() {
-    say "bench: error: $*"
-    exit 1
+    say "bench: error: $2"
+    exit "$1"
 }
+while [[ ${1:-} = -* ]]; do
+    case $1 in
+    -h | --help) exec sed -n '2,29s/^# \{0,1\}//p' "$0" ;;
+    --emulated) kind=emulated limit_s=3600 ;;
+    --only | --skip | --limit | --summary)
+        [ $# -ge 2 ] || fail 2 "$1 needs a value; try --help"
+        declare "${1#--}=$2"
+        shift
+        ;;
+    *) fail 2 "unknown option $1; try --help" ;;
+    esac
+    shift
+done
+[ $# -le 1 ] || fail 2 "more than one output file: $*"
+[ -z "${limit:-}" ] || limit_s=$limit
+[[ $limit_s =~ ^[1-9][0-9]*$ ]] || fail 2 "--limit $limit_s: whole seconds, 1 or more"
+output=${1:-}
+[ $kind = cuda ] || [ -n "$output" ] || fail 2 "--emulated needs an output file"
+[ -z "$output" ] || output=$(realpath -m "$output")
+[ -z "${summary:-}" ] || summary=$(realpath -m "$summary")
+[ -z "${DEPS:-}" ] || export DEPS=$(realpath "$DEPS")
+work=$(realpath -m "${WORK:-$(dirname "$0")/../build-gpu}")
+cd "$(dirname "$0")/.." || exit
+[ -z "${summary:-}" ] || exec bench/gpu/summary.sh "$summary"
 
-# json_text FILE: its last lines as a JSON string.
-json_text() { tail -n 12 "$1" | tr -d '\000-\010\013-\037' | sed 's/[\\"]/\\&/g; s/\t/ /g' | awk '{printf "%s\\n", $0}'; }
-
-# part NAME LIMIT_S COMMAND...: stdout is its JSON, stderr its log; what fails is noted in its place. A
-# part that is a list of things is told when it has to be done ($deadline, seconds of date +%s).
-parts=()
-part() {
-    local name=$1 limit_s=$2 begun=$SECONDS status=0 left_s=$((total_s - SECONDS + started))
-    shift 2
-    [ "$limit_s" -le "$left_s" ] || limit_s=$((left_s > 5 ? left_s : 5))
-    parts+=("$name")
-    export deadline=$(($(date +%s) + limit_s - 3))
-    say "== $name"
-    timeout -k 5 "$limit_s" "$@" >"$work/$name.json" 2>"$work/$name.log" || status=$?
-    [ $status -ne 124 ] || echo "longer than $limit_s s" >>"$work/$name.log"
-    if [ $status -ne 0 ] || [ ! -s "$work/$name.json" ]; then
-        printf '{"failed": %d, "message": "%s"}' "$status" "$(json_text "$work/$name.log")" >"$work/$name.json"
-        say "   failed: $(tail -n 1 "$work/$name.log")"
-    fi
-    echo $((SECONDS - begun)) >"$work/$name.s"
-    return $status
+# Name, seconds at most, command.
+table() {
+    cat <<END
+probe 30 bench/gpu/probe.sh
+tests 50 bench/gpu/tests.sh
+models 100 bench/gpu/models.sh
+kernels 45 bench/gpu/kernels.sh
+machinery 45 bench/gpu/machinery.sh
+predict 130 bench/gpu/predict.sh
+processes 50 bench/gpu/processes.sh
+torch 200 bench/gpu/torch.sh
+sanitize 60 bench/gpu/sanitize.sh
+END
 }
-
+for name in ${only//,/ } ${skip//,/ }; do
+    [ "$name" = build ] || table | grep -q "^$name " ||
+        fail 2 "no phase $name; there are: build $(table | cut -d ' ' -f 1 | tr '\n' ' ')"
+done
 if [ $kind = cuda ] && [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ]; then
-    fail "no NVIDIA device here; --emulated OUTPUT.json tries everything without one"
+    fail 1 "no NVIDIA device here; --emulated OUTPUT.json tries everything without one"
 fi
-build_limit_s=240
-[ $kind = cuda ] || build_limit_s=900
+
+started=$(date +%s)
+mkdir -p "$work" || exit
+. bench/gpu/phase.sh
+build_limit_s=$((limit_s * 2 / 5))
 say "== build"
-timeout "$build_limit_s" bench/gpu/build.sh "$work/build" $kind >"$work/build.log" 2>&1 ||
-    { tail -n 20 "$work/build.log" >&2; fail "nothing was built"; }
-build_s=$((SECONDS - started))
-about=$("$work/build/kernels" about) || exit 1
+timeout "$build_limit_s" bench/gpu/build.sh "$work/build" $kind >"$work/build.log" 2>&1
+status=$?
+[ $status -ne 124 ] || echo "longer than $build_limit_s s" >>"$work/build.log"
+[ $status -eq 0 ] || { tail -n 20 "$work/build.log" >&2; fail 1 "nothing was built"; }
+note build 0 $(($(date +%s) - started)) "$work/build.log"
+export LD_LIBRARY_PATH=${CUDA_HOME:-/usr/local/cuda}/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+about=$(timeout 60 "$work/build/kernels" about) || fail 1 "the device does not answer"
 device=$(sed 's/.*"name": "\([^"]*\)".*/\1/' <<<"$about")
-say "   $device, built in $build_s s"
+say "   $device, after $(($(date +%s) - started)) s"
+: "${output:=$PWD/bench/results/$(tr 'A-Z ' 'a-z_' <<<"$device" | tr -cd 'a-z0-9_').json}"
+{ mkdir -p "$(dirname "$output")" && [ -w "$(dirname "$output")" ]; } || fail 1 "cannot write $output"
 
-export work kind output about PIPEEXEC_CUDA_MODULE=$work/build/pipeexec-cuda.so
-scale=1 longer=1 trial=()
-[ $kind = cuda ] || scale=64 longer=4 trial=(trial 60)
-part probe $((40 * longer)) "$work/build/probe" "${trial[@]}"
-part tests $((60 * longer)) bench/gpu/tests.sh
-part kernels $((60 * longer)) "$work/build/kernels" table "$scale"
-part runs $((150 * longer)) bench/gpu/runs.sh
-part torch $((90 * longer)) bench/gpu/torch.sh
-part sanitizer 60 bench/gpu/sanitize.sh
-cat "$work"/probe.log "$work"/tests.log "$work"/kernels.log "$work"/runs.log "$work"/torch.log "$work"/sanitizer.log >&2
-
-: "${output:=bench/results/$(tr 'A-Z ' 'a-z_' <<<"$device" | tr -cd 'a-z0-9_').json}"
-{
-    printf '{\n"schema": "pipesim.gpu/1",\n"date": "%s",\n"commit": "%s",\n' "$(date -u +%FT%TZ)" \
-        "$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
-    printf '"is_emulated": %s,\n"device": %s,\n"build_s": %d' "$([ $kind = cuda ] && echo false || echo true)" \
-        "$about" "$build_s"
-    for name in "${parts[@]}"; do
-        printf ',\n"%s_s": %d,\n"%s": ' "$name" "$(cat "$work/$name.s")" "$name"
-        cat "$work/$name.json"
-    done
-    printf '\n}\n'
-} >"$work/all.json"
-{ mkdir -p "$(dirname "$output")" && cp "$work/all.json" "$output"; } || fail "cannot write $output"
-say "$output, in $((SECONDS - started)) s"
+export work kind about PIPEEXEC_CUDA_MODULE=$work/build/pipeexec-cuda.so
+[ ! -e "$work/build/libnccl_stub.so" ] || export PIPEEXEC_NCCL_LIBRARY=$work/build/libnccl_stub.so
+while read -r name seconds command; do
+    [ -z "$only" ] || [[ ,$only, = *,$name,* ]] || continue
+    [[ ,$skip, != *,$name,* ]] || continue
+    [ $kind = cuda ] || seconds=$((10 * seconds))
+    phase "$name" "$seconds" "$command"
+    write_json "$output"
+done < <(table)
+write_json "$output"
+bench/gpu/summary.sh "$output"
+say "$output, in $(($(date +%s) - started)) s"
+[ "$has_failed" = no ] || exit 3

@@ -9,7 +9,7 @@ enum { SEQ = 1024, VOCAB = 50304 };
 struct block block_of(struct gpu_rig *rig, const struct shape *s, int scale)
 {
     const int heads = s->width / HEAD_DIM / scale ? s->width / HEAD_DIM / scale : 1;
-    struct block b = {.rig = rig, .heads = heads, .width = heads * HEAD_DIM, .is_first = true};
+    struct block b = {.rig = rig, .heads = heads, .width = heads * HEAD_DIM};
 
     b.samples = s->samples / scale ? s->samples / scale : 1;
     b.seq = SEQ / scale;
@@ -61,11 +61,15 @@ void report(struct block *b, const char *name, double flops, double bytes,
     const double s = gpu_time_s(b->rig, call, context);
     const double least_s =
         fmax(bytes / d->bytes_per_s, d->bf16_flops_per_s > 0 ? flops / d->bf16_flops_per_s : 0);
+    const double reached_s =
+        fmax(bytes / b->rig->copied_bytes_per_s, flops / b->rig->multiplied_flops_per_s);
 
-    fprintf(stderr, "  %-26s %9.1f us %9.1f GB/s %8.1f TF/s  roofline %5.1f %%\n", name, s * 1e6,
-            bytes / s * 1e-9, flops / s * 1e-12, 100 * least_s / s);
-    printf("%s\n      {\"kernel\": \"%s\", \"time_s\": %.4g, \"flops\": %.6g, \"bytes\": %.6g, "
-           "\"roofline_frac\": %.4f}",
-           b->is_first ? "" : ",", name, s, flops, bytes, least_s / s);
-    b->is_first = false;
+    fprintf(stderr,
+            "  %-24s %9.1f us %8.1f GB/s %7.1f TF/s  roofline %5.1f %%, measured %5.1f %%\n", name,
+            s * 1e6, bytes / s * 1e-9, flops / s * 1e-12, 100 * least_s / s, 100 * reached_s / s);
+    printf("{\"model\": \"%s\", \"rows\": %d, \"width\": %d, \"kernel\": \"%s\", \"time_s\": %.4g, "
+           "\"flops\": %.6g, \"bytes\": %.6g, \"roofline_frac\": %.4f, "
+           "\"measured_roofline_frac\": %.4f}\n",
+           b->model, b->rows, b->width, name, s, flops, bytes, least_s / s, reached_s / s);
+    fflush(stdout);
 }

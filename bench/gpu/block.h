@@ -27,7 +27,7 @@ struct block {
     struct pp_adamw_step *now;
     const void *qkv_of[1];
     void *dqkv_of[1];
-    bool is_first; /* row of the JSON */
+    const char *model;
 };
 
 /* Until gpu_release. `scale` divides the shape: a trial of the table. */

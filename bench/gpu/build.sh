@@ -4,13 +4,24 @@
 # (bench/gpu/kernels.c), probe (bench/probe) and test_* (tests/cuda, and test_nccl of tests/exec) as
 # programs without Criterion. emulated: the same sources against tests/cuda's emulation of CUDA, by a C++ compiler.
 # CC, CXX: compilers. CUDA_HOME: where the toolkit is. DEPS: a folder with unpacked packages of jansson,
-# libcsv and zlib, where the system has none.
+# libcsv and zlib, where the system has none. Nothing is done where all is newer than its sources.
+#
+# The packages of DEPS, fetched where there is a network, of the same release as the machine:
+#   apt-get download libjansson-dev libjansson4 libcsv-dev libcsv3 zlib1g-dev zlib1g
+#   for package in *.deb; do dpkg -x "$package" DEPS; done
+# OpenBLAS and PCRE2 are not used. NCCL's header is looked for beside CUDA's, in the system, and in DEPS;
+# a toolkit has none: libnccl-dev is in NVIDIA's packages, and in those of PyTorch (nvidia/nccl/include).
 set -euo pipefail
 shopt -s nullglob
 out=$(realpath -m "$1") kind=${2:-cuda}
 [ -z "${DEPS:-}" ] || DEPS=$(realpath "$DEPS")
 cd "$(dirname "$0")/../.."
 mkdir -p "$out/o"
+stamp=$out/built-$kind
+if [ -e "$stamp" ] && [ -z "$(find core schedules traces kernels plots exec bench/gpu tests/cuda tests/exec -type f -newer "$stamp" | head -n 1)" ]; then
+    exit 0
+fi
+rm -f "$out"/built-* "$out"/test_*
 cuda=${CUDA_HOME:-/usr/local/cuda} nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 jobs=$(nproc) links=()
 read -ra cc <<<"${CC:-cc}"
@@ -32,8 +43,11 @@ if [ "$kind" = emulated ]; then
 else
     [ -x "$nvcc" ] || { echo "bench: error: no nvcc in PATH or CUDA_HOME" >&2; exit 1; }
     common+=(-isystem "$cuda/include")
-    device=("$nvcc" -std=c++17 -O3 -I. -Xcompiler=-fPIC -w '-gencode=arch=compute_80,code=sm_80'
-        '-gencode=arch=compute_90,code=[sm_90,compute_90]')
+    # For the device at hand alone, which halves the time, where it says what it is.
+    arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>"$out/arch" | head -n 1 | tr -cd 0-9 || true)
+    codes=("-gencode=arch=compute_$arch,code=sm_$arch")
+    [[ $arch =~ ^[0-9]{2,3}$ ]] || codes=('-gencode=arch=compute_80,code=sm_80' '-gencode=arch=compute_90,code=[sm_90,compute_90]')
+    device=("$nvcc" -std=c++17 -O3 -I. -Xcompiler=-fPIC -w "${codes[@]}")
     cuda_links=(-L"$cuda/lib64" "-Wl,-rpath,$cuda/lib64" -lcublasLt -lcudart -lstdc++)
     emulation=()
     link=("${cc[@]}")
@@ -72,13 +86,21 @@ for source in core/*.c schedules/*.c schedules/lower/*.c traces/*.c plots/*.c ke
 done
 backend=(exec/backend_cuda*.c exec/cuda_module.c) multiply=(kernels/cuda/*.c) kernels=(kernels/cuda/*.cu)
 tests=(tests/cuda/test_gemm.c tests/cuda/test_kernels*.c tests/cuda/test_attention*.c)
-# Processes that share the device, where NCCL's header is.
-nccl=()
-if [ "$kind" = cuda ] && [ -e "$cuda/include/nccl.h" ]; then
-    nccl=(exec/nccl*.c) backend+=(exec/cuda_nccl.c) tests+=(tests/exec/test_nccl.c)
-else
+# Processes that share the device, where NCCL's header is; its stand-in beside the emulation.
+nccl=() stub=()
+folders=("$cuda/include" /usr/include ${DEPS:+"$DEPS/usr/include"} ${NCCL_HOME:+"$NCCL_HOME/include"})
+[ "$kind" = cuda ] || folders=(tests/cuda/include) stub=(tests/cuda/nccl/*.cc)
+for folder in "${folders[@]}"; do
+    [ ! -e "$folder/nccl.h" ] || [ ${#nccl[@]} -ne 0 ] || nccl=(exec/nccl*.c) common+=(-idirafter "$folder")
+done
+if [ ${#nccl[@]} -eq 0 ]; then
+    echo "bench: no nccl.h: built without --transport nccl"
     backend+=(exec/cuda_nccl_none.c)
+else
+    backend+=(exec/cuda_nccl.c)
+    [ "$kind" = emulated ] || tests+=(tests/exec/test_nccl.c)
 fi
+c=("${cc[@]}" -std=gnu11 "${common[@]}")
 for source in "${host[@]}" exec/main.c "$out/text_builtin.c" "${backend[@]}" "${multiply[@]}" bench/gpu/*.c \
     bench/probe/*.c "${nccl[@]}" "${tests[@]}"; do
     case $source in
@@ -90,19 +112,26 @@ done
 for source in "${kernels[@]}"; do
     compile "$source" "${device[@]}"
 done
-for source in "${emulation[@]}"; do compile "$source" "${cxx[@]}" -std=gnu++17 "${common[@]}"; done
+for source in "${emulation[@]}" "${stub[@]}"; do compile "$source" "${cxx[@]}" -std=gnu++17 "${common[@]}"; done
 xargs -a "$out/todo" -d '\n' -P "$jobs" -I{} sh -c '{}'
 
 objects() { for source; do echo "$out/o/$(echo "$source" | tr / -).o"; done; }
 mapfile -t host_o < <(objects "${host[@]}" "$out/text_builtin.c")
-mapfile -t kernel_o < <(objects "${multiply[@]}" "${kernels[@]}" "${emulation[@]}" "${nccl[@]}")
+mapfile -t kernel_o < <(objects "${multiply[@]}" "${kernels[@]}" "${nccl[@]}")
 mapfile -t backend_o < <(objects "${backend[@]}")
+mapfile -t stub_o < <(objects "${stub[@]}")
+mapfile -t emulation_o < <(objects "${emulation[@]}")
+# One device for all who are in a process.
+if [ ${#emulation[@]} -ne 0 ]; then
+    "${link[@]}" -shared -o "$out/libemulation.so" "${emulation_o[@]}" -pthread -ldl
+    links+=("-L$out" "-Wl,-rpath,$out") cuda_links=(-lemulation -lstdc++)
+fi
 rm -f "$out/libhost.a"
 ar rcs "$out/libhost.a" "${host_o[@]}"
 system=(-ljansson -lcsv -lz -lm -ldl -pthread)
 device_o=("${kernel_o[@]}" "$out/libhost.a" "${links[@]}" "${cuda_links[@]}" "${system[@]}")
 "${cc[@]}" -o "$out/pipeexec" "$(objects exec/main.c)" "$out/libhost.a" "${links[@]}" "${system[@]}"
-"${link[@]}" -shared -o "$out/pipeexec-cuda.so" "${backend_o[@]}" "${device_o[@]}"
+"${link[@]}" -shared -Wl,--no-undefined -o "$out/pipeexec-cuda.so" "${backend_o[@]}" "${device_o[@]}"
 mapfile -t bench_o < <(objects bench/gpu/*.c)
 "${link[@]}" -o "$out/kernels" "${bench_o[@]}" "${device_o[@]}"
 mapfile -t probe_o < <(objects bench/probe/*.c)
@@ -110,3 +139,5 @@ mapfile -t probe_o < <(objects bench/probe/*.c)
 for source in "${tests[@]}"; do
     "${link[@]}" -o "$out/$(basename "$source" .c)" "$(objects "$source")" "${device_o[@]}"
 done
+[ ${#stub[@]} -eq 0 ] || "${link[@]}" -shared -o "$out/libnccl_stub.so" "${stub_o[@]}" "${links[@]}" "${cuda_links[@]}" -pthread
+touch "$stamp"

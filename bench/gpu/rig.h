@@ -21,12 +21,17 @@ struct gpu_rig {
     void *flush; /* written before each call that is timed, so that caches hold nothing of use */
     size_t flush_bytes; /* twice the cache */
     cudaEvent_t start, end;
+    double copied_bytes_per_s, multiplied_flops_per_s; /* set by gpu_peaks_measure */
 };
 
 /* Exit code 1, and a message, where there is no device. */
 struct gpu_device gpu_device_find(void);
 void gpu_rig_open(struct gpu_rig *rig);
 void gpu_rig_close(struct gpu_rig *rig);
+
+/* Bytes read and written by a copy of 1 GiB, operations of a multiplication of 8192 x 8192 x 8192
+ * in bf16, each by the second; also as a row. `scale` divides the size: a trial. */
+void gpu_peaks_measure(struct gpu_rig *rig, int scale);
 
 /* On the device until gpu_release: bf16 in [-1/8, 1/8), or floats that are small and positive. */
 void *gpu_bf16(size_t count);

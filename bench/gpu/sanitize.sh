@@ -16,6 +16,7 @@ if [ -z "$sanitizer" ]; then
     echo "sanitizer: skipped, no compute-sanitizer in PATH or CUDA_HOME" >&2
     exit 0
 fi
+complaints=0 programs=0
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 
@@ -55,6 +56,9 @@ while read -r tool program tests; do
     printf '%s  {"tool": "%s", "program": "%s", "tests": "%s", "status": %d, "errors": %s, "seconds": %d, "report": "%s"}' \
         "$separator" "$tool" "$program" "$tests" "$status" "${errors:-null}" $(($(date +%s) - begun)) "$report"
     separator=$',\n'
+    [ "$status" -eq 124 ] || programs=$((programs + 1))
+    [ "$status" -ne 9 ] || complaints=$((complaints + 1))
     echo "sanitizer: $tool $program $tests: exit code $status, ${errors:-no count of} errors" >&2
 done <<<"$runs"
 printf '\n]\n'
+[ -z "${figures:-}" ] || printf 'sanitizer_errors %d\nsanitizer_programs %d\n' $complaints $programs >>"$figures"

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# PyTorch beside pipeexec, as a part of bench/gpu.sh: one step of GPT-2 124M compared, loss and all
-# gradients, then the speed of three sizes. A JSON object; what fails is null in it. PYTHON: which one.
+# PyTorch beside pipeexec, as a phase of bench/gpu.sh: one step of GPT-2 124M compared, loss and all
+# gradients, then the speed of three sizes, compiled and not. PYTHON: which one. Speeds are held against
+# those of the phase of models, which has the same samples.
 set -u
 . bench/gpu/within.sh
-python=${PYTHON:-python3}
+python=${PYTHON:-python3} script=bench/gpu/torch_gpt2.py failed=0
 if ! "$python" -c 'import torch' 2>"$work/torch.err"; then
-    echo '{"is_there": false}'
-    echo "PyTorch: $(tail -n 1 "$work/torch.err")" >&2
-    exit 0
+    tail -n 1 "$work/torch.err" >&2
+    exit 77
 fi
 if [ "$kind" = cuda ]; then
-    place=cuda vocab=50304 seq=1024 steps=20
-    small='12 768 12' sizes=('12 768 12 16' '36 1280 20 8' '48 1600 25 4')
+    place=cuda vocab=50304 seq=1024
+    small='12 768 12' sizes=('gpt2 12 768 12 12' 'gpt2_large 36 1280 20 6' 'gpt2_xl 48 1600 25 4') samples=16
 else
-    place=cpu vocab=96 seq=16 steps=2
-    small='4 32 2' sizes=('4 32 2 2')
+    place=cpu vocab=96 seq=16
+    small='4 32 2' sizes=('gpt2 4 32 2 2') samples=2
 fi
 "$work/build/kernels" tokens "$work/one.bin" $((seq + 1)) $vocab
 
@@ -23,31 +23,40 @@ compare() {
     # shellcheck disable=SC2086
     set -- "$1" $small
     rm -rf "$work/checkpoint"
-    timeout "$(within 30)" "$work/build/pipeexec" --backend cuda --precision "$1" --model gpt2 --layers "$2" --hidden "$3" --heads "$4" \
+    timeout -k 2 "$(within 40)" "$work/build/pipeexec" --backend cuda --precision "$1" --model gpt2 --layers "$2" --hidden "$3" --heads "$4" \
         --vocab $vocab --seq $seq --data "$work/one.bin" --tokens u16 --np 1 --schedule gpipe --mbs 1 --micro-batches 1 \
         --steps 1 --warmup 1 --lr 0 --weight-decay 0 --no-check --json --checkpoint "$work/checkpoint" >"$work/step.json" &&
-        timeout "$(within 40)" "$python" bench/gpu/torch_gpt2.py check "$work/checkpoint/step-000000001" "$work/step.json" \
-            "$work/one.bin" $place
+        timeout -k 2 "$(within 40)" "$python" $script check "$work/checkpoint/step-000000001" "$work/step.json" "$work/one.bin" $place
 }
+member() { sed -n "s/.*\"$2\": \([-0-9.e+]*\).*/\1/p" <<<"$1"; }
+for precision in fp32 bf16; do
+    if row=$(compare $precision); then
+        printf '{"what": "step", "precision": "%s", %s\n' $precision "${row#\{}"
+        echo "torch_gradients_$precision $(member "$row" gradients_rel_l2)" >>"$figures"
+    else
+        failed=1
+    fi
+    echo "a step in $precision beside PyTorch in fp32: ${row:-failed}" >&2
+done
 
-# say NAME JSON: as a member, null where it is empty.
-say() { printf '  "%s": %s' "$1" "${2:-null}"; }
-{
-    echo '{"is_there": true,'
-    for precision in fp32 bf16; do
-        result=$(compare $precision)
-        say "step_$precision" "$result" && echo ,
-        echo "a step in $precision beside PyTorch in fp32: ${result:-failed}" >&2
-    done
-    echo '  "speed": ['
-    separator='    '
+# speed NAME LAYERS HIDDEN HEADS STEPS compiled|eager
+speed() {
+    local row own
+    if ! row=$(timeout -k 2 "$(within 180)" "$python" $script speed $place "$2" "$3" "$4" $vocab $seq $samples 4 "$5" "$6"); then
+        echo "$6, $1: failed" >&2
+        failed=1
+        return
+    fi
+    printf '{"what": "speed", "model": "%s", %s\n' "$1" "${row#\{}"
+    echo "$6, $1: $(member "$row" tokens_per_s) tokens/s" >&2
+    [ "$6" = compiled ] || return 0
+    own=$(sed -n "s/^tokens_per_s_$1 //p" "$work/models.figures" 2>"$work/torch.err")
+    [ -z "$own" ] || awk -v n="$1" -v a="$own" -v b="$(member "$row" tokens_per_s)" 'BEGIN { printf "torch_ratio_%s %.4f\n", n, a / b }' >>"$figures"
+}
+for way in compiled eager; do
     for size in "${sizes[@]}"; do
         # shellcheck disable=SC2086
-        set -- $size
-        result=$(timeout "$(within 50)" "$python" bench/gpu/torch_gpt2.py speed $place "$1" "$2" "$3" $vocab $seq "$4" 4 $steps)
-        printf '%s%s' "$separator" "${result:-null}"
-        separator=$',\n    '
-        echo "PyTorch, compiled, bf16, layers $1, hidden $2: ${result:-failed}" >&2
+        [ "$(within 20)" -le 5 ] || speed $size $way
     done
-    printf ']\n}\n'
-}
+done
+exit $failed

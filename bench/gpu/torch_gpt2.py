@@ -2,13 +2,14 @@
 """GPT-2 as pipeexec has it, in PyTorch: held against a step of pipeexec, and beside its speed.
 
   torch_gpt2.py check CHECKPOINT REPORT TOKENS [DEVICE]
-  torch_gpt2.py speed DEVICE LAYERS HIDDEN HEADS VOCAB SEQ BATCH MICRO_BATCHES STEPS
+  torch_gpt2.py speed DEVICE LAYERS HIDDEN HEADS VOCAB SEQ BATCH MICRO_BATCHES STEPS compiled|eager
 
 check: CHECKPOINT is one of pipeexec after its first step with --lr 0 and --weight-decay 0, so its
 weights are those of the start and its first moments the gradients times 1 - BETA1; REPORT is the JSON
 of that run; TOKENS a shard of 16-bit tokens that holds one sample. In single precision, no TF32.
-speed: forward, backward and AdamW, compiled, in bf16 with masters in single precision; the gradients
-of a step are those of some micro-batches of BATCH samples.
+No dropout, no weights shared but embedding and head, GELU in its form of tanh, epsilon 1e-5: as pipeexec.
+speed: forward, backward and fused AdamW, autocast to bf16 with masters in single precision, flash
+attention where PyTorch has it; the gradients of a step are those of some micro-batches of BATCH samples.
 Both print one JSON object. Needs torch 1.13 or later."""
 import json
 import os
@@ -124,12 +125,12 @@ def check(folder, report, tokens, device="cuda"):
             "worst_rel_l2": by_tensor[worst], "worst": worst, "tensors": len(by_tensor)}
 
 
-def speed(device, layers, hidden, heads, vocab, seq, batch, micro_batches, steps):
+def speed(device, layers, hidden, heads, vocab, seq, batch, micro_batches, steps, way):
     torch.set_float32_matmul_precision("high")
     model = GPT2(layers, hidden, heads, vocab, seq).to(device)
     is_gpu = device != "cpu"
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, **({"fused": True} if is_gpu else {}))
-    step_model = torch.compile(model) if is_gpu else model
+    step_model = torch.compile(model) if is_gpu and way == "compiled" else model
     ids = torch.randint(vocab, (batch, seq + 1), device=device)
     times_s = []
     for step in range(3 + steps):
@@ -143,7 +144,7 @@ def speed(device, layers, hidden, heads, vocab, seq, batch, micro_batches, steps
         last = loss.item()  # waits for the device
         times_s.append(time.perf_counter() - start)
     step_s = statistics.median(times_s[3:])
-    return {"torch": torch.__version__, "layers": layers, "hidden": hidden, "batch": batch, "seq": seq,
+    return {"torch": torch.__version__, "way": way, "layers": layers, "hidden": hidden, "batch": batch, "seq": seq,
             "micro_batches": micro_batches, "step_s": step_s,
             "tokens_per_s": batch * micro_batches * seq / step_s, "loss": last * micro_batches}
 
@@ -151,8 +152,8 @@ def speed(device, layers, hidden, heads, vocab, seq, batch, micro_batches, steps
 def main(arguments):
     if len(arguments) in (4, 5) and arguments[0] == "check":
         print(json.dumps(check(*arguments[1:])))
-    elif len(arguments) == 10 and arguments[0] == "speed":
-        print(json.dumps(speed(arguments[1], *map(int, arguments[2:]))))
+    elif len(arguments) == 11 and arguments[0] == "speed" and arguments[10] in ("compiled", "eager"):
+        print(json.dumps(speed(arguments[1], *map(int, arguments[2:10]), arguments[10])))
     else:
         sys.exit(__doc__)
 

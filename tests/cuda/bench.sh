@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # bench.sh KERNELS: the table of kernels of bench/gpu on the emulated device, its shapes divided by 128:
 # JSON with a row for each kernel of three models, all of them by cuBLASLt and own kernels as on a GPU;
-# a shard of tokens; and without a GPU, bench/gpu.sh says so and writes nothing.
+# a shard of tokens; and of bench/gpu.sh what needs no device: without one it says so and writes nothing;
+# phases that fail, hang or die leave what they have found, and others go on; its summary.
 set -u
 kernels=$(realpath "$1")
 cd "$(dirname "$0")/../.." || exit
@@ -19,12 +20,13 @@ check() { # WHAT COMMAND...
 table() {
     "$kernels" table 128 >"$folder/table.json" && python3 - "$folder/table.json" <<'END'
 import json, sys
-table = json.load(open(sys.argv[1]))
-rows = [row for model in table["models"] for row in model["kernels"]]
+lines = [json.loads(line) for line in open(sys.argv[1])]
+peaks, rows, table = lines[0], lines[1:-1], lines[-1]
+assert peaks["copied_bytes_per_s"] > 0 and peaks["multiplied_flops_per_s"] > 0, peaks
 assert len(rows) == 3 * 26, len(rows)
-assert all(row["time_s"] > 0 and row["bytes"] > 0 for row in rows)
+assert all(row["time_s"] > 0 and row["bytes"] > 0 and row["measured_roofline_frac"] >= 0 for row in rows)
 assert sum(row["flops"] > 0 for row in rows) == 3 * 17
-assert table["plans"] == {"made": 15, "refused": 0, "own": 0, "finished": 0}, table["plans"]
+assert table["plans"] == {"made": 16, "refused": 0, "own": 0, "finished": 0}, table["plans"]
 END
 }
 about() { "$kernels" about | python3 -c 'import json, sys; assert json.load(sys.stdin)["multiprocessors"] > 0'; }
@@ -34,10 +36,60 @@ refusal() {
     [ ! -e /dev/nvidiactl ] || return 0
     ! bench/gpu.sh "$folder/out.json" && [ ! -e "$folder/out.json" ]
 }
+wrong() { # EXIT_CODE TEXT OPTIONS...
+    local status=0
+    bench/gpu.sh "${@:3}" 2>"$folder/wrong" || status=$?
+    cat "$folder/wrong"
+    [ $status -eq "$1" ] && grep -q -e "$2" "$folder/wrong"
+}
+run_phases() (
+    work=$folder/work kind=emulated limit_s=60 started=$(date +%s) about='{"name": "a device"}'
+    export figures
+    mkdir -p "$work"
+    cd "$folder"
+    table() { printf '%s 1 x\n' good list bad slow late; }
+    . "$OLDPWD/bench/gpu/phase.sh"
+    say() { :; }
+    script() { printf '#!/bin/sh\n%s\n' "$2" >"$folder/$1.sh" && chmod +x "$folder/$1.sh"; }
+    script good 'echo "{\"x\": 1}"; echo "{\"x\": 2}"; echo "mfu_gpt2_frac 0.51" >>$figures'
+    script list 'printf "[\n  {\"y\": 1},\n  {\"y\": 2}\n]\n"; echo "mfu_gpt2_xl_frac 0.59" >>$figures'
+    script bad 'echo "{\"z\": 1}"; echo "a \"reason\" with \\ and 	tab" >&2; exit 4'
+    script slow 'echo "{\"s\": 1}"; printf "{\"half\": "; sleep 30'
+    for name in good list bad; do phase $name 20 "$folder/$name.sh"; done
+    phase slow 5 "$folder/slow.sh"
+    limit_s=1
+    phase late 20 "$folder/good.sh"
+    write_json "$folder/all.json" && [ $has_failed = yes ]
+)
+phases() {
+    run_phases && python3 - "$folder/all.json" <<'END'
+import json, sys
+all = json.load(open(sys.argv[1]))
+notes = {n["phase"]: (n["status"], n["exit_code"]) for n in all["phases"]}
+assert notes == {"good": ("ok", 0), "list": ("ok", 0), "bad": ("failed", 4), "slow": ("too long", 124),
+                 "late": ("too long", 124)}, notes
+assert [all[n] for n in ("good", "list", "bad", "slow", "late")] == [
+    [{"x": 1}, {"x": 2}], [{"y": 1}, {"y": 2}], [{"z": 1}], [{"s": 1}], []], all
+assert all["figures"] == {"mfu_gpt2_frac": 0.51, "mfu_gpt2_xl_frac": 0.59}
+assert 'a "reason" with \\ and  tab' in all["phases"][2]["log"], all["phases"][2]
+END
+}
+summary() {
+    bench/gpu.sh --summary "$folder/all.json" >"$folder/summary" && grep '^MFU of GPT-2 124M.* 51 %  met$' "$folder/summary" &&
+        grep '^MFU of GPT-2 1558M.* 59 %  MISSED$' "$folder/summary" && grep '^MFU of GPT-2 774M.* -  not measured$' "$folder/summary" &&
+        grep '^slow  *too long' "$folder/summary" && grep '^1 met, 1 missed, ' "$folder/summary" &&
+        ! grep -E '.{81}' "$folder/summary"
+}
 check 'the device as JSON' about
 check 'no device: said, and exit code 1' none
 check 'a row for each kernel' table
 check 'a shard of tokens' shard
 check 'without a GPU nothing is written' refusal
+check 'an unknown phase' wrong 2 'no phase nonsense; there are: build probe' --only models,nonsense
+check 'an unknown option' wrong 2 'unknown option --nonsense' --nonsense
+check 'a limit that is none' wrong 2 '--limit 8m: whole seconds' --limit 8m
+check 'a summary of what is no result' wrong 1 'is no result of bench/gpu.sh' --summary meson.build
+check 'phases that fail, hang or have no time' phases
+check 'what was reached, missed and not measured' summary
 echo "1..$number"
 exit $status

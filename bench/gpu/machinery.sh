@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# What the machinery of a pipeline costs, as a phase of bench/gpu.sh: the same samples by one rank and by
+# four, their time on the device one op at a time, and the step by the watch when they share it; and the time of the host for an instruction where ops are so small
+# that the device never holds the host up. Graphs of CUDA on and off, where this build has the option.
+set -u
+. bench/gpu/run.sh
+failed=0
+sizes=(--mbs 16 --micro-batches 8 --schedule 1f1b)
+# ratio A B: B over A, less 1.
+ratio() { [ -z "$1" ] || [ -z "$2" ] || awk -v a="$1" -v b="$2" 'BEGIN { printf "%.5f", b / a - 1 }'; }
+busy() { sed -n 's/^ *"busy_s": \([^,]*\),*$/\1/p' "$work/run.json" | awk '{ s += $1 } END { if (NR) print s }'; }
+both() { # FIGURE MODE
+    local one_s='' one_busy_s='' four_busy_s=''
+    # shellcheck disable=SC2086
+    run "one-rank-$2" 30 $small --np 1 "${sizes[@]}" --device-mode "$2" && one_s=$run_step_s one_busy_s=$(busy) || failed=1
+    # shellcheck disable=SC2086
+    run "four-ranks-$2" 30 $small --np 4 "${sizes[@]}" --device-mode "$2" && four_busy_s=$(busy) || failed=1
+    if [ "$2" = serial ]; then figure "$1" "$(ratio "$one_busy_s" "$four_busy_s")"; else figure "$1" "$(ratio "$one_s" "$run_step_s")"; fi
+}
+both machinery_frac serial
+both machinery_wall_frac streams
+host() { # FIGURE OPTIONS...
+    local figure=$1 name=$1
+    shift
+    [ "$kind" = emulated ] || seq=64
+    run "${name//_/-}" 20 4 64 1 --np 4 --schedule zb-h1 --mbs 1 --micro-batches 32 --device-mode streams "$@" || failed=1
+    [ "$run_status" -ne 0 ] || figure "$figure" "$(awk -v s="$(number cpu_s)" -v n="$(number instructions)" 'BEGIN { printf("%.3f", n > 0 ? 1e6 * s / n : 0) }')"
+}
+if has_option cuda-graphs; then
+    host host_us_per_instruction --cuda-graphs on
+    host host_us_without_graphs --cuda-graphs off
+else
+    host host_us_per_instruction
+fi
+exit $failed

@@ -1,0 +1,63 @@
+# shellcheck shell=bash disable=SC2154 # work, limit_s, started, about, kind: of bench/gpu.sh
+# The phases of bench/gpu.sh. A phase is a command whose stdout has one JSON object a line (as a list or not), so that what
+# a phase has found before it is ended for taking too long is not lost; its stderr is a log. It adds lines
+# "NAME VALUE" to $figures: what bench/gpu/summary.sh shows.
+has_failed=no
+
+# json_text FILE: its last lines as the inside of a JSON string.
+json_text() {
+    [ ! -e "$1" ] || tail -n 12 "$1" | tr -d '\000-\010\013-\037' | sed 's/[\\"]/\\&/g; s/\t/ /g' | awk '{printf "%s\\n", $0}'
+}
+
+note() { # NAME EXIT_CODE SECONDS LOG
+    local word=failed
+    case $2 in 0) word=ok ;; 77) word='not there' ;; 124 | 137) word='too long' ;; esac
+    printf '{"phase": "%s", "status": "%s", "exit_code": %d, "seconds": %d, "log": "%s"}\n' "$1" "$word" "$2" "$3" \
+        "$(json_text "$4")" >"$work/$1.note"
+    [ "$word" = ok ] || [ "$word" = 'not there' ] || has_failed=yes
+}
+
+phase() { # NAME LIMIT_S COMMAND
+    local name=$1 begun left_s seconds=$2 status=0
+    begun=$(date +%s)
+    left_s=$((limit_s - begun + started))
+    [ "$seconds" -le "$left_s" ] || seconds=$left_s
+    rm -f "$work/$name".{note,rows,figures,log}
+    if [ "$seconds" -lt 5 ]; then
+        echo "no time left of $limit_s s; go on with --only $name" >"$work/$name.log"
+        note "$name" 124 0 "$work/$name.log"
+        return
+    fi
+    say "== $name"
+    export deadline=$((begun + seconds - 3)) figures=$work/$name.figures
+    timeout -k 5 "$seconds" "$3" 2>"$work/$name.log" >"$work/$name.rows" || status=$?
+    [ $status -ne 124 ] || echo "longer than $seconds s" >>"$work/$name.log"
+    note "$name" $status $(($(date +%s) - begun)) "$work/$name.log"
+    sed 's/^/   /' "$work/$name.log" >&2
+}
+
+# rows FILE: its whole lines as the inside of a JSON list.
+rows() { [ ! -e "$1" ] || sed -n 's/^ *\({.*}\),\{0,1\}$/  \1/p' "$1" | sed '$!s/$/,/'; }
+
+write_json() { # FILE: in place of what is there only when it is whole
+    local name all=$work/all.json names
+    names=$(table | cut -d ' ' -f 1)
+    {
+        printf '{\n"schema": "pipesim.gpu/2",\n"date": "%s",\n"commit": "%s",\n' "$(date -u +%FT%TZ)" \
+            "$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
+        printf '"is_emulated": %s,\n"device": %s,\n"phases": [\n' "$([ "$kind" = cuda ] && echo false || echo true)" "$about"
+        for name in build $names; do [ ! -e "$work/$name.note" ] || cat "$work/$name.note"; done >"$work/notes"
+        rows "$work/notes"
+        printf '],\n"figures": {\n'
+        for name in $names; do [ ! -e "$work/$name.figures" ] || cat "$work/$name.figures"; done |
+            awk 'NF == 2 { printf "%s  \"%s\": %s", n++ ? ",\n" : "", $1, $2 } END { print "" }'
+        printf '}'
+        for name in $names; do
+            printf ',\n"%s": [\n' "$name"
+            rows "$work/$name.rows"
+            printf ']'
+        done
+        printf '\n}\n'
+    } >"$all"
+    cp "$all" "$1.part" && mv "$1.part" "$1" || fail 1 "cannot write $1"
+}

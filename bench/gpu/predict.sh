@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Schedules predicted from the durations of another one, and measured, as a phase of bench/gpu.sh: first
+# all on parts of the GPU by the wall clock, then one op at a time by the virtual clock.
+set -u
+. bench/gpu/run.sh
+failed=0
+schedules=('gpipe;1f1b' '1f1b;gpipe' 'interleaved --vp 3;1f1b' 'zb-h1;zbv' 'zbv;zb-h1' 'chimera;1f1b' 'hanayo --vp 2;1f1b'
+    'dualpipev;zb-h1' 'bfs --vp 3;1f1b' 'zb-h2;zb-h1' 'v-half;zb-h1' 'v-min;zb-h1' 'eager-1f1b;gpipe' 'gems;1f1b'
+    'interleaved-zb --vp 3;zb-h1' 'dualpipe;zb-h1')
+sizes=(--np 4 --mbs 4 --micro-batches 16)
+if [ "$kind" = emulated ]; then schedules=('gpipe;1f1b' 'zbv;zb-h1') sizes=(--np 2 --mbs 2 --micro-batches 4); fi
+
+# median FILE: of the numbers without their signs, then how many there are.
+median() { sed 's/^-//' "$1" | sort -g | awk '{ x[NR] = $1 } END { if (NR) printf "%.5f %d\n", (x[int((NR + 1) / 2)] + x[int(NR / 2) + 1]) / 2, NR }'; }
+
+mode() { # MODE FIGURE
+    local schedule from middle count
+    : >"$work/errors"
+    for schedule in "${schedules[@]}"; do
+        [ "$(within 10)" -gt 1 ] || break
+        from=${schedule#*;} schedule=${schedule%;*}
+        # shellcheck disable=SC2086
+        run "$1-${schedule%% *}" 12 $small "${sizes[@]}" --schedule $schedule --calibrate-on "$from" --device-mode "$1" || failed=1
+        [[ ! $run_error_frac =~ ^[-0-9] ]] || echo "$run_error_frac" >>"$work/errors"
+    done
+    read -r middle count < <(median "$work/errors") || return
+    figure "$2_median_frac" "$middle"
+    figure "$2_schedules" "$count"
+    echo "$1: median error $middle of $count schedules" >&2
+}
+mode partition predict_wall
+mode serial predict_virtual
+exit $failed

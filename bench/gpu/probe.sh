@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# The probes of bench/probe, as a phase of bench/gpu.sh: rows of what is as the code relies on and what is not.
+set -uo pipefail
+options=()
+[ "$kind" = cuda ] || options=(trial 60)
+"$work/build/probe" "${options[@]}" | tee "$work/probe.found"
+status=$?
+failed=$(grep -c '"is_ok": false' "$work/probe.found")
+echo "probes_failed $failed" >>"$figures"
+[ $status -eq 0 ] && [ "$failed" -eq 0 ]

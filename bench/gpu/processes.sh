@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Ranks as processes that share the device, as a phase of bench/gpu.sh: by each transport between GPUs
+# that this build has, two and four processes train to the bits of one (--check), and what a message takes.
+set -u
+. bench/gpu/run.sh
+failed=0
+samples=4
+exact() { # FIGURE OPTIONS...
+    local figure=$1
+    shift
+    # shellcheck disable=SC2086
+    run_length='--steps 3' run "${figure//_/-}" 30 4 768 12 --schedule 1f1b --mbs 2 --micro-batches 4 --exact-grad --check "$@"
+    local equal=0
+    [ $run_status -eq 0 ] && [ "$(number bit_equal)" = true ] && equal=1
+    [ $equal -eq 1 ] || failed=1
+    figure "$figure" $equal
+}
+exact bit_equal_threads --np 2
+choices=$("$pipeexec" --transport none 2>&1 | tr -c 'a-z\n' ' ')
+for transport in nccl ipc; do
+    [[ " $choices " = *" $transport "* ]] || continue
+    exact "bit_equal_${transport}_2" --transport $transport --np 2
+    exact "bit_equal_${transport}_4" --transport $transport --np 4
+    rm -f "$work/trace.csv"
+    # shellcheck disable=SC2086
+    run "speed-$transport" 30 4 768 12 --schedule 1f1b --np 2 --mbs $samples --micro-batches 8 --transport $transport \
+        --trace "$work/trace.csv" --predicted-trace "$work/predicted.csv" || failed=1
+    [ ! -s "$work/trace.csv" ] || figure "message_ms_$transport" "$(bench/gpu/messages.sh "$work/trace.csv")"
+done
+exit $failed

@@ -1,0 +1,55 @@
+# shellcheck shell=bash disable=SC2034,SC2154 # work, kind, about, figures: of bench/gpu.sh
+# One training run of pipeexec on the device as a row of JSON, for phases of bench/gpu.sh.
+#
+# mfu_frac is that of a device: ranks share one, but on the virtual clock each has its own. Operations of
+# a token: 6 parameters + 6 layers seq hidden (llm.c's form: a causal half of attention, no
+# recomputation), so 0.80, 4.93 and 9.82 billion for GPT-2 124M, 774M and 1558M at 1,024 tokens.
+. bench/gpu/within.sh
+peak=$(sed -n 's/.*"bf16_flops_per_s": \([0-9.e+]*\).*/\1/p' <<<"$about")
+pipeexec=$work/build/pipeexec vocab=50304 seq=1024
+[ "$kind" = cuda ] || vocab=96 seq=8
+tokens=$work/tokens-$vocab.bin
+[ -s "$tokens" ] || "$work/build/kernels" tokens "$tokens" 2000000 $vocab
+
+figure() { [ -z "$2" ] || [ "$2" = null ] || echo "$1 $2" >>"$figures"; }
+number() { sed -n "s/^ *\"$1\": \([^,{[]*\),*\$/\1/p" "$work/run.json" | head -n 1; }
+has_option() { "$pipeexec" --help | grep -q -- "--$1\b"; }
+small='12 768 12'
+
+# run NAME LIMIT_S LAYERS HIDDEN HEADS OPTIONS...: its row; what later lines ask of it stands in run_*.
+# run_length: options for the length of a run. Exit code: that of the run.
+run() {
+    local name=$1 each_s=$2 layers=$3 hidden=$4 heads=$5 devices=1 key
+    shift 5
+    if [ "$kind" = emulated ]; then each_s=$((10 * each_s)) layers=4 hidden=16 heads=2; fi
+    # shellcheck disable=SC2206
+    local options=(--backend cuda --model gpt2 --layers $layers --hidden $hidden --heads $heads --vocab $vocab --seq $seq
+        --data "$tokens" --tokens u16 ${run_length:---steps 6} ${run_precision:---precision bf16} "$@")
+    [[ " $* " = *" --check "* ]] || options+=(--no-check)
+    run_step_s='' run_tokens_per_s='' run_mfu_frac='' run_error_frac='' run_status=0
+    timeout -k 2 "$(within "$each_s")" ${run_with:-} "$pipeexec" "${options[@]}" --json >"$work/run.json" 2>"$work/run.err" || run_status=$?
+    printf '{"name": "%s", "options": "%s", "status": %d' "$name" "$*" $run_status
+    if [ $run_status -ne 0 ]; then
+        printf ', "message": "%s"}\n' "$(tail -n 4 "$work/run.err" | tr -d '\000-\037' | sed 's/[\\"]/\\&/g')"
+        echo "$name: exit code $run_status: $(head -n 1 "$work/run.err")" >&2
+        return $run_status
+    fi
+    for key in step_s step_low_s step_high_s predicted_step_s model_error_frac null_error_frac structural_error_s \
+        unattributed_s bubble_frac predicted_bubble_frac peak_mem_bytes predicted_peak_mem_bytes cpu_s outside_s \
+        instructions clock bit_equal; do
+        printf ', "%s": %s' $key "$(number $key | grep . || echo null)"
+    done
+    printf ', "losses": [%s]' "$(tr -d '\n' <"$work/run.json" | sed 's/.*"losses": \[\([^]]*\)\].*/\1/; s/  */ /g')"
+    [ "$(number clock)" != '"virtual"' ] || devices=$(number np)
+    run_step_s=$(number step_s) run_error_frac=$(number model_error_frac)
+    read -r run_tokens_per_s run_mfu_frac < <(awk -v s="$run_step_s" -v gbs="$(number gbs)" -v l=$layers -v h=$hidden \
+        -v v=$vocab -v t=$seq -v peak="${peak:-0}" -v devices="$devices" 'BEGIN {
+        parameters = (v + t) * h + l * (12 * h * h + 13 * h) + 2 * h
+        tokens_per_s = gbs * t / s
+        mfu = tokens_per_s * (6 * parameters + 6 * l * t * h) / (peak > 0 ? peak : 1) / devices
+        printf("%.6g %s\n", tokens_per_s, peak > 0 ? sprintf("%.4f", mfu) : "null") }')
+    printf ', "devices": %d, "tokens_per_s": %s, "mfu_frac": %s}\n' "$devices" "$run_tokens_per_s" "$run_mfu_frac"
+    printf '%-22s %9.3f ms, error of the prediction %6.1f %%, %9.0f tokens/s, MFU %s\n' "$name" \
+        "$(awk -v s="$run_step_s" 'BEGIN { print 1e3 * s }')" "$(awk -v e="$run_error_frac" 'BEGIN { print 100 * e }')" \
+        "$run_tokens_per_s" "$run_mfu_frac" >&2
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# summary.sh FILE.json: what bench/gpu.sh has found, beside what is wanted, at 80 columns.
+set -uo pipefail
+file=$1
+if ! [ -r "$file" ] || ! grep -q '"schema": "pipesim.gpu/2"' "$file"; then
+    echo "bench: error: $file is no result of bench/gpu.sh (schema pipesim.gpu/2)" >&2
+    exit 1
+fi
+
+# Figure; what is wanted of it, - for nothing; factor and unit of what is shown; what it is.
+targets() {
+    cat <<END
+mfu_gpt2_frac;>= 0.50;100 %;MFU of GPT-2 124M, one rank, bf16
+mfu_gpt2_large_frac;>= 0.57;100 %;MFU of GPT-2 774M
+mfu_gpt2_xl_frac;>= 0.60;100 %;MFU of GPT-2 1558M
+tokens_per_s_gpt2;-;1e-3 k/s;tokens of GPT-2 124M
+tokens_per_s_gpt2_large;-;1e-3 k/s;tokens of GPT-2 774M
+tokens_per_s_gpt2_xl;-;1e-3 k/s;tokens of GPT-2 1558M
+torch_ratio_gpt2;>= 1.1;1 x;speed over PyTorch compiled, 124M
+torch_ratio_gpt2_large;>= 1.1;1 x;speed over PyTorch compiled, 774M
+torch_ratio_gpt2_xl;>= 1.1;1 x;speed over PyTorch compiled, 1558M
+torch_gradients_fp32;<= 1e-5;1e6 e-6;gradients beside PyTorch's, fp32, rel. L2
+torch_gradients_bf16;<= 1e-2;1e2 %;gradients in bf16 beside fp32 of PyTorch
+machinery_frac;<= 0.03;100 %;GPU time of four ranks over one's, serial
+machinery_wall_frac;-;100 %;the same by the watch, in streams
+host_us_per_instruction;<= 5;1 us;host time for an instruction
+host_us_without_graphs;-;1 us;the same without graphs of CUDA
+predict_wall_median_frac;<= 0.03;100 %;error of predictions by the wall, median
+predict_wall_schedules;>= 12;1;schedules of it, predicted from others
+predict_virtual_median_frac;-;100 %;the same, virtual clock, median
+predict_virtual_schedules;-;1;schedules of it
+probes_failed;<= 0;1;probes of what the code relies on, failed
+tests_failed;<= 0;1;tests of kernels that fail on the device
+bit_equal_threads;>= 1;1;two ranks train to the bits of one
+bit_equal_nccl_2;>= 1;1;two processes by NCCL do
+bit_equal_nccl_4;>= 1;1;four processes by NCCL do
+bit_equal_ipc_2;>= 1;1;two processes by CUDA-IPC do
+bit_equal_ipc_4;>= 1;1;four processes by CUDA-IPC do
+message_ms_nccl;-;1 ms;a message by NCCL, 6.3 MB
+message_ms_ipc;-;1 ms;a message by CUDA-IPC, 6.3 MB
+sanitizer_errors;<= 0;1;programs compute-sanitizer complains about
+copied_bytes_per_s;-;1e-9 GB/s;memory, read and written by a copy
+multiplied_flops_per_s;-;1e-12 TF/s;cuBLASLt, bf16, 8192 x 8192 x 8192
+END
+}
+text() { sed -n "s/^\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},*\$/\1/p" "$file" | head -n 1; }
+device=$(sed -n 's/^"device": .*"name": "\([^"]*\)".*/\1/p' "$file")
+printf '%s, %s, commit %s\n' "$device" "$(text date)" "$(text commit)"
+[ "$(text is_emulated)" = false ] || echo 'EMULATED: all parts were tried, no time in here means anything'
+printf '\n%-12s %-10s %8s\n' phase status seconds
+sed -n 's/^ *{"phase": "\([^"]*\)", "status": "\([^"]*\)", .*"seconds": \([0-9]*\).*/\1;\2;\3/p' "$file" |
+    awk -F';' '{ printf "%-12s %-10s %8d\n", $1, $2, $3 }'
+printf '\n%-42s %10s %12s  %s\n' figure wanted measured ''
+{
+    sed -n '/^"figures": {/,/^}/p' "$file" | sed -n 's/^ *"\([a-z0-9_]*\)": \([^,]*\),*$/\1 \2/p'
+    echo
+    targets
+} | awk -F';' '
+function shown(x, scale, unit) { return sprintf("%.4g%s", x * scale, unit == "" ? "" : " " unit) }
+!is_target && $0 == "" { is_target = 1; next }
+!is_target { split($0, pair, " "); value[pair[1]] = pair[2]; next }
+{
+    split($3, shape, " "); split($2, wanted, " ")
+    has = $1 in value
+    verdict = ""
+    if (wanted[1] != "-") {
+        verdict = !has ? "not measured" : (wanted[1] == ">=" ? value[$1] + 0 >= wanted[2] + 0 : value[$1] + 0 <= wanted[2] + 0) ? "met" : "MISSED"
+        many[verdict]++
+    }
+    if (has || verdict != "")
+        printf "%-42s %10s %12s  %s\n", $4, wanted[1] == "-" ? "" : wanted[1] " " shown(wanted[2], shape[1], shape[2]),
+            has ? shown(value[$1], shape[1], shape[2]) : "-", verdict
+}
+END { printf "\n%d met, %d missed, %d not measured\n", many["met"], many["MISSED"], many["not measured"] }'
