@@ -1,8 +1,11 @@
+#define _GNU_SOURCE /* setenv */
 #include "exec/meeting.h"
 
 #include "core/hash.h"
 #include "core/launcher.h"
 #include "core/units.h"
+#include "exec/rendezvous.h"
+#include "exec/tcp_sockets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,28 +147,59 @@ static void find_place(struct pp_meeting *meeting)
     meeting->local_index = number(INDICES, COUNT(INDICES), meeting->index);
 }
 
-/* Tasks of an array are runs of their own. */
-enum pp_status pp_meeting_find(struct pp_meeting *meeting, struct pp_error *err)
+/* With a rendezvous RANK and WORLD_SIZE are no names that anybody may use: where they are met is
+ * said. */
+static enum pp_status find_ranks(const char *rendezvous, struct pp_meeting *meeting,
+                                 struct pp_error *err)
 {
     struct pp_launch launch;
 
-    *meeting = (struct pp_meeting){.count = 1};
-    PP_TRY(pp_launcher_detect_ranks(&launch, err));
-    if (launch.count < 2)
+    if (rendezvous) {
+        setenv("MASTER_ADDR", rendezvous, 1);
+        PP_TRY(pp_rendezvous_parse(rendezvous, meeting, err));
+    }
+    if (meeting->count > 1) {
+        snprintf(meeting->source, sizeof(meeting->source), "rank and world_size");
         return PP_OK;
+    }
+    PP_TRY(pp_launcher_detect_ranks(&launch, err));
     meeting->index = launch.index;
     meeting->count = launch.count;
     snprintf(meeting->source, sizeof(meeting->source), "%s", launch.source);
+    return PP_OK;
+}
+
+/* Tasks of an array are runs of their own. */
+enum pp_status pp_meeting_find(const char *rendezvous, struct pp_meeting *meeting,
+                               struct pp_error *err)
+{
+    const char *address = variable("MASTER_ADDR");
+    const char *told = rendezvous ? rendezvous : address && strstr(address, "://") ? address : NULL;
+
+    *meeting = (struct pp_meeting){.count = 1};
+    PP_TRY(find_ranks(told, meeting, err));
+    if (rendezvous && meeting->count < 2)
+        return pp_error_set(err, PP_EINVAL,
+                            "--rendezvous %.200s: nothing says which of how many processes this "
+                            "is: set RANK and WORLD_SIZE (at least 2), or append "
+                            "?rank=0&world_size=2",
+                            rendezvous);
+    if (meeting->count < 2)
+        return PP_OK;
     meeting->token = find_token(meeting->source);
     find_place(meeting);
+    if (told)
+        return PP_OK;
     PP_TRY(find_host(meeting, err));
     return find_port(meeting, err);
 }
 
-struct pp_meeting pp_meeting_here(int count, int port)
+struct pp_meeting pp_meeting_here(int count, int listener)
 {
     struct pp_meeting meeting = {.count = count,
-                                 .port = port,
+                                 .port = pp_socket_port(listener),
+                                 .is_listening = true,
+                                 .listener = listener,
                                  .token = mix(0, RUN_ID),
                                  .source = "started by pipeexec"};
 

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pp_meeting {
@@ -11,15 +12,21 @@ struct pp_meeting {
     int local_index; /* among those of this host, as far as the launcher says; else of all */
     char host[128];        /* of process 0 */
     int port;
+    bool is_listening;     /* process 0 does already, at `listener`, for the rest of the run */
+    int listener;
+    int patience_s;        /* for all to come; 0: the usual */
+    char path[512];        /* of a file that says where process 0 is; "": none */
     uint64_t token;        /* the same in all processes of a run, another one in other runs, as far as
                             * the launcher says; 0: it says nothing */
     char source[128];      /* the variables that said so */
 };
-/* From the environment, after core/launcher.h: torchrun, srun, mpirun (Open MPI, PMI). PP_EINVAL
- * when nothing says where process 0 is. */
-enum pp_status pp_meeting_find(struct pp_meeting *meeting, struct pp_error *err);
-/* Of process 0 of `count` on this host, all others being started with PIPEEXEC_RUN_ID as it is set
- * here. */
-struct pp_meeting pp_meeting_here(int count, int port);
+/* From the environment, after core/launcher.h: torchrun, srun, mpirun (Open MPI, PMI). `rendezvous`
+ * (exec/rendezvous.h; NULL: MASTER_ADDR, which may say the same) says where. PP_EINVAL when nothing
+ * says where process 0 is. */
+enum pp_status pp_meeting_find(const char *rendezvous, struct pp_meeting *meeting,
+                               struct pp_error *err);
+/* Of process 0 of `count` on this host, which listens already, all others being started with
+ * PIPEEXEC_RUN_ID as it is set here. */
+struct pp_meeting pp_meeting_here(int count, int listener);
 
 #endif

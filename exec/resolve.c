@@ -58,10 +58,17 @@ static enum pp_status resolve_transport(const struct pp_request *request,
 {
     const bool is_given = pp_request_has(request, "transport");
     const struct pp_transport *given = TRANSPORTS[pp_request_int(request, "transport", 0)];
+    const char *rendezvous = pp_request_text(request, "rendezvous", NULL);
     struct pp_meeting meeting = {.count = 1};
+    char typed[PP_REQUEST_TYPED_BYTES];
 
     if (!is_given || given->remote)
-        PP_TRY(pp_meeting_find(&meeting, err));
+        PP_TRY(pp_meeting_find(rendezvous, &meeting, err));
+    else if (rendezvous)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: with --transport %s one process starts all ranks; use --transport "
+                            "tcp or nccl",
+                            pp_request_typed(request, "rendezvous", typed), given->name);
     config->meeting = meeting;
     config->transport = is_given || meeting.count <= 1 ? given
                         : config->cuda                 ? &pp_transport_nccl

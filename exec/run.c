@@ -2,6 +2,7 @@
 
 #include "core/clock.h"
 #include "core/progress.h"
+#include "exec/rendezvous.h"
 #include "exec/report.h"
 #include "exec/resume.h"
 #include "exec/tcp_launch.h"
@@ -127,6 +128,8 @@ static enum pp_status launch(struct pp_arena *arena, struct pp_exec_run *run,
     const int count = run->plan.program->ranks * run->plan.batch.replicas;
 
     *others = NULL;
+    PP_TRY(pp_rendezvous_open(arena, &run->config.meeting, err));
+    run->training.machine.meeting = run->config.meeting;
     if (!run->config.transport->is_apart || run->config.meeting.count > 1)
         return PP_OK;
     if (count == 1)

@@ -98,6 +98,11 @@ static bool listen_to(struct pp_door *door, struct pp_caller *caller)
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     caller->bytes += count > 0 ? (size_t)count : 0;
+    if (count <= 0 && caller->bytes == 0) { /* has only looked whether anybody is here */
+        close(caller->fd);
+        caller->fd = -1;
+        return false;
+    }
     if (count <= 0 || (caller->bytes >= sizeof(caller->hello.magic) &&
                        caller->hello.magic != PP_HELLO_MAGIC))
         leave(door, caller);

@@ -1,6 +1,7 @@
 /* Who is where: everybody calls at node 0 and says what it is about to run; node 0 tells all where
  * the others listen; then each calls at those before it. */
 #include "core/clock.h"
+#include "exec/rendezvous.h"
 #include "exec/tcp.h"
 #include "exec/tcp_hello.h"
 
@@ -10,7 +11,6 @@
 #include <unistd.h>
 
 enum {
-    JOIN_S = 60,   /* for all to come */
     ANSWER_S = 20, /* of somebody who has */
     LATE_S = 2     /* to hear that it is in vain */
 };
@@ -24,6 +24,14 @@ static void keep(struct pp_tcp *t, int node, int fd)
     t->links[node].fd = fd;
     pp_socket_peer(fd, &at);
     pp_socket_name(&at, t->names[node]);
+}
+
+/* For all to come. */
+static int join_s(const struct pp_tcp *t)
+{
+    const int patience_s = t->m->options.meeting.patience_s;
+
+    return patience_s > 0 ? patience_s : PP_RENDEZVOUS_S;
 }
 
 /* ---- node 0 ---------------------------------------------------------------------------------*/
@@ -49,8 +57,8 @@ static void refuse_all(struct pp_tcp *t, struct pp_door *door, int callers,
 static enum pp_status missing(const struct pp_tcp *t, const struct pp_door *door,
                               struct pp_error *err)
 {
-    pp_error_set(err, PP_EFAIL, "after %d s these of %d processes have not called:", JOIN_S,
-                 t->nodes);
+    pp_error_set(err, PP_EFAIL, "after %d s these of %d processes have not called:",
+                 join_s(t), t->nodes);
     for (int node = 1, told = 0; node < t->nodes && told < 8; node++)
         if (t->links[node].fd < 0 && ++told)
             pp_error_append(err, " %d", node);
@@ -87,7 +95,7 @@ static enum pp_status look(void *closure, struct pp_error *err)
 static enum pp_status take_all(struct pp_tcp *t, struct pp_door *door, const struct pp_hello *own,
                                struct sockaddr_storage *at, struct pp_error *err)
 {
-    const double until_s = pp_clock_s() + JOIN_S;
+    const double until_s = pp_clock_s() + join_s(t);
 
     for (int k = 1; k < t->nodes; k++) {
         struct pp_caller caller;
@@ -144,7 +152,7 @@ static enum pp_status introduce(struct pp_tcp *t, const char *host, const struct
     const int fd = t->links[0].fd;
     struct pp_answer answer;
 
-    pp_socket_patience(fd, JOIN_S + ANSWER_S);
+    pp_socket_patience(fd, join_s(t) + ANSWER_S);
     if (!pp_socket_write(fd, own, sizeof(*own)) || !pp_socket_read(fd, &answer, sizeof(answer)))
         return pp_error_set(err, PP_EFAIL,
                             "process 0 at %.100s port %d has gone before all had come, or who listens "
@@ -188,7 +196,7 @@ static enum pp_status call_peer(struct pp_tcp *t, int node, const struct pp_hell
 static enum pp_status take_peers(struct pp_tcp *t, struct pp_door *door, const struct pp_hello *own,
                                  struct pp_error *err)
 {
-    const double until_s = pp_clock_s() + JOIN_S;
+    const double until_s = pp_clock_s() + join_s(t);
 
     for (int k = t->node + 1; k < t->nodes; k++) {
         struct pp_caller caller;
@@ -222,7 +230,7 @@ static enum pp_status join_first(struct pp_tcp *t, const char *host, int port, s
     struct pp_door door;
 
     PP_TRY(pp_socket_find(host, port, &at[0], err));
-    const int fd = pp_socket_call(&at[0], JOIN_S);
+    const int fd = pp_socket_call(&at[0], join_s(t));
     if (fd < 0)
         return pp_error_set(err, PP_EFAIL, "process %d cannot reach process 0 at %.100s port %d: %s",
                             t->node, host, port, strerror(errno));

@@ -19,6 +19,7 @@ static const char HERE[] = "127.0.0.1", PREFIX[] = "pipeexec: error: ";
 struct pp_launched {
     pid_t *processes;
     int count;
+    int listener;
     int log; /* what they say */
 };
 
@@ -40,17 +41,15 @@ static char **own_arguments(struct pp_arena *arena)
     return arguments;
 }
 
-/* One that is free now. */
-static enum pp_status find_port(int *port, struct pp_error *err)
+/* At a port that is free, which stays this run's. */
+static enum pp_status listen_here(int *listener, struct pp_error *err)
 {
     struct sockaddr_storage at;
 
     PP_TRY(pp_socket_find(HERE, 0, &at, err));
-    const int fd = pp_socket_listen(&at, false);
-    if (fd < 0)
+    *listener = pp_socket_listen(&at, false);
+    if (*listener < 0)
         return pp_error_set(err, PP_EFAIL, "no free port at %s: %s", HERE, strerror(errno));
-    *port = pp_socket_port(fd);
-    close(fd);
     return PP_OK;
 }
 
@@ -109,20 +108,19 @@ enum pp_status pp_launch(struct pp_arena *arena, int count, struct pp_meeting *m
                          struct pp_launched **launched, struct pp_error *err)
 {
     struct pp_launched *l = PP_NEW(arena, struct pp_launched);
-    int port = 0;
 
     l->processes = PP_ARRAY(arena, pid_t, count);
-    PP_TRY(find_port(&port, err));
-    PP_TRY(set_variables(count, port, err));
     l->log = pp_process_log();
     if (l->log < 0)
         return pp_error_set(err, PP_EFAIL, "no memory for what processes say: %s", strerror(errno));
+    PP_TRY(listen_here(&l->listener, err));
+    PP_TRY(set_variables(count, pp_socket_port(l->listener), err));
     const enum pp_status status = start_all(arena, l, count, err);
     if (status != PP_OK) {
         pp_launched_end(l, NULL);
         return status;
     }
-    *meeting = pp_meeting_here(count, port);
+    *meeting = pp_meeting_here(count, l->listener);
     *launched = l;
     return PP_OK;
 }
@@ -171,5 +169,6 @@ void pp_launched_end(struct pp_launched *l, struct pp_error *err)
         }
     if (err)
         add_told(l, err);
+    close(l->listener);
     close(l->log);
 }

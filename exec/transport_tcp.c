@@ -2,9 +2,11 @@
  * and runs its own; what the others do it is told. */
 #define _GNU_SOURCE /* see core/process.h */
 #include "exec/futex.h"
+#include "exec/rendezvous.h"
 #include "exec/tcp.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -161,6 +163,12 @@ static enum pp_status fork_all(struct pp_tcp *t, struct pp_error *err)
     return status == PP_OK ? PP_OK : name_the_dead(t, status, err);
 }
 
+/* The door closes one of its own; another program of the run may meet there as well. */
+static int listener_of(const struct pp_meeting *meeting)
+{
+    return meeting->is_listening ? fcntl(meeting->listener, F_DUPFD_CLOEXEC, 0) : -1;
+}
+
 static enum pp_status launch_all(struct pp_tcp *t, struct pp_error *err)
 {
     const struct pp_meeting *meeting = &t->m->options.meeting;
@@ -170,7 +178,8 @@ static enum pp_status launch_all(struct pp_tcp *t, struct pp_error *err)
                             "the launcher has started %d processes (%s), the layout has %d ranks: "
                             "leave out --np, or start as many",
                             meeting->count, meeting->source, t->m->worker_count);
-    PP_TRY(meet(t, meeting->host, meeting->port, -1, err));
+    PP_TRY(meet(t, meeting->host, meeting->port, listener_of(meeting), err));
+    pp_rendezvous_done(meeting);
     return t->node == 0 ? pp_threads_start(t->m, 1, err) : PP_OK;
 }
 

@@ -51,6 +51,13 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           (--backend cuda), or sharing GPUs; messages and
 >                           gradient sums go by NCCL. (local, shm, tcp or nccl;
 >                           default local)
+>   --rendezvous WHERE      Where processes meet that a launcher has started, or
+>                           you have with RANK and WORLD_SIZE: file://PATH, a file
+>                           that all see, in which the first one writes where it
+>                           listens, or tcp://HOST:PORT. Append
+>                           ?rank=R&world_size=N without these variables, and
+>                           ?timeout=S for another time than 60 s. (default what
+>                           the launcher says)
 >   --clock CLOCK           Whose time is told. virtual: a rank's clock advances
 >                           by the time that its ops take a core or the GPU and by
 >                           waiting for others, as if each rank had a device and

@@ -8,7 +8,7 @@ set -u
 pipeexec=$(realpath "$1")
 folder=$(mktemp -d)
 small="--schedule zbv --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check"
-number=0 failures=0 port=$((20000 + $$ % 20000))
+port=$((20000 + $$ % 20000))
 unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
 
 clean() {
@@ -19,17 +19,8 @@ clean() {
 space=pp$$ wire=pp$$a
 trap clean EXIT
 
-report() { # NAME, after the check
-    local good=$?
-    number=$((number + 1))
-    if [ $good -eq 0 ]; then
-        echo "ok $number - $1"
-    else
-        failures=$((failures + 1))
-        echo "not ok $number - $1"
-        head -n 20 "$folder"/err.* | sed 's/^/# /'
-    fi
-}
+# shellcheck source=tests/exec/tap.sh
+. "$(dirname "$0")/tap.sh"
 
 # What must not depend on where ranks run.
 facts() { sed -n '/"losses"/,/\]/p; /"grad_norms"/,/\]/p; /"bit_equal"/p; /"is_loss_equal"/p' "$1"; }

@@ -8,23 +8,14 @@ set -u
 pipeexec=$(realpath "$1")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-number=0 failures=0 mark=$((900000000 + $$))
+mark=$((900000000 + $$))
 net="--hidden 32 --heads 2 --seq 16 --mbs 1 --seed $mark"
 small="$net --steps 3"
 two="--backend cuda --transport nccl --np 2 --layers 2 --micro-batches 4"
 unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
 
-report() { # NAME, after the check
-    local good=$?
-    number=$((number + 1))
-    if [ $good -eq 0 ]; then
-        echo "ok $number - $1"
-    else
-        failures=$((failures + 1))
-        echo "not ok $number - $1"
-        head -n 20 "$folder"/err* | sed 's/^/# /'
-    fi
-}
+# shellcheck source=tests/exec/tap.sh
+. "$(dirname "$0")/tap.sh"
 
 nobody_left() {
     for _ in $(seq 200); do

@@ -42,7 +42,7 @@ Test(meeting, follows_from_the_environment)
         clearenv();
         for (int k = 0; k < 6 && CASES[i].variables[k]; k++)
             putenv((char *)(uintptr_t)CASES[i].variables[k]);
-        const enum pp_status status = pp_meeting_find(&meeting, &err);
+        const enum pp_status status = pp_meeting_find(NULL, &meeting, &err);
         cr_assert_eq(status, CASES[i].count ? PP_OK : PP_EINVAL, "case %zu: %s", i, err.message);
         if (status != PP_OK) {
             cr_assert(strstr(err.message, CASES[i].host), "case %zu: %s", i, err.message);
@@ -55,6 +55,49 @@ Test(meeting, follows_from_the_environment)
     }
 }
 
+/* As text: MASTER_ADDR, or an option, which counts before it. */
+Test(meeting, follows_from_a_rendezvous)
+{
+    static const struct {
+        const char *text, *variables[3];
+        int index, count; /* count 0: refused */
+        const char *host, *path;
+        int port, patience_s;
+    } TEXTS[] = {
+        {"tcp://n7:12", {"RANK=1", "WORLD_SIZE=2"}, 1, 2, "n7", "", 12, 60},
+        {"tcp://[fe80::1]:12", {"RANK=1", "WORLD_SIZE=2"}, 1, 2, "fe80::1", "", 12, 60},
+        {"file:///a b", {"PMI_RANK=1", "PMI_SIZE=3"}, 1, 3, "", "/a b", 0, 60},
+        {"file://a?rank=3&world_size=4&timeout=5", {"RANK=1", "WORLD_SIZE=2"}, 3, 4, "", "a", 0, 5},
+        {NULL, {"RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=file://a?timeout=7"}, 1, 2, "", "a", 0, 7},
+        {"file://a", {"RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=b"}, 1, 2, "", "a", 0, 60},
+        {"file://a", {NULL}, 0, 0, NULL, NULL, 0, 0},
+        {"file://a?rank=0", {"RANK=1", "WORLD_SIZE=2"}, 0, 0, NULL, NULL, 0, 0},
+        {"file://a?rank=2&world_size=2", {NULL}, 0, 0, NULL, NULL, 0, 0},
+        {"file://a?rank=0&world_size=2&", {NULL}, 0, 2, "", "a", 0, 60},
+        {"file://a?rank=00000000000000000000000000000000000000&world_size=2", {NULL}, 0, 0, NULL, NULL, 0, 0},
+        {"tcp://:12?rank=0&world_size=2", {NULL}, 0, 0, NULL, NULL, 0, 0},
+    };
+
+    for (size_t i = 0; i < sizeof(TEXTS) / sizeof(*TEXTS); i++) {
+        struct pp_meeting m;
+        struct pp_error err = {0};
+
+        clearenv();
+        for (int k = 0; k < 3 && TEXTS[i].variables[k]; k++)
+            putenv((char *)(uintptr_t)TEXTS[i].variables[k]);
+        const enum pp_status status = pp_meeting_find(TEXTS[i].text, &m, &err);
+        cr_assert_eq(status, TEXTS[i].count ? PP_OK : PP_EINVAL, "case %zu: %s", i, err.message);
+        if (status != PP_OK)
+            continue;
+        cr_assert(m.index == TEXTS[i].index && m.count == TEXTS[i].count && m.port == TEXTS[i].port &&
+                      m.patience_s == TEXTS[i].patience_s,
+                  "case %zu", i);
+        cr_assert_str_eq(m.host, TEXTS[i].host, "case %zu", i);
+        cr_assert_str_eq(m.path, TEXTS[i].path, "case %zu", i);
+    }
+    clearenv();
+}
+
 static uint64_t token_of(const char *const *variables, int count)
 {
     struct pp_meeting meeting;
@@ -63,7 +106,7 @@ static uint64_t token_of(const char *const *variables, int count)
     clearenv();
     for (int k = 0; k < count; k++)
         putenv((char *)(uintptr_t)variables[k]);
-    cr_assert_eq(pp_meeting_find(&meeting, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_meeting_find(NULL, &meeting, &err), PP_OK, "%s", err.message);
     return meeting.token;
 }
 

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Processes that know of each other only a file: they train to the bits of threads; a file of an
+# earlier or another run leads nobody astray, and whoever waits in vain says for what.
+#
+#   rendezvous.sh PIPEEXEC
+set -u
+pipeexec=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+# shellcheck source=tests/exec/tap.sh
+. "$(dirname "$0")/tap.sh"
+small="--schedule zbv --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 2 --exact-grad --check --json"
+unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
+meet="$folder/meet"
+
+# one RANK OPTIONS...: process RANK of two, at most 20 s; its exit code
+one() {
+    # shellcheck disable=SC2086
+    RANK=$1 WORLD_SIZE=2 timeout 20 "$pipeexec" $small "${@:2}" >"$folder/out.$1" 2>"$folder/err.$1"
+}
+facts() { sed -n '/"losses"/,/\]/p; /"bit_equal"/p' "$1"; }
+is_same() { grep -q '"transport": "tcp"' "$folder/out.0" && [ "$(facts "$folder/out.0")" = "$(facts "$folder/threads")" ]; }
+nothing_is_left() { [ ! -e "$meet" ] && [ "$(find "$folder" -name 'meet*' | wc -l)" -eq 0 ]; }
+
+# shellcheck disable=SC2086
+"$pipeexec" $small --np 2 >"$folder/threads"
+one 1 --rendezvous "file://$meet" &
+sleep 0.2
+one 0 --rendezvous "file://$meet" && wait $! && is_same && nothing_is_left
+report "the second waits for the first"
+one 0 --rendezvous "file://$meet" --calibrate-on 1f1b &
+sleep 0.2
+one 1 --rendezvous "file://$meet" --calibrate-on 1f1b && wait $! && is_same && nothing_is_left
+report "the first waits for the second, and two programs follow one another"
+MASTER_ADDR="file://$meet" one 1 &
+MASTER_ADDR="file://$meet" one 0 && wait $! && is_same && nothing_is_left
+report "MASTER_ADDR"
+# shellcheck disable=SC2086
+timeout 20 "$pipeexec" $small --rendezvous "file://$meet?rank=1&world_size=2" >"$folder/out.1" 2>"$folder/err.1" &
+# shellcheck disable=SC2086
+timeout 20 "$pipeexec" $small --rendezvous "file://$meet?rank=0&world_size=2" >"$folder/out.0" 2>"$folder/err.0" && wait $! && is_same
+report "no variables"
+port=$((20000 + $$ % 20000))
+one 1 --rendezvous tcp://127.0.0.1:$port &
+one 0 --rendezvous tcp://127.0.0.1:$port && wait $! && is_same
+report "host and port"
+
+# ---- files that were there before ----
+stale() { # RUN PROCESSES: of a process 0 that is dead
+    printf 'pipeexec rendezvous 1\nrun %016x\nof %d\ndrawn %016x\nport %d\nat 127.0.0.1\n' "$1" "$2" 7 1 >"$meet"
+}
+stale 0 2
+one 1 --rendezvous "file://$meet" &
+sleep 0.3
+one 0 --rendezvous "file://$meet" && wait $! && is_same && nothing_is_left
+report "a file of an earlier run"
+vain() { # NAME TEXT: process 1 waits a second
+    one 1 --rendezvous "file://$meet?timeout=1"
+    [ $? -eq 1 ] && grep -q "process 1 of 2 has waited 1 s for process 0: $2" "$folder/err.1" && [ -e "$meet" ]
+    report "$1"
+}
+stale 0 2
+vain "a file of an earlier run, and no other comes" "the file is that of an earlier run: nobody listens at port 1 of 127.0.0.1"
+stale 5 2
+vain "a file of another run" "the file is that of another run"
+stale 0 4
+vain "a file of more processes" "the file is of a run of 4 processes, not 2"
+echo "something else" >"$meet"
+vain "a file of somebody else" "the file is no rendezvous of pipeexec"
+rm "$meet"
+one 1 --rendezvous "file://$meet?timeout=1"
+[ $? -eq 1 ] && grep -q "for process 0: there is no such file" "$folder/err.1"
+report "no file"
+one 0 --rendezvous "file://$meet?timeout=1"
+[ $? -eq 1 ] && grep -q "after 1 s these of 2 processes have not called: 1" "$folder/err.0" && nothing_is_left
+report "who is missing is named, and no file left"
+
+# ---- what cannot be ----
+one 0 --rendezvous "file://$folder/none/meet"
+[ $? -eq 1 ] && grep -q "rendezvous file://$folder/none/meet: .*No such file or directory" "$folder/err.0"
+report "no folder"
+refused() { # TEXT OPTIONS...
+    # shellcheck disable=SC2086
+    timeout 20 "$pipeexec" $small "${@:2}" >"$folder/out.0" 2>"$folder/err.0"
+    [ $? -eq 2 ] && grep -qF -- "$1" "$folder/err.0"
+    report "refused: $1"
+}
+refused "expected file://PATH or tcp://HOST:PORT" --rendezvous meet
+refused "it names no file" --rendezvous file://
+refused "it names no host and port" --rendezvous tcp://a
+refused "port: " --rendezvous tcp://a:70000
+refused "stand rank, world_size and timeout" --rendezvous "file://a?size=2"
+refused "rank and world_size stand together" --rendezvous "file://a?rank=2&world_size=2"
+refused "timeout: " --rendezvous "file://a?timeout=0"
+refused "nothing says which of how many processes this is" --rendezvous file://a
+refused "one process starts all ranks" --rendezvous file://a --transport local
+
+echo "1..$number"
+exit $((failures > 0))
