@@ -5,16 +5,26 @@
  *
  * A channel of a replica is a channel of NCCL, on the stream that messages of the channel have. All
  * collectives of the same processes have one group (transport_nccl_sums.c). */
+#define _GNU_SOURCE /* usleep */
 #include "exec/transport_nccl.h"
 
+#include "core/clock.h"
+
 #include <string.h>
+#include <unistd.h>
 
-enum { UNASKED_TIMEOUT_S = 600, FAILED_LOOKS = 25 };
+enum { UNASKED_TIMEOUT_S = 600, FAILED_LOOKS = 25, GONE_S = 1, LOOK_US = 1000 };
 
+/* NCCL may refuse an operation because a process is gone, before its connection has ended: whoever
+ * looks after that names it. */
 void pp_nccl_fail_if(struct pp_machine *m, enum pp_status status, struct pp_error *err)
 {
+    const double until_s = pp_clock_s() + GONE_S;
+
     if (status == PP_OK)
         return;
+    while (!m->has_failed && pp_clock_s() < until_s)
+        usleep(LOOK_US);
     pp_error_prefix(err, "step %d: ", m->step + 1);
     pp_machine_fail(m, err);
 }
