@@ -62,25 +62,29 @@ static enum pp_status try(CUresult code, const char *what, struct pp_error *err)
 {
     return code == CUDA_SUCCESS
                ? PP_OK
-               : pp_error_set(err, PP_EFAIL, "cannot %s: CUDA driver error %d", what, (int)code);
+               : pp_error_set(err, PP_EFAIL, "cannot %s: CUDA driver error %d (%s)", what,
+                              (int)code,
+                              cudaGetErrorName((cudaError_t)code)); /* the same numbers */
 }
 
-/* The largest equal parts: the hardware may not cut as finely as numbers can. */
+/* The largest equal parts: the hardware may not cut as finely as numbers can, and then makes fewer
+ * or none. */
 static enum pp_status split(const struct driver *driver, const CUdevResource *all, int parts,
                             CUdevResource *results, struct pp_error *err)
 {
     const unsigned wanted = (unsigned)parts, total = all->sm.smCount,
                    unit = all->sm.smCoscheduledAlignment > 0 ? all->sm.smCoscheduledAlignment : 1,
                    least = all->sm.minSmPartitionSize > 0 ? all->sm.minSmPartitionSize : unit;
+    CUresult refusal = CUDA_SUCCESS;
 
     for (unsigned each = total / wanted / unit * unit; each >= least && each > 0; each -= unit) {
         unsigned groups = wanted;
 
-        PP_TRY(try(driver->split(results, &groups, all, NULL, 0, each), "cut the GPU into parts",
-                   err));
-        if (groups >= wanted)
+        refusal = driver->split(results, &groups, all, NULL, 0, each);
+        if (refusal == CUDA_SUCCESS && groups >= wanted)
             return PP_OK;
     }
+    PP_TRY(try(refusal, "cut the GPU into parts", err));
     return pp_error_set(
         err, PP_EFAIL,
         "--device-mode partition: %d ranks on a GPU of %u multiprocessors, which is "

@@ -21,6 +21,10 @@ print(all)
 assert len(all) == 14, len(all)
 '"$1"; }
 good() { "$probe" trial | answers 'assert min(all[x]["is_ok"] for x in all), all'; }
+small() { PP_EMULATED_PART=8 "$probe" trial | answers 'assert all["parts"]["is_ok"] and all["partition"]["is_ok"]
+assert all["parts"]["multiprocessors_of_2"] == all["partition"]["multiprocessors"] == 8'; }
+uncut() { PP_EMULATED_PART=4 "$probe" trial | answers 'assert not all["parts"]["is_ok"] and all["serial"]["is_ok"]
+assert "cannot cut the GPU into parts: CUDA driver error 915" in all["partition"]["message"]'; }
 broken() { PP_EMULATED_FAULT=1 "$probe" trial | answer_broken; }
 answer_broken() { answers 'assert all["copies"]["is_ok"]
 bad = [x for x in all if not all[x]["is_ok"]]
@@ -32,6 +36,8 @@ assert all["launches"]["message"] == all["shared memory"]["message"] == "not ove
 assert all["parts"]["message"].startswith("not tried")'; }
 none() { ! PP_EMULATED_DEVICES=0 "$probe" trial 2>"$folder/none" && grep 'no CUDA device' "$folder/none"; }
 check 'every answer is yes' good
+check 'large parts are refused: smaller ones are taken' small
+check 'all parts are refused: said' uncut
 check 'a launch that fails: probes without launches are fine, the others say so' broken
 check 'a launch that never ends' hanging
 check 'no device: said, and exit code 1' none

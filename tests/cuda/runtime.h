@@ -12,6 +12,7 @@
  *   PP_EMULATED_FIRST_DEVICE=N   0; which of the machine's devices this process sees first
  *   PP_EMULATED_DRIVER=N         13000: what it is for; an older one: cudaErrorInsufficientDriver
  *   PP_EMULATED_CAPABILITY=N     90: compute capability of the devices, with its shared memory
+ *   PP_EMULATED_PART=N           multiprocessors of the largest part of a device that can be made
  *   PP_EMULATED_MEMORY_BYTES=N   of a device, 16 GiB: cudaMalloc fails beyond
  *   PP_EMULATED_SEED=N           0; of all orders
  *   PP_EMULATED_EPILOGUES=0      cuBLASLt has products alone
@@ -75,6 +76,7 @@ struct runtime {
     int devices, first_device;
     int driver; /* 0: none */
     int capability;
+    unsigned largest_part;
     size_t memory_bytes;
     uint64_t seed, fault, hang, issued, launches;
     uint64_t turn;      /* times that the queues have run empty, with a choice on the way */

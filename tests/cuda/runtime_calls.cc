@@ -29,6 +29,7 @@ static struct runtime *create(void)
                     ? 0
                     : (int)number_of("PP_EMULATED_DRIVER", CUDART_VERSION);
     r->capability = (int)number_of("PP_EMULATED_CAPABILITY", 90);
+    r->largest_part = (unsigned)number_of("PP_EMULATED_PART", UINT32_MAX);
     r->memory_bytes = number_of("PP_EMULATED_MEMORY_BYTES", (uint64_t)16 << 30);
     r->seed = number_of("PP_EMULATED_SEED", 0);
     r->fault = number_of("PP_EMULATED_FAULT", 0);

@@ -42,6 +42,8 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *groups
 
     if (flags || input->type != CU_DEV_RESOURCE_TYPE_SM || each == 0 || each > input->sm.smCount)
         return CUDA_ERROR_INVALID_VALUE;
+    if (each > pp_runtime().largest_part)
+        return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     if (*groups > input->sm.smCount / each)
         *groups = input->sm.smCount / each;
     for (unsigned g = 0; result && g < *groups; g++) {

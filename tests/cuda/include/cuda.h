@@ -11,7 +11,8 @@ typedef int CUdevice;
 typedef enum {
     CUDA_SUCCESS = 0,
     CUDA_ERROR_INVALID_VALUE = 1,
-    CUDA_ERROR_INVALID_RESOURCE_TYPE = 914
+    CUDA_ERROR_INVALID_RESOURCE_TYPE = 914,
+    CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION = 915
 } CUresult;
 typedef struct CUstream_st *CUstream;
 typedef struct CUgreenCtx_st *CUgreenCtx;
