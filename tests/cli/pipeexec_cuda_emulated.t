@@ -69,7 +69,7 @@ $ PP_EMULATED_DEVICES=0 pipeexec --backend cuda
 ! pipeexec: error: --backend cuda: this machine has a driver, but no GPU that it can use; nvidia-smi says what it sees
 !   --backend cpu needs no GPU
 = 1
-$ PP_EMULATED_DEVICES=0 CUDA_VISIBLE_DEVICES= pipeexec --backend cuda
+$ CUDA_VISIBLE_DEVICES= pipeexec --backend cuda
 ! pipeexec: error: --backend cuda: no GPU is visible: CUDA_VISIBLE_DEVICES is ""; unset it, or name one that nvidia-smi lists
 !   --backend cpu needs no GPU
 = 1

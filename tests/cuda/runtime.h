@@ -9,6 +9,7 @@
  *
  * Environment, read once:
  *   PP_EMULATED_DEVICES=N        1; 0: cudaErrorNoDevice; none: cudaErrorInsufficientDriver
+ *   CUDA_VISIBLE_DEVICES         empty: no device, as CUDA takes it; else not looked at
  *   PP_EMULATED_FIRST_DEVICE=N   0; which of the machine's devices this process sees first
  *   PP_EMULATED_DRIVER=N         13000: what it is for; an older one: cudaErrorInsufficientDriver
  *   PP_EMULATED_CAPABILITY=N     90: compute capability of the devices, with its shared memory

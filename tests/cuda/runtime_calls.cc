@@ -22,8 +22,9 @@ static struct runtime *create(void)
 {
     struct runtime *r = new struct runtime();
     const char *devices = getenv("PP_EMULATED_DEVICES");
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
 
-    r->devices = (int)number_of("PP_EMULATED_DEVICES", 1);
+    r->devices = visible && *visible == 0 ? 0 : (int)number_of("PP_EMULATED_DEVICES", 1);
     r->first_device = (int)number_of("PP_EMULATED_FIRST_DEVICE", 0);
     r->driver = devices && strcmp(devices, "none") == 0
                     ? 0

@@ -136,6 +136,15 @@ Test(runtime_memory, no_device)
     cr_assert_eq(count, 0);
 }
 
+Test(runtime_memory, an_empty_list_of_visible_devices_is_no_device)
+{
+    int count = 7;
+
+    setenv("CUDA_VISIBLE_DEVICES", "", 1);
+    cr_assert_eq(cudaGetDeviceCount(&count), cudaErrorNoDevice);
+    cr_assert_eq(count, 0);
+}
+
 Test(runtime_memory, no_driver)
 {
     int version = 7, count;
