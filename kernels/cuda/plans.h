@@ -2,7 +2,12 @@
  *
  * A plan is the first proposal of cuBLASLt's heuristic whose sums have a fixed order: k is not
  * split, or its parts are added by a step of their own (CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE).
- * So a form has the same bits in every run, on every stream with as many multiprocessors. */
+ * So a form has the same bits in every run, on every stream with as many multiprocessors.
+ *
+ * Proposals are not timed: which is fastest would be another one now and then, in another process,
+ * on a part of the device, and with it the bits of all that follows; and processes that share a
+ * model over NCCL have to compute alike. What the first proposal leaves on the table is a row of
+ * bench/gpu's table of kernels. */
 #ifndef PP_KERNELS_CUDA_PLANS_H
 #define PP_KERNELS_CUDA_PLANS_H
 

@@ -16,7 +16,7 @@
  *   PP_EMULATED_PART=N           multiprocessors of the largest part of a device that can be made
  *   PP_EMULATED_MEMORY_BYTES=N   of a device, 16 GiB: cudaMalloc fails beyond
  *   PP_EMULATED_SEED=N           0; of all orders
- *   PP_EMULATED_EPILOGUES=0      cuBLASLt has products alone
+ *   PP_EMULATED_EPILOGUES=4,192  of epilogues cuBLASLt has these; 0: none
  *   PP_EMULATED_LAZY=1           the first multiplication of each form waits for all of the device
  *   PP_EMULATED_FAULT=N          the N-th launch of the process ends with cudaErrorLaunchFailure,
  *                                which all calls return from then on

@@ -80,15 +80,24 @@ static const char *refusal(const struct multiplication &x)
     return NULL;
 }
 
-static bool has_no_epilogues(void)
+/* Whether the shape at hand may have the epilogue: $PP_EMULATED_EPILOGUES are the numbers of those
+ * that it may have, "0" is none; without it all. */
+static bool may_have(uint32_t epilogue)
 {
-    static const char *const text = getenv("PP_EMULATED_EPILOGUES");
-    return text && strcmp(text, "0") == 0;
+    const char *text = getenv("PP_EMULATED_EPILOGUES");
+    char *end;
+
+    if (!text || epilogue == CUBLASLT_EPILOGUE_DEFAULT)
+        return true;
+    for (; *text; text = *end ? end + 1 : end)
+        if (strtoul(text, &end, 10) == epilogue)
+            return true;
+    return false;
 }
 
 static cublasStatus_t check(const struct multiplication &x)
 {
-    if (has_no_epilogues() && x.how.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+    if (!may_have(x.how.epilogue))
         return CUBLAS_STATUS_NOT_SUPPORTED;
     const char *what = refusal(x);
     if (what)

@@ -112,6 +112,38 @@ Test(cuda_gemm, what_the_library_refuses_is_finished_here)
     cr_assert(counts->finished + counts->own == before.finished + before.own + 1);
 }
 
+/* Any of the epilogues may be refused for a shape: then a plain plan, and a kernel behind it, with
+ * the same fields written. A device has them all or not; the emulated one has those of the
+ * variable. */
+Test(cuda_gemm, each_epilogue_may_be_refused)
+{
+    static const struct shape s = {64, 48, 32, 0, 0, 0};
+    static const int flags[] = {BIAS, BIAS | BASE, BIAS | ACTIVATED, GELU_OF, GELU_OF | IN_PLACE};
+    static const struct {
+        const char *epilogues;
+        int finished; /* of these five */
+    } cases[] = {{"0", 5}, {"4", 3}, {"164", 4}, {"192", 3}, {"4,192", 1}, {"4,164,192", 0}};
+    struct pp_cuda_stream *stream = device_stream();
+    struct pp_cuda_plans *plans = stream->plans;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        stream->plans = pp_cuda_plans_create();
+        setenv("PP_EMULATED_EPILOGUES", cases[i].epilogues, 1);
+        for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
+            for (int again = 0; again < 2; again++)
+                try(&s, 0, flags[f], true, multiply);
+        const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(stream->plans);
+        cr_assert(counts->own == 0, "own kernels with epilogues %s", cases[i].epilogues);
+#ifdef PP_CUDA_EMULATED
+        cr_assert(counts->finished == 2 * cases[i].finished, "%d with epilogues %s",
+                  (int)counts->finished, cases[i].epilogues);
+#endif
+        pp_cuda_plans_destroy(stream->plans);
+    }
+    unsetenv("PP_EMULATED_EPILOGUES");
+    stream->plans = plans;
+}
+
 /* What GELU read may lie where the result goes: the same bits as where it lies apart, in more tiles
  * than any device has multiprocessors. */
 Test(cuda_gemm, gelu_may_be_written_over)
