@@ -140,6 +140,7 @@ static struct block block_of(int d, int rows, int seq)
                               .stats = randoms(2 * (size_t)rows),
                               .dy = randoms(size),
                               .dx = randoms(size)};
+    x.norm.base = x.norm.dx;
     x.attention = (struct pp_attention){.batch = rows / seq,
                                         .tokens = seq,
                                         .heads = 4,

@@ -19,15 +19,16 @@ static void linear_back(struct pp_call *c, const void *dy, int out, const struct
                                             .product = product});
 }
 
-/* dx += the gradient through a norm. Those of its gain and bias are made here as well, where dy is:
- * `dnorm` [2][hidden]. */
+/* dx = base + the gradient through a norm (base NULL = 0). Those of its gain and bias are made here
+ * as well, where dy is: `dnorm` [2][hidden]. */
 static void norm_back(struct pp_call *c, const void *x, const struct pp_param *gamma, void *stats,
-                      const void *dy, void *dx, char *dnorm)
+                      const void *dy, const void *base, void *dx, char *dnorm)
 {
     struct pp_norm n = pp_call_norm(c, x, gamma, stats);
     char *dbeta = dnorm + (size_t)c->net->hidden * c->l->gradient_bytes;
 
     n.dy = dy;
+    n.base = base;
     n.dx = dx;
     c->k->norm_weights(c->stream, &n, dnorm, c->net->has_bias_norm ? dbeta : NULL, false);
     c->k->norm_backward(c->stream, &n);
@@ -89,17 +90,15 @@ void pp_block_input_grad(struct pp_call *c, int block, const void *grad)
 
     down_back(c, grad, p[DOWN_WEIGHT], up, scratch);
     linear_back(c, up, c->l->up_width, p[UP_WEIGHT], hidden, NULL, scratch);
-    c->k->copy(c->stream, c->l->hidden_bytes, grad, d_y);
     norm_back(c, pp_call_place(c, block, AT_Y), p[NORM2_WEIGHT], pp_call_place(c, block, AT_STATS2),
-              scratch, d_y, dnorm + c->l->dnorm_bytes);
+              scratch, grad, d_y, dnorm + c->l->dnorm_bytes);
     linear_back(c, d_y, hidden, p[OUT_WEIGHT], c->l->q_width, NULL, d_a);
     attend_back(c, block, d_a,
                 d_a + (size_t)c->l->tokens * (size_t)c->l->q_width * c->l->element_bytes);
     linear_back(c, pp_call_qkv_grad(c, block), c->l->qkv_width, p[QKV_WEIGHT], hidden, NULL,
                 scratch);
-    c->k->copy(c->stream, c->l->hidden_bytes, d_y, d_x);
     norm_back(c, pp_call_residual(c, block), p[NORM1_WEIGHT], pp_call_place(c, block, AT_STATS1),
-              scratch, d_x, dnorm);
+              scratch, d_y, d_x, dnorm);
     pp_call_stamp(c, PP_CALL_I, PP_PART_BLOCK);
 }
 
@@ -111,9 +110,8 @@ void pp_head_input_grad(struct pp_call *c, void *grad)
 
     linear_back(c, c->saved + c->l->head_at[AT_LOGITS], c->l->logits_width, p[HEAD_WEIGHT],
                 c->net->hidden, NULL, d_n);
-    c->k->zero(c->stream, c->l->hidden_bytes, grad);
     norm_back(c, pp_call_residual(c, c->stage->shape.blocks), p[HEAD_NORM_WEIGHT],
-              c->saved + c->l->head_at[AT_HEAD_STATS], d_n, grad,
+              c->saved + c->l->head_at[AT_HEAD_STATS], d_n, NULL, grad,
               c->saved + c->l->head_at[AT_HEAD_DNORM]);
     pp_call_stamp(c, PP_CALL_I, PP_PART_HEAD);
 }

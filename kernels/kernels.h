@@ -52,8 +52,8 @@ struct pp_norm {
     void *y;                      /* forward: [rows][width] */
     void *stats;                  /* [rows][2] of G: mean (0 when is_rms), 1 / deviation */
     /* backward; also reads x, gamma, stats */
-    const void *dy;
-    void *dx; /* added to */
+    const void *dy, *base; /* base [rows][width], may be dx; NULL = 0 */
+    void *dx;              /* = base + the gradient */
 };
 
 /* Causal attention of the tokens of one sequence split with those of all splits up to it.

@@ -14,6 +14,7 @@ static struct pp_norm norm_of(const struct block *b)
                             .y = b->y,
                             .stats = b->stats,
                             .dy = b->dy,
+                            .base = b->dx,
                             .dx = b->dx};
 }
 

@@ -66,6 +66,7 @@ static void norm_back_row(const struct pp_norm *n, size_t r)
 {
     const size_t width = (size_t)n->width;
     const uint16_t *dy = (const uint16_t *)n->dy + r * width;
+    const uint16_t *base = n->base ? (const uint16_t *)n->base + r * width : NULL;
     uint16_t *dx = (uint16_t *)n->dx + r * width;
     const double inverse = (double)((const float *)n->stats)[2 * r + 1];
     double mean_g = 0, mean_gh = 0;
@@ -77,8 +78,8 @@ static void norm_back_row(const struct pp_norm *n, size_t r)
     }
     for (size_t i = 0; i < width; i++) {
         const double g = pp_bf16_at(dy, i) * pp_bf16_at(n->gamma, i);
-        dx[i] =
-            pp_bf16_from(pp_bf16_at(dx, i) + inverse * (g - mean_g - normal(n, r, i) * mean_gh));
+        dx[i] = pp_bf16_from((base ? pp_bf16_at(base, i) : 0) +
+                             inverse * (g - mean_g - normal(n, r, i) * mean_gh));
     }
 }
 

@@ -58,6 +58,7 @@ void PP_AT(norm_backward)(void *stream, const struct pp_norm *n)
 {
     const size_t width = (size_t)n->width;
     const float *x = n->x, *dy = n->dy, *gamma = n->gamma, *stats = n->stats;
+    const float *base = n->base;
     float *dx = n->dx;
 
     (void)stream;
@@ -76,8 +77,10 @@ void PP_AT(norm_backward)(void *stream, const struct pp_norm *n)
             const size_t rest = width - i;
             const vf g = load_some(dy + i, rest) * load_some(gamma + i, rest);
             const vf d = load_some(x + i, rest) - mean;
-            store_some(dx + i, rest, load_some(dx + i, rest) + inverse * (g - mean_g - d * slope));
+            const vf before = base ? load_some(base + i, rest) : (vf){0};
+            store_some(dx + i, rest, before + inverse * (g - mean_g - d * slope));
         }
+        base = base ? base + width : NULL;
     }
 }
 

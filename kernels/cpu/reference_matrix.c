@@ -91,6 +91,7 @@ void pp_reference_norm_backward(void *stream, const struct pp_norm *n)
     for (size_t r = 0; r < (size_t)n->rows; r++) {
         const double *x = (const double *)n->x + r * (size_t)n->width;
         const double *dy = (const double *)n->dy + r * (size_t)n->width;
+        const double *base = n->base ? (const double *)n->base + r * (size_t)n->width : NULL;
         double *dx = (double *)n->dx + r * (size_t)n->width;
         const double mean = stats[2 * r], inverse = stats[2 * r + 1];
         double mean_g = 0, mean_gh = 0;
@@ -101,7 +102,8 @@ void pp_reference_norm_backward(void *stream, const struct pp_norm *n)
             mean_gh += g * (x[i] - mean) * inverse / n->width;
         }
         for (int i = 0; i < n->width; i++)
-            dx[i] += inverse * (dy[i] * gamma[i] - mean_g - (x[i] - mean) * inverse * mean_gh);
+            dx[i] = (base ? base[i] : 0) +
+                    inverse * (dy[i] * gamma[i] - mean_g - (x[i] - mean) * inverse * mean_gh);
     }
 }
 

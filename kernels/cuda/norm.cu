@@ -1,6 +1,6 @@
 /* LayerNorm and RMSNorm. A row belongs to 32 .. 512 threads, which keep what they have read of it
  * in registers, so that it comes from memory once. Bytes moved for [rows][width] of T: forward 2
- * of these tensors (x, y), backward 4 (x, dy, dx twice); statistics and gains are little. */
+ * of these tensors (x, y), backward 4 (x, dy, base, dx); statistics and gains are little. */
 #include "kernels/cuda/map.cuh"
 #include "kernels/cuda/parts.h"
 #include "kernels/cuda/reduce.cuh"
@@ -29,7 +29,13 @@ template <class T, int N, int COUNT> struct cached_rows {
 #pragma unroll
             for (int k = 0; k < COUNT; k++)
                 if (column(v) < width)
-                    held[v][k] = pp_fetch<N>(from[k] + column(v));
+                    held[v][k] = fetch(k, column(v));
+    }
+
+    /* The last of three tensors may be none: zeros. */
+    __device__ __forceinline__ pp_packed<T, N> fetch(int k, int column) const
+    {
+        return k < 2 || from[k] ? pp_fetch<N>(from[k] + column) : pp_packed<T, N>{};
     }
 
     /* visit(column, values): N neighbours of each of the tensors. */
@@ -48,7 +54,7 @@ template <class T, int N, int COUNT> struct cached_rows {
         for (int v = CACHED; column(v) < width; v++) {
 #pragma unroll
             for (int k = 0; k < COUNT; k++)
-                values[k] = pp_load<N>(from[k] + column(v));
+                values[k] = pp_unpack<N>(fetch(k, column(v)));
             visit(column(v), values);
         }
     }
@@ -72,7 +78,7 @@ template <class T> struct norm_call {
     int rows, width;
     bool is_rms;
     float epsilon;
-    const T *x, *gamma, *beta, *dy;
+    const T *x, *gamma, *beta, *dy, *base;
     T *y, *dx;
     float *stats;
 };
@@ -127,8 +133,9 @@ __global__ __launch_bounds__(ROW_THREADS_MAX, 2) void norm_forward_kernel(norm_c
     }
 }
 
-/* With h = (x - mean) / deviation and g = dy gamma: dx += (g - mean(g) - h mean(g h)) / deviation;
- * without a mean in the forward there is no mean(g). */
+/* With h = (x - mean) / deviation and g = dy gamma: dx = base + (g - mean(g) - h mean(g h)) /
+ * deviation; without a mean in the forward there is no mean(g). All three tensors are fetched
+ * before anything is added up: 2 blocks on a multiprocessor have 48 KB and more on the way. */
 template <class T, int N>
 __global__ __launch_bounds__(ROW_THREADS_MAX, 1) void norm_backward_kernel(norm_call<T> n)
 {
@@ -136,14 +143,15 @@ __global__ __launch_bounds__(ROW_THREADS_MAX, 1) void norm_backward_kernel(norm_
     const row_of r(n.rows);
     const int64_t at = (int64_t)r.row * n.width;
     const float mean = n.stats[2 * (int64_t)r.row], inverse = n.stats[2 * (int64_t)r.row + 1];
-    cached_rows<T, N, 2> row; /* x, dy */
+    cached_rows<T, N, 3> row; /* x, dy, base */
     float sums[2] = {0, 0};   /* of g, of g h */
 
     row.from[0] = n.x + at;
     row.from[1] = n.dy + at;
+    row.from[2] = n.base ? n.base + at : NULL;
     row.width = n.width;
     row.read();
-    row.each([&](int column, const pp_floats<N>(&v)[2]) {
+    row.each([&](int column, const pp_floats<N>(&v)[3]) {
         const pp_floats<N> gamma = pp_load<N>(n.gamma + column);
 #pragma unroll
         for (int j = 0; j < N; j++) {
@@ -157,9 +165,9 @@ __global__ __launch_bounds__(ROW_THREADS_MAX, 1) void norm_backward_kernel(norm_
         return;
     const float mean_g = n.is_rms ? 0 : sums[0] / (float)n.width;
     const float mean_gh = sums[1] / (float)n.width;
-    row.each([&](int column, const pp_floats<N>(&v)[2]) {
+    row.each([&](int column, const pp_floats<N>(&v)[3]) {
         const pp_floats<N> gamma = pp_load<N>(n.gamma + column);
-        pp_floats<N> dx = pp_load<N>(n.dx + at + column);
+        pp_floats<N> dx = v[2];
 #pragma unroll
         for (int j = 0; j < N; j++) {
             const float h = (v[0].at[j] - mean) * inverse;
@@ -190,6 +198,7 @@ template <class T> norm_call<T> norm_of(const struct pp_norm *n)
             (const T *)n->gamma,
             (const T *)n->beta,
             (const T *)n->dy,
+            (const T *)n->base,
             (T *)n->y,
             (T *)n->dx,
             (float *)n->stats};
@@ -210,7 +219,7 @@ template <class T, int N> void launch(void *stream, const norm_call<T> &n, bool 
 
 template <class T> void launch_any(void *stream, const norm_call<T> &n, bool is_backward)
 {
-    if (n.width % PP_WIDE<T> == 0 && pp_are_aligned(n.x, n.gamma, n.beta, n.dy, n.y, n.dx))
+    if (n.width % PP_WIDE<T> == 0 && pp_are_aligned(n.x, n.gamma, n.beta, n.dy, n.base, n.y, n.dx))
         launch<T, PP_WIDE<T>>(stream, n, is_backward);
     else
         launch<T, 1>(stream, n, is_backward);

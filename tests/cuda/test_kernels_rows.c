@@ -101,6 +101,9 @@ static void call_norm(const struct pp_kernels *k, void *stream, void *const *x, 
                               .y = x[3],
                               .stats = x[4],
                               .dy = x[5],
+                              .base = has_beta              ? x[6]
+                                      : s->flags & IS_ADDED ? x[0]
+                                                            : NULL,
                               .dx = x[6]};
 
     k->norm_forward(stream, &n);

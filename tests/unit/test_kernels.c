@@ -53,6 +53,9 @@ static void norm_case(struct tables *t, int width, bool is_rms, bool has_beta, b
                                   .y = y.of[e],
                                   .stats = stats.of[e],
                                   .dy = dy.of[e],
+                                  .base = add        ? dx.of[e]
+                                          : has_beta ? y.of[e]
+                                                     : NULL,
                                   .dx = dx.of[e]};
         t->of[e]->norm_forward(NULL, &n);
         t->of[e]->norm_backward(NULL, &n);

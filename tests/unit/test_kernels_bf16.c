@@ -145,6 +145,7 @@ static void norm_case(int width, bool is_rms, bool has_beta, bool add)
 
     n.x = x.of, n.y = y.of, n.gamma = gamma.of, n.beta = has_beta ? beta.of : NULL;
     n.stats = stats.of, n.dy = dy.of, n.dx = dx.of;
+    n.base = is_rms ? dx.of : NULL, m.base = is_rms ? dx.real : NULL;
     m.x = x.real, m.y = y.real, m.gamma = gamma.real, m.beta = has_beta ? beta.real : NULL;
     m.stats = stats.real, m.dy = dy.real, m.dx = dx.real;
     b->norm_forward(NULL, &n);

@@ -97,6 +97,7 @@ Test(kernels_slopes, norm)
                             .y = random_doubles(&t, SIZE, 1),
                             .stats = random_doubles(&t, 2 * ROWS, 1),
                             .dy = random_doubles(&t, SIZE, 1),
+                            .base = dx,
                             .dx = dx};
         k->norm_forward(NULL, &n);
         k->norm_backward(NULL, &n);
