@@ -47,6 +47,38 @@ double pp_samples_median(const struct pp_samples *samples)
     return pp_median(samples->ps, samples->count);
 }
 
+/* ---- by size --------------------------------------------------------------------------------*/
+
+struct pp_samples *pp_sized(struct pp_arena *arena, struct pp_by_size *by_size, double size)
+{
+    for (int k = 0; k < by_size->count; k++)
+        if (by_size->at[k].size == size)
+            return &by_size->at[k].took;
+    struct pp_sized_samples *made = PP_PUSH(arena, by_size->at, by_size->count, by_size->capacity);
+    *made = (struct pp_sized_samples){.size = size};
+    return &made->took;
+}
+
+static const struct pp_sized_samples *extreme(const struct pp_by_size *by_size, int sign)
+{
+    const struct pp_sized_samples *best = NULL;
+
+    for (int k = 0; k < by_size->count; k++)
+        if (!best || sign * (by_size->at[k].size - best->size) > 0)
+            best = &by_size->at[k];
+    return best;
+}
+
+const struct pp_sized_samples *pp_sized_least(const struct pp_by_size *by_size)
+{
+    return extreme(by_size, -1);
+}
+
+const struct pp_sized_samples *pp_sized_most(const struct pp_by_size *by_size)
+{
+    return extreme(by_size, 1);
+}
+
 /* ---- what was measured ----------------------------------------------------------------------*/
 
 /* Row of the probe that holds a pass, and the pass; a full backward has two. */
@@ -100,7 +132,7 @@ static void add_update(struct pp_calibration *c, const struct pp_measured_op *m,
 {
     add(c, &c->whole[PP_U][cell_of(c, &m->op)], ps);
     if (m->stage->elements > 0)
-        add(c, &c->update, ps / (double)m->stage->elements);
+        add(c, pp_sized(c->arena, &c->updates, (double)m->stage->elements), ps);
 }
 
 static void add_pair(struct pp_calibration *c, const struct pp_measured_op *ops, double ps)
@@ -150,6 +182,12 @@ void pp_calibration_take(struct pp_calibration *c, const struct pp_machine *mach
     const int64_t *durations_ps = pp_machine_nominal(machine, pp_machine_kept(machine) - 1);
 
     pp_calibration_begin(c, p);
+    if (options->clock == PP_CLOCK_WALL) {
+        const struct pp_step_times times =
+            pp_machine_step_times(machine, pp_machine_kept(machine) - 1);
+        pp_calibration_gaps(c, p, &times);
+        pp_calibration_wires(c, p, options->costs, &times);
+    }
     for (int i = 0; i < pp_program_size(p); i++) {
         const bool is_fused = p->aux[i] == PP_FUSED_FIRST;
 

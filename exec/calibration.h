@@ -16,12 +16,27 @@ struct pp_samples {
     int count, capacity;
 };
 
+/* What takes the longer the larger it is, by size: messages by bytes, updates by elements. */
+struct pp_sized_samples {
+    double size;
+    struct pp_samples took;
+};
+struct pp_by_size {
+    struct pp_sized_samples *at;
+    int count, capacity;
+};
+
 struct pp_calibration {
     struct pp_arena *arena;
     struct pp_batch batch;
     struct pp_samples *part[PP_PASSES][PP_PARTS]; /* [split]; BLOCK: of one block */
     struct pp_samples outside[PP_OP_KINDS];       /* of an op, beside its layers */
-    struct pp_samples update;                     /* of one element */
+    struct pp_by_size updates;
+
+    /* wall clock, else none: see calibration_gaps.c, calibration_wires.c */
+    struct pp_samples gap[PP_GAPS];
+    struct pp_by_size messages;
+    struct pp_samples sum[PP_OP_KINDS]; /* collectives: how many times what the costs say */
 
     /* whole ops of one program, the last that was begun */
     uint64_t program_hash;
@@ -42,6 +57,22 @@ struct pp_measured_op {
 /* One op, or both of a fused pair, that took duration_ps. */
 void pp_calibration_add(struct pp_calibration *c, const struct pp_measured_op *ops, int count,
                         int64_t duration_ps);
+
+/* What a step on the wall clock tells beside durations: how long after it could an op has begun;
+ * messages and sums, of which `costs` know sizes. */
+void pp_calibration_gaps(struct pp_calibration *c, const struct pp_program *program,
+                         const struct pp_step_times *times);
+void pp_calibration_wires(struct pp_calibration *c, const struct pp_program *program,
+                          const struct pp_costs *costs, const struct pp_step_times *times);
+/* Give costs wires and sums of their own, as measured; what was not measured stays. */
+void pp_calibration_fill_wires(struct pp_arena *arena, const struct pp_calibration *c,
+                               struct pp_costs *costs);
+
+/* The samples of a size, made where there are none. Smallest and largest; NULL: there is nothing.
+ */
+struct pp_samples *pp_sized(struct pp_arena *arena, struct pp_by_size *by_size, double size);
+const struct pp_sized_samples *pp_sized_least(const struct pp_by_size *by_size);
+const struct pp_sized_samples *pp_sized_most(const struct pp_by_size *by_size);
 
 /* Layers of a kind in a stage. */
 int pp_calibration_layers(const struct pp_stage_shape *shape, enum pp_layer_part part);

@@ -90,6 +90,7 @@ enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
 
     PP_TRY(pp_terms_by_part(scratch, calibration, program, stages, &table, err));
     fill(calibration->arena, &table, costs);
+    pp_calibration_fill_wires(calibration->arena, calibration, costs);
     return PP_OK;
 }
 
@@ -102,6 +103,7 @@ enum pp_status pp_calibration_costs_in_situ(const struct pp_calibration *calibra
 
     PP_TRY(pp_terms_in_situ(scratch, calibration, program, &table, err));
     fill(calibration->arena, &table, costs);
+    pp_calibration_fill_wires(calibration->arena, calibration, costs);
     return PP_OK;
 }
 
@@ -152,6 +154,7 @@ static void draw_all(void *closure, int64_t *compute_ps)
                     compute_ps[(size_t)i * (size_t)replicas.count + (size_t)r] = pp_slowed_ps(
                         draw_ps(p, i, &d->table, &d->any, &d->costs), slow ? slow[r] : 1);
     }
+    pp_pauses_add(p, replicas.pauses, replicas.count, compute_ps);
 }
 
 enum pp_status pp_predict_band(const struct pp_calibration *calibration,

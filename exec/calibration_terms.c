@@ -122,14 +122,37 @@ static enum pp_status check_shape(const struct pp_calibration *c, const struct p
                         c->batch.splits, rows, stage->shape.splits, stage->shape.rows);
 }
 
+/* As a stage of that size took; else between the smallest and the largest stage along a line,
+ * beyond them in proportion. */
+static void add_update(const struct pp_calibration *c, double elements, struct pp_terms *terms)
+{
+    const struct pp_sized_samples *least = pp_sized_least(&c->updates),
+                                  *most = pp_sized_most(&c->updates);
+
+    for (int k = 0; k < c->updates.count; k++)
+        if (c->updates.at[k].size == elements) {
+            add(terms, &c->updates.at[k].took, 1);
+            return;
+        }
+    if (elements < least->size) {
+        add(terms, &least->took, elements / least->size);
+    } else if (elements > most->size) {
+        add(terms, &most->took, elements / most->size);
+    } else {
+        const double share = (elements - least->size) / (most->size - least->size);
+        add(terms, &least->took, 1 - share);
+        add(terms, &most->took, share);
+    }
+}
+
 static enum pp_status update_by_part(const struct pp_calibration *c, const struct pp_stage *stage,
                                      struct pp_terms *terms, struct pp_error *err)
 {
-    if (stage->elements > 0 && c->update.count == 0)
+    if (stage->elements > 0 && c->updates.count == 0)
         return pp_error_set(err, PP_EINVAL,
                             "U was never measured: calibrate with a program that updates weights");
     if (stage->elements > 0)
-        add(terms, &c->update, (double)stage->elements);
+        add_update(c, (double)stage->elements, terms);
     return PP_OK;
 }
 

@@ -130,6 +130,13 @@ int pp_machine_kept(const struct pp_machine *machine);
 const int64_t *pp_machine_durations(const struct pp_machine *machine, int k);
 /* The same, on devices of speed 1. */
 const int64_t *pp_machine_nominal(const struct pp_machine *machine, int k);
+/* Kept step k as it was stamped, by row = instruction * replicas + replica: see pp_times. */
+struct pp_step_times {
+    int replicas;
+    int64_t begin_ps;
+    const int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
+};
+struct pp_step_times pp_machine_step_times(const struct pp_machine *machine, int k);
 /* Parts of the last step's call of a compute instruction; NULL when probes are off. */
 const struct pp_probe *pp_machine_probe(const struct pp_machine *machine, int instruction,
                                         int replica);

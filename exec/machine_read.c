@@ -120,6 +120,18 @@ const int64_t *pp_machine_nominal(const struct pp_machine *m, int k)
     return m->nominal_ps + slot_of(m, k) * (size_t)m->size * (size_t)m->replicas;
 }
 
+struct pp_step_times pp_machine_step_times(const struct pp_machine *m, int k)
+{
+    const size_t slot = slot_of(m, k), first = slot * (size_t)m->size * (size_t)m->replicas;
+
+    return (struct pp_step_times){.replicas = m->replicas,
+                                  .begin_ps = m->step_begin_ps[slot],
+                                  .start_ps = m->start_ps + first,
+                                  .end_ps = m->end_ps + first,
+                                  .posted_ps = m->posted_ps + first,
+                                  .matched_ps = m->matched_ps + first};
+}
+
 const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *m)
 {
     return m->layout;

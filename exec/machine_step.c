@@ -3,6 +3,15 @@
 
 #include <string.h>
 
+/* Not before `least_ps`: the host learns late of what a device has begun, and so may take an end
+ * for later than it was. */
+static int64_t now_ps(const struct pp_machine *m, int64_t least_ps)
+{
+    const int64_t now_ps = pp_is_virtual(m) ? least_ps : pp_now_ps(m);
+
+    return now_ps > least_ps ? now_ps : least_ps;
+}
+
 static void begin_step(struct pp_machine *m, const struct pp_text *text, int step)
 {
     const int seq = m->options.stages[0]->net->seq, samples = pp_batch_samples(m->options.batch);
@@ -11,7 +20,7 @@ static void begin_step(struct pp_machine *m, const struct pp_text *text, int ste
         pp_text_sample(text, m->options.recipe->seed, step, i, seq,
                        m->ids + (size_t)i * (size_t)seq, m->targets + (size_t)i * (size_t)seq);
     m->slot = m->steps_done % m->kept;
-    pp_step_begin(m, step, pp_is_virtual(m) ? m->last_end_ps : pp_now_ps(m));
+    pp_step_begin(m, step, now_ps(m, m->last_end_ps));
 }
 
 void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
@@ -27,7 +36,7 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     pp_messages_begin(m);
     pp_sums_begin(m);
     m->backend->begin(m->device);
-    m->device_begin_ps = pp_is_virtual(m) ? begin_ps : pp_now_ps(m);
+    m->device_begin_ps = now_ps(m, begin_ps);
 }
 
 static void end_step(struct pp_machine *m)

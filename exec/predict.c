@@ -1,6 +1,7 @@
 #include "exec/predict.h"
 
 #include "core/units.h"
+#include "schedules/perturb.h"
 #include "schedules/weight_lane.h"
 #include "traces/from_times.h"
 
@@ -49,15 +50,57 @@ struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_machine *
 
 /* ---- prediction -----------------------------------------------------------------------------*/
 
+/* Durations by op, with pauses; NULL without any: then those of the costs are all there is. */
+static const int64_t *paused_ps(struct pp_arena *arena, const struct pp_program *p,
+                                const struct pp_costs *costs, struct pp_replicas replicas)
+{
+    bool has_pauses = false;
+
+    for (int gap = 0; gap < PP_GAPS; gap++)
+        has_pauses |= replicas.pauses.ps[gap] != 0;
+    if (!has_pauses)
+        return NULL;
+    int64_t *compute_ps = PP_ARRAY(arena, int64_t, pp_program_size(p) * replicas.count + 1);
+
+    for (int rank = 0; rank < p->ranks; rank++)
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+            if (!pp_op_is_compute(p->kind[i]) || p->aux[i] == PP_FUSED_SECOND)
+                continue;
+            const bool is_fused = p->aux[i] == PP_FUSED_FIRST;
+            const struct pp_op op = pp_program_op(p, i),
+                               second = is_fused ? pp_program_op(p, i + 1) : op;
+            const int64_t ps = pp_costs_op_ps(costs, &op, is_fused ? &second : NULL);
+            for (int r = 0; r < replicas.count; r++)
+                compute_ps[(size_t)i * (size_t)replicas.count + (size_t)r] =
+                    pp_slowed_ps(ps, replicas.slow ? replicas.slow[rank * replicas.count + r] : 1);
+        }
+    pp_pauses_add(p, replicas.pauses, replicas.count, compute_ps);
+    return compute_ps;
+}
+
+/* An op begins behind its pause. */
+static void begin_late(const struct pp_program *p, struct pp_replicas replicas,
+                       struct pp_times *times)
+{
+    pp_pauses_add(p, replicas.pauses, replicas.count, times->start_ps);
+    for (int i = 1; i < pp_program_size(p); i++)
+        for (int r = 0; r < replicas.count && p->aux[i] == PP_FUSED_SECOND; r++) {
+            const size_t row = (size_t)i * (size_t)replicas.count + (size_t)r;
+            times->start_ps[row] = times->start_ps[row - (size_t)replicas.count];
+        }
+}
+
 enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, struct pp_replicas replicas,
                           struct pp_prediction *prediction, struct pp_error *err)
 {
-    const struct pp_perturbation slowed = {.slow = replicas.slow};
+    const struct pp_perturbation slowed = {
+        .slow = replicas.slow, .compute_ps = paused_ps(arena, program, costs, replicas)};
     struct pp_plan *plan;
 
     PP_TRY(pp_plan_create(arena, program, costs, &(struct pp_plan_options){0}, &plan, err));
-    const struct pp_times *times = pp_plan_run(arena, plan, replicas.count, &slowed, PP_TIMES_ALL);
+    struct pp_times *times = pp_plan_run(arena, plan, replicas.count, &slowed, PP_TIMES_ALL);
+    begin_late(program, replicas, times);
     prediction->step_s = pp_units_s(times->makespan_ps);
     prediction->trace = trace_of(arena, program, costs, times, "prediction");
     return pp_metrics_compute(arena, prediction->trace, &prediction->metrics, err);
@@ -121,12 +164,12 @@ enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *
 }
 
 enum pp_status pp_replay(struct pp_arena *arena, const struct pp_machine *machine,
-                         const struct pp_machine_options *options, int k, struct pp_replay *replay,
-                         struct pp_error *err)
+                         const struct pp_machine_options *options, const struct pp_costs *costs,
+                         int k, struct pp_replay *replay, struct pp_error *err)
 {
     int first_step;
     const struct pp_times *times = pp_machine_times(machine, &first_step);
 
-    return pp_replay_times(arena, options->program, options->costs, times, k,
+    return pp_replay_times(arena, options->program, costs, times, k,
                            pp_machine_durations(machine, k), replay, err);
 }

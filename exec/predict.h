@@ -44,10 +44,29 @@ enum pp_status pp_calibration_costs_in_situ(const struct pp_calibration *calibra
                                             const struct pp_program *program,
                                             struct pp_costs *costs, struct pp_error *err);
 
+/* A wire as it was measured on the wall clock, by messages from when they could begin to their end.
+ * False: no message was. */
+struct pp_wire {
+    double alpha_s, s_per_byte;
+};
+bool pp_calibration_wire(const struct pp_calibration *calibration, struct pp_wire *wire);
+/* How long after it could an op begins, on the wall clock, by what stands before it: so many WAITs
+ * behind the op before, the last for all that are more; a BAR, where the host judges; nothing at
+ * all, when the step is handed out. Medians; all 0 on the virtual clock. */
+enum { PP_GAP_WAITS = 4, PP_GAP_BAR = PP_GAP_WAITS, PP_GAP_STEP, PP_GAPS };
+struct pp_pauses {
+    int64_t ps[PP_GAPS];
+};
+struct pp_pauses pp_calibration_pauses(const struct pp_calibration *calibration);
+/* To durations of compute ops [instruction * replicas + replica]. */
+void pp_pauses_add(const struct pp_program *program, struct pp_pauses pauses, int replicas,
+                   int64_t *compute_ps);
+
 /* The replicas of a program, and their devices. */
 struct pp_replicas {
     int count;
     const double *slow; /* [rank * count + replica] factor on the speed of compute, NULL = all 1 */
+    struct pp_pauses pauses;
 };
 struct pp_prediction {
     struct pp_trace *trace;
@@ -71,10 +90,11 @@ struct pp_replay {
     double step_error_s;  /* the step as it went minus that; both from the first compute op on */
     double event_error_s; /* largest difference of a start or an end, without sign */
 };
-/* Kept step k of a machine. Both errors are exactly 0 on the virtual clock. */
+/* Kept step k of a machine, whose messages and sums took what `costs` say. Both errors are exactly
+ * 0 on the virtual clock. */
 enum pp_status pp_replay(struct pp_arena *arena, const struct pp_machine *machine,
-                         const struct pp_machine_options *options, int k, struct pp_replay *replay,
-                         struct pp_error *err);
+                         const struct pp_machine_options *options, const struct pp_costs *costs,
+                         int k, struct pp_replay *replay, struct pp_error *err);
 /* The same from arrays: step k of `times`, which ran for `times->replicas` replicas under `costs`,
  * and the durations of its compute ops, [instruction * replicas + replica]. */
 enum pp_status pp_replay_times(struct pp_arena *arena, const struct pp_program *program,

@@ -193,7 +193,7 @@ static void print_prediction(const struct pp_exec_page *page, const struct pp_ex
                                            : "0~s: all of the error is in the durations");
     else
         snprintf(text, sizeof(text),
-                 "%s of a step is left beside its ops, and messages over the usual wires",
+                 "%s of a step is left beside its ops and messages as they are measured",
                  seconds(r->unattributed_s, a));
     paragraph(page, run->config.clock == PP_CLOCK_VIRTUAL ? "structure" : "unknown", text);
 }

@@ -1,6 +1,8 @@
 /* The report for programs: "pipeexec.report/1". */
 #include "exec/report.h"
 
+#include "core/units.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <unistd.h>
@@ -121,6 +123,20 @@ static void put_setting(json_t *o, const struct pp_exec_run *run)
     json_object_set_new(o, "layout", layout_json(run));
 }
 
+/* What was measured beside durations, null on the virtual clock; bandwidth is null where time does
+ * not depend on size. */
+static void put_wall(json_t *o, const struct pp_exec_run *run)
+{
+    const struct pp_training_result *r = &run->result;
+    const bool is_wall = run->config.clock == PP_CLOCK_WALL, has_wire = r->is_wire_measured;
+
+    put(o, "message_latency_s", has_wire ? r->wire.alpha_s : (double)NAN);
+    put(o, "message_bytes_per_s", has_wire ? 1 / r->wire.s_per_byte : (double)NAN);
+    put(o, "gap_s", is_wall ? pp_units_s(r->pauses.ps[1]) : (double)NAN);
+    put(o, "start_gap_s", is_wall ? pp_units_s(r->pauses.ps[PP_GAP_STEP]) : (double)NAN);
+    put(o, "barrier_gap_s", is_wall ? pp_units_s(r->pauses.ps[PP_GAP_BAR]) : (double)NAN);
+}
+
 static void put_prediction(json_t *o, const struct pp_exec_run *run)
 {
     const struct pp_training_result *r = &run->result;
@@ -137,6 +153,7 @@ static void put_prediction(json_t *o, const struct pp_exec_run *run)
     put(o, "predicted_step_high_s", is_predicted ? r->predicted_band.high_s : (double)NAN);
     put(o, "structural_error_s", is_virtual ? r->structural_error_s : (double)NAN);
     put(o, "unattributed_s", is_virtual ? (double)NAN : r->unattributed_s);
+    put_wall(o, run);
     put(o, "model_error_frac", r->model_error_frac);
     put(o, "null_step_s", r->null_step_s);
     put(o, "null_error_frac", r->null_error_frac);

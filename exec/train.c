@@ -142,10 +142,12 @@ static enum pp_status predict(struct run *run, struct pp_error *err)
     const struct pp_machine_options *m = &t->machine;
     const struct pp_stage *const *stages = t->calibration ? m->stages : NULL;
     const struct pp_calibration *c = t->calibration ? t->calibration : run->calibration;
-    const struct pp_replicas replicas = {m->batch->replicas, m->slow};
+    const struct pp_replicas replicas = {m->batch->replicas, m->slow, pp_calibration_pauses(c)};
     struct pp_training_result *r = run->result;
     struct pp_costs *costs = &run->costs;
 
+    r->pauses = replicas.pauses;
+    r->is_wire_measured = pp_calibration_wire(c, &r->wire);
     *costs = *m->costs;
     PP_TRY(stages ? pp_calibration_costs(c, m->program, stages, costs, err)
                   : pp_calibration_costs_in_situ(c, m->program, costs, err));
@@ -173,7 +175,7 @@ static enum pp_status replay(struct run *run, struct pp_error *err)
 
     for (int k = 0; k < steps; k++) {
         struct pp_replay replay;
-        PP_TRY(pp_replay(run->arena, run->machine, &t->machine, k, &replay, err));
+        PP_TRY(pp_replay(run->arena, run->machine, &t->machine, &run->costs, k, &replay, err));
         if (t->machine.clock == PP_CLOCK_VIRTUAL)
             r->structural_error_s =
                 fmax(r->structural_error_s, fmax(fabs(replay.step_error_s), replay.event_error_s));

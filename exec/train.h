@@ -50,6 +50,10 @@ struct pp_training_result {
     double predicted_step_s, null_step_s, model_error_frac, null_error_frac;
     bool is_contended; /* ranks took each other's time: there is no error, both are NAN */
     struct pp_band predicted_band;
+    /* Wall clock: what the prediction has beside durations. */
+    struct pp_pauses pauses;
+    bool is_wire_measured; /* false: messages take what the costs of the machine say */
+    struct pp_wire wire;
     /* How many times as long a step is as it would have been without slow devices and wires: median
      * over the kept steps, each held against its own durations; and as predicted. NAN without any.
      */

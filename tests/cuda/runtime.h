@@ -21,6 +21,9 @@
  *   PP_EMULATED_FAULT=N          the N-th launch of the process ends with cudaErrorLaunchFailure,
  *                                which all calls return from then on
  *   PP_EMULATED_HANG=N           the N-th launch of the process never ends
+ *   PP_EMULATED_LAW=X            events tell what a device would that takes X times as long as
+ *                                runtime_law.h says, and runs side by side what nothing orders;
+ *                                without it, what the work has taken here, one after the other
  *
  * Locking: one mutex, held by every call. A host function runs without it; its stream is `is_busy`
  * meanwhile. */
@@ -28,6 +31,7 @@
 #define PP_TESTS_CUDA_RUNTIME_H
 
 #include "tests/cuda/include/cuda_runtime.h"
+#include "tests/cuda/runtime_law.h"
 
 #include <condition_variable>
 #include <deque>
@@ -53,6 +57,8 @@ struct node {
     std::shared_ptr<struct event> event;
     uint64_t record;                         /* of the event */
     std::function<bool()> attempt = nullptr; /* false: not over yet, to be called again */
+    double law_s = 0;                        /* what it takes by the law */
+    double issued_s = 0;                     /* by the law, the host's clock then */
 };
 
 struct CUstream_st {
@@ -62,6 +68,7 @@ struct CUstream_st {
     std::deque<struct node> nodes;
     bool has_tried = false;  /* its attempt is not over yet: others come first */
     const void *part = NULL; /* of the device, that it was made for */
+    double law_s = 0;        /* by the law, the end of what it has run */
 };
 
 struct CUevent_st {
@@ -84,6 +91,8 @@ struct runtime {
     uint64_t chosen;    /* pieces of work */
     bool had_choice;    /* in this turn */
     double clock_s;     /* thread seconds that work has taken */
+    double law;         /* factor of the law; 0: there is none */
+    double host_s;      /* by the law, the latest that a thread of the host has waited for */
     cudaError_t broken; /* once and for all */
 };
 struct runtime &pp_runtime(void);
@@ -101,8 +110,10 @@ struct CUstream_st *pp_find_stream(cudaStream_t stream);
 void pp_issue(struct CUstream_st *stream, struct node node);
 /* `attempt` runs again and again, as work of the device does, until it is over. It may not wait. */
 void pp_issue_attempt(struct CUstream_st *stream, std::function<bool()> attempt);
-/* One launch, counted: `work` is to run with the seed that it is given. */
-void pp_issue_launch(struct CUstream_st *stream, std::function<void(uint64_t seed)> work);
+/* One launch, counted: `work` is to run with the seed that it is given, and takes so long by the
+ * law. */
+void pp_issue_launch(struct CUstream_st *stream, double law_s,
+                     std::function<void(uint64_t seed)> work);
 /* Run work until `is_over`, which is asked under the lock. */
 void pp_run_until(std::unique_lock<std::mutex> &lock, const std::function<bool()> &is_over);
 /* The function at the head of a stream, by a thread of its own, as CUDA does: it may wait for

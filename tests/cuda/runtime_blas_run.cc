@@ -185,7 +185,11 @@ static void issue(const struct multiplication &x, void *workspace, size_t worksp
 {
     need_memory(x, stream->device);
     pp_need_device_memory("cublasLtMatmul", workspace, workspace_bytes, stream->device);
-    pp_issue_launch(stream, [x, workspace, workspace_bytes](uint64_t) {
+    const auto &a = x.layouts[0], &result = x.layouts[3];
+    const uint64_t depth = x.how.a_op == CUBLAS_OP_T ? a.rows : a.columns;
+    const double law_s =
+        pp_law_product_s((double)result.rows, (double)result.columns, (double)depth);
+    pp_issue_launch(stream, law_s, [x, workspace, workspace_bytes](uint64_t) {
         if (workspace_bytes > 0)
             memset(workspace, 0xff, workspace_bytes);
         pp_emulated_matmul(&x);

@@ -35,6 +35,7 @@ static struct runtime *create(void)
     r->seed = number_of("PP_EMULATED_SEED", 0);
     r->fault = number_of("PP_EMULATED_FAULT", 0);
     r->hang = number_of("PP_EMULATED_HANG", 0);
+    r->law = (double)number_of("PP_EMULATED_LAW", 0);
     for (int device = 0; device < r->devices; device++)
         r->streams.push_back(new CUstream_st{device, 0, 0, false, {}});
     return r;

@@ -37,7 +37,7 @@ static cudaError_t copy(std::unique_lock<std::mutex> &lock, CUstream_st *s, void
     if (is_pageable(from, bytes))
         staged.assign((const char *)from, (const char *)from + bytes);
     pp_issue(s, {NODE_WORK, 0, [=] { memmove(to, staged.empty() ? from : staged.data(), bytes); },
-                 nullptr, 0});
+                 nullptr, 0, nullptr, pp_law_copy_s(bytes)});
     if ((!is_async && !is_staged) || is_pageable(to, bytes))
         pp_run_until(lock, [s] { return s->nodes.empty(); });
     return cudaSuccess;
@@ -66,7 +66,8 @@ cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t 
             return cudaErrorInvalidResourceHandle;
         if (bytes > 0 && !pp_find_allocation(memory, bytes))
             return cudaErrorInvalidValue;
-        pp_issue(s, {NODE_WORK, 0, [=] { memset(memory, value, bytes); }, nullptr, 0});
+        pp_issue(s, {NODE_WORK, 0, [=] { memset(memory, value, bytes); }, nullptr, 0, nullptr,
+                     pp_law_copy_s(bytes)});
         return cudaSuccess;
     });
 }

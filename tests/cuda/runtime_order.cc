@@ -73,6 +73,29 @@ static bool is_in_turn(const CUstream_st *s)
     });
 }
 
+/* By the law, a stream runs what is at its head once this was issued and all before is over. */
+static double begin_s(const CUstream_st *s)
+{
+    return std::max(s->law_s, s->nodes.front().issued_s);
+}
+
+static void record(CUstream_st *s)
+{
+    const struct runtime &r = pp_runtime();
+    const struct node &head = s->nodes.front();
+
+    s->law_s = begin_s(s);
+    head.event->passed = head.record;
+    head.event->passed_s = r.law > 0 ? s->law_s : r.clock_s;
+}
+
+static void end_wait(CUstream_st *s)
+{
+    const double passed_s = s->nodes.front().event->passed_s;
+
+    s->law_s = std::max(begin_s(s), passed_s) + pp_runtime().law * pp_law_wait_s();
+}
+
 static bool is_free(const CUstream_st *s)
 {
     return !s->nodes.empty() && !s->is_busy && is_in_turn(s);
@@ -84,12 +107,12 @@ static bool pass(CUstream_st *s)
     if (!is_free(s))
         return false;
     const struct node &head = s->nodes.front();
-    if (head.kind == NODE_RECORD) {
-        head.event->passed = head.record;
-        head.event->passed_s = pp_runtime().clock_s;
-    } else if (head.kind != NODE_WAIT || head.event->passed < head.record) {
+    if (head.kind == NODE_RECORD)
+        record(s);
+    else if (head.kind == NODE_WAIT && head.event->passed >= head.record)
+        end_wait(s);
+    else
         return false;
-    }
     s->nodes.pop_front();
     return true;
 }
@@ -163,6 +186,8 @@ static bool run_on_device(CUstream_st *s)
     else
         s->nodes.front().work();
     pp_runtime().clock_s += thread_s() - start_s;
+    if (is_over)
+        s->law_s = begin_s(s) + pp_runtime().law * s->nodes.front().law_s;
     return is_over;
 }
 

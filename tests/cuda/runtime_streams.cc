@@ -12,6 +12,12 @@ enum { DEFAULT_SHARED_BYTES = 48 << 10 };
 
 static std::map<const void *, size_t> shared_bytes_allowed; /* by kernel */
 
+/* A thread of the host has waited for what ended at `s` by the law. */
+static void host_has_seen(double s)
+{
+    pp_runtime().host_s = std::max(pp_runtime().host_s, s);
+}
+
 /* ---- streams --------------------------------------------------------------------------------- */
 
 struct CUstream_st *pp_find_stream(cudaStream_t stream)
@@ -26,6 +32,7 @@ struct CUstream_st *pp_find_stream(cudaStream_t stream)
 void pp_issue(struct CUstream_st *stream, struct node node)
 {
     node.number = ++pp_runtime().issued;
+    node.issued_s = pp_runtime().host_s;
     stream->nodes.push_back(std::move(node));
 }
 
@@ -34,7 +41,8 @@ void pp_issue_attempt(struct CUstream_st *stream, std::function<bool()> attempt)
     pp_issue(stream, {NODE_TRY, 0, nullptr, nullptr, 0, std::move(attempt)});
 }
 
-void pp_issue_launch(struct CUstream_st *stream, std::function<void(uint64_t seed)> work)
+void pp_issue_launch(struct CUstream_st *stream, double law_s,
+                     std::function<void(uint64_t seed)> work)
 {
     struct runtime &r = pp_runtime();
     const uint64_t number = ++r.launches;
@@ -49,7 +57,7 @@ void pp_issue_launch(struct CUstream_st *stream, std::function<void(uint64_t see
                           else
                               work(pp_random_stream(now.seed, number));
                       },
-                      nullptr, 0});
+                      nullptr, 0, nullptr, law_s});
 }
 
 /* `body` with a stream that exists. */
@@ -103,6 +111,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     return with_stream(stream, [](auto &lock, CUstream_st *s) {
         pp_run_until(lock, [s] { return s->nodes.empty(); });
+        host_has_seen(s->law_s);
         return cudaSuccess;
     });
 }
@@ -138,6 +147,8 @@ cudaError_t cudaDeviceSynchronize(void)
                 return s->device != device || s->nodes.empty();
             });
         });
+        for (const CUstream_st *s : pp_runtime().streams)
+            host_has_seen(s->device == device ? s->law_s : 0);
         return cudaSuccess;
     });
 }
@@ -216,6 +227,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
         const std::shared_ptr<struct event> e = event->state;
         const uint64_t record = e->issued;
         pp_run_until(lock, [=] { return e->passed >= record; });
+        host_has_seen(pp_runtime().law > 0 ? e->passed_s : 0);
         return cudaSuccess;
     });
 }
@@ -270,6 +282,11 @@ static cudaError_t check(const struct pp_emulated_launch &l)
     return cudaSuccess;
 }
 
+static double threads_of(const struct pp_emulated_launch &l)
+{
+    return (double)l.grid.x * l.grid.y * l.grid.z * l.block.x * l.block.y * l.block.z;
+}
+
 void pp_emulated_enqueue(struct pp_emulated_launch launch, cudaStream_t stream)
 {
     with_stream(stream, [&](auto &, CUstream_st *s) {
@@ -278,7 +295,8 @@ void pp_emulated_enqueue(struct pp_emulated_launch launch, cudaStream_t stream)
             return error;
         for (const void *pointer : launch.pointers)
             pp_need_device_memory(launch.name, pointer, 0, s->device);
-        pp_issue_launch(s, [launch](uint64_t seed) { pp_emulated_run(&launch, seed); });
+        pp_issue_launch(s, pp_law_kernel_s(threads_of(launch)),
+                        [launch](uint64_t seed) { pp_emulated_run(&launch, seed); });
         return cudaSuccess;
     });
 }

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# cuda_predicted.sh PIPEEXEC [RANKS]: the wall clock of a device that obeys a law (PP_EMULATED_LAW) is
+# predicted to 1 % from another schedule with as many chunks on a rank, and to 0.5 % from its own steps.
+# There all time is launches, waits for events and the latency of copies, as it never is with large models:
+# a message or a wait that is not counted shows.
+set -u
+pipeexec=$1 ranks=${2:-2}
+export PP_EMULATED_LAW=1000
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+
+# predict SCHEDULE OPTIONS...: its error, without sign
+predict() {
+    "$pipeexec" --backend cuda --device-mode partition --np "$ranks" --layers $((2 * ranks)) --hidden 16 --heads 2 --seq 8 --mbs 2 \
+        --micro-batches $((2 * ranks)) --steps 3 --warmup 1 --no-check --json --schedule "$@" 2>"$folder/error" |
+        sed -n 's/^  "model_error_frac": -*\([0-9.e-]*\),$/\1/p'
+}
+
+number=0
+# told TEXT STATUS
+told() {
+    number=$((number + 1))
+    [ "$2" -eq 0 ] && echo "ok $number - $1" || echo "not ok $number - $1 $(head -n 1 "$folder/error")"
+}
+below() { awk -v x="${1:-nan}" -v most="$2" 'BEGIN { exit !(x + 0 == x && x < most) }'; }
+
+for schedule in 1f1b zbv; do
+    error=$(predict $schedule)
+    below "$error" 0.005
+    told "$schedule from its own steps: $error" $?
+done
+while read -r from schedules; do
+    for schedule in $schedules; do
+        error=$(predict "$schedule" --calibrate-on "$from")
+        below "$error" 0.01
+        told "$schedule from $from: $error" $?
+    done
+done <<END
+1f1b gpipe eager-1f1b
+zb-h1 zb-h2 1f1b
+interleaved bfs
+hanayo v-1f1b
+zbv v-half v-min hanayo dualpipev interleaved-zb
+gems chimera dualpipe
+END
+echo "1..$number"
