@@ -43,6 +43,7 @@ struct pp_device_options {
     uint64_t seed;  /* of orders that are drawn */
     enum pp_device_mode mode;
     int parts; /* of a partitioned GPU; 0: as many as workers */
+    bool is_mapped; /* what alloc gives other processes may map, each block by itself */
     bool is_shared; /* with processes that are forked later: so is the arena that open gets. Only
                      * where work is immediate */
 };

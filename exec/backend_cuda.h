@@ -52,6 +52,7 @@ struct pp_device {
     struct pp_recorded *recorded;
     struct pp_cuda_parts *parts; /* of the GPU, one for each worker; NULL: workers share all of it */
     atomic_int failed; /* cudaError_t: the first that was seen, for good */
+    atomic_bool keeps_blocks; /* to the end of the process: others may have them mapped */
     void **blocks, **shared_blocks;
     int block_count, block_capacity, shared_count, shared_capacity;
 };

@@ -28,10 +28,18 @@ enum pp_status pp_cuda_take(size_t bytes, void **memory, struct pp_error *err)
         (double)bytes / MIB, bytes, (double)pp_cuda_available_bytes(NULL) / MIB);
 }
 
+/* Small allocations share a page of the device, and who maps one would map them all. */
+static size_t whole_pages(size_t bytes)
+{
+    enum { PAGE_BYTES = 2 << 20 };
+
+    return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
 enum pp_status pp_cuda_alloc(struct pp_device *d, size_t bytes, void **memory, struct pp_error *err)
 {
     pp_cuda_use(d);
-    PP_TRY(pp_cuda_take(bytes, memory, err));
+    PP_TRY(pp_cuda_take(d->options.is_mapped ? whole_pages(bytes) : bytes, memory, err));
     *PP_PUSH(d->arena, d->blocks, d->block_count, d->block_capacity) = *memory;
     return PP_OK;
 }
@@ -72,7 +80,7 @@ enum pp_status pp_cuda_write(struct pp_device *d, const void *from, void *to, si
 
 void pp_cuda_free_all(struct pp_device *d)
 {
-    for (int i = 0; i < d->block_count; i++)
+    for (int i = 0; i < d->block_count && !atomic_load(&d->keeps_blocks); i++)
         cudaFree(d->blocks[i]);
     for (int i = 0; i < d->shared_count; i++)
         cudaFreeHost(d->shared_blocks[i]);

@@ -19,6 +19,7 @@ struct pp_exec_config {
     const struct pp_backend *backend;
     const struct pp_cuda_module *cuda; /* where the backend comes from it; NULL = it does not */
     const struct pp_nccl_calls *nccl;  /* likewise */
+    const struct pp_ipc_calls *ipc;    /* likewise */
     const struct pp_transport *transport;
     const char *precision;
     enum pp_device_mode mode; /* --device-mode */

@@ -11,4 +11,5 @@ __attribute__((visibility("default"))) const struct pp_cuda_module pp_cuda_modul
     .fp32 = &pp_kernels_cuda_fp32,
     .bf16 = &pp_kernels_cuda_bf16,
     .nccl = &pp_cuda_nccl_calls,
+    .ipc = &pp_cuda_ipc_calls,
 };

@@ -7,6 +7,7 @@
 #define PP_EXEC_CUDA_MODULE_H
 
 #include "exec/backend.h"
+#include "exec/ipc.h"
 #include "exec/nccl_calls.h"
 
 /* Of the structs that both use: a change of one shows in builds of one version as well. */
@@ -15,7 +16,7 @@
      sizeof(struct pp_gemm) + sizeof(struct pp_norm) + sizeof(struct pp_attention) +               \
      sizeof(struct pp_adamw) + sizeof(struct pp_flat) + sizeof(struct pp_error) +                  \
      sizeof(struct pp_nccl_calls) + sizeof(struct pp_nccl_plan) + sizeof(struct pp_nccl_channel) + \
-     sizeof(struct pp_nccl_group))
+     sizeof(struct pp_nccl_group) + sizeof(struct pp_ipc_calls) + sizeof(struct pp_ipc_card))
 
 struct pp_cuda_module {
     const char *version; /* PP_VERSION of its build */
@@ -23,6 +24,7 @@ struct pp_cuda_module {
     const struct pp_backend *backend;
     const struct pp_kernels *fp32, *bf16;
     const struct pp_nccl_calls *nccl;
+    const struct pp_ipc_calls *ipc;
 };
 extern const struct pp_backend pp_backend_cuda; /* in the module */
 

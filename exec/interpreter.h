@@ -23,6 +23,7 @@
 
 struct pp_transport;
 struct pp_nccl_calls;
+struct pp_ipc_calls;
 enum pp_clock_kind { PP_CLOCK_VIRTUAL, PP_CLOCK_WALL };
 
 struct pp_machine_options {
@@ -36,6 +37,7 @@ struct pp_machine_options {
      * that is apart */
     const struct pp_transport *transport;
     const struct pp_nccl_calls *nccl; /* of transport nccl */
+    const struct pp_ipc_calls *ipc;   /* of transport ipc */
     /* Wires and sums of the virtual clock: p2p, AR. Compute entries are read if has_durations. */
     const struct pp_costs *costs;
     enum pp_clock_kind clock;

@@ -147,6 +147,7 @@ static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
         .place = m->options.meeting.local_index,
         .seed = m->options.seed,
         .mode = m->options.mode,
+        .is_mapped = m->transport->is_mapped,
         .is_shared = m->transport->is_shared,
     };
     return m->backend->open(m->arena, &options, &m->device, err);

@@ -207,8 +207,9 @@ struct pp_machine {
     /* the workers: threads or processes */
     const struct pp_transport *transport;
     const struct pp_remote *remote; /* of the transport */
-    struct pp_tcp *tcp;             /* of transports tcp and nccl */
+    struct pp_tcp *tcp;             /* of transports tcp, nccl and ipc */
     struct pp_nccl_run *nccl;       /* of transport nccl */
+    struct pp_ipc_run *ipc;         /* of transport ipc */
     struct pp_machine_clock clock;
     int64_t clock_offset_ps;        /* from the clock of this machine to that of the first */
     atomic_llong clock_shift_ps;    /* a fault to try: this clock has jumped */

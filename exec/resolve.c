@@ -9,7 +9,8 @@ enum { USUAL_STEPS = 20, USUAL_WARMUP = 2, USUAL_TIMEOUT_S = 600 };
 
 /* In the order of the choices of --transport. */
 static const struct pp_transport *const TRANSPORTS[] = {&pp_transport_local, &pp_transport_shm,
-                                                        &pp_transport_tcp, &pp_transport_nccl};
+                                                        &pp_transport_tcp, &pp_transport_nccl,
+                                                        &pp_transport_ipc};
 
 /* A launcher starts a process for each rank of each replica. */
 static enum pp_status take_ranks(struct pp_exec_config *config, struct pp_error *err)
@@ -32,7 +33,8 @@ static enum pp_status take_ranks(struct pp_exec_config *config, struct pp_error 
     return PP_OK;
 }
 
-/* Memory of a device is reached by threads of its process, or over the network by NCCL. */
+/* Memory of a device is reached by threads of its process, by those who map it, or over the network
+ * by NCCL. */
 static enum pp_status check_memory(const struct pp_request *request,
                                    const struct pp_exec_config *config, struct pp_error *err)
 {
@@ -44,13 +46,13 @@ static enum pp_status check_memory(const struct pp_request *request,
         return PP_OK;
     if (is_apart)
         return pp_error_set(err, PP_EINVAL,
-                            "%s: NCCL reaches what lies on GPUs; give --backend cuda, or "
+                            "%s: it is for what lies on GPUs; give --backend cuda, or "
                             "--transport tcp",
                             pp_request_typed(request, "transport", typed));
     return pp_error_set(err, PP_EINVAL, "%s: backend %s runs all ranks in one process; use --transport %s%s",
                         pp_request_typed(request, "transport", typed), config->backend->name,
                         pp_transport_local.name,
-                        config->cuda ? ", or nccl for a process for each" : "");
+                        config->cuda ? ", or ipc (on one host) or nccl for a process for each" : "");
 }
 
 static enum pp_status resolve_transport(const struct pp_request *request,

@@ -14,6 +14,7 @@ static enum pp_status find_backend(const struct pp_request *request, struct pp_e
     PP_TRY(pp_cuda_load(&config->cuda, err));
     config->backend = config->cuda->backend;
     config->nccl = config->cuda->nccl;
+    config->ipc = config->cuda->ipc;
     return PP_OK;
 }
 
@@ -74,12 +75,13 @@ enum pp_status pp_exec_device_alone(const struct pp_request *request, struct pp_
     if (config->mode == PP_DEVICE_PARTITION)
         return pp_error_set(err, PP_EINVAL,
                             "%s: the parts of a GPU belong to one process, and with --transport "
-                            "nccl each rank is one; leave it out, or use --transport local",
-                            pp_request_typed(request, "device-mode", typed));
+                            "%s each rank is one; leave it out, or use --transport local",
+                            pp_request_typed(request, "device-mode", typed),
+                            config->transport->name);
     config->mode = PP_DEVICE_STREAMS;
     config->clock = (enum pp_clock_kind)pp_request_int(
         request, "clock", is_serial ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);
-    return config->nccl->check(err);
+    return config->transport->is_mapped ? config->ipc->check(err) : config->nccl->check(err);
 }
 
 enum pp_status pp_exec_kernels(const struct pp_request *request, struct pp_exec_config *config,

@@ -26,6 +26,8 @@ enum pp_frame_kind {
     PP_FRAME_FAIL,    /* -> 0 -> all: the message */
     PP_FRAME_PING,    /* 0 -> all and back: the clock there */
     PP_FRAME_OFFSET,  /* 0 -> all: what to add to it */
+    PP_FRAME_LEAVE,   /* 0 -> all: there is no more, leave what others have */
+    PP_FRAME_LEFT,    /* -> 0: it has been left */
     PP_FRAME_QUIT,    /* 0 -> all */
     PP_FRAME_KINDS
 };
@@ -177,6 +179,8 @@ struct pp_tcp *pp_tcp_create(struct pp_machine *m);
 enum pp_status pp_tcp_start(struct pp_machine *m, struct pp_error *err);
 enum pp_status pp_tcp_check(struct pp_machine *m, struct pp_error *err);
 void pp_tcp_kill(struct pp_machine *m);
+/* Before stop, by whoever conducts: all others leave, see struct pp_transport. */
+enum pp_status pp_tcp_leave(struct pp_machine *m, struct pp_error *err);
 void pp_tcp_stop(struct pp_machine *m);
 void pp_tcp_drop(struct pp_machine *m);
 bool pp_tcp_is_member(const struct pp_machine *m);

@@ -70,7 +70,7 @@ static bool take_go(struct pp_tcp *t, int node, const struct pp_frame *frame, ch
     return true;
 }
 
-static bool take_ready(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+static bool take_answer(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
 {
     (void)payload;
     if (!pp_tcp_is_answer(t, node, frame))
@@ -228,6 +228,22 @@ static bool take_fail(struct pp_tcp *t, int node, const struct pp_frame *frame, 
     return true;
 }
 
+static bool take_leave(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
+{
+    const struct pp_frame left = {.kind = PP_FRAME_LEFT};
+    struct pp_error err = {0};
+
+    (void)frame;
+    (void)payload;
+    if (!t->m->transport->leave)
+        return false;
+    if (t->m->transport->leave(t->m, &err) != PP_OK)
+        pp_machine_fail(t->m, &err);
+    else
+        pp_tcp_send(t, node, &left, NULL, NULL, NULL);
+    return true;
+}
+
 static bool take_quit(struct pp_tcp *t, int node, const struct pp_frame *frame, char *payload)
 {
     (void)node;
@@ -239,7 +255,7 @@ static bool take_quit(struct pp_tcp *t, int node, const struct pp_frame *frame, 
 }
 
 static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, int, const struct pp_frame *, char *) = {
-    [PP_FRAME_STEP] = take_step,       [PP_FRAME_READY] = take_ready,
+    [PP_FRAME_STEP] = take_step,       [PP_FRAME_READY] = take_answer,
     [PP_FRAME_GO] = take_go,           [PP_FRAME_POST] = take_post,
     [PP_FRAME_DATA] = take_data,       [PP_FRAME_PART] = take_part,
     [PP_FRAME_SUM] = take_sum,         [PP_FRAME_ARRIVED] = take_arrived,
@@ -247,6 +263,7 @@ static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, int, const struct pp_
     [PP_FRAME_AT] = take_at,           [PP_FRAME_FETCH] = take_fetch,
     [PP_FRAME_STATE] = take_state,     [PP_FRAME_FAIL] = take_fail,
     [PP_FRAME_PING] = pp_tcp_take_ping,       [PP_FRAME_OFFSET] = pp_tcp_take_offset,
+    [PP_FRAME_LEAVE] = take_leave,     [PP_FRAME_LEFT] = take_answer,
     [PP_FRAME_QUIT] = take_quit,
 };
 

@@ -175,6 +175,8 @@ static const struct rule {
     [PP_FRAME_FAIL] = {"fail", ANY_WAY, NULL, text_bytes},
     [PP_FRAME_PING] = {"ping", ANY_WAY, NULL, ping_bytes, true},
     [PP_FRAME_OFFSET] = {"offset", FROM_FIRST, is_offset, NULL, true},
+    [PP_FRAME_LEAVE] = {"leave", FROM_FIRST, NULL, NULL},
+    [PP_FRAME_LEFT] = {"left", TO_FIRST, NULL, NULL},
     [PP_FRAME_QUIT] = {"quit", FROM_FIRST, NULL, NULL},
 };
 

@@ -5,6 +5,7 @@
  *   tcp     processes that this one forks, or that a launcher has started on any number of hosts,
  *           and that send each other what others must know
  *   nccl    as tcp, but each has a GPU, and messages and sums go from one to the other by NCCL
+ *   ipc     as nccl on one host: each maps what others have on GPUs, and copies by itself
  *   shm     processes forked by this one, on memory that they share: nothing has a name in any file
  *           system, so nothing is left behind, however a process ends */
 #ifndef PP_EXEC_TRANSPORT_H
@@ -49,13 +50,18 @@ struct pp_remote {
 struct pp_transport {
     const char *name, *summary;
     const char *worker, *workers; /* what a worker is, and several: "thread", "threads" */
+    const char *means;            /* of devices that are apart, in a report: "by NCCL" */
     const struct pp_remote *remote; /* NULL: workers share memory */
     bool is_shared;               /* the machine and its blocks lie in memory that is shared */
     bool is_apart;                /* for memory of devices; else for that of the host */
+    bool is_mapped;               /* processes map each other's memory of devices */
     /* Start all workers: each runs pp_worker_serve. PP_EFAIL when the system gives no more. */
     enum pp_status (*start)(struct pp_machine *machine, struct pp_error *err);
     /* Once all processes have met, and before anything else goes between them; NULL = nothing. */
     enum pp_status (*met)(struct pp_machine *machine, struct pp_error *err);
+    /* The run has ended well and goes on nowhere: leave what other processes have, before anybody
+     * frees it; NULL = nothing. */
+    enum pp_status (*leave)(struct pp_machine *machine, struct pp_error *err);
     /* Where workers are processes, else NULL. check, every few milliseconds: PP_EFAIL says which one
      * has died, of several one that a signal has ended; all others have been killed then. kill: all of them. */
     enum pp_status (*check)(struct pp_machine *machine, struct pp_error *err);
@@ -64,6 +70,6 @@ struct pp_transport {
     void (*stop)(struct pp_machine *machine);
 };
 extern const struct pp_transport pp_transport_local, pp_transport_shm, pp_transport_tcp,
-    pp_transport_nccl;
+    pp_transport_nccl, pp_transport_ipc;
 
 #endif

@@ -5,29 +5,12 @@
  *
  * A channel of a replica is a channel of NCCL, on the stream that messages of the channel have. All
  * collectives of the same processes have one group (transport_nccl_sums.c). */
-#define _GNU_SOURCE /* usleep */
 #include "exec/transport_nccl.h"
-
-#include "core/clock.h"
+#include "exec/transport_device.h"
 
 #include <string.h>
-#include <unistd.h>
 
-enum { UNASKED_TIMEOUT_S = 600, FAILED_LOOKS = 25, GONE_S = 1, LOOK_US = 1000 };
-
-/* NCCL may refuse an operation because a process is gone, before its connection has ended: whoever
- * looks after that names it. */
-void pp_nccl_fail_if(struct pp_machine *m, enum pp_status status, struct pp_error *err)
-{
-    const double until_s = pp_clock_s() + GONE_S;
-
-    if (status == PP_OK)
-        return;
-    while (!m->has_failed && pp_clock_s() < until_s)
-        usleep(LOOK_US);
-    pp_error_prefix(err, "step %d: ", m->step + 1);
-    pp_machine_fail(m, err);
-}
+enum { UNASKED_TIMEOUT_S = 600, FAILED_LOOKS = 25 };
 
 /* ---- beginning and end ----------------------------------------------------------------------*/
 
@@ -118,22 +101,13 @@ static void run_message(const struct pp_kernels *k, void *stream, void *argument
     struct pp_error err = {0};
 
     (void)k;
-    pp_nccl_fail_if(n->m,
-                    n->is_send ? run->calls->send(run->nccl, message->channel, message->send.buffer,
-                                                  message->bytes, stream, &err)
-                               : run->calls->recv(run->nccl, message->channel, message->recv.buffer,
-                                                  message->bytes, stream, &err),
-                    &err);
-}
-
-/* On the device, once its list has come here. */
-static void issue(struct pp_machine *m, pp_stream_id stream, size_t row, pp_work work,
-                  void *argument, pp_event_id done)
-{
-    if (!m->backend->wait(m->device, stream, (pp_event_id)row))
-        return;
-    m->backend->launch(m->device, stream, work, argument);
-    m->backend->record(m->device, stream, done);
+    pp_device_fail_if(n->m,
+                      n->is_send
+                          ? run->calls->send(run->nccl, message->channel, message->send.buffer,
+                                             message->bytes, stream, &err)
+                          : run->calls->recv(run->nccl, message->channel, message->recv.buffer,
+                                             message->bytes, stream, &err),
+                      &err);
 }
 
 static void nccl_posted(struct pp_worker *w, int i, const struct pp_header *header)
@@ -143,8 +117,8 @@ static void nccl_posted(struct pp_worker *w, int i, const struct pp_header *head
     const struct pp_machine_message *message = &m->messages[at];
 
     (void)header;
-    issue(m, m->worker_count + message->channel, pp_row(m, i, w->replica), run_message,
-          &m->nccl->messages[at], message->done);
+    pp_device_issue(m, m->worker_count + message->channel, pp_row(m, i, w->replica), run_message,
+                    &m->nccl->messages[at], message->done);
 }
 
 /* ---- sums -----------------------------------------------------------------------------------*/
@@ -154,8 +128,9 @@ static void nccl_summed(struct pp_worker *w, int i)
     struct pp_machine *m = w->machine;
     const int32_t c = m->p->arg[i];
 
-    issue(m, m->worker_count + m->p->channel_count * m->replicas + c, pp_row(m, i, w->replica),
-          pp_nccl_sum_run, &m->nccl->sums[c], m->collectives[c].done);
+    pp_device_issue(m, m->worker_count + m->p->channel_count * m->replicas + c,
+                    pp_row(m, i, w->replica), pp_nccl_sum_run, &m->nccl->sums[c],
+                    m->collectives[c].done);
 }
 
 static const struct pp_remote remote = {
@@ -177,6 +152,7 @@ const struct pp_transport pp_transport_nccl = {
     .summary = "processes with a GPU each, or that share one, by NCCL",
     .worker = "process",
     .workers = "processes",
+    .means = "by NCCL",
     .remote = &remote,
     .is_apart = true,
     .start = pp_tcp_start,

@@ -44,8 +44,4 @@ void pp_nccl_plan_lines(struct pp_machine *m, struct pp_nccl_run *run);
 struct nccl_sum pp_nccl_plan_sum(struct pp_machine *m, int collective, int group);
 void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *sum);
 
-/* transport_nccl.c: an operation was refused, or a process is gone: unless PP_OK, the step fails.
- */
-void pp_nccl_fail_if(struct pp_machine *m, enum pp_status status, struct pp_error *err);
-
 #endif

@@ -8,6 +8,7 @@
  *
  * Shares have sizes of their own, which ReduceScatter and AllGather do not know. All processes plan
  * the same operations in the same order. */
+#include "exec/transport_device.h"
 #include "exec/transport_nccl.h"
 
 /* ---- what there is to do ---------------------------------------------------------------------*/
@@ -177,7 +178,7 @@ static void give(const struct nccl_sum *n, void *stream)
     struct pp_error err = {0};
 
     if (n->given.count > 0)
-        pp_nccl_fail_if(
+        pp_device_fail_if(
             n->m,
             run->calls->broadcast(run->nccl, n->group, n->given.at, n->given.count, stream, &err),
             &err);
@@ -208,10 +209,10 @@ static void run_all(const struct pp_kernels *k, void *stream, const struct nccl_
     merge_here(k, stream, &n->here);
     check_fits(k, stream, n);
     for (int i = 0; i < n->summed.count; i++)
-        pp_nccl_fail_if(n->m,
-                        run->calls->sum(run->nccl, n->group, n->summed.at[i].at,
-                                        n->summed.at[i].count, type_of(n), stream, &err),
-                        &err);
+        pp_device_fail_if(n->m,
+                          run->calls->sum(run->nccl, n->group, n->summed.at[i].at,
+                                          n->summed.at[i].count, type_of(n), stream, &err),
+                          &err);
 }
 
 static void run_scatter(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
@@ -222,10 +223,10 @@ static void run_scatter(const struct pp_kernels *k, void *stream, const struct n
     merge_here(k, stream, &n->here);
     check_fits(k, stream, n);
     if (n->summed.count > 0)
-        pp_nccl_fail_if(n->m,
-                        run->calls->reduce(run->nccl, n->group, n->summed.at, n->summed.count,
-                                           type_of(n), stream, &err),
-                        &err);
+        pp_device_fail_if(n->m,
+                          run->calls->reduce(run->nccl, n->group, n->summed.at, n->summed.count,
+                                             type_of(n), stream, &err),
+                          &err);
     give(n, stream);
 }
 

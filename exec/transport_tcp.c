@@ -218,6 +218,18 @@ void pp_tcp_kill(struct pp_machine *m)
         pp_processes_kill(m);
 }
 
+enum pp_status pp_tcp_leave(struct pp_machine *m, struct pp_error *err)
+{
+    const struct pp_frame leave = {.kind = PP_FRAME_LEAVE};
+    struct pp_tcp *t = m->tcp;
+
+    if (!t || !t->is_running || t->node != 0)
+        return PP_OK;
+    pp_tcp_expect(t, PP_FRAME_LEFT, PP_TCP_EVERYBODY);
+    pp_tcp_tell_all(t, &leave, NULL);
+    return pp_tcp_await(t, t->nodes - 1, err);
+}
+
 void pp_tcp_stop(struct pp_machine *m)
 {
     const struct pp_frame quit = {.kind = PP_FRAME_QUIT};

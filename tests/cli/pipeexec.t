@@ -49,7 +49,9 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           that torchrun, srun or mpirun has started, else as
 >                           many as are needed. nccl: the same with a GPU each
 >                           (--backend cuda), or sharing GPUs; messages and
->                           gradient sums go by NCCL. (local, shm, tcp or nccl;
+>                           gradient sums go by NCCL. ipc: the same on one host,
+>                           where processes map each other's memory of GPUs and
+>                           copy by themselves. (local, shm, tcp, nccl or ipc;
 >                           default local)
 >   --rendezvous WHERE      Where processes meet that a launcher has started, or
 >                           you have with RANK and WORLD_SIZE: file://PATH, a file
@@ -145,7 +147,10 @@ $ pipeexec --backend gpu
 ! pipeexec: error: --backend: "gpu" is not one of cpu, cuda and fake; did you mean "cpu"?
 = 2
 $ pipeexec --transport nccl
-! pipeexec: error: --transport nccl: NCCL reaches what lies on GPUs; give --backend cuda, or --transport tcp
+! pipeexec: error: --transport nccl: it is for what lies on GPUs; give --backend cuda, or --transport tcp
+= 2
+$ pipeexec --transport ipc
+! pipeexec: error: --transport ipc: it is for what lies on GPUs; give --backend cuda, or --transport tcp
 = 2
 $ pipeexec --transport tcp --backend fake
 ! pipeexec: error: --transport tcp: backend fake runs all ranks in one process; use --transport local

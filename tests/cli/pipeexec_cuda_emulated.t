@@ -107,7 +107,7 @@ $ pipeexec --backend cuda --hidden 1028 --heads 4
 ! pipeexec: error: --backend cuda: heads of model 'tiny-like' have 257 elements, and here at most 256; more --heads, or --backend cpu
 = 2
 $ pipeexec --backend cuda --transport shm
-! pipeexec: error: --transport shm: backend cuda runs all ranks in one process; use --transport local, or nccl for a process for each
+! pipeexec: error: --transport shm: backend cuda runs all ranks in one process; use --transport local, or ipc (on one host) or nccl for a process for each
 = 2
 $ pipeexec --backend cuda --transport nccl --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock )'
 >   machine    emulated device 0, by NCCL, 2 processes; fp32: own kernels,
@@ -122,6 +122,19 @@ $ pipeexec --backend cuda --transport nccl --device-mode partition
 $ pipeexec --backend cuda --transport nccl --np 1
 ! pipeexec: error: --transport nccl: one rank has nobody to send to; use --transport local
 = 2
+$ pipeexec --backend cuda --transport ipc --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock )'
+>   machine    emulated device 0, by CUDA IPC, 2 processes; fp32: own kernels,
+>              cuBLASLt ...
+>   clock      wall: stamps of two ranks are within ...
+> 
+$ pipeexec --backend cuda --transport ipc --device-mode partition
+! pipeexec: error: --device-mode partition: the parts of a GPU belong to one process, and with --transport ipc each rank is one; leave it out, or use --transport local
+= 2
+$ pipeexec --backend cuda --transport ipc --np 1
+! pipeexec: error: --transport ipc: one rank has nobody to send to; use --transport local
+= 2
+$ PP_EMULATED_DEVICES=2 PP_EMULATED_PEERS=0 pipeexec --backend cuda --transport ipc --np 2 --layers 2 2>&1 | head -1
+> pipeexec: error: --transport ipc: this GPU cannot reach what process 1 has on its own: cudaErrorPeerAccessUnsupported (peer access is not supported between these two devices); nvidia-smi topo -p2p r says which GPUs reach each other; use --transport nccl
 $ PIPEEXEC_NCCL_LIBRARY=/none/libnccl.so.2 pipeexec --backend cuda --transport nccl
 ! pipeexec: error: cannot load NCCL: /none/libnccl.so.2: cannot open shared object file: No such file or directory
 !   name its folder in LD_LIBRARY_PATH, or the file in PIPEEXEC_NCCL_LIBRARY

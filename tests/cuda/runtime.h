@@ -16,6 +16,7 @@
  *   PP_EMULATED_PART=N           multiprocessors of the largest part of a device that can be made
  *   PP_EMULATED_MEMORY_BYTES=N   of a device, 16 GiB: cudaMalloc fails beyond
  *   PP_EMULATED_SEED=N           0; of all orders
+ *   PP_EMULATED_PEERS=0          devices cannot reach each other's memory
  *   PP_EMULATED_EPILOGUES=4,192  of epilogues cuBLASLt has these; 0: none
  *   PP_EMULATED_LAZY=1           the first multiplication of each form waits for all of the device
  *   PP_EMULATED_FAULT=N          the N-th launch of the process ends with cudaErrorLaunchFailure,
@@ -85,6 +86,7 @@ struct runtime {
     int driver; /* 0: none */
     int capability;
     unsigned largest_part;
+    bool peers;
     size_t memory_bytes;
     uint64_t seed, fault, hang, issued, launches;
     uint64_t turn;      /* times that the queues have run empty, with a choice on the way */
@@ -119,6 +121,9 @@ void pp_run_until(std::unique_lock<std::mutex> &lock, const std::function<bool()
 /* The function at the head of a stream, by a thread of its own, as CUDA does: it may wait for
  * threads that call. Returns when it is over; after a while anyway, with the stream still busy. */
 void pp_run_host_function(std::unique_lock<std::mutex> &lock, struct CUstream_st *stream);
+/* From now on the device gets on by itself, slowly, whenever `has_work`, which is asked under the
+ * lock: a host that waits for another process does not hold up its own device. */
+void pp_turn_on(bool (*has_work)(void));
 /* At most one piece of work; for those who only ask. */
 void pp_run_one(std::unique_lock<std::mutex> &lock);
 
@@ -129,7 +134,18 @@ struct allocation {
     bool is_host; /* pinned: open to both */
     char *mapped;
     size_t mapped_bytes;
+    int opened = 0;                   /* of another process: how often */
+    struct sharing *sharing = nullptr; /* exported or opened: runtime_ipc.cc */
 };
+void pp_add_allocation(const struct allocation &allocation);
+void pp_drop_allocation(const struct allocation *allocation);
+/* One that holds `memory`; NULL: none. */
+struct allocation *pp_allocation_at(const void *memory);
+struct allocation *pp_find_opened(uint64_t id); /* of another process; NULL: none */
+uint64_t pp_sharing_id(const struct sharing *sharing);
+/* Before it is freed: ends the program if another process still has it open. */
+void pp_end_sharing(const struct allocation *allocation);
+bool pp_is_memory_open(void);
 /* The allocation that holds all `bytes` from `memory` on; NULL: none. */
 const struct allocation *pp_find_allocation(const void *memory, size_t bytes);
 void pp_open_memory(void);

@@ -34,6 +34,7 @@ static struct runtime *create(void)
     r->memory_bytes = number_of("PP_EMULATED_MEMORY_BYTES", (uint64_t)16 << 30);
     r->seed = number_of("PP_EMULATED_SEED", 0);
     r->fault = number_of("PP_EMULATED_FAULT", 0);
+    r->peers = number_of("PP_EMULATED_PEERS", 1) != 0;
     r->hang = number_of("PP_EMULATED_HANG", 0);
     r->law = (double)number_of("PP_EMULATED_LAW", 0);
     for (int device = 0; device < r->devices; device++)
@@ -122,6 +123,9 @@ static const struct {
     {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
     {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
     {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorDeviceUninitialized, "cudaErrorDeviceUninitialized", "invalid device context"},
+    {cudaErrorMapBufferObjectFailed, "cudaErrorMapBufferObjectFailed", "mapping of buffer object failed"},
+    {cudaErrorPeerAccessUnsupported, "cudaErrorPeerAccessUnsupported", "peer access is not supported between these two devices"},
     {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice", "no kernel image is available for execution on the device"},
     {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
     {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},

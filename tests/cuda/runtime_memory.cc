@@ -20,6 +20,37 @@ static bool is_open;
 
 /* ---- finding, opening ------------------------------------------------------------------------ */
 
+void pp_add_allocation(const struct allocation &a)
+{
+    allocations[a.mapped] = a;
+}
+
+void pp_drop_allocation(const struct allocation *a)
+{
+    char *mapped = a->mapped;
+
+    munmap(mapped, a->mapped_bytes);
+    allocations.erase(mapped);
+}
+
+bool pp_is_memory_open(void)
+{
+    return is_open;
+}
+
+struct allocation *pp_find_opened(uint64_t id)
+{
+    for (auto &entry : allocations)
+        if (entry.second.opened > 0 && pp_sharing_id(entry.second.sharing) == id)
+            return &entry.second;
+    return NULL;
+}
+
+struct allocation *pp_allocation_at(const void *memory)
+{
+    return const_cast<struct allocation *>(pp_find_allocation(memory, 0));
+}
+
 static const struct allocation *mapped_at(const void *memory)
 {
     auto next = allocations.upper_bound((const char *)memory);
@@ -157,7 +188,7 @@ static size_t used_bytes(int device)
     size_t bytes = 0;
 
     for (const auto &entry : allocations)
-        if (!entry.second.is_host && entry.second.device == device)
+        if (!entry.second.is_host && !entry.second.opened && entry.second.device == device)
             bytes += entry.second.bytes;
     return bytes;
 }
@@ -203,15 +234,15 @@ static cudaError_t release(void *memory, bool is_host)
         const struct allocation *a = memory ? mapped_at(memory) : NULL;
         if (!memory)
             return cudaSuccess;
-        if (!a || a->base != memory || a->is_host != is_host)
+        if (!a || a->base != memory || a->is_host != is_host || a->opened)
             return cudaErrorInvalidValue;
         pp_run_until(lock, [] {
             const auto &streams = pp_runtime().streams;
             return std::all_of(streams.begin(), streams.end(),
                                [](const CUstream_st *s) { return s->nodes.empty(); });
         });
-        munmap(a->mapped, a->mapped_bytes);
-        allocations.erase(a->mapped);
+        pp_end_sharing(a);
+        pp_drop_allocation(a);
         return cudaSuccess;
     });
 }

@@ -1,6 +1,7 @@
-/* tests/cuda/runtime_parts.cc — the calls of the driver that cut a device into parts: of 8
- * multiprocessors each, as on Hopper. A part has streams like any other, and ends the program when
- * it is destroyed before them: that is a leak, and all calls that name them fail from then on. */
+/* tests/cuda/runtime_parts.cc — the calls of the driver: those that cut a device into parts, of 8
+ * multiprocessors each, as on Hopper; and who asks for calls. A part has streams like any other, and
+ * ends the program when it is destroyed before them: that is a leak, and all calls that name them
+ * fail from then on. */
 #include "tests/cuda/include/cuda.h"
 #include "tests/cuda/runtime.h"
 
@@ -103,6 +104,7 @@ CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx context, unsigned i
 static const struct {
     const char *name;
     void *call;
+    unsigned version = 2000; /* which has it, with these semantics */
 } calls[] = {
     {"cuDeviceGet", (void *)cuDeviceGet},
     {"cuDeviceGetDevResource", (void *)cuDeviceGetDevResource},
@@ -111,6 +113,8 @@ static const struct {
     {"cuGreenCtxCreate", (void *)cuGreenCtxCreate},
     {"cuGreenCtxDestroy", (void *)cuGreenCtxDestroy},
     {"cuGreenCtxStreamCreate", (void *)cuGreenCtxStreamCreate},
+    {"cuStreamWaitValue32", (void *)cuStreamWaitValue32, 11070},
+    {"cuStreamWriteValue32", (void *)cuStreamWriteValue32, 11070},
 };
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **call, unsigned int version,
@@ -123,7 +127,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **call, un
         if (flags != cudaEnableDefault || version > CUDART_VERSION)
             return cudaErrorInvalidValue;
         for (const auto &c : calls)
-            if (!strcmp(c.name, symbol)) {
+            if (!strcmp(c.name, symbol) && version >= c.version) {
                 *call = c.call;
                 *found = cudaDriverEntryPointSuccess;
             }

@@ -20,6 +20,8 @@ static const struct {
     {cudaDevAttrL2CacheSize, 1 << 20},
     {cudaDevAttrUnifiedAddressing, 1},
     {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
+    {cudaDevAttrCanFlushRemoteWrites, 0},
+    {cudaDevAttrIpcEventSupport, 1},
 };
 
 /* Of a multiprocessor ("Technical Specifications per Compute Capability" of the programming guide);

@@ -57,6 +57,11 @@ SAME(cudaError_t, cudaEventQuery, cudaEvent_t);
 SAME(cudaError_t, cudaEventSynchronize, cudaEvent_t);
 SAME(cudaError_t, cudaEventElapsedTime, float *, cudaEvent_t, cudaEvent_t);
 SAME(cudaError_t, cudaEventDestroy, cudaEvent_t);
+SAME(cudaError_t, cudaIpcGetMemHandle, cudaIpcMemHandle_t *, void *);
+SAME(cudaError_t, cudaIpcOpenMemHandle, void **, cudaIpcMemHandle_t, unsigned int);
+SAME(cudaError_t, cudaIpcCloseMemHandle, void *);
+SAME(CUresult, cuStreamWaitValue32, CUstream, CUdeviceptr, unsigned int, unsigned int);
+SAME(CUresult, cuStreamWriteValue32, CUstream, CUdeviceptr, unsigned int, unsigned int);
 SAME(cudaError_t, cudaGetDriverEntryPointByVersion, const char *, void **, unsigned int,
      unsigned long long, enum cudaDriverEntryPointQueryResult *);
 SAME(CUresult, cuDeviceGet, CUdevice *, int);
@@ -87,6 +92,17 @@ SAME(cublasStatus_t, cublasLtMatmulAlgoGetHeuristic, cublasLtHandle_t, cublasLtM
 SAME(cublasStatus_t, cublasLtMatmul, cublasLtHandle_t, cublasLtMatmulDesc_t, const void *, const void *, cublasLtMatrixLayout_t, const void *, cublasLtMatrixLayout_t, const void *, const void *, cublasLtMatrixLayout_t, void *, cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *, void *, size_t, cudaStream_t);
 
 IS(cudaEnableDefault, 0);
+IS(cudaErrorDeviceUninitialized, 201);
+IS(cudaErrorMapBufferObjectFailed, 205);
+IS(cudaErrorPeerAccessUnsupported, 217);
+IS(cudaDevAttrCanFlushRemoteWrites, 98);
+IS(cudaDevAttrIpcEventSupport, 125);
+IS(cudaIpcMemLazyEnablePeerAccess, 1);
+IS(sizeof(cudaIpcMemHandle_t), 64);
+IS(CUDA_ERROR_NOT_SUPPORTED, 801);
+IS(CU_STREAM_WAIT_VALUE_GEQ, 0);
+IS(CU_STREAM_WAIT_VALUE_FLUSH, 1 << 30);
+IS(CU_STREAM_WRITE_VALUE_DEFAULT, 0);
 IS(cudaDriverEntryPointSuccess, 0);
 IS(cudaDriverEntryPointSymbolNotFound, 1);
 IS(CU_DEV_RESOURCE_TYPE_SM, 1);

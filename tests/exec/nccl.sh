@@ -3,44 +3,13 @@
 # on the CPU, in whatever order their devices run what they may; whoever dies, fails or hangs ends
 # all, and is named; no process is left.
 #
-#   nccl.sh PIPEEXEC
-set -u
-pipeexec=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-mark=$((900000000 + $$))
-net="--hidden 32 --heads 2 --seq 16 --mbs 1 --seed $mark"
-small="$net --steps 3"
-two="--backend cuda --transport nccl --np 2 --layers 2 --micro-batches 4"
-unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
-
-# shellcheck source=tests/exec/tap.sh
-. "$(dirname "$0")/tap.sh"
-
-nobody_left() {
-    for _ in $(seq 200); do
-        pgrep -f -- "--seed $mark" >/dev/null || return 0
-        sleep 0.01
-    done
-    return 1
-}
-
-# run OPTIONS...: its exit code; at most 30 s
-run() {
-    # shellcheck disable=SC2086
-    timeout 30 "$pipeexec" $small "$@" >"$folder/out" 2>"$folder/err"
-}
+#   nccl.sh PIPEEXEC processes.sh
+transport=nccl chosen=
+# shellcheck source=tests/exec/processes.sh
+. "$2"
 
 # ---- to the bit ----
 
-# What must not depend on where ranks run, or on the backend's order of additions
-is_exact() { [ "$(grep -c '"bit_equal": true' "$folder/out")" -eq 2 ] && grep -q '"transport": "nccl"' "$folder/out"; }
-
-same() { # SEED OPTIONS...
-    PP_EMULATED_SEED=$1 run --backend cuda --transport nccl --exact-grad --check --json "${@:2}" &&
-        is_exact && [ ! -s "$folder/err" ] && nobody_left
-    report "${*:2}"
-}
 same 1 --np 2 --schedule 1f1b --layers 2 --micro-batches 4
 same 2 --np 4 --schedule zbv --layers 8 --micro-batches 4
 same 3 --np 4 --schedule chimera --dp 2 --layers 4 --micro-batches 4
@@ -85,18 +54,6 @@ report "a GPU for each of two processes"
 
 # ---- processes that a launcher has started ----
 
-port=$((20000 + $$ % 20000))
-launched() { # SECOND'S OPTIONS [DEVICE THAT THE SECOND ONE SEES]
-    port=$((port + 1))
-    local all="--backend cuda --layers 2 --micro-batches 4 --exact-grad --check --json"
-    # shellcheck disable=SC2086
-    PP_EMULATED_FIRST_DEVICE=${2:-0} RANK=1 LOCAL_RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 30 "$pipeexec" $small $all ${1:-} >"$folder/out.1" 2>"$folder/err.1" &
-    # shellcheck disable=SC2086
-    RANK=0 LOCAL_RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run $all
-    local rc=$?
-    wait
-    return $rc
-}
 launched && is_exact && [ ! -s "$folder/out.1" ] && [ ! -s "$folder/err.1" ]
 report "torchrun"
 launched "" 1 && is_exact
@@ -106,7 +63,6 @@ report "torchrun: another recipe"
 
 # ---- checkpoints ----
 
-layers() { cat "$1"/step-000000003/layer-*.bin | cksum; }
 # shellcheck disable=SC2086
 run $two --exact-grad --quiet --checkpoint "$folder/whole" &&
     run $two --exact-grad --quiet --checkpoint "$folder/parts" --checkpoint-every 1 &&
@@ -117,17 +73,6 @@ report "a training goes on under another schedule, to the bit"
 
 # ---- who dies, fails, hangs ----
 
-ends() { # MOST-SECONDS EXIT-CODE TEXT: of the last run, which began at `began_s`
-    local rc=$4
-    [ "$rc" -eq "$2" ] && [ $(($(date +%s) - began_s)) -le "$1" ] && grep -q "$3" "$folder/err" && nobody_left
-}
-fails() { # NAME MOST-SECONDS TEXT OPTIONS...; variables are the caller's
-    began_s=$(date +%s)
-    # shellcheck disable=SC2086
-    run $two --quiet --no-check "${@:4}"
-    ends "$2" 1 "$3" $?
-    report "$1"
-}
 fails "a killed process" 4 "rank 1 .* is gone" --inject "kill rank:1 op:5 step:2"
 fails "a rank that hangs" 8 "stuck: rank 1 at op 5" --inject "hang rank:1 op:5 step:2" --timeout 3
 PP_STUB_NCCL_FAIL=5 fails "NCCL fails at the beginning" 8 "NCCL"

@@ -1,5 +1,5 @@
-/* tests/cuda/include/cuda.h — of CUDA's driver API what cuts a device into parts. Names, types and
- * values are NVIDIA's. */
+/* tests/cuda/include/cuda.h — of CUDA's driver API what cuts a device into parts, and what lets
+ * streams wait for words of memory. Names, types and values are NVIDIA's. */
 #ifndef PP_TESTS_CUDA_INCLUDE_CUDA_H
 #define PP_TESTS_CUDA_INCLUDE_CUDA_H
 
@@ -11,9 +11,11 @@ typedef int CUdevice;
 typedef enum {
     CUDA_SUCCESS = 0,
     CUDA_ERROR_INVALID_VALUE = 1,
+    CUDA_ERROR_NOT_SUPPORTED = 801,
     CUDA_ERROR_INVALID_RESOURCE_TYPE = 914,
     CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION = 915
 } CUresult;
+typedef unsigned long long CUdeviceptr;
 typedef struct CUstream_st *CUstream;
 typedef struct CUgreenCtx_st *CUgreenCtx;
 typedef struct CUdevResourceDesc_st *CUdevResourceDesc;
@@ -32,6 +34,17 @@ typedef struct {
         unsigned char _oversize[48];
     };
 } CUdevResource;
+
+typedef enum {
+    CU_STREAM_WAIT_VALUE_GEQ = 0x0,
+    CU_STREAM_WAIT_VALUE_FLUSH = 1 << 30
+} CUstreamWaitValue_flags;
+typedef enum { CU_STREAM_WRITE_VALUE_DEFAULT = 0x0 } CUstreamWriteValue_flags;
+
+CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, unsigned int value,
+                             unsigned int flags);
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, unsigned int value,
+                              unsigned int flags);
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal);
 CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, CUdevResourceType type);

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <thread>
-
-static const std::chrono::microseconds STEPS_APART(200);
 
 static std::atomic<int> works; /* that are not forgotten */
 
@@ -173,33 +170,12 @@ void stub_enqueue(const comm_ref &comm, const std::vector<operation_ref> &operat
 
 /* ---- the device ------------------------------------------------------------------------------ */
 
-/* Once there is work, until the end of the process. */
-struct device {
-    std::atomic<bool> is_on{true};
-    std::thread thread;
-
-    device(void) : thread([this] { run(); })
-    {
-    }
-    ~device(void)
-    {
-        is_on = false;
-        thread.join();
-    }
-    void run(void)
-    {
-        while (is_on) {
-            std::this_thread::sleep_for(STEPS_APART);
-            if (works > 0)
-                pp_call([](auto &lock) {
-                    pp_run_one(lock);
-                    return cudaSuccess;
-                });
-        }
-    }
-};
+static bool has_work(void)
+{
+    return works > 0;
+}
 
 void stub_turn_on(void)
 {
-    static struct device device;
+    pp_turn_on(has_work);
 }

@@ -1,0 +1,14 @@
+/* exec/transport_device.h — where messages and sums are work of devices, which wait for each other:
+ * what transports nccl and ipc share. */
+#ifndef PP_EXEC_TRANSPORT_DEVICE_H
+#define PP_EXEC_TRANSPORT_DEVICE_H
+
+#include "exec/machine_parts.h"
+
+/* Unless all is well, the step fails. */
+void pp_device_fail_if(struct pp_machine *m, enum pp_status status, struct pp_error *err);
+/* Work of a message or sum, on the device once the list of its worker has come to `row`. */
+void pp_device_issue(struct pp_machine *m, pp_stream_id stream, size_t row, pp_work work,
+                     void *argument, pp_event_id done);
+
+#endif

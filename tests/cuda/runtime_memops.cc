@@ -1,0 +1,53 @@
+/* tests/cuda/runtime_memops.cc — streams that write words of memory, and wait for them. Such words
+ * may be another process's. */
+#include "tests/cuda/include/cuda.h"
+#include "tests/cuda/runtime.h"
+
+#include <algorithm>
+
+static bool has_work(void)
+{
+    const auto &streams = pp_runtime().streams;
+    return std::any_of(streams.begin(), streams.end(),
+                       [](const CUstream_st *s) { return !s->nodes.empty(); });
+}
+
+/* Errors of the driver have the numbers of the runtime's, and are not kept for cudaGetLastError. */
+static CUresult issue(CUstream stream, CUdeviceptr at, unsigned flags,
+                      const std::function<void(CUstream_st *)> &put)
+{
+    struct runtime &r = pp_runtime();
+    const std::lock_guard<std::mutex> lock(r.mutex);
+    CUstream_st *s = pp_find_stream(stream);
+
+    if (r.broken != cudaSuccess)
+        return (CUresult)r.broken;
+    if (!s)
+        return (CUresult)cudaErrorInvalidResourceHandle;
+    if (flags || at % sizeof(uint32_t) || !pp_find_allocation((void *)at, sizeof(uint32_t)))
+        return CUDA_ERROR_INVALID_VALUE;
+    pp_turn_on(has_work);
+    put(s);
+    return CUDA_SUCCESS;
+}
+
+/* Until the difference to `value`, as a number with a sign, is none below zero. */
+CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr at, unsigned value, unsigned flags)
+{
+    const uint32_t *word = (const uint32_t *)at;
+
+    return issue(stream, at, flags, [=](CUstream_st *s) {
+        pp_issue_attempt(
+            s, [=] { return (int32_t)(__atomic_load_n(word, __ATOMIC_ACQUIRE) - value) >= 0; });
+    });
+}
+
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr at, unsigned value, unsigned flags)
+{
+    uint32_t *word = (uint32_t *)at;
+
+    return issue(stream, at, flags, [=](CUstream_st *s) {
+        pp_issue(s, {NODE_WORK, 0, [=] { __atomic_store_n(word, value, __ATOMIC_RELEASE); },
+                     nullptr, 0});
+    });
+}

@@ -1,0 +1,62 @@
+# shellcheck shell=bash disable=SC2154
+# What tests of transports share whose processes have an emulated GPU each: sourced by them, with
+# PIPEEXEC as $1, `transport`, and `chosen`, what says so to processes of a launcher.
+set -u
+pipeexec=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mark=$((900000000 + $$))
+net="--hidden 32 --heads 2 --seq 16 --mbs 1 --seed $mark"
+small="$net --steps 3"
+two="--backend cuda --transport $transport --np 2 --layers 2 --micro-batches 4"
+unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
+
+# shellcheck source=tests/exec/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+nobody_left() {
+    for _ in $(seq 200); do
+        pgrep -f -- "--seed $mark" >/dev/null || return 0
+        sleep 0.01
+    done
+    return 1
+}
+
+# run OPTIONS...: its exit code; at most 30 s
+run() {
+    # shellcheck disable=SC2086
+    timeout 30 "$pipeexec" $small "$@" >"$folder/out" 2>"$folder/err"
+}
+
+# What must not depend on where ranks run, or on the backend's order of additions
+is_exact() { [ "$(grep -c '"bit_equal": true' "$folder/out")" -eq 2 ] && grep -q "\"transport\": \"$transport\"" "$folder/out"; }
+
+same() { # SEED OPTIONS...
+    PP_EMULATED_SEED=$1 run --backend cuda --transport $transport --exact-grad --check --json "${@:2}" &&
+        is_exact && [ ! -s "$folder/err" ] && nobody_left
+    report "${*:2}"
+}
+port=$((20000 + $$ % 20000))
+launched() { # SECOND'S OPTIONS [DEVICE THAT THE SECOND ONE SEES]
+    port=$((port + 1))
+    local all="--backend cuda $chosen --layers 2 --micro-batches 4 --exact-grad --check --json"
+    # shellcheck disable=SC2086
+    PP_EMULATED_FIRST_DEVICE=${2:-0} RANK=1 LOCAL_RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 30 "$pipeexec" $small $all ${1:-} >"$folder/out.1" 2>"$folder/err.1" &
+    # shellcheck disable=SC2086
+    RANK=0 LOCAL_RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run $all
+    local rc=$?
+    wait
+    return $rc
+}
+layers() { cat "$1"/step-000000003/layer-*.bin | cksum; }
+ends() { # MOST-SECONDS EXIT-CODE TEXT: of the last run, which began at `began_s`
+    local rc=$4
+    [ "$rc" -eq "$2" ] && [ $(($(date +%s) - began_s)) -le "$1" ] && grep -q "$3" "$folder/err" && nobody_left
+}
+fails() { # NAME MOST-SECONDS TEXT OPTIONS...; variables are the caller's
+    began_s=$(date +%s)
+    # shellcheck disable=SC2086
+    run $two --quiet --no-check "${@:4}"
+    ends "$2" 1 "$3" $?
+    report "$1"
+}
