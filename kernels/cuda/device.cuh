@@ -2,7 +2,8 @@
  * tests/cuda/ where PP_CUDA_EMULATED is defined, which defines the same.
  *
  *   PP_LAUNCH(kernel, grid, block, shared_bytes, stream, arguments...)   a template in parentheses
- *   PP_SHARED(T, name)   dynamic shared memory as T *name, aligned to 256 bytes */
+ *   PP_SHARED(T, name)   dynamic shared memory as T *name, aligned to 256 bytes
+ *   pp_multiprocessor()  the number of the one that the thread runs on */
 #ifndef PP_KERNELS_CUDA_DEVICE_CUH
 #define PP_KERNELS_CUDA_DEVICE_CUH
 
@@ -17,6 +18,14 @@
 #define PP_SHARED(T, name)                                                                         \
     extern __shared__ __align__(256) uint4 pp_shared_memory[];                                     \
     T *const name = reinterpret_cast<T *>(pp_shared_memory)
+
+static __device__ __forceinline__ unsigned pp_multiprocessor()
+{
+    unsigned number;
+
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
 #endif
 
 #include <math.h>

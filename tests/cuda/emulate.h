@@ -40,6 +40,7 @@ extern char *const pp_emulated_shared; /* dynamic shared memory of the block */
 #define PP_SHARED(T, name) T *const name = reinterpret_cast<T *>(pp_emulated_shared)
 
 void __syncthreads(void);
+unsigned pp_multiprocessor(void); /* contract in kernels/cuda/device.cuh */
 
 /* ---- what the lanes of a warp do together --------------------------------------------------- */
 

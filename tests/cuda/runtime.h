@@ -25,6 +25,8 @@
  *   PP_EMULATED_LAW=X            events tell what a device would that takes X times as long as
  *                                runtime_law.h says, and runs side by side what nothing orders;
  *                                without it, what the work has taken here, one after the other
+ *   PP_EMULATED_GRAPH_BYTES=N    65536: memory of the device that a node of a graph takes
+ *   PP_EMULATED_GRAPH_PARTS=0    graphs leave the part of the device that they were recorded on
  *
  * Locking: one mutex, held by every call. A host function runs without it; its stream is `is_busy`
  * meanwhile. */
@@ -40,7 +42,10 @@
 #include <memory>
 #include <mutex>
 #include <stdint.h>
+#include <thread>
 #include <vector>
+
+enum { PP_EMULATED_SMS = 64 }; /* multiprocessors of a device */
 
 /* Number of the latest record that was issued, and that has been passed; 0: none. */
 struct event {
@@ -60,6 +65,16 @@ struct node {
     std::function<bool()> attempt = nullptr; /* false: not over yet, to be called again */
     double law_s = 0;                        /* what it takes by the law */
     double issued_s = 0;                     /* by the law, the host's clock then */
+    bool is_everywhere = false;              /* not only on the stream's part of the device */
+};
+
+/* What a stream notes down in place of doing it, each to be issued again: runtime_capture.cc. */
+typedef std::function<void(struct CUstream_st *)> captured;
+struct capture {
+    enum cudaStreamCaptureMode mode;
+    std::thread::id thread;
+    bool is_invalid;
+    std::vector<captured> nodes;
 };
 
 struct CUstream_st {
@@ -70,11 +85,14 @@ struct CUstream_st {
     bool has_tried = false;  /* its attempt is not over yet: others come first */
     const void *part = NULL; /* of the device, that it was made for */
     double law_s = 0;        /* by the law, the end of what it has run */
+    std::unique_ptr<struct capture> capture = nullptr;
+    unsigned first_sm = 0, sm_count = 0; /* its part of the device; 0: all of it */
 };
 
 struct CUevent_st {
     unsigned flags;
     std::shared_ptr<struct event> state;
+    bool is_captured = false; /* recorded last by a stream that captures */
 };
 
 struct runtime {
@@ -82,6 +100,10 @@ struct runtime {
     std::condition_variable host_function_over;
     std::vector<struct CUstream_st *> streams; /* the first ones: default streams of the devices */
     std::vector<struct CUevent_st *> events;
+    std::vector<struct CUgraphExec_st *> graphs;
+    size_t graph_node_bytes;
+    bool has_graph_parts;
+    unsigned first_sm, sm_count; /* of the work that runs */
     int devices, first_device;
     int driver; /* 0: none */
     int capability;
@@ -110,6 +132,14 @@ extern thread_local bool pp_is_in_host_function;
 /* NULL: not a stream of ours. A stream of NULL is the default one of the current device. */
 struct CUstream_st *pp_find_stream(cudaStream_t stream);
 void pp_issue(struct CUstream_st *stream, struct node node);
+/* runtime_capture.cc: may work be given to the stream, where it is noted down if the stream
+ * captures; may it be waited for, or asked about (NULL: all of the device); may this thread do what
+ * is not safe while streams capture? Whatever may not be spoils the captures that it disturbs. */
+cudaError_t pp_check_enqueue(struct CUstream_st *stream);
+cudaError_t pp_check_wait(const struct CUstream_st *stream);
+cudaError_t pp_check_unsafe(void);
+cudaError_t pp_spoil(struct CUstream_st *stream); /* cudaErrorStreamCaptureUnsupported */
+size_t pp_graph_bytes(int device);
 /* `attempt` runs again and again, as work of the device does, until it is over. It may not wait. */
 void pp_issue_attempt(struct CUstream_st *stream, std::function<bool()> attempt);
 /* One launch, counted: `work` is to run with the seed that it is given, and takes so long by the
@@ -148,6 +178,7 @@ void pp_end_sharing(const struct allocation *allocation);
 bool pp_is_memory_open(void);
 /* The allocation that holds all `bytes` from `memory` on; NULL: none. */
 const struct allocation *pp_find_allocation(const void *memory, size_t bytes);
+size_t pp_used_bytes(int device);
 void pp_open_memory(void);
 void pp_close_memory(void);
 /* Ends the program unless `memory` is NULL or may be used on `device`. */

@@ -244,6 +244,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
         CUstream_st *s = pp_find_stream(stream);
         if (!s)
             return cudaErrorInvalidResourceHandle;
+        const cudaError_t may = pp_check_enqueue(s);
+        if (may != cudaSuccess)
+            return may;
         issue(x, workspace, algo ? (size_t)algo->data[1] : 0, s);
         return cudaSuccess;
     });

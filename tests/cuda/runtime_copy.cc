@@ -33,6 +33,11 @@ static cudaError_t copy(std::unique_lock<std::mutex> &lock, CUstream_st *s, void
     if (!fits(kind, is_device(to, bytes), is_device(from, bytes)))
         return cudaErrorInvalidValue;
     const bool is_staged = is_pageable(from, bytes) && is_device(to, bytes);
+    const cudaError_t error = pp_check_enqueue(s);
+    if (error != cudaSuccess)
+        return error;
+    if (s->capture && (is_pageable(from, bytes) || is_pageable(to, bytes)))
+        return pp_spoil(s);
     std::vector<char> staged;
     if (is_pageable(from, bytes))
         staged.assign((const char *)from, (const char *)from + bytes);
@@ -45,8 +50,11 @@ static cudaError_t copy(std::unique_lock<std::mutex> &lock, CUstream_st *s, void
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    return pp_call(
-        [&](auto &lock) { return copy(lock, pp_find_stream(NULL), to, from, bytes, kind, false); });
+    return pp_call([&](auto &lock) {
+        const cudaError_t error = pp_check_unsafe();
+        return error == cudaSuccess ? copy(lock, pp_find_stream(NULL), to, from, bytes, kind, false)
+                                    : error;
+    });
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
@@ -66,6 +74,9 @@ cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t 
             return cudaErrorInvalidResourceHandle;
         if (bytes > 0 && !pp_find_allocation(memory, bytes))
             return cudaErrorInvalidValue;
+        const cudaError_t error = pp_check_enqueue(s);
+        if (error != cudaSuccess)
+            return error;
         pp_issue(s, {NODE_WORK, 0, [=] { memset(memory, value, bytes); }, nullptr, 0, nullptr,
                      pp_law_copy_s(bytes)});
         return cudaSuccess;

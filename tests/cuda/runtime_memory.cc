@@ -183,21 +183,24 @@ static void *allocate(size_t bytes, bool is_host)
     return base;
 }
 
-static size_t used_bytes(int device)
+size_t pp_used_bytes(int device)
 {
     size_t bytes = 0;
 
     for (const auto &entry : allocations)
         if (!entry.second.is_host && !entry.second.opened && entry.second.device == device)
             bytes += entry.second.bytes;
-    return bytes;
+    return bytes + pp_graph_bytes(device);
 }
 
 cudaError_t cudaMalloc(void **memory, size_t bytes)
 {
     return pp_call([&](auto &) {
         *memory = NULL;
-        if (bytes > pp_runtime().memory_bytes - used_bytes(pp_current_device()))
+        const cudaError_t error = pp_check_unsafe();
+        if (error != cudaSuccess)
+            return error;
+        if (bytes > pp_runtime().memory_bytes - pp_used_bytes(pp_current_device()))
             return cudaErrorMemoryAllocation;
         if (bytes > 0)
             *memory = allocate(bytes, false);
@@ -209,7 +212,7 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 {
     return pp_call([&](auto &) {
         *total = pp_runtime().memory_bytes;
-        *free = *total - used_bytes(pp_current_device());
+        *free = *total - pp_used_bytes(pp_current_device());
         return cudaSuccess;
     });
 }
@@ -217,8 +220,9 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned int)
 {
     return pp_call([&](auto &) {
-        *memory = bytes > 0 ? allocate(bytes, true) : NULL;
-        return cudaSuccess;
+        const cudaError_t error = pp_check_unsafe();
+        *memory = error == cudaSuccess && bytes > 0 ? allocate(bytes, true) : NULL;
+        return error;
     });
 }
 
@@ -236,6 +240,9 @@ static cudaError_t release(void *memory, bool is_host)
             return cudaSuccess;
         if (!a || a->base != memory || a->is_host != is_host || a->opened)
             return cudaErrorInvalidValue;
+        const cudaError_t error = pp_check_unsafe();
+        if (error != cudaSuccess)
+            return error;
         pp_run_until(lock, [] {
             const auto &streams = pp_runtime().streams;
             return std::all_of(streams.begin(), streams.end(),

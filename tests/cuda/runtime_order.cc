@@ -180,6 +180,10 @@ static bool run_on_device(CUstream_st *s)
     const double start_s = thread_s();
     bool is_over = true;
 
+    const bool is_everywhere = s->sm_count == 0 || s->nodes.front().is_everywhere;
+
+    pp_runtime().first_sm = is_everywhere ? 0 : s->first_sm;
+    pp_runtime().sm_count = is_everywhere ? 0 : s->sm_count;
     pp_open_memory();
     if (s->nodes.front().kind == NODE_TRY)
         is_over = attempt(s);

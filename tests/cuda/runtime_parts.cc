@@ -2,6 +2,7 @@
  * multiprocessors each, as on Hopper; and who asks for calls. A part has streams like any other, and
  * ends the program when it is destroyed before them: that is a leak, and all calls that name them
  * fail from then on. */
+#include "tests/cuda/emulate.h"
 #include "tests/cuda/include/cuda.h"
 #include "tests/cuda/runtime.h"
 
@@ -10,11 +11,20 @@
 enum { UNIT = 8 };
 
 struct CUdevResourceDesc_st {
-    unsigned sm_count;
+    unsigned first_sm, sm_count;
 };
 struct CUgreenCtx_st {
-    unsigned sm_count;
+    unsigned first_sm, sm_count;
 };
+
+/* A resource knows its first multiprocessor, where NVIDIA's has what nobody may look at. */
+static unsigned first_of(const CUdevResource *resource)
+{
+    unsigned first;
+
+    memcpy(&first, resource->_internal_padding, sizeof first);
+    return first;
+}
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
@@ -48,8 +58,10 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *groups
     if (*groups > input->sm.smCount / each)
         *groups = input->sm.smCount / each;
     for (unsigned g = 0; result && g < *groups; g++) {
+        const unsigned first = first_of(input) + g * each;
         result[g] = *input;
         result[g].sm.smCount = each;
+        memcpy(result[g]._internal_padding, &first, sizeof first);
     }
     if (remaining) {
         *remaining = *input;
@@ -63,7 +75,7 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *description, CUdevResource
 {
     if (count != 1 || resources->type != CU_DEV_RESOURCE_TYPE_SM)
         return CUDA_ERROR_INVALID_RESOURCE_TYPE;
-    *description = new CUdevResourceDesc_st{resources->sm.smCount};
+    *description = new CUdevResourceDesc_st{first_of(resources), resources->sm.smCount};
     return CUDA_SUCCESS;
 }
 
@@ -73,7 +85,7 @@ CUresult cuGreenCtxCreate(CUgreenCtx *context, CUdevResourceDesc description, CU
 {
     if (flags != CU_GREEN_CTX_DEFAULT_STREAM || device < 0 || device >= pp_runtime().devices)
         return CUDA_ERROR_INVALID_VALUE;
-    *context = new CUgreenCtx_st{description->sm_count};
+    *context = new CUgreenCtx_st{description->first_sm, description->sm_count};
     delete description;
     return CUDA_SUCCESS;
 }
@@ -98,7 +110,18 @@ CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx context, unsigned i
     if (cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, priority) != cudaSuccess)
         return CUDA_ERROR_INVALID_VALUE;
     (*stream)->part = context;
+    (*stream)->first_sm = context->first_sm;
+    (*stream)->sm_count = context->sm_count;
     return CUDA_SUCCESS;
+}
+
+/* Blocks of a launch go round those that it may use. */
+unsigned pp_multiprocessor(void)
+{
+    const struct runtime &r = pp_runtime();
+    const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+
+    return r.sm_count > 0 ? r.first_sm + block % r.sm_count : block % PP_EMULATED_SMS;
 }
 
 static const struct {

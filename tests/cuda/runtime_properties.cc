@@ -13,7 +13,7 @@ static const struct {
     {cudaDevAttrMaxSharedMemoryPerBlock, 48 << 10},
     {cudaDevAttrWarpSize, 32},
     {cudaDevAttrClockRate, 1000000},
-    {cudaDevAttrMultiProcessorCount, 64},
+    {cudaDevAttrMultiProcessorCount, PP_EMULATED_SMS},
     {cudaDevAttrCanMapHostMemory, 1},
     {cudaDevAttrMemoryClockRate, 1000000},
     {cudaDevAttrGlobalMemoryBusWidth, 1024},

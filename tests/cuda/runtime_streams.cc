@@ -31,6 +31,10 @@ struct CUstream_st *pp_find_stream(cudaStream_t stream)
 
 void pp_issue(struct CUstream_st *stream, struct node node)
 {
+    if (stream->capture) {
+        stream->capture->nodes.push_back([node](CUstream_st *to) { pp_issue(to, node); });
+        return;
+    }
     node.number = ++pp_runtime().issued;
     node.issued_s = pp_runtime().host_s;
     stream->nodes.push_back(std::move(node));
@@ -44,8 +48,12 @@ void pp_issue_attempt(struct CUstream_st *stream, std::function<bool()> attempt)
 void pp_issue_launch(struct CUstream_st *stream, double law_s,
                      std::function<void(uint64_t seed)> work)
 {
-    struct runtime &r = pp_runtime();
-    const uint64_t number = ++r.launches;
+    if (stream->capture) {
+        stream->capture->nodes.push_back(
+            [law_s, work](CUstream_st *to) { pp_issue_launch(to, law_s, work); });
+        return;
+    }
+    const uint64_t number = ++pp_runtime().launches;
 
     pp_issue(stream, {NODE_WORK, 0,
                       [number, work] {
@@ -110,15 +118,21 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags)
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     return with_stream(stream, [](auto &lock, CUstream_st *s) {
-        pp_run_until(lock, [s] { return s->nodes.empty(); });
-        host_has_seen(s->law_s);
-        return cudaSuccess;
+        const cudaError_t error = pp_check_wait(s);
+        if (error == cudaSuccess) {
+            pp_run_until(lock, [s] { return s->nodes.empty(); });
+            host_has_seen(s->law_s);
+        }
+        return error;
     });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
     return with_stream(stream, [](auto &lock, CUstream_st *s) {
+        const cudaError_t error = pp_check_wait(s);
+        if (error != cudaSuccess)
+            return error;
         pp_run_one(lock);
         return s->nodes.empty() ? cudaSuccess : cudaErrorNotReady;
     });
@@ -130,6 +144,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
         return pp_set_last_error(cudaErrorInvalidResourceHandle);
     return with_stream(stream, [](auto &lock, CUstream_st *s) {
         auto &streams = pp_runtime().streams;
+        if (s->capture)
+            return pp_spoil(s);
         pp_run_until(lock, [s] { return s->nodes.empty(); });
         streams.erase(std::find(streams.begin(), streams.end(), s));
         delete s;
@@ -141,6 +157,9 @@ cudaError_t cudaDeviceSynchronize(void)
 {
     return pp_call([](auto &lock) {
         const int device = pp_current_device();
+        const cudaError_t error = pp_check_wait(NULL);
+        if (error != cudaSuccess)
+            return error;
         pp_run_until(lock, [device] {
             const auto &streams = pp_runtime().streams;
             return std::all_of(streams.begin(), streams.end(), [device](const CUstream_st *s) {
@@ -156,8 +175,10 @@ cudaError_t cudaDeviceSynchronize(void)
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
     return with_stream(stream, [&](auto &, CUstream_st *s) {
-        pp_issue(s, {NODE_HOST, 0, [function, data] { function(data); }, nullptr, 0});
-        return cudaSuccess;
+        const cudaError_t error = pp_check_enqueue(s);
+        if (error == cudaSuccess)
+            pp_issue(s, {NODE_HOST, 0, [function, data] { function(data); }, nullptr, 0});
+        return error;
     });
 }
 
@@ -204,9 +225,22 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
         CUstream_st *s = pp_find_stream(stream);
         if (!s)
             return cudaErrorInvalidResourceHandle;
-        pp_issue(s, {NODE_RECORD, 0, nullptr, event->state, ++event->state->issued});
-        return cudaSuccess;
+        const cudaError_t error = pp_check_enqueue(s);
+        event->is_captured = s->capture != nullptr;
+        if (error == cudaSuccess && !s->capture)
+            pp_issue(s, {NODE_RECORD, 0, nullptr, event->state, ++event->state->issued});
+        return error;
     });
+}
+
+/* Nothing waits across the border of a capture: what came before is over when the graph runs, or
+ * not. A second stream of a capture is not emulated. */
+static cudaError_t cross(CUstream_st *stream, const CUevent_st *event)
+{
+    if (event->is_captured)
+        return stream->capture ? pp_spoil(stream) : cudaErrorStreamCaptureUnsupported;
+    pp_spoil(stream);
+    return cudaErrorStreamCaptureIsolation;
 }
 
 /* Of an event that was never recorded: nothing to wait for. */
@@ -216,9 +250,19 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         CUstream_st *s = pp_find_stream(stream);
         if (!s)
             return cudaErrorInvalidResourceHandle;
+        const cudaError_t error = pp_check_enqueue(s);
+        if (error != cudaSuccess)
+            return error;
+        if (s->capture || event->is_captured)
+            return cross(s, event);
         pp_issue(s, {NODE_WAIT, 0, nullptr, event->state, event->state->issued});
         return cudaSuccess;
     });
+}
+
+static cudaError_t check_event(const CUevent_st *event)
+{
+    return event->is_captured ? cudaErrorCapturedEvent : pp_check_unsafe();
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
@@ -226,6 +270,9 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     return with_event(event, [&](auto &lock) {
         const std::shared_ptr<struct event> e = event->state;
         const uint64_t record = e->issued;
+        const cudaError_t error = check_event(event);
+        if (error != cudaSuccess)
+            return error;
         pp_run_until(lock, [=] { return e->passed >= record; });
         host_has_seen(pp_runtime().law > 0 ? e->passed_s : 0);
         return cudaSuccess;
@@ -236,6 +283,9 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     return with_event(event, [&](auto &lock) {
         const std::shared_ptr<struct event> e = event->state;
+        const cudaError_t error = check_event(event);
+        if (error != cudaSuccess)
+            return error;
         pp_run_one(lock);
         return e->passed >= e->issued ? cudaSuccess : cudaErrorNotReady;
     });
@@ -244,6 +294,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
     return with_event(start, [&](auto &) {
+        if (start->is_captured || end->is_captured)
+            return cudaErrorCapturedEvent;
         if (((start->flags | end->flags) & cudaEventDisableTiming) || start->state->issued == 0 ||
             end->state->issued == 0)
             return cudaErrorInvalidResourceHandle;
@@ -290,7 +342,8 @@ static double threads_of(const struct pp_emulated_launch &l)
 void pp_emulated_enqueue(struct pp_emulated_launch launch, cudaStream_t stream)
 {
     with_stream(stream, [&](auto &, CUstream_st *s) {
-        const cudaError_t error = check(launch);
+        const cudaError_t may = pp_check_enqueue(s),
+                          error = may == cudaSuccess ? check(launch) : may;
         if (error != cudaSuccess)
             return error;
         for (const void *pointer : launch.pointers)

@@ -72,6 +72,15 @@ SAME(CUresult, cuDevResourceGenerateDesc, CUdevResourceDesc *, CUdevResource *, 
 SAME(CUresult, cuGreenCtxCreate, CUgreenCtx *, CUdevResourceDesc, CUdevice, unsigned int);
 SAME(CUresult, cuGreenCtxDestroy, CUgreenCtx);
 SAME(CUresult, cuGreenCtxStreamCreate, CUstream *, CUgreenCtx, unsigned int, int);
+SAME(cudaError_t, cudaStreamBeginCapture, cudaStream_t, enum cudaStreamCaptureMode);
+SAME(cudaError_t, cudaStreamEndCapture, cudaStream_t, cudaGraph_t *);
+SAME(cudaError_t, cudaStreamIsCapturing, cudaStream_t, enum cudaStreamCaptureStatus *);
+SAME(cudaError_t, cudaGraphGetNodes, cudaGraph_t, cudaGraphNode_t *, size_t *);
+SAME(cudaError_t, cudaGraphInstantiate, cudaGraphExec_t *, cudaGraph_t, unsigned long long);
+SAME(cudaError_t, cudaGraphUpload, cudaGraphExec_t, cudaStream_t);
+SAME(cudaError_t, cudaGraphLaunch, cudaGraphExec_t, cudaStream_t);
+SAME(cudaError_t, cudaGraphExecDestroy, cudaGraphExec_t);
+SAME(cudaError_t, cudaGraphDestroy, cudaGraph_t);
 SAME(cudaError_t, cudaFuncSetAttribute, const void *, enum cudaFuncAttribute, int);
 SAME(cublasStatus_t, cublasLtCreate, cublasLtHandle_t *);
 SAME(cublasStatus_t, cublasLtDestroy, cublasLtHandle_t);
@@ -91,6 +100,19 @@ SAME(cublasStatus_t, cublasLtMatmulPreferenceSetAttribute, cublasLtMatmulPrefere
 SAME(cublasStatus_t, cublasLtMatmulAlgoGetHeuristic, cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, int, cublasLtMatmulHeuristicResult_t *, int *);
 SAME(cublasStatus_t, cublasLtMatmul, cublasLtHandle_t, cublasLtMatmulDesc_t, const void *, const void *, cublasLtMatrixLayout_t, const void *, cublasLtMatrixLayout_t, const void *, const void *, cublasLtMatrixLayout_t, void *, cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *, void *, size_t, cudaStream_t);
 
+IS(cudaErrorIllegalState, 401);
+IS(cudaErrorStreamCaptureUnsupported, 900);
+IS(cudaErrorStreamCaptureInvalidated, 901);
+IS(cudaErrorStreamCaptureIsolation, 905);
+IS(cudaErrorStreamCaptureImplicit, 906);
+IS(cudaErrorCapturedEvent, 907);
+IS(cudaErrorStreamCaptureWrongThread, 908);
+IS(cudaStreamCaptureModeGlobal, 0);
+IS(cudaStreamCaptureModeThreadLocal, 1);
+IS(cudaStreamCaptureModeRelaxed, 2);
+IS(cudaStreamCaptureStatusNone, 0);
+IS(cudaStreamCaptureStatusActive, 1);
+IS(cudaStreamCaptureStatusInvalidated, 2);
 IS(cudaEnableDefault, 0);
 IS(cudaErrorDeviceUninitialized, 201);
 IS(cudaErrorMapBufferObjectFailed, 205);
