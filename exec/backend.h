@@ -44,6 +44,7 @@ struct pp_device_options {
     enum pp_device_mode mode;
     int parts; /* of a partitioned GPU; 0: as many as workers */
     bool is_mapped; /* what alloc gives other processes may map, each block by itself */
+    bool keeps; /* may keep work: see keep */
     bool is_shared; /* with processes that are forked later: so is the arena that open gets. Only
                      * where work is immediate */
 };
@@ -57,6 +58,13 @@ static inline int pp_device_worker_of(const struct pp_device_options *options, p
 
 struct pp_span {
     double start_s, end_s;
+};
+/* Work that a device keeps. */
+struct pp_kept {
+    int count, left_out;       /* that are kept, and that could not be */
+    int64_t kernels, launches; /* of all that are kept; of these, so far */
+    const char *why_left;      /* the first reason for that, or NULL */
+    const char *why_not;       /* none is; NULL: nobody has asked for it, or they are */
 };
 struct pp_device; /* of a backend */
 struct pp_backend {
@@ -84,6 +92,15 @@ struct pp_backend {
     enum pp_status (*write)(struct pp_device *device, const void *from, void *to, size_t bytes,
                             struct pp_error *err);
     void (*launch)(struct pp_device *device, pp_stream_id stream, pp_work work, void *argument);
+    /* NULL, or: work that does the same to the device whenever it is called with this argument, kept
+     * under a number of this stream, so that `launch_kept` may repeat it without calling it; or
+     * launch it, where it is not kept. Between steps, after one in which it has run. k: it is the
+     * k-th launch of the stream in every step, and passes marks; -1: it passes none. */
+    void (*keep)(struct pp_device *device, pp_stream_id stream, int id, int k, pp_work work,
+                 void *argument);
+    void (*launch_kept)(struct pp_device *device, pp_stream_id stream, int id, pp_work work,
+                        void *argument);
+    void (*kept)(const struct pp_device *device, struct pp_kept *kept);
     /* Work of the host's, once all that the stream was given before is over: by the caller, who
      * waits for it, or in finish. It may read and write. */
     void (*host)(struct pp_device *device, pp_stream_id stream, pp_work work, void *argument);

@@ -50,11 +50,18 @@ static void cuda_mark(void *stream)
     if (l->mark_count == l->marks_made)
         pp_cuda_note(lane->device, cudaEventCreate(PP_PUSH(lane->arena, l->marks, l->marks_made,
                                                            l->mark_capacity)));
-    pp_cuda_note(lane->device, cudaEventRecord(l->marks[l->mark_count++], lane->cuda.stream));
+    const cudaError_t code =
+        cudaEventRecordWithFlags(l->marks[l->mark_count++], lane->cuda.stream,
+                                 lane->is_capturing ? cudaEventRecordExternal : 0);
+    if (!lane->is_capturing)
+        pp_cuda_note(lane->device, code);
+    else if (code != cudaSuccess)
+        lane->refusal = code;
 }
 
 /* A launch that is refused is told to the thread that launched. */
-static void cuda_launch(struct pp_device *d, pp_stream_id s, pp_work work, void *argument)
+static void cuda_launch_kept(struct pp_device *d, pp_stream_id s, int id, pp_work work,
+                             void *argument)
 {
     struct stream *stream = &d->streams[s];
     struct lane *lane = stream->lane;
@@ -62,12 +69,18 @@ static void cuda_launch(struct pp_device *d, pp_stream_id s, pp_work work, void 
     pp_cuda_use(d);
     const cudaStream_t cuda = pp_cuda_stream_of(d, s);
     pthread_mutex_lock(&lane->lock);
-    const struct launch *launch = lane->launch = next_launch(d, stream);
+    struct launch *launch = lane->launch = next_launch(d, stream);
     pp_cuda_note(d, cudaEventRecord(launch->start, cuda));
-    work(d->options.kernels, &lane->cuda, argument);
+    if (!pp_cuda_replay(stream, launch, id))
+        work(d->options.kernels, &lane->cuda, argument);
     pp_cuda_note(d, cudaEventRecord(launch->end, cuda));
     pp_cuda_note(d, cudaGetLastError());
     pthread_mutex_unlock(&lane->lock);
+}
+
+static void cuda_launch(struct pp_device *d, pp_stream_id s, pp_work work, void *argument)
+{
+    cuda_launch_kept(d, s, -1, work, argument);
 }
 
 static void cuda_host(struct pp_device *d, pp_stream_id s, pp_work work, void *argument)
@@ -176,6 +189,9 @@ const struct pp_backend pp_backend_cuda = {
     .read = pp_cuda_read,
     .write = pp_cuda_write,
     .launch = cuda_launch,
+    .keep = pp_cuda_keep,
+    .launch_kept = cuda_launch_kept,
+    .kept = pp_cuda_kept,
     .host = cuda_host,
     .record = cuda_record,
     .wait = cuda_wait,

@@ -23,12 +23,20 @@ struct launch {
     cudaEvent_t *marks; /* kept as well */
     int mark_count, marks_made, mark_capacity;
 };
+struct graph {
+    cudaGraphExec_t exec; /* NULL: not kept */
+    bool is_refused;      /* for good */
+    int marks;            /* that it passes */
+    size_t nodes;
+};
 struct lane {
     struct pp_cuda_stream cuda; /* the first: what work gets is the lane */
     atomic_bool has_stream;
     int priority; /* of the stream; lower numbers come first */
     struct pp_device *device;
     struct launch *launch;  /* that is issued now */
+    bool is_capturing;
+    cudaError_t refusal;    /* of a mark, by the capture under way */
     pthread_mutex_t lock;   /* held while a launch is issued, and of its streams' lists */
     struct pp_arena *arena; /* of these lists */
 };
@@ -37,6 +45,16 @@ struct stream {
     struct launch *launches; /* kept from step to step: only the first step makes any */
     int made, capacity;
     int count; /* of this step */
+    struct graph *graphs; /* by id */
+    int graph_count, graph_capacity;
+};
+struct pp_cuda_graphs {
+    bool are_on, may_mark;
+    int made, left_out;
+    int64_t nodes;
+    atomic_llong launches;
+    size_t free_bytes; /* before the first one */
+    const char *why_left, *why_not;
 };
 struct pp_device {
     struct pp_device_options options;
@@ -50,6 +68,7 @@ struct pp_device {
     int gpu;
     int priority, last_priority; /* of its streams; of those that come behind all others */
     struct pp_recorded *recorded;
+    struct pp_cuda_graphs graphs;
     struct pp_cuda_parts *parts; /* of the GPU, one for each worker; NULL: workers share all of it */
     atomic_int failed; /* cudaError_t: the first that was seen, for good */
     atomic_bool keeps_blocks; /* to the end of the process: others may have them mapped */
@@ -78,6 +97,17 @@ void pp_cuda_close(struct pp_device *device);
  * has few queues for streams, and in one with others a receive that waits for another process holds
  * them up: so there are none but those that this process uses. */
 cudaStream_t pp_cuda_stream_of(struct pp_device *device, pp_stream_id stream);
+
+/* backend_cuda_graphs.c: work of a stream, noted down instead of run; graphs that pp_backend.keep
+ * makes of it; false: there is none of this id. */
+cudaError_t pp_cuda_capture(struct lane *lane, pp_work work, void *argument, cudaGraph_t *graph);
+void pp_cuda_keep(struct pp_device *device, pp_stream_id stream, int id, int k, pp_work work,
+                  void *argument);
+bool pp_cuda_replay(struct stream *stream, struct launch *launch, int id);
+void pp_cuda_kept(const struct pp_device *device, struct pp_kept *kept);
+void pp_cuda_graphs_free(struct pp_device *device);
+/* backend_cuda_trial.c: are graphs what they should be here? Sets are_on and may_mark, or why_not. */
+void pp_cuda_graphs_try(struct pp_device *device);
 
 /* backend_cuda_parts.c: cut the multiprocessors into equal parts, which only end with _free; a
  * stream on one of them, and its size. PP_EFAIL: the GPU has too few, or the driver is too old. */

@@ -112,6 +112,8 @@ static enum pp_status make(struct pp_device *d, struct pp_error *err)
     d->streams = PP_ARRAY(d->arena, struct stream, d->options.streams);
     for (int s = 0; s < d->options.streams; s++)
         d->streams[s].lane = &d->lanes[is_serial ? 0 : s];
+    if (o->keeps)
+        pp_cuda_graphs_try(d);
     return is_serial ? PP_OK : make_events(d, err);
 }
 
@@ -172,6 +174,7 @@ void pp_cuda_close(struct pp_device *d)
         return;
     cudaSetDevice(d->gpu);
     cudaDeviceSynchronize();
+    pp_cuda_graphs_free(d);
     for (int s = 0; d->streams && s < d->options.streams; s++)
         forget_launches(&d->streams[s]);
     for (int e = 0; d->events && e < d->options.events; e++)

@@ -76,6 +76,8 @@ static const struct pp_option options[] = {
      .help = "How ranks share a GPU. serial: one op at a time, so that it takes what it would take alone. streams: each rank, channel and sum has a CUDA stream of its own, and what the program lets overlap does. partition: so, and each rank has multiprocessors of its own (CUDA 12.4)."},
     {.name = "weight-grad-stream", .type = PP_OPTION_CHOICE, .choices = "off|on", .argument = "on|off", .default_text = "off", .group = G_MACHINE, .commands = RUN,
      .help = "on: each rank computes its W on a stream of its own, which takes what F, I and B leave of the GPU (--device-mode streams or partition; --backend fake)."},
+    {.name = "cuda-graphs", .type = PP_OPTION_CHOICE, .choices = "on|off", .argument = "on|off", .default_text = "on", .group = G_MACHINE, .commands = RUN,
+     .help = "With --backend cuda: after the first step, launch an op as one graph of its kernels, where it is the same in every step, instead of kernel by kernel."},
     {.name = "transport", .type = PP_OPTION_CHOICE, .choices = "local|shm|tcp|nccl|ipc", .argument = "NAME", .default_text = "local", .group = G_MACHINE, .commands = RUN,
      .help = "Where ranks run and how they talk. local: threads of one process. shm: processes of this machine, on memory that they share. tcp: processes of any hosts; those that torchrun, srun or mpirun has started, else as many as are needed. nccl: the same with a GPU each (--backend cuda), or sharing GPUs; messages and gradient sums go by NCCL. ipc: the same on one host, where processes map each other's memory of GPUs and copy by themselves."},
     {.name = "rendezvous", .type = PP_OPTION_STRING, .argument = "WHERE", .default_text = "what the launcher says", .group = G_MACHINE, .commands = RUN,

@@ -59,6 +59,7 @@ struct pp_machine_options {
     size_t reserved_mirror_bytes; /* likewise of the host's, where the backend's memory is apart */
     uint64_t seed;         /* of the backend's orders */
     enum pp_device_mode mode; /* of a device that workers share */
+    bool keeps; /* work that is the same in every step, where the backend can */
 };
 
 /* Do workers take each other's time, by the watch? On one device, where each has a stream but no part
@@ -93,11 +94,18 @@ struct pp_machine_clock {
 enum pp_status pp_machine_clock(struct pp_machine *machine, struct pp_machine_clock *clock,
                                 struct pp_error *err);
 
+/* What the device of this process keeps, see backend.h; nothing where it cannot. */
+void pp_machine_graphs(const struct pp_machine *machine, struct pp_kept *kept);
+
 struct pp_step_result {
     double loss, grad_norm; /* the norm is that before clipping */
     double step_s;          /* by the clock */
     double wall_s, cpu_s;   /* of all threads together: inside ops and outside */
     double outside_s;       /* CPU time outside ops: the pipeline machinery */
+    /* Where work runs later than it is issued: what the host has taken to issue the ops of this
+     * process, and their number */
+    double issue_s;
+    int64_t issued;
     int64_t instructions;
 };
 /* One step: forward, backward, sums, update. With `probes`, seconds of the parts of each op are

@@ -148,6 +148,7 @@ static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
         .seed = m->options.seed,
         .mode = m->options.mode,
         .is_mapped = m->transport->is_mapped,
+        .keeps = m->options.keeps,
         .is_shared = m->transport->is_shared,
     };
     return m->backend->open(m->arena, &options, &m->device, err);
@@ -162,6 +163,7 @@ static enum pp_status build(struct pp_machine *m, struct pp_error *err)
     PP_TRY(pp_place_memory(m, err));
     place_columns(m);
     pp_bind_calls(m);
+    pp_bind_same(m);
     pp_bind_messages(m, pp_slot_classes(m->arena, m->p));
     pp_bind_sums(m);
     return pp_workers_start(m, err);

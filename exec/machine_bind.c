@@ -162,8 +162,8 @@ static void bind_work(const struct binder *b, struct pp_worker *w, const struct 
         .split = op->split,
         .kept = slot_at(b, w, AT_F, op->stage, g, op->split),
         .saved = saved,
-        .ids = m->ids + sample * seq,
-        .targets = m->targets + sample * seq,
+        .ids = chunk->stage->shape.has_embedding ? m->ids + sample * seq : NULL,
+        .targets = chunk->stage->shape.has_head ? m->targets + sample * seq : NULL,
         .loss_scale = 1.0 / ((double)pp_batch_samples(m->options.batch) * seq),
         .scratch = is_beside ? NULL : w->block + m->layout[w->rank].scratch_offset,
     };

@@ -237,6 +237,7 @@ static void join_lists(struct pp_machine *m)
 void pp_step_time_here(struct pp_machine *m)
 {
     pp_probes_read(m);
+    m->has_run = true;
     for (int k = 0; k < m->worker_count; k++) {
         struct pp_worker *w = &m->workers[k];
 
@@ -247,6 +248,7 @@ void pp_step_time_here(struct pp_machine *m)
         else
             stamp_list(m, w);
     }
+    pp_machine_keep(m);
 }
 
 enum pp_status pp_step_time_later(struct pp_machine *m, struct pp_error *err)

@@ -155,6 +155,8 @@ struct pp_machine {
     struct pp_rank_layout *layout; /* [rank] */
     struct pp_worker *workers;     /* [replica * ranks + rank] */
     struct pp_bound *calls;        /* [row] */
+    int32_t *same_as;              /* [row]: see machine_keep.c */
+    bool is_kept[2], has_run;      /* work without and with marks; a step of this process */
     int32_t *ids, *targets;        /* [sample of the step][seq] */
     int *statuses;                 /* of workers, collectives and tied sums: see `status` there */
 
@@ -322,6 +324,7 @@ bool pp_reducer_give(struct pp_worker *w, int32_t collective);
 void pp_reducer_stop(struct pp_worker *w);
 
 /* machine_update.c: BAR and U */
+void pp_squares_run(const struct pp_kernels *k, void *stream, void *worker);
 bool pp_barrier_meet(struct pp_worker *w, int instruction);
 /* All barriers of a step, one after the other: when everybody has come, judge and let them go. */
 void pp_barriers_conduct(struct pp_machine *m);
@@ -364,13 +367,27 @@ void pp_worker_run(struct pp_worker *w);
 pp_stream_id pp_stream_of(const struct pp_worker *w, int instruction);
 /* Behind what it waits for on the worker's other lane. */
 bool pp_worker_order(struct pp_worker *w, int instruction);
-/* Work on the worker's compute stream, or on that of its weight lane, counted. Returns its number
- * there. */
-int pp_worker_launch(struct pp_worker *w, bool is_beside, pp_work work, void *argument);
+/* What instruction i of a worker launches. */
+struct pp_launch {
+    pp_work work;
+    void *argument;
+};
+struct pp_launch pp_launch_of(const struct pp_worker *w, int i);
+/* Work on the worker's compute stream, or on that of its weight lane, counted, which the device may
+ * have kept as `id`. Returns its number there. */
+int pp_worker_launch(struct pp_worker *w, bool is_beside, int id, struct pp_launch launch);
 void pp_worker_try(struct pp_worker *w, int instruction); /* a compute op, outside of any step */
 
 /* machine_warm_up.c: whatever the ops of this process need of the device is there when it returns;
  * weights, moments and gradients are as they were. Before the first step. */
 enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err);
+
+/* machine_keep.c: which instructions do the same work; before a step, or at the end of one: the
+ * device keeps what is the same in all steps; under which number it has that of an instruction, or
+ * what a worker does at its last BAR */
+void pp_bind_same(struct pp_machine *m);
+void pp_machine_keep(struct pp_machine *m);
+int pp_kept_id(const struct pp_worker *w, int i);
+int pp_kept_bar_id(const struct pp_worker *w);
 
 #endif

@@ -29,6 +29,8 @@ void pp_machine_probes(struct pp_machine *m, bool on)
         for (int g = 0; g < call->count; g++)
             call->works[g].probe = on ? &call->part : NULL;
     }
+    if (m->has_run)
+        pp_machine_keep(m);
 }
 
 static void read_marks(const struct pp_machine *m, const struct pp_worker *w, size_t row)

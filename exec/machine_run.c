@@ -64,23 +64,32 @@ static void tell_lane(const struct pp_worker *w, int i)
         m->backend->record(m->device, pp_stream_of(w, i), (pp_event_id)pp_row(m, i, w->replica));
 }
 
-int pp_worker_launch(struct pp_worker *w, bool is_beside, pp_work work, void *argument)
+struct pp_launch pp_launch_of(const struct pp_worker *w, int i)
 {
-    w->machine->backend->launch(w->machine->device, stream_at(w, is_beside), work, argument);
+    struct pp_machine *m = w->machine;
+    const struct pp_program *p = m->p;
+
+    if (p->kind[i] == PP_U)
+        return (struct pp_launch){pp_update_run, &w->chunks[p->pipe[i] * m->stages + p->stage[i]]};
+    return (struct pp_launch){run_call, &m->calls[pp_row(m, i, w->replica)]};
+}
+
+int pp_worker_launch(struct pp_worker *w, bool is_beside, int id, struct pp_launch launch)
+{
+    const struct pp_machine *m = w->machine;
+    const pp_stream_id stream = stream_at(w, is_beside);
+
+    if (m->backend->launch_kept)
+        m->backend->launch_kept(m->device, stream, id, launch.work, launch.argument);
+    else
+        m->backend->launch(m->device, stream, launch.work, launch.argument);
     return w->launches[is_beside]++;
 }
 
 static void launch(struct pp_worker *w, int i)
 {
-    struct pp_machine *m = w->machine;
-    const struct pp_program *p = m->p;
-    const size_t row = pp_row(m, i, w->replica);
-
-    m->launch_of[row] =
-        p->kind[i] == PP_U
-            ? pp_worker_launch(w, false, pp_update_run,
-                               &w->chunks[p->pipe[i] * m->stages + p->stage[i]])
-            : pp_worker_launch(w, pp_weight_lane_has(p, i), run_call, &m->calls[row]);
+    w->machine->launch_of[pp_row(w->machine, i, w->replica)] = pp_worker_launch(
+        w, pp_weight_lane_has(w->machine->p, i), pp_kept_id(w, i), pp_launch_of(w, i));
     tell_lane(w, i);
 }
 
@@ -132,6 +141,12 @@ static void end_compute(struct pp_worker *w, int i, int64_t start_ps, int64_t sp
     m->duration_ps[at] = w->clock_ps - start_ps;
 }
 
+/* Where an op only is issued, it is the watch that counts, and a system call less. */
+static int64_t now_ns(const struct pp_machine *m)
+{
+    return m->backend->is_immediate ? pp_host_thread_ns() : pp_wall_ps() / 1000;
+}
+
 /* The second op of a fused pair has run with the first. */
 static bool run_compute(struct pp_worker *w, int i)
 {
@@ -147,11 +162,11 @@ static bool run_compute(struct pp_worker *w, int i)
         }
     if (!pp_is_virtual(m))
         w->clock_ps = pp_now_ps(w->machine);
-    const int64_t start_ps = w->clock_ps, before_ns = pp_host_thread_ns();
+    const int64_t start_ps = w->clock_ps, before_ns = now_ns(m);
     launch(w, i);
     if (is_fused)
         launch(w, i + 1);
-    const int64_t spent_ns = pp_host_thread_ns() - before_ns;
+    const int64_t spent_ns = now_ns(m) - before_ns;
     if (m->has_cores)
         sem_post(&m->cores);
     w->inside_ns += spent_ns;

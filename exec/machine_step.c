@@ -56,6 +56,10 @@ static void sum_up(const struct pp_machine *m, double wall_s, struct pp_step_res
                                       .wall_s = wall_s,
                                       .instructions = (int64_t)m->size * m->replicas};
     for (int k = 0; k < m->worker_count; k++) {
+        if (!m->backend->is_immediate && !pp_is_elsewhere(m, &m->workers[k])) {
+            result->issue_s += 1e-9 * (double)m->workers[k].inside_ns;
+            result->issued += m->workers[k].launches[false] + m->workers[k].launches[true];
+        }
         result->cpu_s += 1e-9 * (double)m->workers[k].cpu_ns;
         result->outside_s += 1e-9 * (double)(m->workers[k].cpu_ns - m->workers[k].inside_ns);
     }

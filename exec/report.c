@@ -3,6 +3,7 @@
 
 #include "core/units.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -198,12 +199,35 @@ static void print_prediction(const struct pp_exec_page *page, const struct pp_ex
     paragraph(page, run->config.clock == PP_CLOCK_VIRTUAL ? "structure" : "unknown", text);
 }
 
+static void print_issue(const struct pp_exec_page *page, const struct pp_training_result *r)
+{
+    char text[PP_EXEC_TEXT_BYTES], each[PP_UNITS_TEXT_BYTES];
+    const struct pp_kept *kept = &r->kept;
+    int length = snprintf(text, sizeof(text), "%s of the host to issue an op",
+                          seconds(r->issue_s / (double)r->issued, each));
+
+    if (kept->why_not)
+        length += snprintf(text + length, sizeof(text) - (size_t)length, "; no graphs: %s",
+                           kept->why_not);
+    else if (kept->count + kept->left_out > 0)
+        length += snprintf(text + length, sizeof(text) - (size_t)length,
+                           "; %d~graphs of %" PRId64 "~kernels", kept->count, kept->kernels);
+    if (kept->left_out > 0)
+        snprintf(text + length, sizeof(text) - (size_t)length, ", %d~left out (%s)", kept->left_out,
+                 kept->why_left);
+    paragraph(page, "machinery", text);
+}
+
 static void print_machinery(const struct pp_exec_page *page, const struct pp_training_result *r)
 {
     char text[PP_EXEC_TEXT_BYTES], each[PP_UNITS_TEXT_BYTES];
 
     if (!(r->cpu_s > 0) || r->instructions == 0)
         return;
+    if (r->issued > 0) {
+        print_issue(page, r);
+        return;
+    }
     snprintf(text, sizeof(text), "%.2f~%% of CPU time outside ops, %s~an instruction",
              100 * r->outside_s / r->cpu_s, seconds(r->outside_s / (double)r->instructions, each));
     paragraph(page, "machinery", text);

@@ -196,6 +196,15 @@ static json_t *meta_json(const struct pp_exec_run *run)
     return o;
 }
 
+static json_t *kept_json(const struct pp_kept *kept)
+{
+    if (kept->count + kept->left_out == 0 && !kept->why_not)
+        return json_null();
+    return json_pack("{si si ss? sI sI ss?}", "count", kept->count, "left_out", kept->left_out,
+                     "why_left", kept->why_left, "kernels", (json_int_t)kept->kernels, "launches",
+                     (json_int_t)kept->launches, "why_not", kept->why_not);
+}
+
 static json_t *machinery_json(const struct pp_training_result *r)
 {
     json_t *o = json_object();
@@ -204,6 +213,9 @@ static json_t *machinery_json(const struct pp_training_result *r)
     put(o, "cpu_s", r->cpu_s);
     put(o, "outside_s", r->outside_s);
     json_object_set_new(o, "instructions", json_integer(r->instructions));
+    put(o, "issue_s", r->issued > 0 ? r->issue_s : (double)NAN);
+    json_object_set_new(o, "issued", json_integer(r->issued));
+    json_object_set_new(o, "graphs", kept_json(&r->kept));
     return o;
 }
 

@@ -18,6 +18,20 @@ static enum pp_status find_backend(const struct pp_request *request, struct pp_e
     return PP_OK;
 }
 
+static enum pp_status choose_graphs(const struct pp_request *request, struct pp_exec_config *config,
+                                    struct pp_error *err)
+{
+    enum { ON, OFF };
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (!config->cuda && pp_request_has(request, "cuda-graphs"))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has no effect with --backend %s: graphs are those of CUDA",
+                            pp_request_typed(request, "cuda-graphs", typed), config->backend->name);
+    config->keeps = config->cuda && pp_request_int(request, "cuda-graphs", ON) == ON;
+    return PP_OK;
+}
+
 /* Ops that run beside each other on one device take each other's time: that says something only
  * where all of it is looked at. */
 enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_config *config,
@@ -32,6 +46,7 @@ enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_c
         return pp_error_set(err, PP_EINVAL,
                             "%s has no effect with --backend %s: it says how ranks share a GPU",
                             pp_request_typed(request, "device-mode", typed), config->backend->name);
+    PP_TRY(choose_graphs(request, config, err));
     config->mode = mode;
     config->clock = (enum pp_clock_kind)pp_request_int(
         request, "clock", mode == PP_DEVICE_SERIAL ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);

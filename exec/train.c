@@ -106,6 +106,8 @@ static void note_step(struct run *run, int k, const struct pp_step_result *resul
     r->cpu_s += result->cpu_s;
     r->outside_s += result->outside_s;
     r->instructions += result->instructions;
+    r->issue_s += result->issue_s;
+    r->issued += result->issued;
 }
 
 /* The k-th step of this run. */
@@ -259,6 +261,7 @@ static enum pp_status train(struct run *run, struct pp_error *err)
     PP_TRY(pp_train_resume(run->training, run->machine, run->reference, err));
     for (int k = 0; k < count_of(run->training); k++)
         PP_TRY(one_step(run, k, err));
+    pp_machine_graphs(run->machine, &run->result->kept);
     return judge(run, err);
 }
 

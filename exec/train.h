@@ -45,7 +45,9 @@ struct pp_training_result {
     int first_judged;                     /* steps before it warm up or calibrate */
     double step_median_s;                 /* of the steps after the warm-up */
     double wall_s, cpu_s, outside_s;      /* of the steps after the warm-up */
-    int64_t instructions;
+    double issue_s;                       /* likewise, see pp_step_result */
+    int64_t instructions, issued;
+    struct pp_kept kept;
     /* prediction; NAN where there is none */
     double predicted_step_s, null_step_s, model_error_frac, null_error_frac;
     bool is_contended; /* ranks took each other's time: there is no error, both are NAN */

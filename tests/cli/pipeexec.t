@@ -43,6 +43,10 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           which takes what F, I and B leave of the GPU
 >                           (--device-mode streams or partition; --backend fake).
 >                           (off or on; default off)
+>   --cuda-graphs on|off    With --backend cuda: after the first step, launch an
+>                           op as one graph of its kernels, where it is the same
+>                           in every step, instead of kernel by kernel. (on or
+>                           off; default on)
 >   --transport NAME        Where ranks run and how they talk. local: threads of
 >                           one process. shm: processes of this machine, on memory
 >                           that they share. tcp: processes of any hosts; those

@@ -11,6 +11,9 @@ $ PIPEEXEC_CUDA_MODULE=/nowhere/pipeexec-cuda.so pipeexec --steps 2 --quiet
 $ pipeexec --device-mode streams
 ! pipeexec: error: --device-mode streams has no effect with --backend cpu: it says how ranks share a GPU
 = 2
+$ pipeexec --cuda-graphs off
+! pipeexec: error: --cuda-graphs off has no effect with --backend cpu: graphs are those of CUDA
+= 2
 $ pipeexec --backend fake --device-mode serial
 ! pipeexec: error: --device-mode serial has no effect with --backend fake: it says how ranks share a GPU
 = 2

@@ -157,3 +157,51 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 $ pipeexec --backend cuda --np 16 --layers 16 --hidden 32 --heads 2 --seq 16 --mbs 1 --device-mode partition
 ! pipeexec: error: --device-mode partition: 16 ranks on a GPU of 64 multiprocessors, which is cut into parts of at least 8: at most 8 ranks, or --device-mode serial
 = 1
+# Graphs: used unless they are switched off, do not fit, or are not what they should be.
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --no-check --json | grep -A7 '"graphs"'
+>     "graphs": {
+>       "count": 20,
+>       "left_out": 0,
+>       "why_left": null,
+>       "kernels": ...
+>       "launches": 48,
+>       "why_not": null
+>     }
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --no-check --json --cuda-graphs off | grep '"graphs"'
+>     "graphs": null
+$ PP_EMULATED_GRAPH_PARTS=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --device-mode partition --check --exact-grad --json | grep -E '"(why_not|count|bit_equal)"'
+>     "bit_equal": true,
+>     "bit_equal": true,
+>       "count": 0,
+>       "why_not": "with this driver they leave the part of the GPU that a rank has"
+$ PP_EMULATED_GRAPH_PARTS=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --device-mode streams --check --exact-grad --json | grep -E '"(why_not|count|bit_equal)"'
+>     "bit_equal": true,
+>     "bit_equal": true,
+>       "count": 20,
+>       "why_not": null
+$ PP_EMULATED_GRAPH_TIMES=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --check --exact-grad --json | grep -E '"(why_not|count|bit_equal)"'
+>     "bit_equal": true,
+>     "bit_equal": true,
+>       "count": 12,
+>       "why_not": null
+$ PP_EMULATED_GRAPH_BYTES=50000000 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --check --exact-grad --json | grep -E '"(why_not|why_left|count|left_out|bit_equal)"'
+>     "bit_equal": true,
+>     "bit_equal": true,
+>       "count": 3,
+>       "left_out": 17,
+>       "why_left": "cudaErrorMemoryAllocation",
+>       "why_not": null
+$ PP_EMULATED_GRAPH_BYTES=20000000000 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --check --exact-grad --json | grep -E '"(why_not|why_left|count|left_out|bit_equal)"'
+>     "bit_equal": true,
+>     "bit_equal": true,
+>       "count": 0,
+>       "left_out": 0,
+>       "why_left": null,
+>       "why_not": "this driver refuses to record or to run them (cudaErrorMemoryAllocation)"
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --check --exact-grad --transport nccl --json | grep -E '"(why_not|why_left|count|left_out|bit_equal)"'
+>     "bit_equal": true,
+>     "bit_equal": true,
+>       "count": 10,
+>       "left_out": 0,
+>       "why_left": null,
+>       "why_not": null

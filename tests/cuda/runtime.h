@@ -27,6 +27,7 @@
  *                                without it, what the work has taken here, one after the other
  *   PP_EMULATED_GRAPH_BYTES=N    65536: memory of the device that a node of a graph takes
  *   PP_EMULATED_GRAPH_PARTS=0    graphs leave the part of the device that they were recorded on
+ *   PP_EMULATED_GRAPH_TIMES=0    events that graphs record have no times
  *
  * Locking: one mutex, held by every call. A host function runs without it; its stream is `is_busy`
  * meanwhile. */
@@ -51,6 +52,7 @@ enum { PP_EMULATED_SMS = 64 }; /* multiprocessors of a device */
 struct event {
     uint64_t issued, passed;
     double passed_s; /* on the device's clock */
+    bool is_of_graph;
 };
 
 /* TRY: work that may have to wait for somebody outside of this process */
@@ -102,7 +104,7 @@ struct runtime {
     std::vector<struct CUevent_st *> events;
     std::vector<struct CUgraphExec_st *> graphs;
     size_t graph_node_bytes;
-    bool has_graph_parts;
+    bool has_graph_parts, has_graph_times;
     unsigned first_sm, sm_count; /* of the work that runs */
     int devices, first_device;
     int driver; /* 0: none */

@@ -39,6 +39,7 @@ static struct runtime *create(void)
     r->law = (double)number_of("PP_EMULATED_LAW", 0);
     r->graph_node_bytes = number_of("PP_EMULATED_GRAPH_BYTES", 64 << 10);
     r->has_graph_parts = number_of("PP_EMULATED_GRAPH_PARTS", 1) != 0;
+    r->has_graph_times = number_of("PP_EMULATED_GRAPH_TIMES", 1) != 0;
     for (int device = 0; device < r->devices; device++)
         r->streams.push_back(new CUstream_st{device, 0, 0, false, {}});
     return r;

@@ -219,18 +219,37 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     });
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+static void record(CUstream_st *s, const std::shared_ptr<struct event> &e)
+{
+    pp_issue(s, {NODE_RECORD, 0, nullptr, e, ++e->issued});
+}
+
+/* External: a node of the graph, which records the event whenever it runs. */
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags)
 {
     return with_event(event, [&](auto &) {
         CUstream_st *s = pp_find_stream(stream);
+        const bool is_external = flags == cudaEventRecordExternal;
         if (!s)
             return cudaErrorInvalidResourceHandle;
+        if ((flags != cudaEventRecordDefault && !is_external) || (is_external && !s->capture))
+            return cudaErrorInvalidValue;
         const cudaError_t error = pp_check_enqueue(s);
-        event->is_captured = s->capture != nullptr;
-        if (error == cudaSuccess && !s->capture)
-            pp_issue(s, {NODE_RECORD, 0, nullptr, event->state, ++event->state->issued});
+        if (error != cudaSuccess)
+            return error;
+        event->is_captured = s->capture && !is_external;
+        event->state->is_of_graph = is_external;
+        if (!s->capture)
+            record(s, event->state);
+        else if (is_external)
+            s->capture->nodes.push_back([e = event->state](CUstream_st *to) { record(to, e); });
         return error;
     });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
 }
 
 /* Nothing waits across the border of a capture: what came before is over when the graph runs, or
@@ -296,6 +315,8 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
     return with_event(start, [&](auto &) {
         if (start->is_captured || end->is_captured)
             return cudaErrorCapturedEvent;
+        if ((start->state->is_of_graph || end->state->is_of_graph) && !pp_runtime().has_graph_times)
+            return cudaErrorInvalidResourceHandle;
         if (((start->flags | end->flags) & cudaEventDisableTiming) || start->state->issued == 0 ||
             end->state->issued == 0)
             return cudaErrorInvalidResourceHandle;

@@ -149,6 +149,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
                                     .transport = c->transport,
                                     .clock = c->clock,
                                     .mode = c->mode,
+                                    .keeps = c->keeps,
                                     .kept_steps = 3,
                                     .is_poisoned = true,
                                     .seed = c->seed};

@@ -110,9 +110,10 @@ static struct exec_case exact_case(const struct pp_cuda_module *module, enum pp_
     return (struct exec_case){.backend = module->backend,
                               .kernels = module->fp32,
                               .mode = mode,
+                              .keeps = true,
                               .replicas = 1,
                               .mbs = 1,
-                              .steps = 2,
+                              .steps = 3,
                               .layers = 4,
                               .is_exact = true,
                               .clip = 0.5};
@@ -190,6 +191,7 @@ static void check_variants(const struct pp_cuda_module *module, enum pp_device_m
             c.backend = usual.backend;
             c.kernels = is_bf16 ? module->bf16 : module->fp32;
             c.mode = mode;
+            c.keeps = usual.keeps;
             c.replicas = c.replicas ? c.replicas : 1;
             c.mbs = 1;
             c.steps = usual.steps;
@@ -258,6 +260,47 @@ ParameterizedTest(int *seed, cuda, weights_beside_whatever_the_order)
     c.has_weight_lane = true;
     train(arena, &c, &run);
     check_run(arena, &c, &run);
+}
+
+/* ---- graphs -----------------------------------------------------------------------------------*/
+
+static void check_graphs(const struct pp_cuda_module *module, enum pp_device_mode mode,
+                         bool is_bf16)
+{
+    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    struct exec_case c = exact_case(module, mode);
+    struct exec_run plain, kept;
+
+    c.schedule = "zbv";
+    c.shape = (struct pp_shape){.ranks = 2, .micro_batches = 2};
+    c.kernels = is_bf16 ? module->bf16 : module->fp32;
+    c.is_exact = false;
+    c.steps = 5;
+    c.keeps = false;
+    train(arena, &c, &plain);
+    c.keeps = true;
+    train(arena, &c, &kept);
+    cr_assert_eq(plain.result.kept.count + plain.result.kept.launches, 0);
+    cr_assert_null(kept.result.kept.why_not);
+    cr_assert_eq(kept.result.kept.left_out, 0);
+    cr_assert_gt(kept.result.kept.kernels, 5 * kept.result.kept.count);
+    /* In steps 2 to 5 all ops, updates and sums of squares are graphs. */
+    const int updates = 2 * 2, squares = 2, ops = 3 * 2 * 4;
+    cr_assert_eq(kept.result.kept.launches, 4 * (updates + squares + ops), "%ld",
+                 (long)kept.result.kept.launches);
+    cr_assert_arr_eq(kept.result.losses, plain.result.losses, sizeof(double) * 5);
+    cr_assert_arr_eq(kept.result.grad_norms, plain.result.grad_norms, sizeof(double) * 5);
+    cr_assert_neq(kept.result.losses[4], kept.result.losses[3]);
+}
+
+/* Learning rate, corrections, scale of gradients and tokens are others in every step. */
+Test(cuda, graphs_change_no_bit)
+{
+    const struct pp_cuda_module *module = load(7);
+
+    for (int mode = PP_DEVICE_SERIAL; mode <= PP_DEVICE_PARTITION; mode++)
+        for (int is_bf16 = 0; is_bf16 < 2; is_bf16++)
+            check_graphs(module, (enum pp_device_mode)mode, is_bf16);
 }
 
 /* ---- times ------------------------------------------------------------------------------------*/

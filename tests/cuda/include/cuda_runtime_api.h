@@ -137,6 +137,9 @@ enum cudaStreamCaptureStatus {
 #define cudaEventBlockingSync  0x01
 #define cudaEventDisableTiming 0x02
 
+#define cudaEventRecordDefault  0x00
+#define cudaEventRecordExternal 0x01
+
 #define cudaDeviceScheduleAuto         0x00
 #define cudaDeviceScheduleSpin         0x01
 #define cudaDeviceScheduleYield        0x02
@@ -213,6 +216,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream PP_DEFAULT(0));
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream PP_DEFAULT(0),
+                                     unsigned int flags PP_DEFAULT(0));
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end);
