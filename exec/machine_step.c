@@ -3,13 +3,15 @@
 
 #include <string.h>
 
-/* Not before `least_ps`: the host learns late of what a device has begun, and so may take an end
- * for later than it was. */
+/* Where work runs later, not before `least_ps`: the host learns late of what a device has begun, and
+ * so may take an end for later than it was. Stamps of work that runs at once are of this clock, which
+ * may have been put back since the last step. */
 static int64_t now_ps(const struct pp_machine *m, int64_t least_ps)
 {
-    const int64_t now_ps = pp_is_virtual(m) ? least_ps : pp_now_ps(m);
-
-    return now_ps > least_ps ? now_ps : least_ps;
+    if (pp_is_virtual(m))
+        return least_ps;
+    const int64_t now_ps = pp_now_ps(m);
+    return m->backend->is_immediate || now_ps > least_ps ? now_ps : least_ps;
 }
 
 static void begin_step(struct pp_machine *m, const struct pp_text *text, int step)
