@@ -63,7 +63,7 @@ struct pp_span {
 struct pp_kept {
     int count, left_out;       /* that are kept, and that could not be */
     int64_t kernels, launches; /* of all that are kept; of these, so far */
-    const char *why_left;      /* the first reason for that, or NULL */
+    const char *why_left;      /* the first reason for that, or NULL; the device's, as is */
     const char *why_not;       /* none is; NULL: nobody has asked for it, or they are */
 };
 struct pp_device; /* of a backend */

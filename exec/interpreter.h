@@ -94,8 +94,10 @@ struct pp_machine_clock {
 enum pp_status pp_machine_clock(struct pp_machine *machine, struct pp_machine_clock *clock,
                                 struct pp_error *err);
 
-/* What the device of this process keeps, see backend.h; nothing where it cannot. */
-void pp_machine_graphs(const struct pp_machine *machine, struct pp_kept *kept);
+/* What the device of this process keeps, see backend.h; nothing where it cannot. Texts lie in the
+ * arena. */
+void pp_machine_graphs(struct pp_arena *arena, const struct pp_machine *machine,
+                       struct pp_kept *kept);
 
 struct pp_step_result {
     double loss, grad_norm; /* the norm is that before clipping */

@@ -129,11 +129,14 @@ static void keep_list(const struct pp_machine *m, const struct pp_worker *w)
     m->backend->keep(m->device, w->index, pp_kept_bar_id(w), -1, pp_squares_run, (void *)w);
 }
 
-void pp_machine_graphs(const struct pp_machine *m, struct pp_kept *kept)
+void pp_machine_graphs(struct pp_arena *arena, const struct pp_machine *m, struct pp_kept *kept)
 {
     *kept = (struct pp_kept){0};
-    if (m->backend->kept && m->options.keeps)
-        m->backend->kept(m->device, kept);
+    if (!m->backend->kept || !m->options.keeps)
+        return;
+    m->backend->kept(m->device, kept);
+    if (kept->why_not) /* the device's text, which ends with it */
+        kept->why_not = pp_arena_strdup(arena, kept->why_not);
 }
 
 void pp_machine_keep(struct pp_machine *m)

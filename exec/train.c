@@ -261,7 +261,7 @@ static enum pp_status train(struct run *run, struct pp_error *err)
     PP_TRY(pp_train_resume(run->training, run->machine, run->reference, err));
     for (int k = 0; k < count_of(run->training); k++)
         PP_TRY(one_step(run, k, err));
-    pp_machine_graphs(run->machine, &run->result->kept);
+    pp_machine_graphs(run->arena, run->machine, &run->result->kept);
     return judge(run, err);
 }
 
