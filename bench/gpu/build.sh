@@ -76,7 +76,7 @@ c=("${cc[@]}" -std=gnu11 "${common[@]}")
 is_left_out() {
     case $1 in
     kernels/cpu/blas.c | kernels/cpu/levels_x86.c | exec/split_pcre2.c | exec/main.c) ;;
-    exec/backend_cuda* | exec/cuda_module.c | exec/cuda_nccl* | exec/nccl*) ;;
+    exec/backend_cuda* | exec/cuda_ipc.c | exec/cuda_module.c | exec/cuda_nccl* | exec/nccl*) ;;
     *) return 1 ;;
     esac
 }
@@ -84,7 +84,7 @@ host=()
 for source in core/*.c schedules/*.c schedules/lower/*.c traces/*.c plots/*.c kernels/cpu/*.c exec/*.c; do
     is_left_out "$source" || host+=("$source")
 done
-backend=(exec/backend_cuda*.c exec/cuda_module.c) multiply=(kernels/cuda/*.c) kernels=(kernels/cuda/*.cu)
+backend=(exec/backend_cuda*.c exec/cuda_ipc.c exec/cuda_module.c) multiply=(kernels/cuda/*.c) kernels=(kernels/cuda/*.cu)
 tests=(tests/cuda/test_gemm.c tests/cuda/test_kernels*.c tests/cuda/test_attention*.c)
 # Processes that share the device, where NCCL's header is; its stand-in beside the emulation.
 nccl=() stub=()
