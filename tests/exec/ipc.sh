@@ -48,22 +48,11 @@ report "four processes on two GPUs"
 
 # ---- processes that a launcher has started ----
 
-launched && is_exact && [ ! -s "$folder/out.1" ] && [ ! -s "$folder/err.1" ]
-report "torchrun"
-launched "" 1 && is_exact
-report "a launcher that shows each process a GPU of its own"
-! launched "--lr 0.5" && grep -q "with another model, batch, recipe or clock" "$folder/err"
-report "torchrun: another recipe"
+check_launchers
 
 # ---- checkpoints ----
 
-# shellcheck disable=SC2086
-run $two --exact-grad --quiet --checkpoint "$folder/whole" &&
-    run $two --exact-grad --quiet --checkpoint "$folder/parts" --checkpoint-every 1 &&
-    rm -r "$folder/parts/step-000000003" &&
-    run --backend cuda --transport ipc --quiet --schedule zbv --resume "$folder/parts" --checkpoint "$folder/rest" &&
-    [ "$(layers "$folder/whole")" = "$(layers "$folder/rest")" ]
-report "a training goes on under another schedule, to the bit"
+check_resume
 
 # ---- who dies, fails, hangs ----
 

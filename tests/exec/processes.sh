@@ -60,3 +60,24 @@ fails() { # NAME MOST-SECONDS TEXT OPTIONS...; variables are the caller's
     ends "$2" 1 "$3" $?
     report "$1"
 }
+
+# ---- what holds for every transport between GPUs ----
+
+check_launchers() {
+    launched && is_exact && [ ! -s "$folder/out.1" ] && [ ! -s "$folder/err.1" ]
+    report "torchrun"
+    launched "" 1 && is_exact
+    report "a launcher that shows each process a GPU of its own"
+    ! launched "--lr 0.5" && grep -q "with another model, batch, recipe or clock" "$folder/err"
+    report "torchrun: another recipe"
+}
+
+check_resume() {
+    # shellcheck disable=SC2086
+    run $two --exact-grad --quiet --checkpoint "$folder/whole" &&
+        run $two --exact-grad --quiet --checkpoint "$folder/parts" --checkpoint-every 1 &&
+        rm -r "$folder/parts/step-000000003" &&
+        run --backend cuda --transport $transport --quiet --schedule zbv --resume "$folder/parts" --checkpoint "$folder/rest" &&
+        [ "$(layers "$folder/whole")" = "$(layers "$folder/rest")" ]
+    report "a training goes on under another schedule, to the bit"
+}
