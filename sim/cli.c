@@ -228,6 +228,8 @@ static const struct pp_option options[] = {
      .help = "Keep the traces of this schedule out of the costs, and say how wrong these are on them. none: take all."},
     {.name = "nccl-tests", .type = PP_OPTION_STRING, .argument = "LOG", .is_repeatable = true, .group = G_CALIBRATE, .commands = CALIBRATE,
      .help = "What a program of nccl-tests has printed: latency and bandwidth of all_reduce, all_gather, reduce_scatter, sendrecv or alltoall."},
+    {.name = "collective", .type = PP_OPTION_CHOICE, .choices = "all_reduce|all_gather|reduce_scatter|sendrecv|alltoall", .argument = "WHAT", .default_text = "what the log or its name says", .group = G_CALIBRATE, .commands = CALIBRATE,
+     .help = "What ran in logs of nccl-tests that do not say so."},
     {.name = "mixed-machines", .type = PP_OPTION_FLAG, .group = G_CALIBRATE, .commands = CALIBRATE,
      .help = "Take traces of different machines together."},
     {.name = "model", .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "tiny", .group = G_CALIBRATE, .commands = CALIBRATE,

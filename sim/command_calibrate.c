@@ -15,13 +15,18 @@ static const struct pp_option_value *get(const struct pp_parsed *parsed, const c
 static enum pp_status read_logs(struct pp_calibrate *c, const struct pp_parsed *parsed,
                                 struct pp_error *err)
 {
-    const struct pp_option_value *logs = get(parsed, "nccl-tests");
+    const struct pp_option_value *logs = get(parsed, "nccl-tests"),
+                                 *collective = get(parsed, "collective");
 
+    if (collective->count && !logs->count)
+        return pp_error_set(err, PP_EINVAL, "--collective says what --nccl-tests LOG is of");
     for (int k = 0; k < logs->count; k++) {
+        const struct pp_nccl_log_source source = {
+            .name = logs->all[k], .operation = collective->count ? collective->text : NULL};
         struct pp_nccl_log log;
         if (c->log_count == (int)(sizeof(c->logs) / sizeof(*c->logs)))
             return pp_error_set(err, PP_EINVAL, "more than %d logs of nccl-tests", c->log_count);
-        PP_TRY(pp_nccl_log_read(c->arena, logs->all[k], &log, err));
+        PP_TRY(pp_nccl_log_read(c->arena, &source, &log, err));
         struct pp_measured_line line =
             pp_calibrate_line(c->arena, log.operation, log.sizes, log.count, NULL);
         line.ranks = log.ranks;

@@ -11,14 +11,8 @@ enum { MOST_LINE = 4096, MOST_WORDS = 64 };
 /* Bandwidths are printed with two decimals, times with four digits. */
 static const double ROUNDING_FRAC = 0.03, ROUNDING_GB_PER_S = 0.006;
 
-static const struct operation {
-    const char *program, *name;
-} OPERATIONS[] = {{"all_reduce_perf", "all_reduce"},
-                  {"all_gather_perf", "all_gather"},
-                  {"reduce_scatter_perf", "reduce_scatter"},
-                  {"sendrecv_perf", "sendrecv"},
-                  {"alltoall_perf", "alltoall"}};
-enum { OPERATION_COUNT = sizeof(OPERATIONS) / sizeof(*OPERATIONS) };
+const char *const pp_nccl_operations[] = {"all_reduce", "all_gather", "reduce_scatter",
+                                          "sendrecv",   "alltoall",   ""};
 
 /* Columns of the table, by the words of its head. */
 struct columns {
@@ -32,6 +26,8 @@ struct reader {
     struct pp_nccl_log *log;
     int capacity;
     int rank_lines;
+    const char **hosts; /* [log->nodes] different ones */
+    int host_capacity;
 };
 
 static enum pp_status fail(const struct reader *r, struct pp_error *err, const char *what,
@@ -62,15 +58,41 @@ static bool read_number(const char *word, double *value)
     return *end == '\0' && errno == 0 && isfinite(*value) && *value >= 0;
 }
 
+/* The program is called as its operation, with "_perf" behind. */
 static const char *operation_in(const char *text)
 {
-    for (int k = 0; k < OPERATION_COUNT; k++)
-        if (strstr(text, OPERATIONS[k].program) || strstr(text, OPERATIONS[k].name))
-            return OPERATIONS[k].name;
+    for (int k = 0; *pp_nccl_operations[k]; k++)
+        if (strstr(text, pp_nccl_operations[k]))
+            return pp_nccl_operations[k];
     return NULL;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------*/
+
+/* What launchers put in front of a line: mpirun --tag-output "[1,0]<stdout>:", srun --label "12: ".
+ */
+static char *behind_label(char *line)
+{
+    char *tag = line[0] == '[' ? strstr(line, "<stdout>:") : NULL;
+    char *const number = line + strspn(line, " "), *const end =
+                                                       number + strspn(number, "0123456789");
+
+    if (tag && strspn(line + 1, "0123456789,") == (size_t)(strchr(line, ']') - line - 1))
+        return tag + strlen("<stdout>:");
+    return end > number && end[0] == ':' && end[1] == ' ' ? end + 2 : line;
+}
+
+/* "host:4711:4722 [0] NCCL INFO Channel 00 ...": every process prints its own, at any time. */
+static bool is_debug(const char *line)
+{
+    static const char *const MARKS[] = {" NCCL INFO ", " NCCL WARN ", " NCCL TRACE ",
+                                        " NCCL VERSION ", "NCCL version "};
+
+    for (size_t k = 0; k < sizeof(MARKS) / sizeof(*MARKS); k++)
+        if (strstr(line, MARKS[k]))
+            return true;
+    return false;
+}
 
 /* "# size count type redop root time algbw busbw ...": where what stands. */
 static bool read_head(struct reader *r, char *const *words, int count)
@@ -92,14 +114,42 @@ static bool read_head(struct reader *r, char *const *words, int count)
     return true;
 }
 
-/* "#  Rank  0 Group  0 Pid ..." for each of them. */
-static void read_comment(struct reader *r, const char *line, char *const *words, int count)
+static void add_host(struct reader *r, const char *host)
+{
+    for (int k = 0; k < r->log->nodes; k++)
+        if (!strcmp(r->hosts[k], host))
+            return;
+    *PP_PUSH(r->arena, r->hosts, r->log->nodes, r->host_capacity) = pp_arena_strdup(r->arena, host);
+}
+
+/* "#  Rank  0 Group  0 Pid   4711 on node0 device  0 [0000:18:00] NVIDIA H100 80GB HBM3" */
+static void read_rank(struct reader *r, const char *line, char *const *words, int count)
+{
+    const char *bus = strchr(line, ']');
+
+    r->rank_lines++;
+    for (int k = 2; k + 1 < count; k++)
+        if (!strcmp(words[k], "on")) {
+            add_host(r, words[k + 1]);
+            break;
+        }
+    if (bus && !r->log->device && bus[1 + strspn(bus + 1, " ")])
+        r->log->device = bus + 1 + strspn(bus + 1, " ");
+}
+
+static enum pp_status read_comment(struct reader *r, const char *line, char *const *words,
+                                   int count, struct pp_error *err)
 {
     if (!r->log->operation)
         r->log->operation = operation_in(line);
     if (count > 2 && !strcmp(words[0], "#") && !strcmp(words[1], "Rank"))
-        r->rank_lines++;
-    read_head(r, words, count);
+        read_rank(r, line, words, count);
+    if (read_head(r, words, count) && r->log->count > 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s:%d: a second table: give each run a log of its own (several that "
+                            "print rank 0 are a build without MPI=1)",
+                            r->name, r->line);
+    return PP_OK;
 }
 
 static enum pp_status read_row(struct reader *r, char *const *words, int count,
@@ -128,19 +178,20 @@ static enum pp_status read_row(struct reader *r, char *const *words, int count,
     return PP_OK;
 }
 
-static enum pp_status read_line(struct reader *r, char *line, struct pp_error *err)
+static enum pp_status read_line(struct reader *r, char *text, struct pp_error *err)
 {
+    char *const line = behind_label(text);
     const char *whole = pp_arena_strdup(r->arena, line);
     char *words[MOST_WORDS];
-    const int count = split(line, words);
     double ignored;
 
+    if (is_debug(line))
+        return PP_OK;
+    const int count = split(line, words);
     if (count == 0)
         return PP_OK;
-    if (words[0][0] == '#') {
-        read_comment(r, whole, words, count);
-        return PP_OK;
-    }
+    if (words[0][0] == '#')
+        return read_comment(r, whole, words, count, err);
     if (r->columns.count > 0 && (r->log->count == 0 || read_number(words[0], &ignored)))
         return read_row(r, words, count, err);
     if (!r->log->operation)
@@ -150,12 +201,12 @@ static enum pp_status read_line(struct reader *r, char *line, struct pp_error *e
 
 /* ---- the log --------------------------------------------------------------------------------*/
 
-static enum pp_status check(struct reader *r, struct pp_error *err)
+static enum pp_status check(struct reader *r, const char *given, struct pp_error *err)
 {
     const char *base = strrchr(r->name, '/');
 
     if (!r->log->operation)
-        r->log->operation = operation_in(base ? base + 1 : r->name);
+        r->log->operation = given ? given : operation_in(base ? base + 1 : r->name);
     if (r->columns.count == 0)
         return pp_error_set(err, PP_EINVAL,
                             "%s:%d: ends without a table of nccl-tests (a line '# size count type "
@@ -166,8 +217,8 @@ static enum pp_status check(struct reader *r, struct pp_error *err)
                             r->name, r->line);
     if (!r->log->operation)
         return pp_error_set(err, PP_EINVAL,
-                            "%s: neither the log nor its name says what ran: all_reduce, "
-                            "all_gather, reduce_scatter, sendrecv or alltoall",
+                            "%s: neither the log nor its name says what ran: --collective "
+                            "all_reduce, all_gather, reduce_scatter, sendrecv or alltoall",
                             r->name);
     if (r->rank_lines == 0 && strcmp(r->log->operation, "sendrecv") != 0)
         return pp_error_set(err, PP_EINVAL, "%s: no '#  Rank' lines say how many took part",
@@ -181,10 +232,11 @@ static enum pp_status check(struct reader *r, struct pp_error *err)
     return PP_OK;
 }
 
-enum pp_status pp_nccl_log_parse(struct pp_arena *arena, const char *name, const char *text,
-                                 size_t length, struct pp_nccl_log *log, struct pp_error *err)
+enum pp_status pp_nccl_log_parse(struct pp_arena *arena, const struct pp_nccl_log_source *source,
+                                 const char *text, size_t length, struct pp_nccl_log *log,
+                                 struct pp_error *err)
 {
-    struct reader r = {.arena = arena, .name = name, .log = log};
+    struct reader r = {.arena = arena, .name = source->name, .log = log};
     char line[MOST_LINE];
 
     *log = (struct pp_nccl_log){0};
@@ -194,21 +246,21 @@ enum pp_status pp_nccl_log_parse(struct pp_arena *arena, const char *name, const
 
         r.line++;
         if (bytes >= sizeof(line) || memchr(text + from, '\0', bytes))
-            return pp_error_set(err, PP_EINVAL, "%s:%d: not a line of text", name, r.line);
+            return pp_error_set(err, PP_EINVAL, "%s:%d: not a line of text", r.name, r.line);
         memcpy(line, text + from, bytes);
         line[bytes] = '\0';
         PP_TRY(read_line(&r, line, err));
         from += bytes + 1;
     }
-    return check(&r, err);
+    return check(&r, source->operation, err);
 }
 
-enum pp_status pp_nccl_log_read(struct pp_arena *arena, const char *path, struct pp_nccl_log *log,
-                                struct pp_error *err)
+enum pp_status pp_nccl_log_read(struct pp_arena *arena, const struct pp_nccl_log_source *source,
+                                struct pp_nccl_log *log, struct pp_error *err)
 {
     char *text;
     size_t length;
 
-    PP_TRY(pp_file_read(arena, path, &text, &length, err));
-    return pp_nccl_log_parse(arena, path, text, length, log, err);
+    PP_TRY(pp_file_read(arena, source->name, &text, &length, err));
+    return pp_nccl_log_parse(arena, source, text, length, log, err);
 }

@@ -133,10 +133,21 @@ $ cd $TMPDIR; sed 's/34.39/44.39/' $OLDPWD/tests/data/calibrate/all_reduce_perf.
 ! pipesim: error: lie.log:12: 1.04858e+06 bytes in 30.49 us are 34.39 GB/s, but algbw is 44.39
 = 2
 $ cd $TMPDIR; head -12 $OLDPWD/tests/data/calibrate/all_reduce_perf.log >short.log; pipesim calibrate a.csv --nccl-tests short.log
-! pipesim: error: short.log: neither the log nor its name says what ran: all_reduce, all_gather, reduce_scatter, sendrecv or alltoall
+! pipesim: error: short.log: neither the log nor its name says what ran: --collective all_reduce, all_gather, reduce_scatter, sendrecv or alltoall
 = 2
 $ pipesim calibrate tests/data/calibrate/1f1b.json.gz --nccl-tests LICENSE
 ! pipesim: error: LICENSE:202: ends without a table of nccl-tests (a line '# size count type redop root time algbw busbw')
+= 2
+# --collective says it; what NCCL_DEBUG prints between the rows, and mpirun in front of each, is no row.
+$ cd $TMPDIR; sed 's/^/[1,0]<stdout>:/; /^.....stdout.:  *4194304/i node0:4711:4722 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC' $OLDPWD/tests/data/calibrate/all_reduce_perf.log >run.log; grep -c . run.log; pipesim calibrate a.csv --nccl-tests run.log --collective all_reduce | grep channel
+> 18
+>   channel  wire: 0 s + bytes / (56.58 GB/s); 16 samples, median error 0.0 %
+>   channel  all_reduce: 20.0 us + bytes / (100 GB/s); 4 samples, median error 0.0
+$ pipesim calibrate tests/data/calibrate/1f1b.json.gz --collective all_reduce
+! pipesim: error: --collective says what --nccl-tests LOG is of
+= 2
+$ cd $TMPDIR; cat run.log run.log >twice.log; pipesim calibrate a.csv --nccl-tests twice.log --collective all_reduce
+! pipesim: error: twice.log:28: a second table: give each run a log of its own (several that print rank 0 are a build without MPI=1)
 = 2
 # What a run with measured costs explains are these, not a roofline.
 $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 1 --micro-batches 8 --no-alternatives --explain | sed -n '/^costs/,$p'

@@ -8,7 +8,8 @@
 
 static void check_log(struct pp_arena *arena, const struct pp_nccl_log *log)
 {
-    FUZZ_CHECK(log->operation && log->count > 0 && log->ranks >= 0);
+    FUZZ_CHECK(log->operation && log->count > 0);
+    FUZZ_CHECK(log->nodes >= 0 && log->nodes <= log->ranks);
     for (int k = 0; k < log->count; k++)
         FUZZ_CHECK(log->sizes[k].bytes > 0 && log->sizes[k].s > 0 && isfinite(log->sizes[k].s));
     const struct pp_measured_line line =
@@ -30,7 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pp_error err = {0};
     struct pp_nccl_log log;
 
-    const enum pp_status read = pp_nccl_log_parse(arena, "f", (const char *)data, size, &log, &err);
+    const struct pp_nccl_log_source source = {.name = "f"};
+
+    const enum pp_status read =
+        pp_nccl_log_parse(arena, &source, (const char *)data, size, &log, &err);
     FUZZ_CHECK(read == PP_OK || (read == PP_EINVAL && !strncmp(err.message, "f:", 2)));
     if (read == PP_OK)
         check_log(arena, &log);

@@ -9,10 +9,14 @@
     "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"               \
     "# (B) (elements) (us) (GB/s) (GB/s) (us) (GB/s) (GB/s)\n"
 
+#define ROW "1000 250 float sum -1 10 0.1 0.1 0\n"
+
 static enum pp_status parse(struct pp_arena *arena, const char *name, const char *text,
                             struct pp_nccl_log *log, struct pp_error *err)
 {
-    return pp_nccl_log_parse(arena, name, text, strlen(text), log, err);
+    const struct pp_nccl_log_source source = {.name = name};
+
+    return pp_nccl_log_parse(arena, &source, text, strlen(text), log, err);
 }
 
 /* Rows made of a line come back as that line. */
@@ -78,6 +82,7 @@ Test(nccl_log, garbage_is_refused_with_its_line)
         {"all_reduce_perf\n" HEAD "1000 250 float sum -1 -10 0.1 0.1 0\n", "x:4: the time"},
         {"all_reduce_perf\n" HEAD "1000 250 float sum -1 N/A 0.1 0.1 0\n", "x:4: the time"},
         {"all_reduce_perf\n" HEAD "1000 250 float sum -1 10 9 9 0\n", "but algbw is 9"},
+        {"all_reduce_perf\n" HEAD ROW HEAD ROW, "x:5: a second table"},
     };
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
@@ -86,6 +91,51 @@ Test(nccl_log, garbage_is_refused_with_its_line)
         struct pp_nccl_log log;
         cr_assert_eq(parse(arena, "x", cases[k].text, &log, &err), PP_EINVAL, "%zu", k);
         cr_assert_not_null(strstr(err.message, cases[k].why), "%zu: %s", k, err.message);
+    }
+}
+
+/* Lines as logs have them (addresses and names made up), and what is read of them. */
+Test(nccl_log, who_took_part_and_what_others_print_meanwhile)
+{
+    static const struct {
+        const char *text, *operation;
+        int ranks, nodes, count;
+    } cases[] = {
+        /* 2019: no root, an error instead of #wrong */
+        {"# nThread: 1 nGpus: 2\n# Using devices\n"
+         "#   Rank  0 Pid  71 on a1 device  0 [0x1a] Tesla V100-SXM3-32GB\n"
+         "#   Rank  1 Pid  71 on a1 device  1 [0x1b] Tesla V100-SXM3-32GB\n"
+         "# size count type redop time algbw busbw error time algbw busbw error\n"
+         "8 2 float sum 158.3 0.00 0.00 1e-07 158.4 0.00 0.00 0e+00\n",
+         "alltoall", 2, 1, 1},
+        /* today, and what others print between the head and the first row, and between rows */
+        {"# nccl-tests version 2.17.6\n# Collective test starting: all_gather_perf\n"
+         "#  Rank  0 Group  0 Pid  7 on a1 device  0 [0000:18:00] NVIDIA H100 80GB HBM3\n"
+         "#  Rank  1 Group  0 Pid  8 on a2 device  0 [0000:18:00] NVIDIA H100 80GB HBM3\n" HEAD
+         "a1:71:99 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC\n" ROW
+         "1: a2:8:9 [0] NCCL WARN slow\n" ROW,
+         "all_gather", 2, 2, 2},
+        /* labels of launchers */
+        {"[1,0]<stdout>:# Collective test starting: sendrecv_perf\n"
+         "[1,0]<stdout>:#  Rank  0 Pid 1 on a1\n[1,1]<stdout>:#  Rank  1 Pid 1 on a2\n"
+         "[1,0]<stdout>:" HEAD "[1,0]<stdout>:" ROW,
+         "sendrecv", 2, 2, 1},
+        {" 0: # reduce_scatter_perf\n 0: # Rank 0\n12: # Rank 1\n 0: " HEAD " 0:   " ROW,
+         "reduce_scatter", 2, 0, 1},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_nccl_log_source source = {.name = "run.txt", .operation = "alltoall"};
+
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct pp_error err = {0};
+        struct pp_nccl_log log;
+        cr_assert_eq(
+            pp_nccl_log_parse(arena, &source, cases[k].text, strlen(cases[k].text), &log, &err),
+            PP_OK, "%zu: %s", k, err.message);
+        cr_assert_str_eq(log.operation, cases[k].operation, "%zu", k);
+        cr_assert(log.ranks == cases[k].ranks && log.nodes == cases[k].nodes &&
+                      log.count == cases[k].count,
+                  "%zu: %d ranks, %d nodes, %d rows", k, log.ranks, log.nodes, log.count);
     }
 }
 
