@@ -8,7 +8,6 @@ set -u
 pipeexec=$(realpath "$1")
 folder=$(mktemp -d)
 small="--schedule zbv --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check"
-port=$((20000 + $$ % 20000))
 unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
 
 clean() {

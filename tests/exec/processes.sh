@@ -36,7 +36,6 @@ same() { # SEED OPTIONS...
         is_exact && [ ! -s "$folder/err" ] && nobody_left
     report "${*:2}"
 }
-port=$((20000 + $$ % 20000))
 launched() { # SECOND'S OPTIONS [DEVICE THAT THE SECOND ONE SEES]
     port=$((port + 1))
     local all="--backend cuda $chosen --layers 2 --micro-batches 4 --exact-grad --check --json"

@@ -40,7 +40,6 @@ timeout 20 "$pipeexec" $small --rendezvous "file://$meet?rank=1&world_size=2" >"
 # shellcheck disable=SC2086
 timeout 20 "$pipeexec" $small --rendezvous "file://$meet?rank=0&world_size=2" >"$folder/out.0" 2>"$folder/err.0" && wait $! && is_same
 report "no variables"
-port=$((20000 + $$ % 20000))
 one 1 --rendezvous tcp://127.0.0.1:$port &
 one 0 --rendezvous tcp://127.0.0.1:$port && wait $! && is_same
 report "host and port"

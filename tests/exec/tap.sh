@@ -1,6 +1,11 @@
 # shellcheck shell=bash
-# Sourced by tests of processes: what they print. `folder` has files err* with what was said.
+# Sourced by tests of processes: what they print, and their ports. `folder` has files err* with what was said.
 number=0 failures=0
+
+# The first of 64 ports that a script may use: below those that the system hands out to connections
+# (from 32768 on), any of which may be taken at any time.
+# shellcheck disable=SC2034
+port=$((10000 + $$ * 64 % 22400))
 
 report() { # NAME, after the check
     local good=$?
