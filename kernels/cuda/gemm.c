@@ -6,9 +6,7 @@
 
 enum { ALIGNMENT_BYTES = 16, AUX_LD = 8 };
 
-/* Where c holds what GELU read. cuBLASLt may write over it while it reads: each element of the
- * result is made from that element of the auxiliary matrix alone, by whoever loads it, as where C
- * is D. A product of its own would not, and goes to scratch. */
+/* Where c holds what GELU read. */
 static bool is_in_place(const struct pp_gemm *g)
 {
     return g->gelu_of && g->gelu_of == g->c;
@@ -41,6 +39,40 @@ static enum pp_cuda_epilogue epilogue_of(const struct pp_gemm *g, bool is_bf16, 
     return g->bias ? PP_CUDA_BIAS : PP_CUDA_PLAIN;
 }
 
+static bool is_capturing(const struct pp_cuda_stream *stream)
+{
+    enum cudaStreamCaptureStatus status;
+
+    return cudaStreamIsCapturing(stream->stream, &status) != cudaSuccess ||
+           status != cudaStreamCaptureStatusNone;
+}
+
+/* That cuBLASLt may write over what its epilogue reads is likely, as each element of the result is
+ * made from that element alone, but nowhere written down. So a form is tried when it is first used:
+ * made apart, then over it, and compared. Until it is known to be the same, and for ever where it
+ * is not, the result is made apart and moved; its bits are the same either way. */
+static bool multiply_over(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
+                          const struct pp_gemm *g)
+{
+    volatile int *const verdict = pp_cuda_plans_verdict(stream, form);
+    const bool is_trial = verdict && *verdict == PP_CUDA_UNTRIED && !is_capturing(stream);
+    struct pp_gemm apart = *g;
+
+    if (verdict && *verdict == PP_CUDA_SAME)
+        return pp_cuda_plans_multiply(stream, form, g);
+    apart.c = g->product;
+    if (!pp_cuda_plans_multiply(stream, form, &apart))
+        return false;
+    if (is_trial) {
+        *verdict = PP_CUDA_TRYING;
+        if (pp_cuda_plans_multiply(stream, form, g))
+            pp_cuda_over_judge(stream, g, (int *)verdict);
+    }
+    pp_cuda_over_move(stream, g);
+    pp_cuda_plans_counts(stream->plans)->moved++;
+    return true;
+}
+
 static void multiply(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g)
 {
     struct pp_cuda_form form = {.m = g->m,
@@ -58,7 +90,8 @@ static void multiply(const struct pp_cuda_stream *stream, bool is_bf16, const st
     const bool has_more = g->bias || g->activated || g->gelu_of;
 
     form.epilogue = epilogue_of(g, is_bf16, form.alignment_bytes);
-    if (form.epilogue != PP_CUDA_PLAIN && pp_cuda_plans_multiply(stream, &form, g))
+    if (form.epilogue != PP_CUDA_PLAIN &&
+        (is_in_place(g) ? multiply_over : pp_cuda_plans_multiply)(stream, &form, g))
         return;
     struct pp_gemm plain = *g;
     plain.c = is_in_place(g) ? g->product : g->c;

@@ -18,6 +18,14 @@ void pp_cuda_gemm_own(const struct pp_cuda_stream *stream, bool is_bf16, const s
 void pp_cuda_gemm_finish(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g,
                          const void *product);
 
+/* over.cu, of bf16. What a form of cuBLASLt's does where its result lies over what its epilogue reads:
+ * nobody has tried, the device is at it, the same as apart, or something else. */
+enum pp_cuda_verdict { PP_CUDA_UNTRIED, PP_CUDA_TRYING, PP_CUDA_SAME, PP_CUDA_OTHER };
+/* *verdict, memory that the host sees, says whether c and g->product hold the same bytes. Uses the
+ * workspace. */
+void pp_cuda_over_judge(const struct pp_cuda_stream *stream, const struct pp_gemm *g, int *verdict);
+void pp_cuda_over_move(const struct pp_cuda_stream *stream, const struct pp_gemm *g); /* to c */
+
 #ifdef __cplusplus
 }
 #endif

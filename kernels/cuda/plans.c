@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { BUCKETS = 256, PROPOSALS = 8 };
+enum { BUCKETS = 256, PROPOSALS = 8, VERDICTS = 256 };
 
 struct plan {
     struct pp_cuda_form form;
@@ -12,13 +12,16 @@ struct plan {
     cublasLtMatmulDesc_t how;
     cublasLtMatrixLayout_t first, second, out;
     cublasLtMatmulAlgo_t algo;
+    int *verdict; /* NULL: nobody has asked, or there is no memory for it */
     struct plan *next;
 };
 
 struct pp_cuda_plans {
     struct pp_arena *arena;
     struct pp_cuda_plan_counts counts;
-    int sm_count; /* of the whole device; 0 = unknown */
+    int sm_count;  /* of the whole device; 0 = unknown */
+    int *verdicts; /* [VERDICTS], shared with the device; NULL: there is no memory for them */
+    int verdict_count;
     struct plan *buckets[BUCKETS];
 };
 
@@ -33,6 +36,11 @@ struct pp_cuda_plans *pp_cuda_plans_create(void)
         cudaDeviceGetAttribute(&plans->sm_count, cudaDevAttrMultiProcessorCount, device) !=
             cudaSuccess)
         plans->sm_count = 0;
+    if (cudaHostAlloc((void **)&plans->verdicts, sizeof(int) * VERDICTS, cudaHostAllocMapped) ==
+        cudaSuccess)
+        memset(plans->verdicts, 0, sizeof(int) * VERDICTS);
+    else
+        plans->verdicts = NULL;
     return plans;
 }
 
@@ -55,6 +63,7 @@ void pp_cuda_plans_destroy(struct pp_cuda_plans *plans)
     for (int i = 0; i < BUCKETS; i++)
         for (struct plan *p = plans->buckets[i]; p; p = p->next)
             forget(p);
+    cudaFreeHost(plans->verdicts);
     pp_arena_destroy(plans->arena);
 }
 
@@ -232,4 +241,14 @@ bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp
                        g->base ? g->base : out, p->out, out, p->out, &p->algo, stream->workspace,
                        stream->workspace_bytes, stream->stream) != CUBLAS_STATUS_SUCCESS;
     return !p->is_refused;
+}
+
+int *pp_cuda_plans_verdict(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form)
+{
+    struct pp_cuda_plans *plans = stream->plans;
+    struct plan *p = find(stream, form);
+
+    if (!p->verdict && plans->verdicts && plans->verdict_count < VERDICTS)
+        p->verdict = &plans->verdicts[plans->verdict_count++];
+    return p->verdict;
 }

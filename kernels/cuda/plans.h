@@ -6,8 +6,8 @@
  *
  * Proposals are not timed: which is fastest would be another one now and then, in another process,
  * on a part of the device, and with it the bits of all that follows; and processes that share a
- * model over NCCL have to compute alike. What the first proposal leaves on the table is a row of
- * bench/gpu's table of kernels. */
+ * model over NCCL have to compute alike. What the first proposals reach of the device's peak shows
+ * in bench/gpu's table of kernels, by shape. */
 #ifndef PP_KERNELS_CUDA_PLANS_H
 #define PP_KERNELS_CUDA_PLANS_H
 
@@ -40,6 +40,7 @@ struct pp_cuda_plan_counts {
     int made, refused; /* forms that cuBLASLt does and does not do */
     int64_t own;       /* multiplications by this folder's own kernel */
     int64_t finished;  /* products of cuBLASLt whose epilogue was a kernel behind it */
+    int64_t moved;     /* results made apart, and then put over what they were made from */
 };
 
 /* For the current device. */
@@ -51,6 +52,10 @@ struct pp_cuda_plan_counts *pp_cuda_plans_counts(struct pp_cuda_plans *plans);
  * done, where cuBLASLt refuses the form. */
 bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
                             const struct pp_gemm *g);
+
+/* What is known of the form where c is gelu_of: an enum pp_cuda_verdict (kernels/cuda/gemm.h) that
+ * host and device write. NULL: there is no memory for more of them. */
+int *pp_cuda_plans_verdict(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form);
 
 #ifdef __cplusplus
 }
