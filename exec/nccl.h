@@ -73,6 +73,10 @@ void pp_nccl_prepare(const struct pp_nccl_place *places, int count, int process)
 /* The same; is_one_host: nobody is anywhere else. */
 void pp_nccl_share_device(int process, bool is_one_host);
 
+/* NCCL is to connect all that a communicator may use when it is made, unless the environment says
+ * otherwise. */
+void pp_nccl_connect_early(void);
+
 /* Open the file that the environment names (PIPEEXEC_NCCL_LIBRARY), else libnccl.so.2. PP_EFAIL: it
  * is missing, too old, or no NCCL. Stays open. */
 enum pp_status pp_nccl_load(struct pp_arena *arena, const struct pp_nccl_library **library,

@@ -1,4 +1,4 @@
-/* What NCCL needs to be told where processes share a GPU. */
+/* What NCCL needs to be told: always, and where processes share a GPU. */
 #define _GNU_SOURCE /* setenv, gethostname */
 #include "exec/nccl.h"
 
@@ -19,6 +19,15 @@ static const struct {
     /* Sums by switches take memory of the device for each communicator. */
     {"NCCL_NVLS_ENABLE", "0", false},
 };
+
+/* Since 2.22 NCCL connects the algorithms of a sum at its first use of each, which it chooses by
+ * size: a small sum connects nothing for a large one. That holds up the hosts of all members, so
+ * sums of two groups that two processes come to in different orders would wait for each other for
+ * ever. */
+void pp_nccl_connect_early(void)
+{
+    setenv("NCCL_RUNTIME_CONNECT", "0", 0);
+}
 
 void pp_nccl_share_device(int process, bool is_one_host)
 {

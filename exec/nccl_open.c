@@ -170,6 +170,7 @@ enum pp_status pp_nccl_open(struct pp_arena *arena, const struct pp_nccl_library
     struct pp_nccl *n = PP_NEW(arena, struct pp_nccl);
     const struct first_use use = {stream, scratch};
 
+    pp_nccl_connect_early();
     n->library = library;
     n->plan = plan;
     pthread_mutex_init(&n->mutex, NULL);

@@ -45,6 +45,16 @@ Test(nccl_places, on_several_hosts_the_network_is_nccls_choice)
     is("NCCL_SOCKET_IFNAME", NULL);
 }
 
+Test(nccl_places, what_is_set_already_stays)
+{
+    unsetenv("NCCL_RUNTIME_CONNECT");
+    pp_nccl_connect_early();
+    is("NCCL_RUNTIME_CONNECT", "0");
+    setenv("NCCL_RUNTIME_CONNECT", "1", 1);
+    pp_nccl_connect_early();
+    is("NCCL_RUNTIME_CONNECT", "1");
+}
+
 Test(nccl_places, this_host_has_one_name)
 {
     struct pp_nccl_place one, two;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string.h>
 
+enum { SMALL_BYTES = 64 }; /* of a sum */
+
 struct head {
     char name[16];
     int32_t type, root;
@@ -233,9 +235,10 @@ operation_ref stub_collective(const char *name, struct comm *comm, const void *f
     const size_t given = given_bytes(*c, comm->rank), due = due_bytes(*c, comm->rank);
     pp_need_device_memory(name, from, given, comm->device);
     pp_need_device_memory(name, to, due, comm->device);
-    struct operation o = {ROLE_COLLECTIVE, -1, stream, {}, {}};
+    struct operation o = {ROLE_COLLECTIVE, -1, stream, {}, {}, false};
     o.uses.push_back({(const char *)from, given, false});
     o.uses.push_back({(const char *)to, due, true});
+    o.has_ring = c->kind != &kinds[0] || given > SMALL_BYTES;
     const operation_ref made = std::make_shared<struct operation>(std::move(o));
     if (comm->rank == 0)
         conduct(c, (const char *)from, made.get());

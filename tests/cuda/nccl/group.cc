@@ -2,6 +2,8 @@
 #include "tests/cuda/nccl/stub.h"
 
 #include <algorithm>
+#include <stdlib.h>
+#include <string.h>
 #include <thread>
 
 struct birth {
@@ -73,6 +75,12 @@ static void note(struct comm *comm, struct connection *c, std::vector<struct gre
         all->push_back({comm, c});
 }
 
+static bool connects_late(void)
+{
+    static const char *const text = getenv("NCCL_RUNTIME_CONNECT");
+    return !text || strcmp(text, "0") != 0;
+}
+
 static void note_all(const struct use &u, std::vector<struct greeting> *all)
 {
     struct comm *comm = u.comm.get();
@@ -82,8 +90,10 @@ static void note_all(const struct use &u, std::vector<struct greeting> *all)
             note(comm, &comm->peers[(size_t)o->peer][o->role], all);
         else
             for (auto &peer : comm->peers)
-                if (peer[ROLE_COLLECTIVE].wire.fd >= 0)
-                    note(comm, &peer[ROLE_COLLECTIVE], all);
+                for (int role = ROLE_COLLECTIVE;
+                     role <= (o->has_ring && connects_late() ? ROLE_RING : ROLE_COLLECTIVE); role++)
+                    if (peer[(size_t)role].wire.fd >= 0)
+                        note(comm, &peer[(size_t)role], all);
 }
 
 /* Greet everybody, then wait until everybody has greeted. */

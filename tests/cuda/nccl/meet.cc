@@ -136,13 +136,13 @@ static struct caller describe(const struct comm &comm)
 /* What this rank is to do on a connection that is for `role` by the words of who called. */
 static enum role mirrored(enum role role)
 {
-    static const enum role other[] = {ROLE_RECV, ROLE_SEND, ROLE_COLLECTIVE};
+    static const enum role other[] = {ROLE_RECV, ROLE_SEND, ROLE_COLLECTIVE, ROLE_RING};
     return other[role];
 }
 
 static bool has_role(const struct comm &comm, int peer, int role)
 {
-    return role != ROLE_COLLECTIVE || comm.rank == 0 || peer == 0;
+    return role < ROLE_COLLECTIVE || comm.rank == 0 || peer == 0;
 }
 
 struct introduction {

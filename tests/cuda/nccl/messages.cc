@@ -14,7 +14,7 @@ static operation_ref begin(struct comm *comm, enum role role, size_t count, nccl
                  comm->rank, peer, comm->ranks);
         return nullptr;
     }
-    struct operation o = {role, peer, stream, {}, {}};
+    struct operation o = {role, peer, stream, {}, {}, false};
     return std::make_shared<struct operation>(std::move(o));
 }
 

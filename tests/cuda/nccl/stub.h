@@ -6,6 +6,8 @@
  *   - a send ends only once the receive of its peer has begun
  *   - the first use of a direction between two ranks connects them: the host (for communicators
  * that are not blocking: the group) waits until the other side uses it too
+ *   - so does the first use of each algorithm of collectives (one for small sums, another for all
+ * else), unless NCCL_RUNTIME_CONNECT=0 has them connected with the communicator
  *   - the operations of a communicator run one after the other, whatever their streams; those of
  * one group together, but one after the other with the same peer
  *   - operations of a group may run beside each other: one that writes what another one of them
@@ -74,8 +76,8 @@ bool wire_write(const struct wire &wire, const void *data, size_t bytes,
 /* ---- communicators (meet.cc) -------------------------------------------------------------------
  */
 
-/* What a connection between two ranks is for. */
-enum role { ROLE_SEND, ROLE_RECV, ROLE_COLLECTIVE, ROLES };
+/* What a connection between two ranks is for; a ring is greeted, its bytes go by the other one. */
+enum role { ROLE_SEND, ROLE_RECV, ROLE_COLLECTIVE, ROLE_RING, ROLES };
 struct connection {
     struct wire wire;
     bool is_greeted = false; /* used once, by both sides */
@@ -135,6 +137,7 @@ struct operation {
     cudaStream_t stream;
     std::deque<struct phase> phases; /* what is left */
     std::vector<struct use_of_memory> uses;
+    bool has_ring = false; /* of collectives: the algorithm of all that is no small sum */
 };
 typedef std::shared_ptr<struct operation> operation_ref;
 

@@ -64,6 +64,57 @@ Test(nccl_stub, later_uses_may_have_any_order)
     rig_run(&TWO, cross_later, -1);
 }
 
+static ncclResult_t add_up(ncclComm_t comm, size_t count, cudaStream_t stream)
+{
+    void *memory = rig_memory(count * sizeof(float));
+
+    rig_cuda(cudaMemset(memory, 0, count * sizeof(float)));
+    return ncclAllReduce(memory, memory, count, ncclFloat32, ncclSum, comm, stream);
+}
+
+/* A small sum connects nothing for a large one. */
+static void grow(struct rig *r, bool is_late)
+{
+    cudaStream_t stream = rig_stream();
+    ncclComm_t comm;
+
+    setenv("NCCL_RUNTIME_CONNECT", is_late ? "1" : "0", 1);
+    make(r, &comm, 1, 0);
+    must_be(ncclInProgress, add_up(comm, 1, stream));
+    rig_must(settled(comm, 20000) == ncclSuccess, "not connected");
+    if (r->plan.process == 0) {
+        must_be(ncclInProgress, add_up(comm, COUNT, stream));
+        rig_must((settled(comm, is_late ? PATIENCE_MS : 20000) == ncclInProgress) == is_late,
+                 "the host does not wait for the others where it should, or does");
+    }
+    rig_meet(r, 2);
+    if (r->plan.process == 1)
+        must_be(ncclInProgress, add_up(comm, COUNT, stream));
+    rig_must(settled(comm, 20000) == ncclSuccess, "not connected");
+    rig_cuda(cudaDeviceSynchronize());
+    must_be(ncclSuccess, ncclCommDestroy(comm));
+}
+
+static void grow_late(struct rig *r)
+{
+    grow(r, true);
+}
+
+static void grow_early(struct rig *r)
+{
+    grow(r, false);
+}
+
+Test(nccl_stub, a_large_sum_connects_anew)
+{
+    rig_run(&TWO, grow_late, -1);
+}
+
+Test(nccl_stub, or_all_is_connected_with_the_communicator)
+{
+    rig_run(&TWO, grow_early, -1);
+}
+
 /* ---- orders ---------------------------------------------------------------------------------- */
 
 /* The first message has connected both; the second is sent long before it is received. */
