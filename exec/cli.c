@@ -121,7 +121,7 @@ static const struct pp_option options[] = {
 
     {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "One JSON object on stdout."},
     {.name = "trace", .is_common = true, .type = PP_OPTION_STRING, .argument = "FILE", .default_text = "a new folder in $TMPDIR", .group = G_OUTPUT, .commands = RUN,
-     .help = "Write what happened: .csv, or .json for Perfetto; .gz compresses."},
+     .help = "Write what happened: .csv, .json for Perfetto, or .paje for ViTE and pajeng; .gz compresses."},
     {.name = "predicted-trace", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = RUN,
      .help = "Write what was predicted, in the same form."},
     {.name = "gantt", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = RUN, .help = "Draw the median measured step in the terminal, instead of the report."},

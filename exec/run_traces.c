@@ -21,9 +21,8 @@ static enum pp_status check_one(struct pp_arena *arena, const char *option, cons
     struct pp_error ignored;
 
     if (pp_trace_check_name(path, &ignored) != PP_OK)
-        return pp_error_set(err, PP_EINVAL,
-                            "--%s %s: the name must end in .csv, .csv.gz, .json or .json.gz",
-                            option, path);
+        return pp_error_set(err, PP_EINVAL, "--%s %s: the name must end in " PP_TRACE_NAMES, option,
+                            path);
     if (pp_output_check(arena, path, err) != PP_OK)
         return pp_error_prefix(err, "--%s: ", option);
     return PP_OK;

@@ -282,7 +282,7 @@ static const struct pp_option options[] = {
     {.name = "gantt", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Draw the step in the terminal."},
     {.name = "explain", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT | VALIDATE, .help = "Say where each number comes from."},
     {.name = "trace", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = REPORT,
-     .help = "Write the events: .csv, or .json for Perfetto; .gz compresses."},
+     .help = "Write the events: .csv, .json for Perfetto, or .paje for ViTE and pajeng; .gz compresses."},
     {.name = "plot", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = REPORT,
      .help = "Draw the run: a picture .png, .pdf, .svg or .tex, or a script .gp for gnuplot; none: in the terminal."},
     {.name = "plot-kind", .type = PP_OPTION_CHOICE, .choices = "timeline|memory|memory-time|links", .argument = "KIND", .default_text = "timeline", .group = G_OUTPUT, .commands = REPORT,

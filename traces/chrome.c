@@ -1,47 +1,19 @@
-#include "traces/trace.h"
+#include "traces/lanes.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 /* Format: "Trace Event Format" of Chromium, read by Perfetto. Complete events ("X") on one thread
- * must not overlap, so each track grows lanes where its events do. */
-enum track { COMPUTE, BLOCKED, RECV_F, SEND_F, RECV_B, SEND_B, REDUCE, COPY, WEIGHTS, TRACKS };
-static const char *const track_names[TRACKS] = {"compute", "blocked",   "receive F",
-                                                "send F",  "receive B", "send B",
-                                                "reduce",  "copy",      "weights"};
-static const enum track track_of_message[PP_OP_KINDS] = {
-    [PP_RECV_F] = RECV_F, [PP_SEND_F] = SEND_F, [PP_RECV_B] = RECV_B, [PP_SEND_B] = SEND_B};
-static const enum track track_of_stream[] = {[PP_STREAM_COMPUTE] = COMPUTE,
-                                             [PP_STREAM_REDUCE] = REDUCE,
-                                             [PP_STREAM_COPY] = COPY,
-                                             [PP_STREAM_CONTROL] = BLOCKED};
-enum { LANES = 1000 }; /* thread id = track * LANES + lane */
-
-struct span {
-    int64_t start_ps, end_ps;
-    enum track track;
-    int event;
-};
-struct message {
-    int key[6]; /* replica, step, direction, receiving stage, micro-batch, split */
-    bool is_recv;
-    int event;
-};
+ * must not overlap; thread id = track * PP_LANES + lane. */
 struct writer {
     struct pp_arena *arena;
     const struct pp_trace *trace;
     FILE *file;
-    bool has_events;
-    int *thread_of; /* [event], -1 = not drawn */
+    bool has_events, *is_drawn; /* [event] */
+    struct pp_box *box_of;      /* [event] */
 };
-
-static int64_t picoseconds(double seconds)
-{
-    return llround(fmin(fmax(seconds * 1e12, 0), 4e18));
-}
 
 /* Times are microseconds; as decimal text of integers, so that neighbours touch to the bit. */
 static void write_us(FILE *out, const char *key, int64_t ps)
@@ -53,11 +25,6 @@ static void begin_event(struct writer *w)
 {
     fputs(w->has_events ? ",\n" : "\n", w->file);
     w->has_events = true;
-}
-
-static int process_of(const struct pp_trace *trace, const struct pp_trace_event *event)
-{
-    return event->replica * trace->ranks + event->rank;
 }
 
 static void write_string(FILE *out, const char *text)
@@ -80,10 +47,13 @@ static void write_about(FILE *out, const struct pp_trace_about *about)
     json_decref(object);
 }
 
-static void write_process(struct writer *w, const struct pp_trace_event *event)
+static int thread_of(const struct pp_box *box)
 {
-    const int pid = process_of(w->trace, event);
+    return (int)box->track * PP_LANES + box->lane;
+}
 
+static void write_process(struct writer *w, int pid, const struct pp_trace_event *event)
+{
     begin_event(w);
     fprintf(w->file, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":", pid);
     fprintf(w->file, "\"P%d", event->rank);
@@ -97,32 +67,31 @@ static void write_process(struct writer *w, const struct pp_trace_event *event)
         pid, pid);
 }
 
-static void write_thread(struct writer *w, int pid, enum track track, int lane)
+static void write_thread(struct writer *w, int pid, const struct pp_box *box)
 {
     begin_event(w);
     fprintf(w->file,
             "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s",
-            pid, track * LANES + lane, track_names[track]);
-    if (lane > 0)
-        fprintf(w->file, " %d", lane + 1);
+            pid, thread_of(box), pp_track_names[box->track]);
+    if (box->lane > 0)
+        fprintf(w->file, " %d", box->lane + 1);
     fputs("\"}}", w->file);
     begin_event(w);
     fprintf(w->file,
             "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%d,\"tid\":%d,"
             "\"args\":{\"sort_index\":%d}}",
-            pid, track * LANES + lane, track * LANES + lane);
+            pid, thread_of(box), thread_of(box));
 }
 
-static void write_span(struct writer *w, const struct span *span)
+static void write_box(struct writer *w, int pid, const struct pp_box *box)
 {
-    const struct pp_trace_event *event = &w->trace->events[span->event];
+    const struct pp_trace_event *event = &w->trace->events[box->event];
 
     begin_event(w);
     fprintf(w->file, "{\"ph\":\"X\",\"name\":\"PP:%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d",
-            event->cell, track_names[span->track], process_of(w->trace, event),
-            w->thread_of[span->event]);
-    write_us(w->file, "ts", span->start_ps);
-    write_us(w->file, "dur", span->end_ps - span->start_ps);
+            event->cell, pp_track_names[box->track], pid, thread_of(box));
+    write_us(w->file, "ts", box->start_ps);
+    write_us(w->file, "dur", box->end_ps - box->start_ps);
     fprintf(w->file, ",\"args\":{\"step\":%d", event->step);
     if (event->bytes > 0)
         fprintf(w->file, ",\"bytes\":%.17g", event->bytes);
@@ -133,145 +102,63 @@ static void write_span(struct writer *w, const struct span *span)
     fputs("}}", w->file);
 }
 
-static int compare_spans(const void *left, const void *right)
-{
-    const struct span *a = left, *b = right;
-
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    if (a->start_ps != b->start_ps)
-        return a->start_ps < b->start_ps ? -1 : 1;
-    if (a->end_ps != b->end_ps)
-        return a->end_ps < b->end_ps ? -1 : 1;
-    return a->event - b->event;
-}
-
-static enum track track_of(const struct pp_trace_event *event)
-{
-    if (event->is_beside)
-        return WEIGHTS;
-    return event->stream == PP_STREAM_CHANNEL ? track_of_message[event->kind]
-                                              : track_of_stream[event->stream];
-}
-
-/* The events of one rank to draw: waits and other control ops only where they take time. */
-static int collect_spans(const struct pp_trace *trace, int from, int to, struct span *spans)
-{
-    int count = 0;
-
-    for (int i = from; i < to; i++) {
-        const struct pp_trace_event *event = &trace->events[i];
-        const struct span span = {.start_ps = picoseconds(event->start_s),
-                                  .end_ps = picoseconds(event->end_s),
-                                  .track = track_of(event),
-                                  .event = i};
-        if (span.track != BLOCKED || span.end_ps > span.start_ps)
-            spans[count++] = span;
-    }
-    qsort(spans, (size_t)count, sizeof(*spans), compare_spans);
-    return count;
-}
-
 static void write_rank(struct writer *w, int from, int to)
 {
     const struct pp_arena_mark mark = pp_arena_mark(w->arena);
-    struct span *spans = PP_ARRAY(w->arena, struct span, to - from);
-    const int count = collect_spans(w->trace, from, to, spans);
-    const int pid = process_of(w->trace, &w->trace->events[from]);
-    int64_t end_ps[LANES];
+    const int pid = pp_trace_process(w->trace, from);
+    struct pp_box *boxes;
+    const int count = pp_boxes_of(w->arena, w->trace, from, to, &boxes);
     int lanes = 0;
 
-    write_process(w, &w->trace->events[from]);
+    write_process(w, pid, &w->trace->events[from]);
     for (int i = 0; i < count; i++) {
-        int lane = 0;
-        if (i > 0 && spans[i].track != spans[i - 1].track)
+        if (i > 0 && boxes[i].track != boxes[i - 1].track)
             lanes = 0;
-        while (lane < lanes && end_ps[lane] > spans[i].start_ps)
-            lane++;
-        if (lane == LANES) /* nothing of ours comes near; better no event than a wrong one */
-            continue;
-        if (lane == lanes) {
+        if (boxes[i].lane == lanes) {
             lanes++;
-            write_thread(w, pid, spans[i].track, lane);
+            write_thread(w, pid, &boxes[i]);
         }
-        end_ps[lane] = spans[i].end_ps;
-        w->thread_of[spans[i].event] = (int)spans[i].track * LANES + lane;
-        write_span(w, &spans[i]);
+        w->is_drawn[boxes[i].event] = true;
+        w->box_of[boxes[i].event] = boxes[i];
+        write_box(w, pid, &boxes[i]);
     }
     pp_arena_release(w->arena, mark);
 }
 
-/* ---- arrows from SEND to RECV ---------------------------------------------------------------- */
-
-static int compare_messages(const void *left, const void *right)
-{
-    const struct message *a = left, *b = right;
-
-    for (int i = 0; i < 6; i++)
-        if (a->key[i] != b->key[i])
-            return a->key[i] < b->key[i] ? -1 : 1;
-    return (int)a->is_recv - (int)b->is_recv;
-}
-
-static bool describe_message(const struct pp_trace *trace, int event, struct message *message)
-{
-    const struct pp_trace_event *e = &trace->events[event];
-    struct pp_op ops[2];
-    int count;
-
-    if (e->stream != PP_STREAM_CHANNEL || pp_op_parse(e->cell, ops, &count, NULL) != PP_OK)
-        return false;
-    const int direction = e->kind == PP_SEND_F || e->kind == PP_RECV_F ? 1 : -1;
-    const int stage = ops[0].stage + (pp_op_is_send(e->kind) ? direction : 0);
-    *message =
-        (struct message){.key = {e->replica, e->step, direction, stage, ops[0].mb, ops[0].split},
-                         .is_recv = pp_op_is_recv(e->kind),
-                         .event = event};
-    return true;
-}
-
 /* Both ends stand in the middle of their slices, which is where viewers look for the slice. */
-static void write_arrow_end(struct writer *w, const struct message *message, int id)
+static void write_arrow_end(struct writer *w, const struct pp_arrow *arrow, bool is_recv)
 {
-    const struct pp_trace_event *event = &w->trace->events[message->event];
-    const int64_t start_ps = picoseconds(event->start_s), end_ps = picoseconds(event->end_s);
+    const int event = is_recv ? arrow->recv : arrow->send;
+    const struct pp_box *box = &w->box_of[event];
 
     begin_event(w);
     fprintf(w->file, "{\"ph\":\"%s\",\"id\":%d,\"name\":\"message\",\"cat\":\"message\"",
-            message->is_recv ? "f\",\"bp\":\"e" : "s", id);
-    fprintf(w->file, ",\"pid\":%d,\"tid\":%d", process_of(w->trace, event),
-            w->thread_of[message->event]);
-    write_us(w->file, "ts", start_ps + (end_ps - start_ps) / 2);
+            is_recv ? "f\",\"bp\":\"e" : "s", arrow->id);
+    fprintf(w->file, ",\"pid\":%d,\"tid\":%d", pp_trace_process(w->trace, event), thread_of(box));
+    write_us(w->file, "ts", box->start_ps + (box->end_ps - box->start_ps) / 2);
     fputc('}', w->file);
 }
 
 static void write_arrows(struct writer *w)
 {
-    struct message *messages = PP_ARRAY(w->arena, struct message, w->trace->count);
-    int count = 0;
+    struct pp_arrow *arrows;
+    const int count = pp_arrows_of(w->arena, w->trace, w->is_drawn, &arrows);
 
-    for (int i = 0; i < w->trace->count; i++)
-        if (w->thread_of[i] >= 0 && describe_message(w->trace, i, &messages[count]))
-            count++;
-    qsort(messages, (size_t)count, sizeof(*messages), compare_messages);
-    for (int i = 0; i + 1 < count; i++) {
-        struct message as_send = messages[i + 1];
-        as_send.is_recv = false;
-        if (messages[i].is_recv || !messages[i + 1].is_recv ||
-            compare_messages(&messages[i], &as_send) != 0)
-            continue;
-        write_arrow_end(w, &messages[i], i);
-        write_arrow_end(w, &messages[i + 1], i);
+    for (int i = 0; i < count; i++) {
+        write_arrow_end(w, &arrows[i], false);
+        write_arrow_end(w, &arrows[i], true);
     }
 }
 
 void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct writer w = {.arena = arena, .trace = trace, .file = out};
-    w.thread_of = PP_ARRAY(arena, int, trace->count);
-    for (int i = 0; i < trace->count; i++)
-        w.thread_of[i] = -1;
+    struct writer w = {.arena = arena,
+                       .trace = trace,
+                       .file = out,
+                       .is_drawn = PP_ARRAY(arena, bool, trace->count),
+                       .box_of = PP_ARRAY(arena, struct pp_box, trace->count)};
+
     fputs("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"program\":", w.file);
     write_string(w.file, trace->program);
     fputs(",\"engine\":", w.file);
@@ -283,9 +170,7 @@ void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out)
         write_about(w.file, trace->about);
     fputs("},\"traceEvents\":[", w.file);
     for (int from = 0, to; from < trace->count; from = to) {
-        const int pid = process_of(trace, &trace->events[from]);
-        for (to = from; to < trace->count && process_of(trace, &trace->events[to]) == pid; to++)
-            ;
+        to = pp_trace_process_end(trace, from);
         write_rank(&w, from, to);
     }
     write_arrows(&w);

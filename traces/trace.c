@@ -11,10 +11,10 @@ static const struct {
     const char *suffix;
     void (*print)(const struct pp_trace *trace, FILE *out);
 } FORMATS[] = {
-    {".csv", pp_trace_print_csv},
-    {".csv.gz", pp_trace_print_csv},
-    {".json", pp_trace_print_chrome},
-    {".json.gz", pp_trace_print_chrome},
+    {".csv", pp_trace_print_csv},     {".csv.gz", pp_trace_print_csv},
+    {".json", pp_trace_print_chrome}, {".json.gz", pp_trace_print_chrome},
+    {".paje", pp_trace_print_paje},   {".paje.gz", pp_trace_print_paje},
+    {".trace", pp_trace_print_paje},  {".trace.gz", pp_trace_print_paje},
 };
 
 enum pp_status pp_trace_check_name(const char *path, struct pp_error *err)
@@ -22,8 +22,7 @@ enum pp_status pp_trace_check_name(const char *path, struct pp_error *err)
     for (size_t i = 0; i < sizeof(FORMATS) / sizeof(*FORMATS); i++)
         if (pp_has_suffix(path, FORMATS[i].suffix))
             return PP_OK;
-    return pp_error_set(err, PP_EINVAL,
-                        "trace file '%s': the name must end in .csv, .csv.gz, .json or .json.gz",
+    return pp_error_set(err, PP_EINVAL, "trace file '%s': the name must end in " PP_TRACE_NAMES,
                         path);
 }
 
@@ -70,6 +69,11 @@ enum pp_status pp_trace_read(struct pp_arena *arena, const char *path, struct pp
     size_t length;
 
     PP_TRY(pp_file_read(arena, path, &text, &length, err));
+    if (text[0] == '%')
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: a trace in Paje's format is for viewers; expected one in .csv or "
+                            ".json, which hold all of it",
+                            name);
     if (text[strspn(text, " \t\r\n")] == '{')
         return pp_trace_parse_chrome(arena, name, text, length, trace, err);
     return pp_trace_parse_csv(arena, name, text, length, trace, err);

@@ -32,10 +32,10 @@ struct pp_trace_event {
 struct pp_trace {
     const char *program; /* name */
     uint64_t program_hash;
-    const char *engine; /* "dag", "simgrid", "cpu", ... */
+    const char *engine;                 /* "dag", "simgrid", "cpu", ... */
     const struct pp_trace_about *about; /* of a real run; NULL: nobody says (not written to CSV) */
     int ranks, replicas, steps;
-    double clock_error_s; /* stamps of two ranks may be so far apart; 0: on one clock */
+    double clock_error_s;          /* stamps of two ranks may be so far apart; 0: on one clock */
     struct pp_trace_event *events; /* by replica, rank, order of the list; a list that holds several
                                     * steps has them by turns. A WAIT has the step of what it waits
                                     * for */
@@ -52,7 +52,11 @@ void pp_trace_print_csv(const struct pp_trace *trace, FILE *out);
 /* Chrome/Perfetto JSON, names "PP:<cell>", one process per rank and replica, one thread per stream.
  */
 void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out);
-/* PP_EINVAL unless the name ends in .csv, .csv.gz, .json or .json.gz. */
+/* Paje for ViTE and pajeng: a container per rank and replica, in it one per stream; ops as states
+ * with their cells, messages as links. Of picoseconds, too. It cannot be read again. */
+void pp_trace_print_paje(const struct pp_trace *trace, FILE *out);
+/* PP_EINVAL unless the name ends in one of these. */
+#define PP_TRACE_NAMES ".csv, .csv.gz, .json, .json.gz, .paje, .paje.gz, .trace or .trace.gz"
 enum pp_status pp_trace_check_name(const char *path, struct pp_error *err);
 /* By suffix; ".gz" compresses. On failure no file is left behind (PP_EFAIL). */
 enum pp_status pp_trace_write(const struct pp_trace *trace, const char *path, struct pp_error *err);

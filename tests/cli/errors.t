@@ -261,7 +261,7 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1 --trace /nonexiste
 ! pipesim: error: cannot write '/nonexistent/t.csv': No such file or directory
 = 1
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1 --trace t.txt
-! pipesim: error: trace file 't.txt': the name must end in .csv, .csv.gz, .json or .json.gz
+! pipesim: error: trace file 't.txt': the name must end in .csv, .csv.gz, .json, .json.gz, .paje, .paje.gz, .trace or .trace.gz
 = 2
 $ pipesim program --schedule 1f1b --pp 4
 ! pipesim: error: --micro-batches is needed

@@ -10,7 +10,7 @@ $ folder=$(mktemp -d); TMPDIR=$folder pipeexec --layers 2 --hidden 32 --heads 2 
 > predicted.csv
 # What cannot be written is refused before anything is trained.
 $ pipeexec --steps 1000000 --trace events.txt
-! pipeexec: error: --trace events.txt: the name must end in .csv, .csv.gz, .json or .json.gz
+! pipeexec: error: --trace events.txt: the name must end in .csv, .csv.gz, .json, .json.gz, .paje, .paje.gz, .trace or .trace.gz
 = 2
 $ pipeexec --steps 1000000 --trace /nowhere/m.csv
 ! pipeexec: error: --trace: cannot write '/nowhere/m.csv': No such file or directory
