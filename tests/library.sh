@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# What `ninja install` leaves behind works: programs, pages, completions, and the library with its
+# header, for programs that know nothing but pkg-config.
+#
+#   library.sh SOURCE BUILD
+# shellcheck disable=SC2154
+set -u
+source=$(realpath "$1") build=$(realpath "$2")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+# shellcheck source=tests/exec/tap.sh
+. "$source/tests/exec/tap.sh"
+
+meson install -C "$build" --no-rebuild --quiet --destdir "$folder/root" >"$folder/err.install" 2>&1
+report "install"
+prefix=$(find "$folder/root" -name pipesched.h -printf '%h\n')
+prefix=${prefix%/include}
+library=$(dirname "$(find "$prefix" -name libpipesched.so)")
+PKG_CONFIG_LIBDIR=$library/pkgconfig
+export PKG_CONFIG_LIBDIR LD_LIBRARY_PATH=$library
+found() { pkg-config --define-variable=prefix="$prefix" "$@" pipesched; }
+
+[ "$("$prefix/bin/pipesim" --version | head -n 1)" = "$("$build/sim/pipesim" --version | head -n 1)" ] &&
+    "$prefix/bin/pipeexec" --version >"$folder/out" && [ -s "$folder/out" ]
+report "the programs run"
+all_there() { for name in "$@"; do [ -n "$(find "$prefix" -name "$name*" -size +0)" ] || return 1; done; }
+all_there pipesim.1 pipeexec.1 _pipesim _pipeexec pipesim.fish pipeexec.fish &&
+    [ -s "$prefix/share/bash-completion/completions/pipesim" ]
+report "manual pages and completions"
+
+# compile COMPILER FILE OUT
+compile() {
+    # shellcheck disable=SC2046
+    $1 -Wall -Wextra -Werror "$2" $(found --cflags --libs) -o "$folder/$3" 2>"$folder/err.$3"
+}
+compile "${CC:-cc} -std=c11 -pedantic" "$source/docs/library.c" library && "$folder/library" >"$folder/out" &&
+    sed -n '/^\$ .\/library$/,/^```$/p' "$source/docs/library.md" | sed '1d;$d' | diff - "$folder/out" >"$folder/err.page"
+report "the example prints what its page says"
+printf '#include <pipesched.h>\nint main() { return pipesched_version()[0] == 0; }\n' >"$folder/header.cc"
+compile "${CXX:-c++} -std=c++11 -pedantic" "$folder/header.cc" header && "$folder/header" &&
+    [ "$(found --modversion)" = "$("$prefix/bin/pipesim" --version | awk '{ print $2; exit }')" ]
+report "the header in C++, and one version"
+nm -D --defined-only "$library/libpipesched.so" | awk '$3 !~ /^pipesched_/ && $2 != "A" { print > "/dev/stderr"; bad = 1 } END { exit bad }' 2>"$folder/err.names"
+report "no name but its own"
+
+compile "${CC:-cc} -std=c11" "$source/tests/library_times.c" times
+pipesim="$prefix/bin/pipesim"
+unit="--unit F=1,I=1,W=1,C=0.25"
+program() { # SCHEDULE PP MICRO_BATCHES: its text; only schedules that search take costs
+    # shellcheck disable=SC2086
+    "$pipesim" program --compute --schedule "$1" --pp "$2" --micro-batches "$3" $unit 2>/dev/null ||
+        "$pipesim" program --compute --schedule "$1" --pp "$2" --micro-batches "$3"
+}
+same() {
+    "$folder/times" "$@" >"$folder/library" || return 1
+    # shellcheck disable=SC2086
+    "$pipesim" --schedule "$1" --pp "$2" --micro-batches "$3" $unit --json >"$folder/json" || return 1
+    awk '/"iteration_s"/ { printf "%.17g\n", $2 }' "$folder/json" >"$folder/program"
+    program "$@" >>"$folder/program"
+    diff "$folder/library" "$folder/program"
+}
+count=0
+for schedule in $("$pipesim" schedules | sed -n 's/^\([a-z0-9-]*\): .*/\1/p'); do
+    same "$schedule" 4 8 >"$folder/err.$schedule" 2>&1 && rm "$folder/err.$schedule"
+    count=$((count + 1))
+done
+[ "$count" -ge 20 ] && [ -z "$(find "$folder" -name 'err.*' ! -name err.install -size +0)" ]
+report "steps and programs of $count schedules are those of pipesim"
+
+echo "1..$number"
+[ "$failures" -eq 0 ]
