@@ -21,13 +21,18 @@ static enum pp_status make_multiplier(struct pp_cuda_stream *cuda, int gpu, stru
 }
 
 /* Blocks of a stream that comes behind others wait while these have any. The usual priority is the
- * lowest there is: so it is the others that have a higher one. */
+ * lowest there is: so it is the others that have a higher one, the next; the highest is left to
+ * what must get through whatever they wait for (exec/cuda_ipc.c). Lower numbers come first. */
 static enum pp_status choose_priorities(struct pp_device *d, struct pp_error *err)
 {
-    return d->options.weights > 0
-               ? pp_cuda_try(cudaDeviceGetStreamPriorityRange(&d->last_priority, &d->priority),
-                             "ask for the priorities of streams", err)
-               : PP_OK;
+    int greatest;
+
+    if (d->options.weights <= 0)
+        return PP_OK;
+    PP_TRY(pp_cuda_try(cudaDeviceGetStreamPriorityRange(&d->last_priority, &greatest),
+                       "ask for the priorities of streams", err));
+    d->priority = d->last_priority - 1 > greatest ? d->last_priority - 1 : greatest;
+    return PP_OK;
 }
 
 static cudaError_t make_stream(struct lane *lane)

@@ -9,21 +9,24 @@
 
 _Static_assert(PP_IPC_HANDLE_BYTES == sizeof(cudaIpcMemHandle_t), "a handle");
 
-/* A released flag is ahead of all that is waited for, by less than half of all numbers. */
-static const uint32_t RELEASED = 1u << 30;
+/* A flag is waited for as a number of 64 bits, of which others write the lower half. The upper one
+ * is the owner's: so what is released stays so, whatever comes late. */
+struct flag {
+    uint32_t told, is_released;
+};
+_Static_assert(sizeof(struct flag) == sizeof(uint64_t), "one word");
 
 struct peer {
     void *block, *flags; /* NULL: not mapped */
 };
-typedef CUresult (*wait_fn)(CUstream, CUdeviceptr, unsigned, unsigned);
+typedef CUresult (*wait_fn)(CUstream, CUdeviceptr, uint64_t, unsigned);
 typedef CUresult (*write_fn)(CUstream, CUdeviceptr, unsigned, unsigned);
 struct pp_ipc {
     struct pp_device *device;
     wait_fn wait;
     write_fn write;
     unsigned wait_flags;
-    void *flags;          /* own, of the device */
-    atomic_uint *awaited; /* [flag] what was last waited for */
+    void *flags; /* own, of the device */
     int flag_count;
     struct peer *peers;
     int peer_count;
@@ -37,9 +40,14 @@ static cudaStream_t stream_of(void *stream)
     return ((const struct pp_cuda_stream *)stream)->stream;
 }
 
-static CUdeviceptr word(void *flags, int flag)
+static CUdeviceptr word(void *flags, int flag, size_t half)
 {
-    return (CUdeviceptr)(uintptr_t)((uint32_t *)flags + flag);
+    return (CUdeviceptr)(uintptr_t)((struct flag *)flags + flag) + half;
+}
+
+static CUdeviceptr told(void *flags, int flag)
+{
+    return word(flags, flag, offsetof(struct flag, told));
 }
 
 static enum pp_status try_driver(CUresult code, const char *what, struct pp_error *err)
@@ -78,7 +86,7 @@ static enum pp_status find_calls(wait_fn *wait, write_fn *write, struct pp_error
 {
     void *call;
 
-    PP_TRY(find_call("cuStreamWaitValue32", &call, err));
+    PP_TRY(find_call("cuStreamWaitValue64", &call, err));
     memcpy(wait, &call, sizeof(call));
     PP_TRY(find_call("cuStreamWriteValue32", &call, err));
     memcpy(write, &call, sizeof(call));
@@ -126,10 +134,10 @@ static enum pp_status show_memory(void *memory, const char *what, struct pp_ipc_
 /* Tried before anybody waits for it: one wait that is over, by a write before it. */
 static enum pp_status try_flags(struct pp_ipc *ipc, struct pp_error *err)
 {
-    const CUdeviceptr first = word(ipc->flags, 0);
+    const CUdeviceptr first = told(ipc->flags, 0);
 
     PP_TRY(pp_cuda_try(
-        cudaMemsetAsync(ipc->flags, 0, sizeof(uint32_t) * (size_t)ipc->flag_count, ipc->rescue),
+        cudaMemsetAsync(ipc->flags, 0, sizeof(struct flag) * (size_t)ipc->flag_count, ipc->rescue),
         "clear flags", err));
     PP_TRY(try_driver(ipc->write(ipc->rescue, first, 1, CU_STREAM_WRITE_VALUE_DEFAULT),
                       "write a flag", err));
@@ -139,7 +147,7 @@ static enum pp_status try_flags(struct pp_ipc *ipc, struct pp_error *err)
     return pp_cuda_try(cudaStreamSynchronize(ipc->rescue), "write and wait for flags", err);
 }
 
-/* Streams of the highest priority share no queue with those of the lowest, which all others have.
+/* Streams of the highest priority share no queue with those of lower ones, which all others have.
  */
 static enum pp_status make_rescue(struct pp_ipc *ipc, struct pp_error *err)
 {
@@ -172,13 +180,12 @@ static enum pp_status ipc_show(struct pp_arena *arena, struct pp_device *d, void
 
     made->device = d;
     made->flag_count = flags + 1; /* one to be tried */
-    made->awaited = PP_ARRAY(arena, atomic_uint, made->flag_count);
     made->peer_count = peers;
     made->peers = PP_ARRAY(arena, struct peer, peers);
     pp_cuda_use(d);
     PP_TRY(find_calls(&made->wait, &made->write, err));
     PP_TRY(choose_wait(made, err));
-    PP_TRY(pp_cuda_alloc(d, sizeof(uint32_t) * (size_t)made->flag_count, &made->flags, err));
+    PP_TRY(pp_cuda_alloc(d, sizeof(struct flag) * (size_t)made->flag_count, &made->flags, err));
     PP_TRY(make_rescue(made, err));
     PP_TRY(try_flags(made, err));
     PP_TRY(show_memory(block, "show a block to other processes", &card->block, err));
@@ -222,24 +229,33 @@ static enum pp_status given_up(struct pp_error *err)
     return pp_error_set(err, PP_EFAIL, "given up");
 }
 
+/* 2^32 messages of a channel would be needed. */
+static enum pp_status check_value(uint32_t value, struct pp_error *err)
+{
+    return value > 0 ? PP_OK
+                     : pp_error_set(err, PP_EFAIL, "--transport ipc: a flag has no more numbers");
+}
+
+/* The write stands behind a fence of the system for all that the stream has written before, on
+ * whichever device (cuStreamWriteValue32 in the driver API): who sees the flag sees the sum. */
 static enum pp_status ipc_tell(struct pp_ipc *ipc, int peer, int flag, uint32_t value, void *stream,
                                struct pp_error *err)
 {
     if (ipc->is_given_up)
         return given_up(err);
-    return try_driver(ipc->write(stream_of(stream), word(ipc->peers[peer].flags, flag), value,
+    PP_TRY(check_value(value, err));
+    return try_driver(ipc->write(stream_of(stream), told(ipc->peers[peer].flags, flag), value,
                                  CU_STREAM_WRITE_VALUE_DEFAULT),
                       "write a flag", err);
 }
 
-/* Noted first: whoever gives up now releases this one as well. */
 static enum pp_status ipc_await(struct pp_ipc *ipc, int flag, uint32_t value, void *stream,
                                 struct pp_error *err)
 {
-    atomic_store(&ipc->awaited[flag], value);
     if (ipc->is_given_up)
         return given_up(err);
-    return try_driver(ipc->wait(stream_of(stream), word(ipc->flags, flag), value, ipc->wait_flags),
+    PP_TRY(check_value(value, err));
+    return try_driver(ipc->wait(stream_of(stream), told(ipc->flags, flag), value, ipc->wait_flags),
                       "wait for a flag", err);
 }
 
@@ -272,7 +288,7 @@ static void ipc_give_up(struct pp_ipc *ipc)
     atomic_store(&ipc->device->keeps_blocks, true);
     pp_cuda_use(ipc->device);
     for (int k = 0; k < ipc->flag_count && ipc->rescue; k++)
-        ipc->write(ipc->rescue, word(ipc->flags, k), atomic_load(&ipc->awaited[k]) + RELEASED,
+        ipc->write(ipc->rescue, word(ipc->flags, k, offsetof(struct flag, is_released)), 1,
                    CU_STREAM_WRITE_VALUE_DEFAULT);
 }
 

@@ -4,8 +4,7 @@
  * A process shows the block of its worker, and flags: words on its own GPU that others write and
  * for which its streams wait. Both are operations of a stream, so no host waits, and no kernel
  * holds a multiprocessor while it does. A flag only grows, by one for each time that it is waited
- * for, and is compared as a number with a sign: so nothing passes on what was written for an
- * earlier step. */
+ * for: so nothing passes on what was written for an earlier step. */
 #ifndef PP_EXEC_IPC_H
 #define PP_EXEC_IPC_H
 

@@ -13,7 +13,7 @@ static bool has_work(void)
 }
 
 /* Errors of the driver have the numbers of the runtime's, and are not kept for cudaGetLastError. */
-static CUresult issue(CUstream stream, CUdeviceptr at, unsigned flags,
+static CUresult issue(CUstream stream, CUdeviceptr at, size_t bytes, unsigned flags,
                       const std::function<void(CUstream_st *)> &put)
 {
     struct runtime &r = pp_runtime();
@@ -24,7 +24,7 @@ static CUresult issue(CUstream stream, CUdeviceptr at, unsigned flags,
         return (CUresult)r.broken;
     if (!s)
         return (CUresult)cudaErrorInvalidResourceHandle;
-    if (flags || at % sizeof(uint32_t) || !pp_find_allocation((void *)at, sizeof(uint32_t)))
+    if (flags || at % bytes || !pp_find_allocation((void *)at, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     pp_turn_on(has_work);
     put(s);
@@ -36,9 +36,19 @@ CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr at, unsigned value, un
 {
     const uint32_t *word = (const uint32_t *)at;
 
-    return issue(stream, at, flags, [=](CUstream_st *s) {
+    return issue(stream, at, sizeof *word, flags, [=](CUstream_st *s) {
         pp_issue_attempt(
             s, [=] { return (int32_t)(__atomic_load_n(word, __ATOMIC_ACQUIRE) - value) >= 0; });
+    });
+}
+
+CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr at, uint64_t value, unsigned flags)
+{
+    const uint64_t *word = (const uint64_t *)at;
+
+    return issue(stream, at, sizeof *word, flags, [=](CUstream_st *s) {
+        pp_issue_attempt(
+            s, [=] { return (int64_t)(__atomic_load_n(word, __ATOMIC_ACQUIRE) - value) >= 0; });
     });
 }
 
@@ -46,7 +56,7 @@ CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr at, unsigned value, u
 {
     uint32_t *word = (uint32_t *)at;
 
-    return issue(stream, at, flags, [=](CUstream_st *s) {
+    return issue(stream, at, sizeof *word, flags, [=](CUstream_st *s) {
         pp_issue(s, {NODE_WORK, 0, [=] { __atomic_store_n(word, value, __ATOMIC_RELEASE); },
                      nullptr, 0});
     });

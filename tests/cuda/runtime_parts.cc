@@ -137,6 +137,7 @@ static const struct {
     {"cuGreenCtxDestroy", (void *)cuGreenCtxDestroy},
     {"cuGreenCtxStreamCreate", (void *)cuGreenCtxStreamCreate},
     {"cuStreamWaitValue32", (void *)cuStreamWaitValue32, 11070},
+    {"cuStreamWaitValue64", (void *)cuStreamWaitValue64, 11070},
     {"cuStreamWriteValue32", (void *)cuStreamWriteValue32, 11070},
 };
 

@@ -62,6 +62,7 @@ SAME(cudaError_t, cudaIpcGetMemHandle, cudaIpcMemHandle_t *, void *);
 SAME(cudaError_t, cudaIpcOpenMemHandle, void **, cudaIpcMemHandle_t, unsigned int);
 SAME(cudaError_t, cudaIpcCloseMemHandle, void *);
 SAME(CUresult, cuStreamWaitValue32, CUstream, CUdeviceptr, unsigned int, unsigned int);
+SAME(CUresult, cuStreamWaitValue64, CUstream, CUdeviceptr, uint64_t, unsigned int);
 SAME(CUresult, cuStreamWriteValue32, CUstream, CUdeviceptr, unsigned int, unsigned int);
 SAME(cudaError_t, cudaGetDriverEntryPointByVersion, const char *, void **, unsigned int,
      unsigned long long, enum cudaDriverEntryPointQueryResult *);

@@ -198,6 +198,22 @@ Test(runtime_ipc, streams_of_two_processes_wait_for_each_other)
     in_two_processes([](struct ends e) { play(e, 1); }, [](struct ends e) { play(e, 0); });
 }
 
+/* Half of a word of 64 bits is enough to pass it, and whatever the other half says then. */
+Test(runtime_ipc, a_wide_word_is_of_two_halves)
+{
+    int *memory = device_ints(2);
+    cudaStream_t waits = stream_of(), writes = stream_of();
+
+    cr_assert_eq(cuStreamWaitValue64(waits, at(memory), 3, 0), CUDA_SUCCESS);
+    cr_assert_eq(cuStreamWriteValue32(writes, at(memory), 2, 0), CUDA_SUCCESS);
+    OK(cudaStreamSynchronize(writes));
+    cr_assert_eq(cudaStreamQuery(waits), cudaErrorNotReady);
+    cr_assert_eq(cuStreamWriteValue32(writes, at(memory + 1), 1, 0), CUDA_SUCCESS);
+    cr_assert_eq(cuStreamWriteValue32(writes, at(memory), 0, 0), CUDA_SUCCESS);
+    OK(cudaStreamSynchronize(waits));
+    OK(cudaStreamSynchronize(writes));
+}
+
 /* ---- what is refused ------------------------------------------------------------------------- */
 
 Test(runtime_ipc, what_is_no_base_of_device_memory_is_not_exported)
@@ -314,6 +330,7 @@ Test(runtime_ipc, words_that_are_none_are_refused)
     cr_assert_eq(cuStreamWriteValue32(stream, at(memory) + 2, 1, 0), CUDA_ERROR_INVALID_VALUE);
     cr_assert_eq(cuStreamWriteValue32(stream, at(memory + 1024), 1, 0), CUDA_ERROR_INVALID_VALUE);
     cr_assert_eq(cuStreamWaitValue32(stream, 0, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    cr_assert_eq(cuStreamWaitValue64(stream, at(memory + 1), 1, 0), CUDA_ERROR_INVALID_VALUE);
     cr_assert_eq(cuStreamWaitValue32(stream, at(memory), 0, CU_STREAM_WAIT_VALUE_FLUSH),
                  CUDA_ERROR_INVALID_VALUE); /* which this device cannot */
     cr_assert_eq(cudaGetLastError(), cudaSuccess);

@@ -3,6 +3,8 @@
 #ifndef PP_TESTS_CUDA_INCLUDE_CUDA_H
 #define PP_TESTS_CUDA_INCLUDE_CUDA_H
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -43,6 +45,7 @@ typedef enum { CU_STREAM_WRITE_VALUE_DEFAULT = 0x0 } CUstreamWriteValue_flags;
 
 CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, unsigned int value,
                              unsigned int flags);
+CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, uint64_t value, unsigned int flags);
 CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, unsigned int value,
                               unsigned int flags);
 
