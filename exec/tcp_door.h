@@ -10,18 +10,27 @@
 
 #include <stdint.h>
 
+/* What has to be alike in all processes of a run, beside its program. */
+enum pp_alike {
+    PP_ALIKE_MODEL,
+    PP_ALIKE_BATCH,
+    PP_ALIKE_RECIPE,
+    PP_ALIKE_PLACE,
+    PP_ALIKE_CLOCK,
+    PP_ALIKES
+};
 /* What every process says first: the same on all hosts, in the order of their bytes. */
 struct pp_hello {
     uint32_t magic, frame_bytes;
     uint64_t token; /* of the run */
     int32_t node, nodes;
-    uint64_t program_hash, run_hash;
+    uint64_t program_hash, alike[PP_ALIKES]; /* hashes */
     uint64_t port; /* where it listens */
 };
 enum { PP_HELLO_MAGIC = 0x70697066 };
 struct pp_answer { /* of node 0; behind it, when it is ok, the address of every node */
     int32_t status;
-    char text[256];
+    char text[512];
 };
 
 struct pp_caller {

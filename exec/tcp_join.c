@@ -65,7 +65,10 @@ static enum pp_status missing(const struct pp_tcp *t, const struct pp_door *door
     if (door->strangers > 0)
         pp_error_append(err, "; %d others have who do not belong to this run, the last from %s",
                         door->strangers, door->last);
-    return PP_EFAIL;
+    return pp_error_append(err,
+                           "\n  one that has ended says why; one that still waits calls elsewhere than "
+                           "at port %d of this host, or cannot reach it",
+                           pp_socket_port(door->listener));
 }
 
 static enum pp_status take_caller(struct pp_tcp *t, const struct pp_hello *own,
@@ -224,6 +227,21 @@ static enum pp_status meet_peers(struct pp_tcp *t, struct pp_door *door, const c
     return take_peers(t, door, own, err);
 }
 
+static enum pp_status cannot_reach_first(const struct pp_tcp *t, const char *host, int port,
+                                         struct pp_error *err)
+{
+    const bool is_refused = errno == ECONNREFUSED;
+
+    pp_error_set(err, PP_EFAIL, "process %d cannot reach process 0 at %.100s port %d: %s", t->node,
+                 host, port, strerror(errno));
+    if (is_refused)
+        pp_error_append(err,
+                        "\n  nobody has listened there for %d s: process 0 has not been started, has "
+                        "ended (then it says why), or is elsewhere",
+                        join_s(t));
+    return PP_EFAIL;
+}
+
 static enum pp_status join_first(struct pp_tcp *t, const char *host, int port, struct pp_hello *own,
                                  struct sockaddr_storage *at, struct pp_error *err)
 {
@@ -232,8 +250,7 @@ static enum pp_status join_first(struct pp_tcp *t, const char *host, int port, s
     PP_TRY(pp_socket_find(host, port, &at[0], err));
     const int fd = pp_socket_call(&at[0], join_s(t));
     if (fd < 0)
-        return pp_error_set(err, PP_EFAIL, "process %d cannot reach process 0 at %.100s port %d: %s",
-                            t->node, host, port, strerror(errno));
+        return cannot_reach_first(t, host, port, err);
     keep(t, 0, fd);
     const int listener = listen_beside(t, host);
     if (listener < 0)
@@ -253,9 +270,14 @@ enum pp_status pp_tcp_listen(const char *host, int port, int *listener, int *bou
 
     PP_TRY(pp_socket_find(host, port, &at, err));
     *listener = pp_socket_listen(&at, !pp_socket_is_exact(host));
-    if (*listener < 0)
-        return pp_error_set(err, PP_EFAIL, "cannot listen at port %d: %s (MASTER_PORT)", port,
-                            strerror(errno));
+    if (*listener < 0) {
+        const bool is_taken = errno == EADDRINUSE;
+        pp_error_set(err, PP_EFAIL, "cannot listen at port %d: %s (MASTER_PORT)", port,
+                     strerror(errno));
+        return is_taken ? pp_error_append(err, "\n  another run listens there, or two processes say "
+                                               "that they are process 0")
+                        : PP_EFAIL;
+    }
     *bound_port = pp_socket_port(*listener);
     return PP_OK;
 }

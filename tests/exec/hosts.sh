@@ -82,8 +82,47 @@ start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--micro-batche
 [ $? -eq 1 ] && grep -q 'process [123] runs program .*, process 0 runs' "$folder/err.0"
 report "another program"
 start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--lr 1e-4" " "
-[ $? -eq 1 ] && grep -q 'process [123] runs the same program with another model' "$folder/err.0"
+[ $? -eq 1 ] && grep -q 'process [123] runs the same program with another recipe than process 0: .*--lr' "$folder/err.0" &&
+    cat "$folder"/err.[123] | grep -q 'with another recipe'
 report "another recipe"
+other() { # WHAT OPTIONS [WHAT IS NAMED]
+    start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "$2" " "
+    [ $? -eq 1 ] && grep -q "with another $1 than process 0: give all the same options (.*${3:-${2%% *}}" "$folder/err.0"
+    report "another $1: $2"
+}
+other model "--embedding tied" --layers
+other machine "--precision double"
+other clock "--clock wall"
+other clock "--link latency:1ms"
+other clock "--slow 1=0.5"
+other clock "--link-bw 0-1=0.5"
+start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--unit F=1,I=1,W=1" "--unit F=1,I=1,W=2"
+[ $? -eq 1 ] && grep -q 'with another clock than process 0' "$folder/err.0"
+report "other durations"
+port=$((port + 1))
+twice="WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port"
+# shellcheck disable=SC2086
+for k in 1 2; do env RANK=1 $twice timeout 60 "$pipeexec" $small --np 3 2>"$folder/err.$k" & done
+# shellcheck disable=SC2086
+env RANK=0 $twice timeout 60 "$pipeexec" $small --np 3 2>"$folder/err.0"
+[ $? -eq 1 ] && wait && grep -q 'two processes say that they are process 1 of 3 (RANK)' "$folder/err.0" &&
+    cat "$folder"/err.[12] | grep -q 'two processes say'
+report "a number twice"
+port=$((port + 1))
+# shellcheck disable=SC2086
+RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$pipeexec" ${small/mbs 2/mbs 4} 2>"$folder/err.1" &
+# shellcheck disable=SC2086
+RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$pipeexec" $small 2>"$folder/err.0"
+[ $? -eq 1 ] && wait && grep -q 'with another batch than process 0: .*--mbs' "$folder/err.0"
+report "another batch"
+port=$((port + 1))
+# shellcheck disable=SC2086
+RANK=1 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$pipeexec" $small 2>"$folder/err.1" &
+# shellcheck disable=SC2086
+RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$pipeexec" $small 2>"$folder/err.0"
+[ $? -eq 1 ] && wait && grep -q 'process 1 says that it is one of 3 processes, process 0 one of 2 (RANK)' "$folder/err.0" &&
+    grep -q 'one of 3 processes' "$folder/err.1"
+report "two opinions of how many there are"
 RANK=0 LOCAL_RANK=0 WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 "$pipeexec" --np 3 2>"$folder/err.0"
 [ $? -eq 2 ] && grep -q 'has started 4 processes (RANK), the layout has 3 ranks' "$folder/err.0"
 report "another number of ranks"

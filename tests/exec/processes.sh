@@ -67,7 +67,7 @@ check_launchers() {
     report "torchrun"
     launched "" 1 && is_exact
     report "a launcher that shows each process a GPU of its own"
-    ! launched "--lr 0.5" && grep -q "with another model, batch, recipe or clock" "$folder/err"
+    ! launched "--lr 0.5" && grep -q "with another recipe than process 0" "$folder/err"
     report "torchrun: another recipe"
 }
 

@@ -71,8 +71,21 @@ one 1 --rendezvous "file://$meet?timeout=1"
 [ $? -eq 1 ] && grep -q "for process 0: there is no such file" "$folder/err.1"
 report "no file"
 one 0 --rendezvous "file://$meet?timeout=1"
-[ $? -eq 1 ] && grep -q "after 1 s these of 2 processes have not called: 1" "$folder/err.0" && nothing_is_left
+[ $? -eq 1 ] && grep -q "after 1 s these of 2 processes have not called: 1" "$folder/err.0" &&
+    grep -q "calls elsewhere than at port [0-9]* of this host" "$folder/err.0" && nothing_is_left
 report "who is missing is named, and no file left"
+
+one 1 --rendezvous "tcp://127.0.0.1:$port?timeout=1"
+[ $? -eq 1 ] && grep -q "cannot reach process 0 at 127.0.0.1 port $port: Connection refused" "$folder/err.1" &&
+    grep -q "nobody has listened there for 1 s: process 0 has not been started" "$folder/err.1"
+report "nobody listens"
+one 0 --rendezvous "tcp://127.0.0.1:$port?timeout=3" &
+sleep 0.5
+RANK=0 WORLD_SIZE=2 timeout 20 "$pipeexec" --rendezvous "tcp://127.0.0.1:$port" 2>"$folder/err.1"
+[ $? -eq 1 ] && grep -q "cannot listen at port $port: Address already in use" "$folder/err.1" &&
+    grep -q "or two processes say that they are process 0" "$folder/err.1"
+report "two first processes"
+wait
 
 # ---- what cannot be ----
 one 0 --rendezvous "file://$folder/none/meet"
