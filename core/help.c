@@ -161,6 +161,14 @@ void pp_options_short_help(const struct pp_cli *cli, FILE *out, int width)
             cli->program);
 }
 
+static void print_topics(const struct pp_cli *cli, FILE *out, int width)
+{
+    if (cli->topics)
+        fprintf(out, "\nTopics (%s help TOPIC):\n", cli->program);
+    for (const struct pp_topic *topic = cli->topics; topic && topic->name; topic++)
+        print_pair(out, topic->name, topic->title, width);
+}
+
 void pp_options_help(const struct pp_cli *cli, int command, FILE *out, int width)
 {
     const int columns_out = fit_width(width);
@@ -182,6 +190,7 @@ void pp_options_help(const struct pp_cli *cli, int command, FILE *out, int width
         fprintf(out, "Commands:\n");
         for (int i = 0; i < cli->command_count; i++)
             print_pair(out, cli->commands[i].name, cli->commands[i].summary, columns_out);
+        print_topics(cli, out, columns_out);
     }
     print_groups(cli, command, out, columns_out);
     print_examples(cli, command, out, cli->example_count);

@@ -123,6 +123,12 @@ void pp_options_man(const struct pp_cli *cli, const char *version, FILE *out)
                  i == 0 ? "; the command where none is given" : "");
         print_filled(out, summary);
     }
+    if (cli->topics)
+        fprintf(out, ".SH TOPICS\nExplained by\n.BI \"%s help \" TOPIC :\n", cli->program);
+    for (const struct pp_topic *topic = cli->topics; topic && topic->name; topic++) {
+        print_line(out, ".TP\n\\fB", topic->name, "\\fR\n");
+        print_filled(out, topic->title);
+    }
     print_options(cli, out);
     if (cli->exits)
         fputs(".SH EXIT STATUS\n", out);

@@ -57,6 +57,13 @@ struct pp_exit { /* of the man page */
     const char *meaning;
 };
 
+struct pp_topic { /* what "help NAME" explains beside commands, or before the command of that name
+                   */
+    const char *name, *title;
+    const char *const *lines;           /* paragraphs; from a blank on as it stands; NULL ends */
+    void (*more)(FILE *out, int width); /* behind them; may be NULL */
+};
+
 struct pp_cli {
     const char *program, *summary;
     const struct pp_command *commands;
@@ -65,8 +72,9 @@ struct pp_cli {
     int option_count;
     const struct pp_example *examples;
     int example_count;
-    const struct pp_exit *exits; /* ends with a meaning of NULL; may be NULL */
-    const char *date;            /* of the man page, ISO; may be NULL */
+    const struct pp_topic *topics; /* ends with a name of NULL; may be NULL */
+    const struct pp_exit *exits;   /* ends with a meaning of NULL; may be NULL */
+    const char *date;              /* of the man page, ISO; may be NULL */
 };
 
 /* For tables of options: a list of other names, and a bound for counts of things. */

@@ -58,7 +58,7 @@ static const struct pp_command commands[] = {
     [PP_CMD_PLAN] = {"plan",
                      "pipesim plan --gpus N --model M [--cluster C] [--free LIST] [options]",
                      "find the best of what is left free: every choice simulated, ranked", 0, 0},
-    [PP_CMD_HELP] = {"help", "pipesim help [COMMAND]", "help on one command", 0, 1},
+    [PP_CMD_HELP] = {"help", "pipesim help [COMMAND|TOPIC|man|bash|zsh|fish]", "help on one command, or on a topic: bubble, memory, mfu, schedules, units", 0, 1},
 };
 
 #define G_SCHEDULE  "Schedule"
@@ -330,6 +330,7 @@ static const struct pp_exit exits[] = {
 
 const struct pp_cli pp_sim_cli = {
     .program = "pipesim",
+    .topics = pp_sim_topics,
     .exits = exits,
     .date = "2026-11-22",
     .summary = "predict step time, bubbles, memory and MFU of pipeline-parallel training",

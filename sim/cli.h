@@ -22,6 +22,7 @@ enum pp_sim_command {
     PP_CMD_HELP,
 };
 extern const struct pp_cli pp_sim_cli;
+extern const struct pp_topic pp_sim_topics[]; /* alphabetical, ends with a name of NULL */
 
 extern const struct pp_preset pp_presets[]; /* alphabetical, terminated by name NULL */
 

@@ -294,7 +294,7 @@ $ pipesim presets x
 ! pipesim: error: unknown preset x; known are bfs-52b, chimera-bert48, chimera-sc21 and megatron-sc21-145b
 = 2
 $ pipesim help nosuch
-! pipesim: error: help nosuch: no such command; known are run, schedules, models, clusters, presets, program, verify, compare, calibrate, sweep, plot, validate, plan, help, bash, zsh, fish and man
+! pipesim: error: help nosuch: no such command or topic; known are run, schedules, models, clusters, presets, program, verify, compare, calibrate, sweep, plot, validate, plan, help, bubble, memory, mfu, units, bash, zsh, fish and man
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --tp 1048576 --cp 1048576 --dp 1048576 --pp 16
 ! pipesim: error: tp * cp * pp * dp is more than 1,048,576 GPUs
