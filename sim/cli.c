@@ -17,6 +17,7 @@ enum {
     PLOT = 1 << PP_CMD_PLOT,
     VALIDATE = 1 << PP_CMD_VALIDATE,
     CALIBRATE = 1 << PP_CMD_CALIBRATE,
+    CHECK = 1 << PP_CMD_CHECK,
     SHAPE = RUN | PROGRAM,
     LISTS = 1 << PP_CMD_SCHEDULES | 1 << PP_CMD_MODELS | 1 << PP_CMD_CLUSTERS | 1 << PP_CMD_PRESETS,
     BIG = PP_OPTION_BIG,
@@ -58,6 +59,8 @@ static const struct pp_command commands[] = {
     [PP_CMD_PLAN] = {"plan",
                      "pipesim plan --gpus N --model M [--cluster C] [--free LIST] [options]",
                      "find the best of what is left free: every choice simulated, ranked", 0, 0},
+    [PP_CMD_CHECK] = {"check", "pipesim check REPORT.json... [--tolerance FRAC] [--update]",
+                      "run saved reports of --json again: has a prediction moved?", 1, -1},
     [PP_CMD_HELP] = {"help", "pipesim help [COMMAND|TOPIC|man|bash|zsh|fish]", "help on one command, or on a topic: bubble, memory, mfu, schedules, units", 0, 1},
 };
 
@@ -72,6 +75,7 @@ static const struct pp_command commands[] = {
 #define G_ENGINE    "Engine and costs"
 #define G_COMPARE   "Comparison"
 #define G_CALIBRATE "Calibration"
+#define G_CHECK     "Check"
 #define G_PLAN      "Plan"
 #define G_SWEEP     "Sweep"
 #define G_PLOT      "Plot"
@@ -87,6 +91,8 @@ static const struct pp_option options[] = {
      .help = "A schedule, a comma list, all, or a program file. A list gives a ranked table; 'pipesim schedules' names them; a file ends in .csv or has a / in its name."},
     {.name = "preset", .type = PP_OPTION_STRING, .argument = "NAME", .group = G_SCHEDULE, .commands = RUN,
      .help = "A set of defaults, see 'pipesim presets'. Flags win over it."},
+    {.name = "from", .type = PP_OPTION_STRING, .argument = "REPORT", .group = G_SCHEDULE, .commands = REPORT,
+     .help = "The run of a report that was saved with --json, as far as no other flag says otherwise; -: from stdin."},
     PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, SHAPE, NULL),
     PP_OPTIONS_SHAPE(G_SCHEDULE, SHAPE),
     {.name = "steps", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "1; 4 where the schedule needs no barrier and --unit is not given", .group = G_SCHEDULE, .commands = RUN,
@@ -224,6 +230,13 @@ static const struct pp_option options[] = {
     {.name = "row", .type = PP_OPTION_STRING, .argument = "ID", .group = G_VALIDATE, .commands = VALIDATE,
      .help = "One row: the command line that it stands for, what was concluded to get there, and its errors; with --explain where they come from."},
 
+    {.name = "tolerance", .type = PP_OPTION_FRAC, .argument = "FRAC", .default_text = "0", .group = G_CHECK, .commands = CHECK,
+     .help = "Exit 5 when a figure has moved by more, e.g. 1%: seconds of a rank and shares of the time as parts of the step, bytes as parts of the peak, all others as parts of themselves; counts must be equal."},
+    {.name = "worst", .type = PP_OPTION_INT, .argument = "N", .min = 0, .max = 1 << 20, .default_text = "20", .group = G_CHECK, .commands = CHECK,
+     .help = "How many of the figures that have moved most to print."},
+    {.name = "update", .type = PP_OPTION_FLAG, .group = G_CHECK, .commands = CHECK,
+     .help = "Write the reports anew where anything has changed, and exit 0."},
+
     {.name = "hold-out", .type = PP_OPTION_STRING, .argument = "SCHEDULE", .default_text = "the last other schedule", .group = G_CALIBRATE, .commands = CALIBRATE,
      .help = "Keep the traces of this schedule out of the costs, and say how wrong these are on them. none: take all."},
     {.name = "nccl-tests", .type = PP_OPTION_STRING, .argument = "LOG", .is_repeatable = true, .group = G_CALIBRATE, .commands = CALIBRATE,
@@ -313,6 +326,7 @@ static const struct pp_example examples[] = {
     {"pipesim plot sweep.csv", "draw a sweep in the terminal; -o fig.pdf --paper for a paper"},
     {"pipesim validate tests/published/measurements.csv --family seqpar-t5", "how wrong are predictions of published runs?"},
     {"pipesim calibrate small.json other.json -o cost.json", "costs from traces of pipeexec; then: pipesim --cost cost.json --schedule zbv --pp 8"},
+    {"pipesim check baseline.json --tolerance 1%", "has a prediction moved since pipesim --json wrote it? For CI: exit 5"},
     {"pipesim compare predicted.csv measured.json.gz --tolerance 5%", "how wrong is a prediction, and where? Two files of --trace"},
 };
 /* clang-format on */

@@ -1,0 +1,154 @@
+/* pipesim check: is what was predicted once still what is predicted? */
+#include "sim/baseline.h"
+#include "sim/commands.h"
+
+#include "core/output.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_WORST = 20 };
+
+/* How to look at each of the reports. */
+struct check {
+    double tolerance_frac;
+    int rows;
+    bool updates;
+};
+
+static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
+{
+    return pp_options_get(&pp_sim_cli, parsed, name);
+}
+
+/* As pipesim run --json prints it. */
+static enum pp_status run_again(struct pp_arena *arena, const struct pp_baseline *baseline,
+                                char **text, size_t *length, struct pp_error *err)
+{
+    static const struct pp_option_value JSON = {.count = 1, .integer = 1, .typed = "--json"};
+    struct pp_parsed parsed = baseline->inputs;
+    enum pp_status status;
+
+    for (int i = 0; i < pp_sim_cli.option_count; i++)
+        if (!strcmp(pp_sim_cli.options[i].name, "json"))
+            parsed.values[i] = JSON;
+    FILE *out = open_memstream(text, length);
+    if (!out)
+        return pp_error_set(err, PP_EFAIL, "no memory for a report");
+    status = pp_command_run(arena, &parsed, out, err);
+    if (fclose(out) != 0 && status == PP_OK)
+        status = pp_error_set(err, PP_EFAIL, "no memory for a report");
+    return status;
+}
+
+static enum pp_status rewrite(struct pp_arena *arena, const char *path, const char *text,
+                              size_t length, struct pp_error *err)
+{
+    struct pp_output output;
+
+    PP_TRY(pp_output_open(arena, path, &output, err));
+    fwrite(text, 1, length, output.file);
+    return pp_output_commit(&output, err);
+}
+
+static void print_verdict(const struct check *check, const struct pp_changes *c, const char *name,
+                          FILE *out)
+{
+    static const char *const WHOLES[] = {
+        [PP_OF_ITSELF] = "", [PP_OF_STEP] = " of the step", [PP_OF_PEAK] = " of the peak"};
+
+    fprintf(out, "%s: ", name);
+    if (c->count > 0)
+        fprintf(out, "%d of %d figures moved", c->count, c->figures);
+    else
+        fprintf(out, "none of %d figures moved", c->figures);
+    if (check->tolerance_frac > 0)
+        fprintf(out, " by more than %g %%", 100 * check->tolerance_frac);
+    fputc('\n', out);
+    if (c->count == 0 && c->largest.path)
+        fprintf(out, "  largest change: %+.3g %%%s, %s\n", 100 * c->largest.frac,
+                WHOLES[c->largest.whole], c->largest.path);
+    if (c->words > 0)
+        fprintf(out, "  texts that read otherwise: %d\n", c->words);
+    if (c->added > 0)
+        fprintf(out, "  fields that the old report lacks: %d\n", c->added);
+}
+
+static enum pp_status judge(struct pp_arena *arena, const struct check *check, const char *path,
+                            const struct pp_baseline *baseline, FILE *out, struct pp_error *err)
+{
+    const char *name = baseline->json.name;
+    struct pp_changes changes;
+    struct pp_json now;
+    size_t length = 0;
+    char *text = NULL;
+
+    enum pp_status status = run_again(arena, baseline, &text, &length, err);
+    if (status != PP_OK)
+        pp_error_prefix(err, "%s: ", name);
+    else
+        status = pp_json_parse("the new report", text, length, &now, err);
+    if (status == PP_OK) {
+        pp_baseline_diff(arena, baseline->json.root, now.root, check->tolerance_frac, &changes);
+        print_verdict(check, &changes, name, out);
+        pp_changes_print(arena, &changes, check->rows, out);
+        pp_json_close(&now);
+        const bool is_same =
+            !changes.count && !changes.largest.path && !changes.words && !changes.added;
+        if (check->updates && !is_same) {
+            status = rewrite(arena, path, text, length, err);
+            if (status == PP_OK)
+                fputs("  written anew\n", out);
+        } else if (!check->updates && changes.count > 0) {
+            status = pp_error_set(err, PP_ETOLERANCE, "%s: %d of %d figures moved", name,
+                                  changes.count, changes.figures);
+        }
+    }
+    free(text);
+    return status;
+}
+
+static enum pp_status check_one(const struct check *check, const char *path, FILE *out,
+                                struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_baseline baseline;
+
+    if (check->updates && !strcmp(path, "-"))
+        return pp_error_set(err, PP_EINVAL, "--update: stdin cannot be written anew; name a file");
+    PP_TRY(pp_baseline_open(arena, path, &baseline, err));
+    return judge(arena, check, path, &baseline, out, err);
+}
+
+/* All files are looked at; the worst of them is the exit code. */
+enum pp_status pp_command_check(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+                                struct pp_error *err)
+{
+    const struct pp_option_value *tolerance = get(parsed, "tolerance"),
+                                 *worst = get(parsed, "worst");
+    const struct check check = {.tolerance_frac = tolerance->count ? tolerance->number : 0,
+                                .rows = worst->count ? (int)worst->integer : DEFAULT_WORST,
+                                .updates = get(parsed, "update")->count > 0};
+    struct pp_error all = {0};
+    enum pp_status worst_status = PP_OK;
+
+    (void)arena;
+    for (int i = 0; i < parsed->operand_count; i++) {
+        struct pp_error one = {0};
+        const enum pp_status status = check_one(&check, parsed->operands[i], out, &one);
+        if (status == PP_OK)
+            continue;
+        if (worst_status == PP_OK)
+            all = one;
+        else
+            pp_error_append(&all, "\n%s", one.message);
+        if (worst_status == PP_OK || worst_status == PP_ETOLERANCE)
+            worst_status = status; /* what could not be looked at counts more than what moved */
+    }
+    if (worst_status != PP_OK) {
+        *err = all;
+        err->status = worst_status;
+    }
+    return worst_status;
+}
