@@ -120,6 +120,8 @@ const struct pp_schedule pp_schedule_dualpipe = {
     .source = "DeepSeek-AI, DeepSeek-V3 Technical Report, 2024, section 3.2.1; order as in "
               "deepseek-ai/DualPipe",
     .placement = PP_PLACE_TWO_WAY,
+    .splits_backward = true,
+    .has_pairs = true,
     .chunks = 1,
     .limits = "D even, N even, N >= 2D",
     .accepts = accepts,

@@ -51,6 +51,8 @@ const struct pp_schedule pp_schedule_dualpipev = {
               "deepseek-ai/DualPipe and PyTorch's ScheduleDualPipeV",
     .aliases = aliases,
     .placement = PP_PLACE_VEE,
+    .splits_backward = true,
+    .has_pairs = true,
     .chunks = 2,
     .limits = "N >= 2D",
     .accepts = accepts,

@@ -32,6 +32,7 @@ const struct pp_schedule pp_schedule_interleaved_zb = {
     .source = "PyTorch ScheduleInterleavedZeroBubble; Qi et al., ICLR'24, section 2.1",
     .aliases = aliases,
     .placement = PP_PLACE_LOOP,
+    .splits_backward = true,
     .options = PP_OPT_CHUNKS | PP_OPT_GROUP,
     .limits = PP_GROUP_LIMITS,
     .accepts = pp_group_accepts,

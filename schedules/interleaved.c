@@ -47,6 +47,7 @@ const struct pp_schedule pp_schedule_interleaved = {
     .source = "Narayanan et al., SC'21, section 2.3; Megatron-LM schedules.py",
     .aliases = aliases,
     .placement = PP_PLACE_LOOP,
+    .has_pairs = true, /* with --extra-warmup */
     .options = PP_OPT_CHUNKS | PP_OPT_GROUP | PP_OPT_WARMUP,
     .limits = PP_GROUP_LIMITS,
     .accepts = pp_group_accepts,

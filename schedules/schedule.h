@@ -117,6 +117,8 @@ struct pp_schedule {
     int chunks;       /* fixed V, or 0 when --vp chooses (default 2) */
     unsigned options; /* PP_OPT_* */
     bool is_simulated_only;
+    bool splits_backward; /* some backwards are an I and, later, a W: lower bounds need to know */
+    bool has_pairs;       /* some ops are F+B, overlapped */
     /* What is run outside unit mode unless --steps and --step-barrier say otherwise: 0 or 1 = one
      * step between two barriers. */
     int default_steps;

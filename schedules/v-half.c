@@ -30,6 +30,7 @@ const struct pp_schedule pp_schedule_v_half = {
     .when = "memory for half of 1f1b's activations and less idle time",
     .source = "Qi et al., NeurIPS'24 (Pipeline Parallelism with Controllable Memory), section 3",
     .placement = PP_PLACE_VEE,
+    .splits_backward = true,
     .chunks = 2,
     .limits = "none",
     .generate = generate,

@@ -29,6 +29,7 @@ const struct pp_schedule pp_schedule_v_min = {
     .when = "least memory of the V schedules, when F, I and W take about the same time",
     .source = "Qi et al., NeurIPS'24 (Pipeline Parallelism with Controllable Memory), section 3",
     .placement = PP_PLACE_VEE,
+    .splits_backward = true,
     .chunks = 2,
     .limits = "none",
     .generate = generate,

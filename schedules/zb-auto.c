@@ -208,6 +208,7 @@ const struct pp_schedule pp_schedule_zb_auto = {
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR'24, section 3.1; passes our own",
     .aliases = aliases,
     .placement = PP_PLACE_LOOP,
+    .splits_backward = true,
     .chunks = 1,
     .options = PP_OPT_MEMORY,
     .limits = "none; --max-activations M, held from F to the end of W, default D as 1F1B",

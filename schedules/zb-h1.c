@@ -26,6 +26,7 @@ const struct pp_schedule pp_schedule_zb_h1 = {
     .source = "Qi et al., ICLR'24, section 2.1; PyTorch ScheduleInterleavedZeroBubble",
     .aliases = aliases,
     .placement = PP_PLACE_LOOP,
+    .splits_backward = true,
     .chunks = 1,
     .limits = "none",
     .phases = phases,

@@ -81,6 +81,7 @@ const struct pp_schedule pp_schedule_zb_h2 = {
     .source = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR'24, section 3.2",
     .aliases = aliases,
     .placement = PP_PLACE_LOOP,
+    .splits_backward = true,
     .chunks = 1,
     .options = PP_OPT_MEMORY,
     .default_steps = 4,

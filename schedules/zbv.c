@@ -63,6 +63,7 @@ const struct pp_schedule pp_schedule_zbv = {
               "order as in PyTorch's ScheduleZBVZeroBubble",
     .aliases = aliases,
     .placement = PP_PLACE_VEE,
+    .splits_backward = true,
     .chunks = 2,
     .default_steps = 4,
     .is_barrier_free = true,

@@ -1,15 +1,18 @@
-/* pipesim plan: the best of what is left free, for a model on a cluster. */
+/* pipesim plan: the best of what is left free, for a model on a cluster: layouts (sim/search.h), or
+ * all ways to cut the state of one (sim/plan.h). */
 #include "core/output.h"
 #include "sim/commands.h"
 #include "sim/plan.h"
 #include "sim/report_text.h"
 #include "sim/resolve.h"
+#include "sim/search.h"
 
 #include <string.h>
 
-/* What is neither given nor free: data parallel only, in the software that has all these ways to
- * cut state. */
-#define DEFAULTS "--schedule", "1f1b", "--tp", "1", "--cp", "1", "--framework", "amsp"
+/* What is neither given nor free. Of one layout: data parallel only, in the software that has all
+ * these ways to cut state. */
+#define SCHEDULE "--schedule", "1f1b"
+#define DEFAULTS SCHEDULE, "--tp", "1", "--cp", "1", "--framework", "amsp"
 static const struct pp_preset WITH_DP = {
     .name = "plan",
     .arguments = (const char *const[]){DEFAULTS, NULL},
@@ -17,6 +20,10 @@ static const struct pp_preset WITH_DP = {
 static const struct pp_preset FLAT = {
     .name = "plan",
     .arguments = (const char *const[]){DEFAULTS, "--pp", "1", NULL},
+};
+static const struct pp_preset LAYOUTS = {
+    .name = "plan",
+    .arguments = (const char *const[]){SCHEDULE, NULL},
 };
 
 static enum pp_status open_request(struct pp_arena *arena, const struct pp_parsed *parsed,
@@ -27,13 +34,88 @@ static enum pp_status open_request(struct pp_arena *arena, const struct pp_parse
         return pp_error_set(err, PP_EINVAL,
                             "--unit has no memory and no network: a plan needs a model and a "
                             "cluster");
-    if (request->preset_row)
-        return PP_OK;
-    if (!pp_request_has(request, "gpus") && !pp_request_has(request, "dp"))
+    if (!request->preset_row && !pp_request_has(request, "gpus") && !pp_request_has(request, "dp"))
         return pp_error_set(err, PP_EINVAL, "--gpus N is needed: how many devices to plan for");
-    return pp_request_defaults(arena, request, pp_request_has(request, "dp") ? &WITH_DP : &FLAT,
-                               err);
+    return PP_OK;
 }
+
+/* Only how state is cut, and recomputation: one layout. */
+static bool is_one_layout(const struct pp_request *request)
+{
+    const char *text = pp_request_text(request, "free", NULL);
+
+    if (!text)
+        return pp_request_int(request, "objective", 0) == PP_OBJECTIVE_COMM;
+    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        const size_t length = strcspn(at, ",");
+        bool is_known = false;
+        for (const struct pp_planner_knob *k = pp_planner_knobs; k->name; k++)
+            is_known |= strlen(k->name) == length && !strncmp(k->name, at, length);
+        if (!is_known)
+            return false;
+    }
+    return true;
+}
+
+static enum pp_status check_output(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                   const char **path, struct pp_error *err)
+{
+    *path = pp_options_get(&pp_sim_cli, parsed, "output")->text;
+    return *path ? pp_output_check(arena, *path, err) : PP_OK;
+}
+
+/* The table may go to stdout itself. */
+static bool prints_report(const char *path)
+{
+    return !path || strcmp(path, "-") != 0;
+}
+
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+static enum pp_status write_search(struct pp_arena *arena, const struct pp_search *search,
+                                   const char *path, struct pp_error *err)
+{
+    struct pp_output output;
+
+    PP_TRY(pp_output_open(arena, path, &output, err));
+    pp_search_csv(arena, search, output.file);
+    return pp_output_commit(&output, err);
+}
+
+static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                   struct pp_request *request, FILE *out, struct pp_error *err)
+{
+    struct pp_search *search = PP_NEW(arena, struct pp_search);
+    const int rows = pp_request_int(request, "top", 10);
+    const char *path;
+
+    *search = (struct pp_search){.is_exhaustive = pp_request_has(request, "exhaustive"),
+                                 .jobs = pp_request_int(request, "jobs", 0),
+                                 .top = rows,
+                                 .margin_frac = PP_PLANNER_TIE_FRAC};
+    if (pp_request_int(request, "objective", 0) == PP_OBJECTIVE_COMM)
+        return pp_error_set(err, PP_EINVAL,
+                            "--objective comm compares ways to cut the state of one layout: "
+                            "--free shard");
+    if (!request->preset_row)
+        PP_TRY(pp_request_defaults(arena, request, &LAYOUTS, err));
+    PP_TRY(check_output(arena, parsed, &path, err));
+    PP_TRY(pp_search_free(request, &search->space, err));
+    PP_TRY(pp_search_open(arena, request, &search->space, err));
+    PP_TRY(pp_search_run(arena, search, err));
+    if (path)
+        PP_TRY(write_search(arena, search, path, err));
+    if (pp_request_has(request, "json"))
+        pp_search_json(arena, search, out);
+    else if (prints_report(path))
+        pp_search_print(arena, search, rows, out);
+    if (search->count == 0 && pp_request_has(request, "require-fit"))
+        return pp_error_set(err, PP_EFIT, "no layout fits into %.1f GB",
+                            search->space.fixed.cluster.device.memory_bytes / 1e9);
+    return PP_OK;
+}
+
+/* ---- one layout ------------------------------------------------------------------------------ */
 
 /* What the resolver chose where a knob is free, or so that the run fits, is dropped: every point
  * says what it has. */
@@ -57,37 +139,47 @@ static enum pp_status write_points(struct pp_arena *arena, const struct pp_plann
     return pp_output_commit(&output, err);
 }
 
-enum pp_status pp_command_plan(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
-                               struct pp_error *err)
+static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                 struct pp_request *request, FILE *out, struct pp_error *err)
 {
     struct pp_planner planner = {0};
-    struct pp_request request;
     struct pp_subject *subjects;
+    const char *path;
     int count;
 
-    PP_TRY(open_request(arena, parsed, &request, err));
-    PP_TRY(pp_planner_free(&request, &planner, err));
+    if (!request->preset_row)
+        PP_TRY(pp_request_defaults(arena, request, pp_request_has(request, "dp") ? &WITH_DP : &FLAT,
+                                   err));
+    PP_TRY(pp_planner_free(request, &planner, err));
     enum pp_origin origin;
-    pp_request_get(&request, "framework", &origin);
+    pp_request_get(request, "framework", &origin);
     planner.is_framework_chosen = origin != PP_FROM_FLAG;
-    planner.objective = (enum pp_objective)pp_request_int(&request, "objective", 0);
-    const char *path = pp_options_get(&pp_sim_cli, parsed, "output")->text;
-    if (path)
-        PP_TRY(pp_output_check(arena, path, err));
-    PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
+    planner.objective = (enum pp_objective)pp_request_int(request, "objective", 0);
+    PP_TRY(check_output(arena, parsed, &path, err));
+    PP_TRY(pp_subjects_open(arena, request, &subjects, &count, err));
     if (count > 1)
-        return pp_error_set(err, PP_EINVAL, "plan takes one schedule, not a list");
-    PP_TRY(pp_resolve(arena, &request, &subjects[0], &planner.base, err));
+        return pp_error_set(err, PP_EINVAL, "--free shard takes one schedule, not a list");
+    PP_TRY(pp_resolve(arena, request, &subjects[0], &planner.base, err));
     open_state(&planner, &planner.base);
     PP_TRY(pp_planner_run(arena, &planner, err));
     if (path)
         PP_TRY(write_points(arena, &planner, path, err));
-    if (pp_request_has(&request, "json"))
+    if (pp_request_has(request, "json"))
         pp_planner_json(&planner, out);
-    else if (!path || strcmp(path, "-") != 0)
-        pp_planner_print(&planner, pp_request_int(&request, "top", 10), out);
-    if (planner.fitting == 0 && pp_request_has(&request, "require-fit"))
+    else if (prints_report(path))
+        pp_planner_print(arena, &planner, pp_request_int(request, "top", 10), out);
+    if (planner.fitting == 0 && pp_request_has(request, "require-fit"))
         return pp_error_set(err, PP_EFIT, "none of the %d choices fits into %.1f GB", planner.count,
                             planner.base.cluster.device.memory_bytes / 1e9);
     return PP_OK;
+}
+
+enum pp_status pp_command_plan(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
+                               struct pp_error *err)
+{
+    struct pp_request *request = PP_NEW(arena, struct pp_request);
+
+    PP_TRY(open_request(arena, parsed, request, err));
+    return is_one_layout(request) ? plan_state(arena, parsed, request, out, err)
+                                  : plan_layouts(arena, parsed, request, out, err);
 }

@@ -28,7 +28,8 @@ struct pp_planned {
     enum pp_status status; /* refused where it is not PP_OK */
     char reason[PP_PLANNED_REASON_BYTES];
     bool fits;
-    bool is_strained; /* it fits, if at all, only as the allocator gives blocks back, see memory.h */
+    bool
+        is_strained; /* it fits, if at all, only as the allocator gives blocks back, see memory.h */
     double step_s, exposed_frac, mfu;
     double state_bytes, peak_bytes; /* of the fullest rank */
     struct pp_shard_times comm;     /* in closed form */
@@ -60,7 +61,8 @@ enum pp_status pp_planner_run(struct pp_arena *arena, struct pp_planner *planner
                               struct pp_error *err);
 
 /* ---- sim/plan_report.c ---- */
-void pp_planner_print(const struct pp_planner *planner, int rows, FILE *out);
+void pp_planner_print(struct pp_arena *arena, const struct pp_planner *planner, int rows,
+                      FILE *out);
 void pp_planner_json(const struct pp_planner *planner, FILE *out); /* "pipesim.plan/1" */
 void pp_planner_csv(const struct pp_planner *planner, FILE *out);  /* every point a row */
 

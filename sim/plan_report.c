@@ -2,8 +2,8 @@
 #include "core/csv.h"
 #include "core/terminal.h"
 #include "core/units.h"
-#include "sim/inputs.h"
 #include "sim/plan.h"
+#include "sim/plan_words.h"
 #include "sim/report_text.h"
 
 #include <jansson.h>
@@ -103,46 +103,23 @@ static void print_rest(const struct pp_planner *planner, FILE *out)
     }
 }
 
-/* Appends "~--name~value", '~' for the blanks inside, in quotes where a shell would take it apart.
- */
-static void add_flag(char text[PP_TEXT_BYTES], const char *name, const char *value)
-{
-    const size_t used = strlen(text);
-    const char *quote = value && strpbrk(value, " ;*?<>|&()$") ? "'" : "";
-
-    snprintf(text + used, PP_TEXT_BYTES - used, " --%s%s%s%s%s", name, value ? "~" : "", quote,
-             value ? value : "", quote);
-    for (char *at = text + used + 1; *quote && (at = strchr(at, ' '));)
-        *at = '~';
-}
-
 /* A run that is the best choice: all that was said or taken for granted, and what was free. */
-static void print_best(const struct pp_planner *planner, FILE *out)
+static void print_best(struct pp_arena *arena, const struct pp_planner *planner, FILE *out)
 {
-    static const char *const own[] = {"shard", "zero", "recompute", "free", "objective", "top"};
+    static const char *const own[] = {"shard", "zero", "recompute", NULL};
     const struct pp_planned *best = &planner->points[0];
-    char text[PP_TEXT_BYTES] = "pipesim", state[PP_STATE_TEXT_BYTES];
+    char state[PP_STATE_TEXT_BYTES];
 
     if (planner->fitting == 0)
         return;
-    for (int i = 0; i < planner->base.input_count; i++) {
-        const struct pp_input *input = &planner->base.inputs[i];
-        bool is_own = false;
-        for (size_t k = 0; k < sizeof own / sizeof *own; k++)
-            is_own |= !strcmp(input->option->name, own[k]);
-        for (int k = 0; !is_own && k < input->value->count; k++)
-            add_flag(text, input->option->name,
-                     input->option->type == PP_OPTION_FLAG ? NULL
-                     : input->option->is_repeatable        ? input->value->all[k]
-                                                           : input->value->text);
-    }
+    const char *text = pp_plan_words(arena, &planner->base, own);
     if (pp_mesh_size(best->config.state.replicas) > 1)
-        add_flag(text, "shard", pp_state_print(&best->config.state, state));
-    add_flag(text, "recompute", pp_recompute_names[best->config.recompute]);
+        text = pp_plan_add(arena, text, "shard", pp_state_print(&best->config.state, state));
+    text = pp_plan_add(arena, text, "recompute", pp_recompute_names[best->config.recompute]);
     pp_text_paragraph(out, WIDTH, INDENT, "choose", text);
 }
 
-void pp_planner_print(const struct pp_planner *planner, int rows, FILE *out)
+void pp_planner_print(struct pp_arena *arena, const struct pp_planner *planner, int rows, FILE *out)
 {
     const int shown = rows < planner->fitting ? rows : planner->fitting;
 
@@ -160,7 +137,7 @@ void pp_planner_print(const struct pp_planner *planner, int rows, FILE *out)
         fprintf(out, "  %d more fit; --top N shows them, -o FILE.csv has all\n",
                 planner->fitting - shown);
     print_rest(planner, out);
-    print_best(planner, out);
+    print_best(arena, planner, out);
     if (planner->ties > 1) {
         char text[PP_TEXT_BYTES];
         snprintf(

@@ -33,8 +33,12 @@ enum pp_status pp_resolve_shape(const struct pp_request *request, const struct p
 /* Layout for given degrees (all >= 1): dp, batch, blocks per stage; checks everything. */
 struct pp_degrees {
     int tp, cp, pp, dp;
-    int ep; /* 0 = 1 */
+    int ep;      /* 0 = 1 */
+    int mbs;     /* 0 = as asked for, else 1 */
+    int64_t gbs; /* 0 = as asked for, else about 4 M tokens */
 };
+/* Samples of a step of about 4 M tokens. */
+int64_t pp_resolve_usual_gbs(int seq);
 enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request *request,
                                  const struct pp_degrees *degrees, struct pp_config *config,
                                  struct pp_error *err);
@@ -62,6 +66,9 @@ int pp_resolve_expert_degrees(const struct pp_request *request, const struct pp_
 /* Unit mode: only pp, vp, micro-batches. */
 enum pp_status pp_resolve_unit(const struct pp_request *request, struct pp_config *config,
                                struct pp_error *err);
+/* --gpus, or what cluster and degrees say; PP_EINVAL where they do not agree. */
+enum pp_status pp_resolve_gpus(const struct pp_request *request, struct pp_config *config,
+                               int *gpus, struct pp_error *err);
 /* Find degrees, state and recomputation that the user left open, by simulating candidates. On
  * return `config` is complete and its choices are marked. */
 enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *request,

@@ -43,8 +43,11 @@ static enum pp_status uneven_batch(const struct pp_request *request, int64_t gbs
     char typed[PP_REQUEST_TYPED_BYTES];
     const int64_t unit = (int64_t)dp * mbs, below = gbs / unit * unit;
 
-    pp_error_set(err, PP_EINVAL, "%s is not a multiple of dp * mbs = %d * %d = %lld",
-                 pp_request_typed(request, "gbs", typed), dp, mbs, (long long)unit);
+    pp_request_typed(request, "gbs", typed);
+    if (!pp_request_has(request, "gbs"))
+        snprintf(typed, sizeof(typed), "--gbs %lld", (long long)gbs);
+    pp_error_set(err, PP_EINVAL, "%s is not a multiple of dp * mbs = %d * %d = %lld", typed, dp,
+                 mbs, (long long)unit);
     if (below)
         return pp_error_append(err, "; nearest: %lld, %lld", (long long)below,
                                (long long)(below + unit));
@@ -74,6 +77,11 @@ static enum pp_status micro_batches_from_gbs(const struct pp_request *request,
     l->micro_batches = (int)n;
     l->gbs = n * unit;
     return PP_OK;
+}
+
+int64_t pp_resolve_usual_gbs(int seq)
+{
+    return lround((double)TOKENS_PER_STEP / seq);
 }
 
 /* mbs, N, gbs: two of them and dp give the third. */
@@ -111,8 +119,21 @@ static enum pp_status resolve_batch(const struct pp_request *request, struct pp_
     if (gbs)
         return micro_batches_from_gbs(request, config, gbs->integer, gbs_from == PP_FROM_FLAG, err);
     config->chosen |= PP_CHOSE_GBS;
-    return micro_batches_from_gbs(request, config, lround((double)TOKENS_PER_STEP / l->seq), false,
-                                  err);
+    return micro_batches_from_gbs(request, config, pp_resolve_usual_gbs(l->seq), false, err);
+}
+
+/* The caller has chosen. */
+static enum pp_status take_batch(const struct pp_request *request, struct pp_config *config,
+                                 const struct pp_degrees *degrees, struct pp_error *err)
+{
+    struct pp_layout *l = &config->layout;
+
+    l->mbs = degrees->mbs;
+    if (degrees->gbs)
+        return micro_batches_from_gbs(request, config, degrees->gbs, true, err);
+    l->micro_batches = pp_request_int(request, "micro-batches", 1);
+    l->gbs = (int64_t)l->dp * l->mbs * l->micro_batches;
+    return PP_OK;
 }
 
 static enum pp_status check_degrees(const struct pp_request *request,
@@ -177,9 +198,12 @@ enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request
     config->shape.ranks = l->pp;
     PP_TRY(check_degrees(request, config, err));
     PP_TRY(pp_resolve_experts(request, config, err));
-    PP_TRY(resolve_batch(request, config, 1, err));
+    if (degrees->mbs)
+        PP_TRY(take_batch(request, config, degrees, err));
+    else
+        PP_TRY(resolve_batch(request, config, 1, err));
     PP_TRY(check_shape(config, l->micro_batches, err));
-    if (config->chosen & PP_CHOSE_MBS && config->shape.granules > 1) { /* a sample each */
+    if (!degrees->mbs && config->chosen & PP_CHOSE_MBS && config->shape.granules > 1) { /* a sample each */
         PP_TRY(resolve_batch(request, config, config->shape.granules, err));
         PP_TRY(check_shape(config, l->micro_batches, err));
     }

@@ -334,6 +334,13 @@ static enum pp_status check_request(const struct pp_request *request,
     return c->nodes && gpus > gpus_of(c) ? too_many_gpus(request, config, gpus, err) : PP_OK;
 }
 
+enum pp_status pp_resolve_gpus(const struct pp_request *request, struct pp_config *config,
+                               int *gpus, struct pp_error *err)
+{
+    PP_TRY(count_gpus(request, config, gpus, err));
+    return check_request(request, config, *gpus, err);
+}
+
 static void mark_choices(const struct pp_request *request, struct pp_config *config)
 {
     static const struct {
@@ -357,8 +364,7 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_request *
 {
     int gpus = 1;
 
-    PP_TRY(count_gpus(request, config, &gpus, err));
-    PP_TRY(check_request(request, config, gpus, err));
+    PP_TRY(pp_resolve_gpus(request, config, &gpus, err));
     PP_TRY(pp_resolve_fabric(arena, config, gpus, err));
     struct search search = {.arena = arena, .request = request};
     const bool is_given = given(request, "pp") || given(request, "dp") || config->file_program;

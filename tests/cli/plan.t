@@ -12,16 +12,16 @@ $ pipesim plan --gpus 1024 --model llama-30b --seq 4096 --cluster a800 --recompu
 >              --model llama-30b --framework amsp --cluster a800
 >              --shard p=4x1,g=4x1,os=8x32 --recompute full
 # Of ties those come last that fit only as the allocator gives blocks back.
-$ pipesim plan --gpus 1024 --model llama-30b --seq 4096 --cluster a800 --recompute full --json | grep '"strained"' | sed 1d | head -36 | uniq -c
+$ pipesim plan --gpus 1024 --model llama-30b --seq 4096 --cluster a800 --recompute full --free shard --json | grep '"strained"' | sed 1d | head -36 | uniq -c
 >      32       "strained": false,
 >       4       "strained": true,
 $ pipesim plan --gpus 1024 --model llama-7b --seq 4096 --cluster a800 --recompute none --objective comm | sed -n "/choose/,/recompute/p"
 >   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 --seq 4096
 >              --model llama-7b --framework amsp --cluster a800
 >              --shard p=1x1,g=1x1,os=4x1 --recompute none
-$ pipesim plan --gpus 1024 --model llama2-7b --cluster a800 --json | grep '"all"'
+$ pipesim plan --gpus 1024 --model llama2-7b --cluster a800 --free shard --json | grep '"all"'
 >     "all": 121,
-$ pipesim plan --gpus 12 --model llama2-7b --cluster "a800 gpu:6" --json | grep '"all"'
+$ pipesim plan --gpus 12 --model llama2-7b --cluster "a800 gpu:6" --free shard --json | grep '"all"'
 >     "all": 23,
 $ pipesim plan --gpus 16 --model bert-large --cluster a800 --free shard,recompute -o plan.csv --top 1 >/dev/null && head -1 plan.csv && cut -d, -f2-5 plan.csv | sort -u | wc -l && rm plan.csv
 > rank,p,g,os,recompute,iteration_s,mfu,exposed_comm_frac,state_bytes,peak_mem_bytes,fits,gathers_s,grads_s,sums_s,spread_s,reason
@@ -30,22 +30,22 @@ $ pipesim plan --gpus 64 --model llama2-7b --free shrd
 ! pipesim: error: --free: unknown 'shrd'; did you mean shard?
 = 2
 $ pipesim plan --gpus 64 --model llama2-7b --free shard,
-! pipesim: error: --free: unknown ''; what can be free: recompute, shard
+! pipesim: error: --free: unknown ''; what can be free: cp, ep, mbs, pp, recompute, schedule, tp, vp, zero, shard
 = 2
 $ pipesim plan --gpus 64 --model llama2-7b --free recompute --recompute full
 ! pipesim: error: --recompute full contradicts --free recompute
 = 2
-$ pipesim plan --gpus 64 --model llama2-7b --zero 1
+$ pipesim plan --gpus 64 --model llama2-7b --free shard --zero 1
 ! pipesim: error: --zero 1 contradicts --free shard
 = 2
-$ pipesim plan --gpus 64 --model llama2-7b --shard os=8
+$ pipesim plan --gpus 64 --model llama2-7b --free shard --shard os=8
 ! pipesim: error: --shard os=8 contradicts --free shard
 = 2
 $ pipesim plan --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1
 ! pipesim: error: --unit has no memory and no network: a plan needs a model and a cluster
 = 2
-$ pipesim plan --gpus 64 --model llama2-7b --schedule 1f1b,gpipe
-! pipesim: error: plan takes one schedule, not a list
+$ pipesim plan --gpus 64 --model llama2-7b --schedule 1f1b,gpipe --free shard
+! pipesim: error: --free shard takes one schedule, not a list
 = 2
 $ pipesim plan --gpus 64 --model llama2-7b -o /none/plan.csv
 ! pipesim: error: cannot write '/none/plan.csv': No such file or directory
@@ -53,11 +53,99 @@ $ pipesim plan --gpus 64 --model llama2-7b -o /none/plan.csv
 $ pipesim plan --model llama2-7b
 ! pipesim: error: --gpus N is needed: how many devices to plan for
 = 2
-$ pipesim plan --gpus 1 --model llama2-70b --require-fit --json | grep -c points
+$ pipesim plan --gpus 1 --model llama2-70b --free shard --require-fit --json | grep -c points
 > 1
 ! pipesim: error: none of the 1 choices fits into 85.5 GB
+# Layouts: everything is free that no option fixes.
+$ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --engine dag --jobs 2 --top 3 | sed "s/in [0-9.]* s:/in T s:/"
+> pipesim 0.1.0  llama2-7b (6.74B) on 16 GPUs of a100, free: cp, ep, mbs, pp,
+>   recompute, schedule, tp, vp, zero
+>   batch      gbs 64, seq 2048, framework plain; cluster a100
+>   searched   6,590 layouts in T s: 486 fit, 155 out of memory, 240 illegal,
+>              5,709 not simulated: no order of theirs can be within 6 % of the
+>              best
+>
+>    #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %     GB vs #1 %
+>    1=  1   2  1    8   -  -   2 zbv            none 1  1.69 s  66.6   40.9       -
+>    2=  1   2  2    4   -  -   4 zbv            none 1  1.70 s  66.2   40.9    +0.6
+>    3=  1   2  1    8   -  -   2 v-half         none 1  1.70 s  66.0   40.9    +0.9
+>
+>   483 more fit and were simulated; --top N shows them, -o FILE.csv has all
+>   best       4,850 tokens/s/GPU, simulated by dag
+>   choose     pipesim --seq 2048 --model llama2-7b --cluster a100 --engine dag
+>              --schedule zbv --gpus 16 --tp 1 --pp 2 --mbs 2 --gbs 64 --zero 1
+>              --recompute none
+>   = ties     87 steps are within 6 % of the fastest, closer than costs can tell
+>   safest     #81 of the ties leaves most memory free, 59.6 of 85.2 GB: TP 1,
+>              PP 4, CP 1, MBS 1, zbv, recompute none, 5.8 % slower
+>   illegal    124, such as 1f1b on TP 1 x PP 1 x DP 16: --gbs 64 is not a
+>              multiple of dp * mbs = 16 * 8 = 128; nearest: 128
+>   illegal    116, such as dualpipe on TP 1 x PP 2 x DP 8: --micro-batches 2:
+>              dualpipe needs an even number, at least twice --pp 2; nearest: 4
+$ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --cluster a100 --tp 4 --schedule 1f1b,zbv --free pp,schedule --engine dag | sed -n "/  #/,/=/p"
+>    #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %     GB vs #1 %
+>    1=  4   2  1    2   -  -   1 zbv            none 0  4.39 s  55.2   21.9       -
+>   safest     #3 of the ties leaves most memory free, 69.8 of 85.2 GB: TP 4,
+>              PP 4, CP 1, MBS 1, zbv, recompute none, 3.9 % slower
+# Nothing fits: what needs least.
+$ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n +5
+>
+>   nothing fits
+>
+>   too large  the least needs at least 820.5 of 85.5 GB: pipesim
+>              --model llama3-405b --engine dag --schedule hanayo --gpus 8 --tp 4
+>              --pp 2 --vp 32 --mbs 1 --gbs 512 --recompute full
+>   illegal    480, such as hanayo on TP 1 x PP 2 x DP 4: --vp 3: a wave of hanayo
+>              is two chunks; nearest: 2 or 4
+! pipesim: error: no layout fits into 85.5 GB
+# Every layout is a row, with what became of it; the same with and without bounds at the top.
+$ pipesim plan --gpus 8 --model llama2-7b --gbs 16 --seq 2048 --engine dag -o - | cut -d, -f13 | sort | uniq -c
+>     477 fits
+>     788 illegal
+>    2859 slower
+>       1 status
+>      40 too large
+$ for how in "" --exhaustive; do pipesim plan --gpus 8 --model llama2-7b --gbs 16 --seq 2048 --engine dag --json $how | grep -A40 '"best"' | grep -e iteration -e peak | head -2; done | sort | uniq -c
+>       2     "iteration_s": 0.36867757758199998,
+>       2     "peak_mem_bytes": 46747512832
+$ pipesim plan --gpus 16 --model mixtral-8x7b --gbs 64 --free tp,pp,ep,zero,schedule --schedule 1f1b,dualpipev --engine dag --top 2 | sed -n "/  #/,/2=/p"
+>    #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %     GB vs #1 %
+>    1=  4   2  1    2   8  -   1 dualpipev      none 1  5.94 s  49.9   72.5       -
+>    2=  4   2  1    2   8  -   1 dualpipev      none 0  5.94 s  49.9   73.9    +0.0
+>   safest     #5 of the ties leaves most memory free, 17.8 of 85.5 GB: TP 4,
+>              PP 2, CP 1, MBS 1, 1f1b, recompute none, 5.6 % slower
+$ pipesim plan --gpus 24 --model gpt2-64 --free tp --engine dag --json | grep '"gbs"' | sort -u
+>         "gbs": 6636,
+>       "gbs": 6636,
+>     "gbs": 6636,
+# The best as a command gives its step and its peak.
+$ words='--gpus 16 --model llama2-13b --cluster a800 --gbs 64'; pipesim plan $words --json | grep -A40 '"best"' | grep -e iteration_s -e peak_mem | head -2 | tr -d ' ,' >best.txt; $(pipesim plan $words --json | sed -n 's/.*"choose": "\(.*\)".*/\1/p') --no-alternatives --json | grep -e '^  "iteration_s' -e '^  "peak_mem' | tr -d ' ,' | diff - best.txt && rm best.txt
+$ pipesim plan --gpus 64 --model llama2-7b --free tp,shard
+! pipesim: error: --free shard: all ways to cut state are tried for one layout: give it alone, or with recompute
+= 2
+$ pipesim plan --gpus 64 --model llama2-7b --free tp,ppp
+! pipesim: error: --free: unknown 'ppp'; did you mean pp?
+= 2
+$ pipesim plan --gpus 64 --model llama2-7b --free tp --tp 4
+! pipesim: error: --tp 4 contradicts --free tp
+= 2
+$ pipesim plan --gpus 64 --model llama2-7b --free tp --objective comm
+! pipesim: error: --objective comm compares ways to cut the state of one layout: --free shard
+= 2
+$ pipesim plan --gpus 64 --model llama2-7b --tp 7
+! pipesim: error: 64 GPUs are not a multiple of tp * cp * pp * dp = 7; nearest: --gpus 63 or 70
+= 2
+$ pipesim plan --gpus 64 --model llama2-7b --tp 3 --pp 5
+! pipesim: error: 64 GPUs are not a multiple of tp * cp * pp * dp = 15; nearest: --gpus 60 or 75
+= 2
+$ pipesim plan --gpus 64 --model llama2-7b --schedule none.csv
+! pipesim: error: cannot open none.csv: No such file or directory
+= 1
+$ pipesim plan --gpus 64 --model llama2-7b --schedule chimera --concat auto --engine dag | tail -2
+>   illegal    848, such as chimera on TP 1 x PP 1 x DP 64: --pp 1: chimera needs
+>              an even number; nearest: 2
 # What is to be chosen is a whole command, which gives the step and the peak of the first row.
-$ for words in '--gpus 64 --model llama2-13b --cluster a800' '--gpus 16 --model llama2-7b --micro-batches 4' '--gpus 12 --model llama2-7b --cluster "a800 gpu:6" --seq 2048'; do eval "pipesim plan $words --json" | grep -A14 '"best"' | grep -e iteration_s -e peak_mem | tr -d ' ,'; command=$(eval "pipesim plan $words" | sed -n '/^  choose/,/--recompute/p' | sed 's/choose//' | tr '\n' ' '); eval "$command --no-alternatives --json" | grep -e '^  "iteration_s' -e '^  "peak_mem' | tr -d ' ,'; done | sort | uniq -c | sed 's/"[:].*//'
+$ for words in '--gpus 64 --model llama2-13b --cluster a800' '--gpus 16 --model llama2-7b --micro-batches 4' '--gpus 12 --model llama2-7b --cluster "a800 gpu:6" --seq 2048'; do eval "pipesim plan $words --free shard --json" | grep -A14 '"best"' | grep -e iteration_s -e peak_mem | tr -d ' ,'; command=$(eval "pipesim plan $words --free shard" | sed -n '/^  choose/,/--recompute/p' | sed 's/choose//' | tr '\n' ' '); eval "$command --no-alternatives --json" | grep -e '^  "iteration_s' -e '^  "peak_mem' | tr -d ' ,'; done | sort | uniq -c | sed 's/"[:].*//'
 >       2 "iteration_s
 >       2 "iteration_s
 >       2 "iteration_s

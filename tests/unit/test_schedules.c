@@ -116,6 +116,37 @@ Test(schedules, every_op_once_where_it_belongs_and_no_deadlock)
     visit_all(check_order);
 }
 
+/* What a row says of its backwards and pairs, held against the lists. */
+static bool splits[64], pairs[64];
+
+static int row_of(const struct pp_schedule *schedule)
+{
+    int row = 0;
+
+    while (pp_schedules[row] != schedule)
+        row++;
+    return row;
+}
+
+static void find_kinds(struct visit *v)
+{
+    for (int r = 0; r < v->orders->ranks; r++)
+        for (int i = 0; i < v->orders->count[r]; i++) {
+            const struct pp_op *op = &v->orders->ops[r][i];
+            splits[row_of(v->schedule)] |= op->kind == PP_I || op->kind == PP_W;
+            pairs[row_of(v->schedule)] |= op->aux == PP_FUSED_FIRST;
+        }
+}
+
+Test(schedules, rows_say_whether_backwards_are_split_and_ops_overlap)
+{
+    visit_all(find_kinds);
+    for (int i = 0; pp_schedules[i] != NULL; i++) {
+        cr_expect_eq(splits[i], pp_schedules[i]->splits_backward, "%s", pp_schedules[i]->name);
+        cr_expect_eq(pairs[i], pp_schedules[i]->has_pairs, "%s", pp_schedules[i]->name);
+    }
+}
+
 static int compared;
 
 static void check_bubble(struct visit *v)

@@ -1,0 +1,206 @@
+/* A layout search for people: what was searched, the best rows, why others are not there. */
+#include "core/terminal.h"
+#include "core/units.h"
+#include "sim/report_text.h"
+#include "sim/search.h"
+
+#include <string.h>
+
+enum { WIDTH = 80, INDENT = 13 };
+
+static const char *star(bool is_chosen)
+{
+    return is_chosen ? "*" : "";
+}
+
+/* ---- head ------------------------------------------------------------------------------------ */
+
+static void print_head(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const struct pp_search_space *s = &search->space;
+    const struct pp_config *c = &s->fixed;
+    char params[PP_UNITS_TEXT_BYTES], gpus[PP_UNITS_TEXT_BYTES];
+    const char *text = pp_arena_printf(
+        arena, "%s (%s) on %s GPU%s of %s, free:", c->model.name,
+        pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params),
+        pp_units_print_count(s->gpus, gpus), s->gpus == 1 ? "" : "s", c->cluster.name);
+    const char *comma = "";
+
+    for (int i = 0; i < PP_SEARCH_AXES; i++)
+        if (s->is_free[i]) {
+            text = pp_arena_printf(arena, "%s%s %s", text, comma, pp_search_knobs[i].name);
+            comma = ",";
+        }
+    pp_text_wrap(out, WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
+    if (s->gbs)
+        text = pp_arena_printf(arena, "gbs~%lld%s", (long long)s->gbs, star(s->is_gbs_chosen));
+    else
+        text = pp_arena_printf(arena, "%d~micro-batches of each replica", s->fixed_n);
+    text = pp_arena_printf(arena, "%s, seq~%d%s, framework~%s; cluster~%s%s", text, c->layout.seq,
+                           star(c->chosen & PP_CHOSE_SEQ), c->framework->name, c->cluster.name,
+                           star(c->chosen & PP_CHOSE_CLUSTER));
+    pp_text_paragraph(out, WIDTH, INDENT, "batch", text);
+    pp_report_what_if(c, WIDTH, INDENT, out);
+}
+
+static const char *count_of(struct pp_arena *arena, int64_t count)
+{
+    char text[PP_UNITS_TEXT_BYTES];
+
+    return pp_arena_strdup(arena, pp_units_print_count(count, text));
+}
+
+static void print_counts(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const int64_t *n = search->counts;
+    const int64_t all = search->space.points - n[PP_SEARCH_ABSENT],
+                  large = n[PP_SEARCH_NO_ROOM] + n[PP_SEARCH_TOO_LARGE],
+                  illegal = n[PP_SEARCH_BATCH] + n[PP_SEARCH_SHAPE] + n[PP_SEARCH_REFUSED];
+    const char *text = pp_arena_printf(
+        arena, "%s~layout%s in %.1f~s: %s~fit, %s~out~of~memory, %s~illegal", count_of(arena, all),
+        all == 1 ? "" : "s", search->wall_s, count_of(arena, n[PP_SEARCH_FITS]),
+        count_of(arena, large), count_of(arena, illegal));
+
+    if (n[PP_SEARCH_OPEN])
+        text = pp_arena_printf(arena,
+                               "%s, %s~not simulated: no order of theirs can be within "
+                               "%g~%% of the best",
+                               text, count_of(arena, n[PP_SEARCH_OPEN]), 100 * search->margin_frac);
+    pp_text_paragraph(out, WIDTH, INDENT, "searched", text);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static const char *again_of(enum pp_recompute recompute)
+{
+    return recompute == PP_RECOMPUTE_SELECTIVE ? "sel" : pp_recompute_names[recompute];
+}
+
+static const char *number(struct pp_arena *arena, int value, int none)
+{
+    return value == none ? "-" : pp_arena_printf(arena, "%d", value);
+}
+
+static void print_row(struct pp_arena *arena, const struct pp_search *search, int at, FILE *out)
+{
+    const struct pp_search_row *row = &search->rows[at];
+    const struct pp_search_point p = pp_search_point(&search->space, row->point);
+    const struct pp_search_frame *f = p.frame;
+    const bool has_experts = search->space.fixed.model.experts.count > 0;
+    const double worse = row->s_per_sample / search->rows[0].s_per_sample - 1;
+    char step[PP_UNITS_TEXT_BYTES], change[PP_UNITS_TEXT_BYTES] = "-";
+
+    if (at > 0)
+        snprintf(change, sizeof(change), "%+.1f", 100 * worse);
+    fprintf(out, " %3d%c%3d%4d%3d%5d%4s%3s%4d %-14s %-4s %1s%8s%6.1f%7.1f%8s\n", at + 1,
+            search->ties > 1 && row->is_tie ? '=' : ' ', f->tp, f->pp, f->cp, f->dp,
+            has_experts ? number(arena, f->ep, 0) : "-", number(arena, p.order->vp, 0), f->mbs,
+            p.order->base.schedule_name, again_of(p.recompute),
+            number(arena, p.zero, PP_SEARCH_AS_GIVEN),
+            pp_units_print(row->step_s, PP_UNIT_SECONDS, step), 100 * row->mfu,
+            row->peak_bytes / 1e9, change);
+}
+
+static void print_rows(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out)
+{
+    const int shown = rows < search->count ? rows : search->count;
+
+    if (!search->count) {
+        fputs("\n  nothing fits\n\n", out);
+        return;
+    }
+    fprintf(out, "\n   #  TP  PP CP   DP  EP VP MBS %-14s %-4s %1s%8s%6s%7s%8s\n", "schedule",
+            "rec.", "Z", "step", "MFU %", "GB", "vs #1 %");
+    for (int i = 0; i < shown; i++)
+        print_row(arena, search, i, out);
+    fputc('\n', out);
+    if (shown < search->count)
+        fprintf(out, "  %s more fit and were simulated; --top N shows them, -o FILE.csv has all\n",
+                count_of(arena, search->count - shown));
+}
+
+/* ---- words about them ------------------------------------------------------------------------ */
+
+static void print_best(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const struct pp_search_row *best = &search->rows[0];
+    char tokens[PP_UNITS_TEXT_BYTES];
+
+    pp_text_paragraph(
+        out, WIDTH, INDENT, "best",
+        pp_arena_printf(arena, "%s~tokens/s/GPU, simulated by %s",
+                        pp_units_print_count((int64_t)best->tokens_per_s_per_gpu, tokens),
+                        best->is_simulated ? search->space.fixed.engine->name : "dag"));
+    pp_text_paragraph(out, WIDTH, INDENT, "choose",
+                      pp_search_command(arena, &search->space, best->point));
+    if (search->ties < 2)
+        return;
+    pp_text_paragraph(out, WIDTH, INDENT, "= ties",
+                      pp_arena_printf(arena,
+                                      "%s steps are within %g~%% of the fastest, closer than "
+                                      "costs can tell",
+                                      count_of(arena, search->ties), 100 * search->margin_frac));
+}
+
+static void print_safest(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const struct pp_search_row *row = &search->rows[search->safest];
+    const struct pp_search_point p = pp_search_point(&search->space, row->point);
+    const double capacity = search->space.fixed.cluster.device.memory_bytes;
+
+    pp_text_paragraph(
+        out, WIDTH, INDENT, "safest",
+        pp_arena_printf(arena,
+                        "#%d of the ties leaves most memory free, %.1f of %.1f~GB: TP~%d, PP~%d, "
+                        "CP~%d, MBS~%d, %s, recompute~%s, %.1f~%% slower",
+                        search->safest + 1, (capacity - row->peak_bytes) / 1e9, capacity / 1e9,
+                        p.frame->tp, p.frame->pp, p.frame->cp, p.frame->mbs,
+                        p.order->base.schedule_name, pp_recompute_names[p.recompute],
+                        100 * (row->s_per_sample / search->rows[0].s_per_sample - 1)));
+}
+
+static void print_least(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    if (search->least >= 0)
+        pp_text_paragraph(out, WIDTH, INDENT, "too large",
+                          pp_arena_printf(arena, "the least needs at least %.1f of %.1f~GB: %s",
+                                          search->least_bytes / 1e9,
+                                          search->space.fixed.cluster.device.memory_bytes / 1e9,
+                                          pp_search_command(arena, &search->space, search->least)));
+}
+
+static void print_illegal(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    static const int KINDS[] = {PP_SEARCH_BATCH, PP_SEARCH_SHAPE, PP_SEARCH_REFUSED};
+
+    for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++) {
+        const int64_t example = search->examples[KINDS[i]];
+        struct pp_config config;
+        struct pp_error err = {0};
+        if (!search->counts[KINDS[i]])
+            continue;
+        if (pp_search_config(arena, &search->space, example, &config, &err) == PP_OK)
+            continue;
+        const struct pp_search_point p = pp_search_point(&search->space, example);
+        pp_text_paragraph(out, WIDTH, INDENT, "illegal",
+                          pp_arena_printf(arena, "%s, such as %s on TP~%d x PP~%d x DP~%d: %s",
+                                          count_of(arena, search->counts[KINDS[i]]),
+                                          p.order->base.schedule_name, p.frame->tp, p.frame->pp,
+                                          p.frame->dp, err.message));
+    }
+}
+
+void pp_search_print(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out)
+{
+    print_head(arena, search, out);
+    print_counts(arena, search, out);
+    print_rows(arena, search, rows, out);
+    if (search->count) {
+        print_best(arena, search, out);
+        if (search->ties > 1)
+            print_safest(arena, search, out);
+    } else {
+        print_least(arena, search, out);
+    }
+    print_illegal(arena, search, out);
+}

@@ -1,0 +1,116 @@
+/* What was simulated, in order; the rows at the top by the engine of a run; ties and the safest. */
+#include "core/pool.h"
+#include "sim/search.h"
+
+#include <stdlib.h>
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* Of equals the one that stands first in the space, so that nothing depends on chance. */
+static int by_merit(const void *a, const void *b)
+{
+    const struct pp_search_row *x = a, *y = b;
+
+    if (x->s_per_sample != y->s_per_sample)
+        return x->s_per_sample < y->s_per_sample ? -1 : 1;
+    return x->point < y->point ? -1 : x->point > y->point;
+}
+
+static void only_fitting(struct pp_search *search)
+{
+    int kept = 0;
+
+    for (int i = 0; i < search->count; i++)
+        if (search->rows[i].status == PP_SEARCH_FITS)
+            search->rows[kept++] = search->rows[i];
+    search->count = kept;
+    if (kept)
+        qsort(search->rows, (size_t)kept, sizeof(*search->rows), by_merit);
+}
+
+/* ---- the engine of a run --------------------------------------------------------------------- */
+
+struct final {
+    struct pp_search *search;
+    struct pp_search_row *rows; /* shared */
+};
+
+static enum pp_status simulate(struct pp_arena *arena, const struct pp_search *search,
+                               struct pp_search_row *row, struct pp_error *err)
+{
+    struct pp_config config;
+    struct pp_result result;
+
+    PP_TRY(pp_search_config(arena, &search->space, row->point, &config, err));
+    PP_TRY(pp_simulate(arena, &config, PP_METRICS, &result, err));
+    row->is_simulated = true;
+    row->step_s = result.metrics.iteration_s;
+    row->s_per_sample = row->step_s / (double)config.layout.gbs;
+    row->exposed_frac = result.metrics.exposed_comm_frac;
+    row->mfu = result.mfu;
+    row->tokens_per_s_per_gpu = result.tokens_per_s_per_gpu;
+    return PP_OK;
+}
+
+static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
+{
+    const struct final *final = context;
+    struct pp_error err;
+
+    if (simulate(scratch, final->search, &final->rows[item], &err) != PP_OK)
+        fputs(err.message, out);
+}
+
+/* What the engine cannot say says the evaluator: the row keeps its figures. */
+static enum pp_status done(void *context, int64_t item, const char *text, size_t length,
+                           const char *death, struct pp_error *err)
+{
+    const struct final *final = context;
+
+    (void)err;
+    if (length || death)
+        snprintf(final->rows[item].reason, PP_SEARCH_REASON_BYTES, "%s", death ? death : text);
+    return PP_OK;
+}
+
+static enum pp_status simulate_top(struct pp_search *search, int top, struct pp_error *err)
+{
+    struct pp_arena *shared PP_ARENA_AUTO = pp_arena_create_shared();
+    struct final final = {search, PP_ARRAY(shared, struct pp_search_row, top)};
+    const struct pp_pool pool = {
+        .items = top, .workers = search->jobs, .context = &final, .work = work, .done = done};
+
+    for (int i = 0; i < top; i++)
+        final.rows[i] = search->rows[i];
+    PP_TRY(pp_pool_run(&pool, err));
+    for (int i = 0; i < top; i++)
+        search->rows[i] = final.rows[i];
+    qsort(search->rows, (size_t)top, sizeof(*search->rows), by_merit);
+    return PP_OK;
+}
+
+/* ---- ties ------------------------------------------------------------------------------------ */
+
+static void mark_ties(struct pp_search *search)
+{
+    struct pp_search_row *rows = search->rows;
+
+    for (int i = 0; i < search->count; i++) {
+        rows[i].is_tie = rows[i].s_per_sample <= rows[0].s_per_sample * (1 + search->margin_frac);
+        search->ties += rows[i].is_tie;
+        if (rows[i].is_tie && rows[i].peak_bytes < rows[search->safest].peak_bytes)
+            search->safest = i;
+    }
+}
+
+enum pp_status pp_search_finish(struct pp_arena *arena, struct pp_search *search,
+                                struct pp_error *err)
+{
+    (void)arena;
+    only_fitting(search);
+    const int top = search->top < search->count ? search->top : search->count;
+    if (top)
+        PP_TRY(simulate_top(search, top, err));
+    mark_ties(search);
+    return PP_OK;
+}

@@ -1,0 +1,38 @@
+/* A layout search from the words of its command line, for tests. */
+#ifndef PP_TESTS_SEARCH_CASE_H
+#define PP_TESTS_SEARCH_CASE_H
+
+#include "sim/cli.h"
+#include "sim/commands.h"
+#include "sim/plan.h"
+#include "sim/search.h"
+
+#include <string.h>
+
+/* The space of "pipesim plan LINE". Words are parted by blanks; '~' is a blank inside of one. */
+static inline enum pp_status search_open(struct pp_arena *arena, const char *line,
+                                         struct pp_search *search, struct pp_error *err)
+{
+    enum { WORDS = 64 };
+    static const char *const arguments[] = {"--schedule", "1f1b", NULL};
+    static const struct pp_preset usual = {.name = "plan", .arguments = arguments};
+    char *text = pp_arena_printf(arena, "pipesim plan %s", line), *words[WORDS];
+    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
+    struct pp_request *request = PP_NEW(arena, struct pp_request);
+    int count = 0;
+
+    for (char *word = strtok(text, " "); word && count < WORDS; word = strtok(NULL, " "))
+        words[count++] = word;
+    for (int i = 0; i < count; i++)
+        for (char *at = words[i]; (at = strchr(at, '~'));)
+            *at = ' ';
+    *search = (struct pp_search){.jobs = 1, .top = 1, .margin_frac = PP_PLANNER_TIE_FRAC};
+    PP_TRY(pp_options_parse(arena, &pp_sim_cli, count, words, parsed, err));
+    PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
+    if (!request->preset_row)
+        PP_TRY(pp_request_defaults(arena, request, &usual, err));
+    PP_TRY(pp_search_free(request, &search->space, err));
+    return pp_search_open(arena, request, &search->space, err);
+}
+
+#endif
