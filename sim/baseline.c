@@ -2,7 +2,6 @@
 
 #include "sim/cli.h"
 
-#include <assert.h>
 #include <string.h>
 
 static const char *const SCHEMAS[] = {"pipesim.report/1", "pipesim.comparison/1"};
@@ -197,10 +196,25 @@ struct pp_parsed pp_baseline_under(struct pp_arena *arena, const struct pp_basel
 {
     struct pp_parsed both = *flags;
 
-    assert(flags->command == PP_CMD_RUN);
     both.values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count);
     for (int i = 0; i < pp_sim_cli.option_count; i++)
         if (strcmp(pp_sim_cli.options[i].name, "from") != 0) /* that is done */
             both.values[i] = flags->values[i].count ? flags->values[i] : baseline->inputs.values[i];
     return both;
+}
+
+enum pp_status pp_baseline_apply(struct pp_arena *arena, const struct pp_parsed **parsed,
+                                 struct pp_error *err)
+{
+    const struct pp_option_value *from = pp_options_get(&pp_sim_cli, *parsed, "from");
+    struct pp_parsed *both = PP_NEW(arena, struct pp_parsed);
+    struct pp_baseline baseline;
+
+    if (!from->count)
+        return PP_OK;
+    PP_TRY(pp_baseline_open(arena, from->text, &baseline, err));
+    *both = pp_baseline_under(arena, &baseline, *parsed);
+    both->values[from - (*parsed)->values] = (struct pp_option_value){0}; /* that is done */
+    *parsed = both;
+    return PP_OK;
 }

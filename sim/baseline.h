@@ -27,6 +27,11 @@ enum pp_status pp_baseline_parse(struct pp_arena *arena, const char *name, const
 struct pp_parsed pp_baseline_under(struct pp_arena *arena, const struct pp_baseline *baseline,
                                    const struct pp_parsed *flags);
 
+/* The same for a command with --from: what was typed over the run of that report. Nothing happens
+ * without it. */
+enum pp_status pp_baseline_apply(struct pp_arena *arena, const struct pp_parsed **parsed,
+                                 struct pp_error *err);
+
 /* ---- sim/baseline_diff.c ---- */
 /* What a change is measured against. */
 enum pp_whole {

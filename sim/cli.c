@@ -10,7 +10,9 @@ enum {
     REPORT = 1 << PP_CMD_RUN, /* one run that prints its report */
     SWEEP = 1 << PP_CMD_SWEEP,
     PLAN = 1 << PP_CMD_PLAN,
-    RUN = REPORT | SWEEP | PLAN,
+    EXPORT = 1 << PP_CMD_EXPORT, /* one step of a run */
+    STEPS = REPORT | SWEEP | PLAN,
+    RUN = STEPS | EXPORT,
     PROGRAM = 1 << PP_CMD_PROGRAM,
     VERIFY = 1 << PP_CMD_VERIFY,
     COMPARE = 1 << PP_CMD_COMPARE,
@@ -61,6 +63,8 @@ static const struct pp_command commands[] = {
                      "find the best layout, or the best of what is left free: bounded, simulated, ranked", 0, 0},
     [PP_CMD_CHECK] = {"check", "pipesim check REPORT.json... [--tolerance FRAC] [--update]",
                       "run saved reports of --json again: has a prediction moved?", 1, -1},
+    [PP_CMD_EXPORT] = {"export", "pipesim export --to FORMAT --schedule S [options of a run] -o FILE",
+                       "one step of a run as a graph of tasks, for other simulators", 0, 0},
     [PP_CMD_HELP] = {"help", "pipesim help [COMMAND|TOPIC|man|bash|zsh|fish]", "help on one command, or on a topic: bubble, memory, mfu, schedules, units", 0, 1},
 };
 
@@ -76,6 +80,7 @@ static const struct pp_command commands[] = {
 #define G_COMPARE   "Comparison"
 #define G_CALIBRATE "Calibration"
 #define G_CHECK     "Check"
+#define G_EXPORT    "Export"
 #define G_PLAN      "Plan"
 #define G_SWEEP     "Sweep"
 #define G_PLOT      "Plot"
@@ -91,13 +96,13 @@ static const struct pp_option options[] = {
      .help = "A schedule, a comma list, all, or a program file. A list gives a ranked table; 'pipesim schedules' names them; a file ends in .csv or has a / in its name."},
     {.name = "preset", .type = PP_OPTION_STRING, .argument = "NAME", .group = G_SCHEDULE, .commands = RUN,
      .help = "A set of defaults, see 'pipesim presets'. Flags win over it."},
-    {.name = "from", .type = PP_OPTION_STRING, .argument = "REPORT", .group = G_SCHEDULE, .commands = REPORT,
+    {.name = "from", .type = PP_OPTION_STRING, .argument = "REPORT", .group = G_SCHEDULE, .commands = REPORT | EXPORT,
      .help = "The run of a report that was saved with --json, as far as no other flag says otherwise; -: from stdin."},
     PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, SHAPE, NULL),
     PP_OPTIONS_SHAPE(G_SCHEDULE, SHAPE),
-    {.name = "steps", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "1; 4 where the schedule needs no barrier and --unit is not given", .group = G_SCHEDULE, .commands = RUN,
+    {.name = "steps", .type = PP_OPTION_INT, .argument = "K", .min = 1, .max = BIG, .default_text = "1; 4 where the schedule needs no barrier and --unit is not given", .group = G_SCHEDULE, .commands = STEPS,
      .help = "Training steps to simulate. With several, figures are those of a steady step: from the end of the first to the end of the last."},
-    {.name = "step-barrier", .type = PP_OPTION_CHOICE, .choices = "on|off", .argument = "HOW", .default_text = "on; off where the schedule needs none", .group = G_SCHEDULE, .commands = RUN,
+    {.name = "step-barrier", .type = PP_OPTION_CHOICE, .choices = "on|off", .argument = "HOW", .default_text = "on; off where the schedule needs none", .group = G_SCHEDULE, .commands = STEPS,
      .help = "on: a step starts when the one before has ended everywhere; off: each rank goes on by itself."},
     PP_OPTIONS_DIALECT(G_SCHEDULE, SHAPE | VERIFY),
 
@@ -237,6 +242,11 @@ static const struct pp_option options[] = {
     {.name = "update", .type = PP_OPTION_FLAG, .group = G_CHECK, .commands = CHECK,
      .help = "Write the reports anew where anything has changed, and exit 0."},
 
+    {.name = "to", .is_common = true, .type = PP_OPTION_CHOICE, .choices = "goal", .argument = "FORMAT", .group = G_EXPORT, .commands = EXPORT,
+     .help = "goal: the text of LogGOPSim and others, in nanoseconds."},
+    {.name = "wires", .type = PP_OPTION_CHOICE, .choices = "network|fixed", .argument = "HOW", .default_text = "network", .group = G_EXPORT, .commands = EXPORT,
+     .help = "network: the engine that reads it decides what messages take; sums become rings, all replicas are there. fixed: messages and collectives take what they took here, as tasks, so that any engine has to come to the same step."},
+
     {.name = "hold-out", .type = PP_OPTION_STRING, .argument = "SCHEDULE", .default_text = "the last other schedule", .group = G_CALIBRATE, .commands = CALIBRATE,
      .help = "Keep the traces of this schedule out of the costs, and say how wrong these are on them. none: take all."},
     {.name = "nccl-tests", .type = PP_OPTION_STRING, .argument = "LOG", .is_repeatable = true, .group = G_CALIBRATE, .commands = CALIBRATE,
@@ -304,7 +314,7 @@ static const struct pp_option options[] = {
      .help = "What --plot draws: timeline, who computes what when, of up to 6 schedules above each other; memory, bytes of each rank or schedule by component; memory-time, what ranks hold over time; links, how busy they are over time."},
     {.name = "no-alternatives", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Leave out the other schedules."},
     {.name = "compute", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = PROGRAM, .help = "Compute ops only: the form that PyTorch loads."},
-    {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PROGRAM | SWEEP | PLAN, .instead = "a run is drawn with --plot FILE, its report goes to stdout", .help = "Write to a file instead of stdout (also -o)."},
+    {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PROGRAM | SWEEP | PLAN | EXPORT, .instead = "a run is drawn with --plot FILE, its report goes to stdout", .help = "Write to a file instead of stdout (also -o)."},
     {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PLOT, .help = "A picture .png, .pdf, .svg or .tex, or a script .gp for gnuplot (also -o); none: in the terminal."},
     {.name = "markdown", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = 1 << PP_CMD_SCHEDULES, .help = "The page docs/schedules.md, with pictures."},
     {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = VALIDATE, .help = "Write the rows to a CSV file, too (also -o)."},

@@ -20,6 +20,7 @@ enum pp_sim_command {
     PP_CMD_VALIDATE,
     PP_CMD_PLAN,
     PP_CMD_CHECK,
+    PP_CMD_EXPORT,
     PP_CMD_HELP,
 };
 extern const struct pp_cli pp_sim_cli;

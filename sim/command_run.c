@@ -253,22 +253,6 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
     return PP_OK;
 }
 
-/* What was typed over the run of a saved report. */
-static enum pp_status begin(struct pp_arena *arena, const struct pp_parsed **parsed,
-                            struct pp_error *err)
-{
-    const struct pp_option_value *from = pp_options_get(&pp_sim_cli, *parsed, "from");
-    struct pp_parsed *both = PP_NEW(arena, struct pp_parsed);
-    struct pp_baseline baseline;
-
-    if (!from->count)
-        return PP_OK;
-    PP_TRY(pp_baseline_open(arena, from->text, &baseline, err));
-    *both = pp_baseline_under(arena, &baseline, *parsed);
-    *parsed = both;
-    return PP_OK;
-}
-
 enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
                               struct pp_error *err)
 {
@@ -278,7 +262,7 @@ enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *pa
     struct pp_subject *subjects;
     int count;
 
-    PP_TRY(begin(arena, &parsed, err));
+    PP_TRY(pp_baseline_apply(arena, &parsed, err));
     PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, &request, err));
     PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
     PP_TRY(check_output(parsed, count, err));

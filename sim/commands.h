@@ -38,6 +38,8 @@ enum pp_status pp_command_plot(struct pp_arena *, const struct pp_parsed *, FILE
                                struct pp_error *);
 enum pp_status pp_command_check(struct pp_arena *, const struct pp_parsed *, FILE *,
                                 struct pp_error *);
+enum pp_status pp_command_export(struct pp_arena *, const struct pp_parsed *, FILE *,
+                                 struct pp_error *);
 enum pp_status pp_command_validate(struct pp_arena *, const struct pp_parsed *, FILE *,
                                    struct pp_error *);
 

@@ -23,6 +23,7 @@ static const pp_command_function COMMANDS[] = {
     [PP_CMD_VALIDATE] = pp_command_validate,
     [PP_CMD_PLAN] = pp_command_plan,
     [PP_CMD_CHECK] = pp_command_check,
+    [PP_CMD_EXPORT] = pp_command_export,
 };
 
 static enum pp_status version(FILE *out)

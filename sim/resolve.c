@@ -41,6 +41,9 @@ static const char *const UNIT_OPTIONS[] = {"schedule",
                                            "title",
                                            "no-alternatives",
                                            "color",
+                                           "to",
+                                           "wires",
+                                           "output",
                                            NULL};
 /* ... except where they only repeat what unit mode fixes. */
 static const char *const UNIT_ONES[] = {"tp", "dp", "cp", "ep", "mbs", NULL};

@@ -3,7 +3,7 @@ $ pipesim
 ! pipesim: predict step time, bubbles, memory and MFU of pipeline-parallel training
 ! usage: pipesim [run] --schedule NAME|FILE.csv --gpus N [options]
 ! commands: run schedules models clusters presets program verify compare calibrate
-!           sweep plot validate plan check help
+!           sweep plot validate plan check export help
 !
 ! Examples:
 !   # a report with no input file: model, cluster and layout are chosen for you
@@ -27,7 +27,7 @@ $ pipesim
 ! pipesim: error: nothing to do; try: pipesim --schedule chimera --gpus 2048
 = 2
 $ pipesim frobnicate
-! pipesim: error: unknown command "frobnicate"; commands are run, schedules, models, clusters, presets, program, verify, compare, calibrate, sweep, plot, validate, plan, check, help
+! pipesim: error: unknown command "frobnicate"; commands are run, schedules, models, clusters, presets, program, verify, compare, calibrate, sweep, plot, validate, plan, check, export, help
 = 2
 $ pipesim shedules
 ! pipesim: error: unknown command "shedules"; did you mean "pipesim schedules"?
@@ -294,7 +294,7 @@ $ pipesim presets x
 ! pipesim: error: unknown preset x; known are bfs-52b, chimera-bert48, chimera-sc21 and megatron-sc21-145b
 = 2
 $ pipesim help nosuch
-! pipesim: error: help nosuch: no such command or topic; known are run, schedules, models, clusters, presets, program, verify, compare, calibrate, sweep, plot, validate, plan, check, help, bubble, memory, mfu, units, bash, zsh, fish and man
+! pipesim: error: help nosuch: no such command or topic; known are run, schedules, models, clusters, presets, program, verify, compare, calibrate, sweep, plot, validate, plan, check, export, help, bubble, memory, mfu, units, bash, zsh, fish and man
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --tp 1048576 --cp 1048576 --dp 1048576 --pp 16
 ! pipesim: error: tp * cp * pp * dp is more than 1,048,576 GPUs
@@ -322,6 +322,6 @@ $ pipesim clusters meson.build
 = 2
 # Of a run, pictures are files.
 $ pipesim run --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1 -o x.png
-! pipesim: error: -o is not an option of "pipesim run" but of "program", "calibrate", "sweep", "plot", "validate", "plan"; a run is drawn with --plot FILE, its report goes to stdout
+! pipesim: error: -o is not an option of "pipesim run" but of "program", "calibrate", "sweep", "plot", "validate", "plan", "export"; a run is drawn with --plot FILE, its report goes to stdout
 ! try: pipesim run --help
 = 2

@@ -153,15 +153,15 @@ Test(baseline, changes_are_parts_of_their_whole)
          0.25},
         {"\"peak_mem_bytes\":8", "\"peak_mem_bytes\":6", "peak_mem_bytes", PP_OF_ITSELF, -0.25},
         {"\"mfu\":0.4", "\"mfu\":0.5", "mfu", PP_OF_ITSELF, 0.25},
-        {"\"layout\":{\"pp\":4}", "\"layout\":{\"pp\":5}", "layout.pp", PP_EXACT, INFINITY},
-        {"\"fits\":true", "\"fits\":false", "fits", PP_EXACT, INFINITY},
-        {"\"mfu\":0.4", "\"mfu\":null", "mfu", PP_EXACT, INFINITY},
-        {"\"mfu\":0.4", "\"hfu\":0.4", "mfu", PP_EXACT, INFINITY},
-        {"\"x_s\":0", "\"x_s\":0.5", "x_s", PP_OF_ITSELF, INFINITY},
+        {"\"layout\":{\"pp\":4}", "\"layout\":{\"pp\":5}", "layout.pp", PP_EXACT, HUGE_VAL},
+        {"\"fits\":true", "\"fits\":false", "fits", PP_EXACT, HUGE_VAL},
+        {"\"mfu\":0.4", "\"mfu\":null", "mfu", PP_EXACT, HUGE_VAL},
+        {"\"mfu\":0.4", "\"hfu\":0.4", "mfu", PP_EXACT, HUGE_VAL},
+        {"\"x_s\":0", "\"x_s\":0.5", "x_s", PP_OF_ITSELF, HUGE_VAL},
         {"\"stages\":{\"layers\":[3,4]}", "\"stages\":{\"layers\":[3,5]}", "stages.layers[1]",
-         PP_EXACT, INFINITY},
+         PP_EXACT, HUGE_VAL},
         {"\"links\":[{\"name\":\"a\",\"x\":1.0},{\"name\":\"b\",\"x\":2.0}]",
-         "\"links\":[{\"name\":\"b\",\"x\":2.0}]", "links[a]", PP_EXACT, INFINITY},
+         "\"links\":[{\"name\":\"b\",\"x\":2.0}]", "links[a]", PP_EXACT, HUGE_VAL},
     };
 
     for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {

@@ -1,0 +1,38 @@
+# A run for other engines: what is refused, and where it goes.
+$ pipesim export
+! pipesim: error: --to FORMAT is needed: goal
+= 2
+$ pipesim export --to goal
+! pipesim: error: --schedule is needed: 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, pipedream, pipedream-2bw, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv, all, or a program file
+!   try: pipesim --schedule chimera --gpus 2048
+= 2
+$ pipesim export --to dot --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1
+! pipesim: error: --to: "dot" is not one of goal
+= 2
+$ pipesim export --to goal --schedule 1f1b,gpipe --pp 2 --micro-batches 2 --unit F=1
+! pipesim: error: pipesim export writes one schedule, --schedule lists 2
+= 2
+$ pipesim export --to goal --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1 --steps 2
+! pipesim: error: --steps is not an option of "pipesim export" but of "run", "sweep", "plan"
+! try: pipesim export --help
+= 2
+$ pipesim export --to goal --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1 -o nowhere/a.goal
+! pipesim: error: cannot write 'nowhere/a.goal': No such file or directory
+= 1
+$ pipesim export --to goal --schedule pipedream --pp 2 --micro-batches 2 --unit F=1 | head -2
+> // pipesim 0.1.0: 2 pipeline ranks, 1 of 1 replicas, engine dag
+> // predicted step: 9000000000.000 ns
+! pipesim: warning: pipedream updates without a flush; exported is one step with one
+# A file, packed or not; what --json saved; a program file.
+$ cd $TMPDIR; pipesim export --to goal --schedule zbv --pp 2 --micro-batches 4 --unit F=1,I=1,W=1 -o a.goal.gz; zcat a.goal.gz | grep -c calc
+> 48
+$ cd $TMPDIR; pipesim --schedule zbv --pp 2 --micro-batches 4 --unit F=1,I=1,W=1 --json >r.json; pipesim export --from r.json --to goal | cmp - <(zcat a.goal.gz) && echo same
+> same
+$ cd $TMPDIR; pipesim program --schedule gpipe --pp 2 --micro-batches 2 --compute -o g.csv; pipesim export --to goal --schedule g.csv --unit F=1,B=2 | sed 1d | cmp - <(pipesim export --to goal --schedule gpipe --pp 2 --micro-batches 2 --unit F=1,B=2 | sed 1d) && echo same
+> same
+# Replicas: all of them for the reader's network, one where one stood for all.
+$ run='--schedule 1f1b --model gpt2 --gpus 8 --tp 1 --pp 2 --micro-batches 4 --engine dag'; for wires in network fixed; do pipesim export --to goal --wires $wires $run | grep -E 'ranks,|^num'; done
+> // pipesim 0.1.0: 2 pipeline ranks, 4 of 4 replicas, engine dag
+> num_ranks 8
+> // pipesim 0.1.0: 2 pipeline ranks, 1 of 4 replicas, engine dag
+> num_ranks 2

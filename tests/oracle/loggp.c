@@ -1,0 +1,218 @@
+#include "tests/oracle/loggp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CPUS = 256, PORTS = 256 };
+
+/* ---- what is next ---------------------------------------------------------------------------- */
+
+struct item {
+    double ns;
+    int64_t order;
+    int task;
+};
+struct run {
+    struct loggp *g;
+    struct item *heap;
+    int count, capacity;
+    int64_t order;
+    double *cpu_ns, *send_ns, *recv_ns; /* [node * CPUS + ...]: busy until */
+    int *slots; /* hash: task + 1 of an end of a message without its other */
+    size_t mask;
+};
+
+static bool is_before(const struct item *a, const struct item *b)
+{
+    return a->ns < b->ns || (a->ns == b->ns && a->order < b->order);
+}
+
+static void push(struct run *r, double ns, int task)
+{
+    const struct item item = {ns, r->order++, task};
+    int at = r->count;
+
+    PP_PUSH(r->g->arena, r->heap, r->count, r->capacity);
+    for (; at > 0 && is_before(&item, &r->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        r->heap[at] = r->heap[(at - 1) / 2];
+    r->heap[at] = item;
+}
+
+static struct item pop(struct run *r)
+{
+    const struct item top = r->heap[0], last = r->heap[--r->count];
+    int at = 0;
+
+    for (int child; (child = 2 * at + 1) < r->count; at = child) {
+        child += child + 1 < r->count && is_before(&r->heap[child + 1], &r->heap[child]);
+        if (is_before(&last, &r->heap[child]))
+            break;
+        r->heap[at] = r->heap[child];
+    }
+    r->heap[at] = last;
+    return top;
+}
+
+/* ---- dependencies ---------------------------------------------------------------------------- */
+
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static int more(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static void follow(struct loggp_task *user, const struct loggp_task *task)
+{
+    user->calcs = more(user->calcs, task->calcs + (task->kind == LOGGP_CALC));
+    user->passed = more(user->passed, task->passed);
+}
+
+static void finish(struct run *r, int index, double end_ns)
+{
+    struct loggp_task *task = &r->g->tasks[index];
+
+    task->end_ns = end_ns;
+    task->is_over = true;
+    for (int e = task->first_user; e >= 0; e = r->g->edges[e].next) {
+        struct loggp_task *user = &r->g->tasks[r->g->edges[e].task];
+        user->ready_ns = later(user->ready_ns, end_ns);
+        follow(user, task);
+        if (--user->missing == 0)
+            push(r, user->ready_ns, r->g->edges[e].task);
+    }
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* The slot of the other end of a message that waits, or a free one. */
+static int *find(const struct run *r, const struct loggp_task *task)
+{
+    const bool is_send = task->kind == LOGGP_SEND;
+    const uint64_t source = (uint64_t)(is_send ? task->node : task->peer),
+                   dest = (uint64_t)(is_send ? task->peer : task->node);
+    uint64_t hash = (source * 0x9e3779b97f4a7c15u + dest) * 0x9e3779b97f4a7c15u + task->tag;
+
+    hash *= 0xd6e8feb86659fd93u;
+    for (size_t at = (hash ^ hash >> 32) & r->mask;; at = (at + 1) & r->mask) {
+        int *slot = &r->slots[at];
+        const struct loggp_task *other = *slot > 0 ? &r->g->tasks[*slot - 1] : NULL;
+        if (*slot == 0 || (other && other->kind != task->kind && other->tag == task->tag &&
+                           other->node == task->peer && other->peer == task->node))
+            return slot;
+    }
+}
+
+static double gap_ns(const struct loggp *g, const struct loggp_task *task)
+{
+    return g->ns_per_byte * (task->bytes - g->drops_a_byte);
+}
+
+/* Its first byte may wait until the port over there is free. */
+static void travel(struct run *r, struct loggp_task *send)
+{
+    double *busy_ns = &r->recv_ns[send->peer * PORTS + send->port];
+
+    send->arrived_ns = later(send->end_ns + r->g->latency_ns, *busy_ns) + gap_ns(r->g, send);
+    *busy_ns = send->arrived_ns;
+}
+
+/* The message of `send` is on its way, and `recv` has been posted. */
+static void deliver(struct run *r, int send, int recv)
+{
+    struct loggp_task *from = &r->g->tasks[send], *to = &r->g->tasks[recv];
+
+    follow(to, from);
+    to->passed = more(to->passed, from->passed + 1);
+    finish(r, recv, later(to->ready_ns, from->arrived_ns));
+}
+
+/* The first end that comes waits for the other one. */
+static void meet(struct run *r, int index)
+{
+    struct loggp_task *task = &r->g->tasks[index];
+    int *slot = find(r, task);
+    const int other = *slot - 1;
+
+    if (other < 0) {
+        *slot = index + 1;
+        return;
+    }
+    *slot = -1; /* taken: others behind it in the table must still be found */
+    if (task->kind == LOGGP_SEND)
+        deliver(r, index, other);
+    else
+        deliver(r, other, index);
+}
+
+/* ---- tasks ----------------------------------------------------------------------------------- */
+
+static void run_task(struct run *r, int index, double now_ns)
+{
+    struct loggp_task *task = &r->g->tasks[index];
+    double *busy_ns = task->kind == LOGGP_CALC ? &r->cpu_ns[task->node * CPUS + task->cpu]
+                                               : &r->send_ns[task->node * PORTS + task->port];
+
+    if (task->kind == LOGGP_RECV) {
+        task->ready_ns = now_ns;
+        meet(r, index);
+    } else if (*busy_ns > now_ns) {
+        push(r, *busy_ns, index);
+    } else if (task->kind == LOGGP_CALC) {
+        *busy_ns = now_ns + task->ns;
+        finish(r, index, *busy_ns);
+    } else {
+        *busy_ns = now_ns + gap_ns(r->g, task);
+        finish(r, index, now_ns);
+        travel(r, task);
+        meet(r, index);
+    }
+}
+
+static void begin(struct run *r)
+{
+    struct loggp *g = r->g;
+
+    for (int i = 0; i < g->count; i++)
+        g->tasks[i].first_user = -1;
+    for (int e = 0; e < g->edge_count; e++) {
+        struct loggp_task *needed = &g->tasks[g->edges[e].needs];
+        g->edges[e].next = needed->first_user;
+        needed->first_user = e;
+        g->tasks[g->edges[e].task].missing++;
+    }
+    for (int i = 0; i < g->count; i++)
+        if (g->tasks[i].missing == 0)
+            push(r, 0, i);
+}
+
+struct loggp_result loggp_run(struct loggp *g)
+{
+    struct run r = {.g = g, .mask = 63};
+    struct loggp_result result = {0};
+
+    r.cpu_ns = PP_ARRAY(g->arena, double, g->nodes *CPUS);
+    r.send_ns = PP_ARRAY(g->arena, double, g->nodes *PORTS);
+    r.recv_ns = PP_ARRAY(g->arena, double, g->nodes *PORTS);
+    while (r.mask < 2 * (size_t)g->count)
+        r.mask = 2 * r.mask + 1;
+    r.slots = PP_ARRAY(g->arena, int, r.mask + 1);
+    begin(&r);
+    while (r.count > 0) {
+        const struct item item = pop(&r);
+        run_task(&r, item.task, item.ns);
+    }
+    for (int i = 0; i < g->count; i++) {
+        const struct loggp_task *task = &g->tasks[i];
+        result.end_ns = later(result.end_ns, task->end_ns);
+        result.calcs = more(result.calcs, task->calcs + (task->kind == LOGGP_CALC));
+        result.passed = more(result.passed, task->passed);
+        result.stuck += !task->is_over;
+    }
+    for (size_t at = 0; at <= r.mask; at++)
+        result.unmatched += r.slots[at] > 0 && g->tasks[r.slots[at] - 1].kind == LOGGP_SEND;
+    return result;
+}
