@@ -84,10 +84,11 @@ void pp_cuda_note(struct pp_device *device, cudaError_t code);
 /* The GPU of the device is that of the calling thread from now on. */
 void pp_cuda_use(struct pp_device *device);
 
-/* backend_cuda_check.c: the GPU's name, one text a thread; is there a driver and a device that can
- * run the kernels? PP_EFAIL with what is missing and what to do. */
+/* backend_cuda_check.c: the name of the calling thread's GPU, one text a thread; is there a driver and
+ * a GPU; can this one run the kernels? PP_EFAIL with what is missing and what to do. */
 const char *pp_cuda_about(void);
 enum pp_status pp_cuda_check(struct pp_error *err);
+enum pp_status pp_cuda_check_gpu(int gpu, struct pp_error *err);
 
 /* backend_cuda_open.c */
 enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_options *options,

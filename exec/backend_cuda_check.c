@@ -47,13 +47,13 @@ static enum pp_status no_device(struct pp_error *err)
                         "nvidia-smi says what it sees" OTHERWISE);
 }
 
-static enum pp_status check_device(struct pp_error *err)
+enum pp_status pp_cuda_check_gpu(int gpu, struct pp_error *err)
 {
     int major = 0, minor = 0;
 
-    PP_TRY(pp_cuda_try(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0),
+    PP_TRY(pp_cuda_try(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu),
                        "ask what the GPU can do", err));
-    PP_TRY(pp_cuda_try(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0),
+    PP_TRY(pp_cuda_try(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu),
                        "ask what the GPU can do", err));
     if (10 * major + minor < LEAST_CAPABILITY)
         return pp_error_set(err, PP_EFAIL,
@@ -67,8 +67,12 @@ static enum pp_status check_device(struct pp_error *err)
 const char *pp_cuda_about(void)
 {
     static _Thread_local struct cudaDeviceProp properties;
+    int gpu;
 
-    return cudaGetDeviceProperties(&properties, 0) == cudaSuccess ? properties.name : "unknown GPU";
+    return cudaGetDevice(&gpu) == cudaSuccess &&
+                   cudaGetDeviceProperties(&properties, gpu) == cudaSuccess
+               ? properties.name
+               : "unknown GPU";
 }
 
 enum pp_status pp_cuda_check(struct pp_error *err)
@@ -81,6 +85,5 @@ enum pp_status pp_cuda_check(struct pp_error *err)
     const cudaError_t code = cudaGetDeviceCount(&devices);
     if (code == cudaErrorNoDevice || (code == cudaSuccess && devices == 0))
         return no_device(err);
-    PP_TRY(pp_cuda_try(code, "use CUDA", err));
-    return check_device(err);
+    return pp_cuda_try(code, "use CUDA", err);
 }

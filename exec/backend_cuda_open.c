@@ -95,6 +95,7 @@ static enum pp_status choose_gpu(struct pp_device *d, struct pp_error *err)
 
     PP_TRY(pp_cuda_try(cudaGetDeviceCount(&gpus), "count the GPUs", err));
     d->gpu = d->options.place % gpus;
+    PP_TRY(pp_cuda_check_gpu(d->gpu, err));
     return pp_cuda_try(cudaSetDevice(d->gpu), "use the GPU", err);
 }
 

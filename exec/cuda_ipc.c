@@ -99,17 +99,23 @@ static enum pp_status ipc_check(struct pp_error *err)
 {
     wait_fn wait;
     write_fn write;
-    int can_share = 0;
 
     setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     PP_TRY(pp_cuda_check(err));
-    PP_TRY(pp_cuda_try(cudaDeviceGetAttribute(&can_share, cudaDevAttrUnifiedAddressing, 0),
-                       "ask what the GPU can do", err));
-    if (!can_share)
-        return pp_error_set(err, PP_EFAIL,
-                            "--transport ipc: the GPU has no unified addresses, without which "
-                            "processes cannot map its memory; use --transport nccl");
     return find_calls(&wait, &write, err);
+}
+
+static enum pp_status check_gpu(int gpu, struct pp_error *err)
+{
+    int can_share = 0;
+
+    PP_TRY(pp_cuda_try(cudaDeviceGetAttribute(&can_share, cudaDevAttrUnifiedAddressing, gpu),
+                       "ask what the GPU can do", err));
+    return can_share
+               ? PP_OK
+               : pp_error_set(err, PP_EFAIL,
+                              "--transport ipc: the GPU has no unified addresses, without which "
+                              "processes cannot map its memory; use --transport nccl");
 }
 
 /* ---- beginning -------------------------------------------------------------------------------*/
@@ -183,6 +189,7 @@ static enum pp_status ipc_show(struct pp_arena *arena, struct pp_device *d, void
     made->peer_count = peers;
     made->peers = PP_ARRAY(arena, struct peer, peers);
     pp_cuda_use(d);
+    PP_TRY(check_gpu(d->gpu, err));
     PP_TRY(find_calls(&made->wait, &made->write, err));
     PP_TRY(choose_wait(made, err));
     PP_TRY(pp_cuda_alloc(d, sizeof(struct flag) * (size_t)made->flag_count, &made->flags, err));

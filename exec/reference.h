@@ -23,6 +23,7 @@ struct pp_place {
     const struct pp_backend *backend;
     enum pp_device_mode mode;
     int parts; /* of a partitioned GPU */
+    int place; /* among the processes of this host: see pp_device_options */
     /* As in pp_machine_options, of one granule, where work runs later than it is launched. */
     double timeout_s;
     void (*on_stuck)(void *closure, const struct pp_error *err);

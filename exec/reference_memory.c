@@ -163,6 +163,7 @@ enum pp_status pp_reference_take(struct pp_arena *arena, struct pp_reference *r,
                                               .streams = 1,
                                               .events = 1,
                                               .workers = 1,
+                                              .place = place->place,
                                               .mode = place->mode,
                                               .parts = place->parts};
     void *memory;

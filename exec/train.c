@@ -77,6 +77,7 @@ static enum pp_status begin_check(struct run *run, struct pp_error *err)
         .backend = t->machine.backend,
         .mode = t->machine.mode,
         .parts = t->machine.program->ranks * t->machine.batch->replicas,
+        .place = t->machine.meeting.local_index,
         .timeout_s = t->machine.timeout_s,
         .on_stuck = t->machine.on_stuck,
         .stuck_closure = t->machine.stuck_closure,

@@ -11,6 +11,8 @@
 #include "kernels/cuda/element.cuh"
 #include "kernels/cuda/parts.h"
 
+#include <atomic>
+
 enum {
     PP_ATTENTION_SPLITS = 256,  /* an op has 8 bits for its split */
     PP_ATTENTION_PADDING = 128, /* rows of scratch: tokens, rounded up to this */
@@ -84,6 +86,26 @@ static inline __device__ size_t pp_attention_row_of(struct pp_attention_shape s,
 static inline __host__ __device__ int pp_attention_tiles(int tokens, int tile)
 {
     return (tokens + tile - 1) / tile;
+}
+
+/* More shared memory for a block of the kernel than 48 KiB, which has to be allowed once for each
+ * device: `done` is the kernel's own, a bit for each. */
+struct pp_attention_allowed {
+    std::atomic<uint64_t> devices;
+};
+static inline void pp_attention_allow(struct pp_attention_allowed *done, const void *kernel,
+                                      size_t shared_bytes)
+{
+    int device = 0;
+
+    if (cudaGetDevice(&device) != cudaSuccess || shared_bytes <= 48 << 10)
+        return;
+    const uint64_t bit = device < 64 ? (uint64_t)1 << device : 0;
+    if (done->devices.load(std::memory_order_relaxed) & bit)
+        return;
+    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             (int)shared_bytes) == cudaSuccess)
+        done->devices.fetch_or(bit, std::memory_order_relaxed);
 }
 
 /* Both are host code of attention.cu. */

@@ -85,16 +85,22 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
+static constexpr size_t shared_bytes(int head_dim)
+{
+    return sizeof(float) * (ROWS * width_of(head_dim) + 2 * COLUMNS * pitch_of(width_of(head_dim)) +
+                            ROWS * COLUMNS);
+}
+static_assert(shared_bytes(PP_CUDA_HEAD_DIM) <= PP_ATTENTION_SHARED_BYTES, "runs on every device");
+
 template <typename T> static void forward(cudaStream_t stream, const struct pp_attention *a)
 {
     const struct pp_attention_shape s = pp_attention_shape_of(a);
     const dim3 grid(a->heads, a->batch, pp_attention_tiles(a->tokens, ROWS));
-    const int width = width_of(a->head_dim);
-    const size_t shared =
-        sizeof(float) * (ROWS * width + 2 * COLUMNS * pitch_of(width) + ROWS * COLUMNS);
+    const size_t shared = shared_bytes(a->head_dim);
 
-    cudaFuncSetAttribute(attention_simple_forward<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                         (int)shared);
+    static struct pp_attention_allowed allowed;
+    pp_attention_allow(&allowed, (const void *)attention_simple_forward<T>,
+                       shared_bytes(PP_CUDA_HEAD_DIM));
     PP_LAUNCH(attention_simple_forward<T>, grid, THREADS, shared, stream, s,
               pp_attention_splits_of(a), (T *)a->out, (float *)a->lse);
 }
