@@ -115,6 +115,9 @@ struct pp_backend {
     enum pp_status (*finish)(struct pp_device *device, struct pp_error *err);
     /* From any thread: every wait returns false from now on until the next begin. */
     void (*cancel)(struct pp_device *device);
+    /* NULL, or, from any thread: how many launches of this step have run, as far as that can be
+     * seen now. */
+    int64_t (*passed)(struct pp_device *device);
     /* Not immediate: when the k-th launch of this step on a stream has run, in seconds since begin;
      * NAN when it has not. NULL when immediate. */
     struct pp_span (*span)(const struct pp_device *device, pp_stream_id stream, int k);

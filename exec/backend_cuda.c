@@ -124,8 +124,12 @@ static void cuda_cancel(struct pp_device *d)
 static void cuda_begin(struct pp_device *d)
 {
     pp_cuda_use(d);
-    for (int s = 0; s < d->options.streams; s++)
+    for (int s = 0; s < d->options.streams; s++) {
+        pthread_mutex_lock(&d->streams[s].lane->lock);
         d->streams[s].count = 0;
+        atomic_store(&d->streams[s].over, 0);
+        pthread_mutex_unlock(&d->streams[s].lane->lock);
+    }
     pp_recorded_begin(d->recorded);
     pp_cuda_note(d, cudaEventRecord(d->begin, d->copies));
     pp_cuda_note(d, cudaEventSynchronize(d->begin));
@@ -198,6 +202,7 @@ const struct pp_backend pp_backend_cuda = {
     .begin = cuda_begin,
     .finish = cuda_finish,
     .cancel = cuda_cancel,
+    .passed = pp_cuda_passed,
     .span = cuda_span,
     .mark = cuda_mark,
     .mark_s = cuda_mark_s,

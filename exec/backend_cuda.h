@@ -44,7 +44,8 @@ struct stream {
     struct lane *lane;
     struct launch *launches; /* kept from step to step: only the first step makes any */
     int made, capacity;
-    int count; /* of this step */
+    int count;       /* of this step */
+    atomic_int over; /* the first so many of these have been seen to be over */
     struct graph *graphs; /* by id */
     int graph_count, graph_capacity;
 };
@@ -109,6 +110,9 @@ void pp_cuda_kept(const struct pp_device *device, struct pp_kept *kept);
 void pp_cuda_graphs_free(struct pp_device *device);
 /* backend_cuda_trial.c: are graphs what they should be here? Sets are_on and may_mark, or why_not. */
 void pp_cuda_graphs_try(struct pp_device *device);
+
+/* backend_cuda_progress.c */
+int64_t pp_cuda_passed(struct pp_device *device);
 
 /* backend_cuda_parts.c: cut the multiprocessors into equal parts, which only end with _free; a
  * stream on one of them, and its size. PP_EFAIL: the GPU has too few, or the driver is too old. */

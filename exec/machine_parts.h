@@ -57,6 +57,7 @@ struct pp_worker {
     pthread_t thread; /* or */
     pid_t process;
     atomic_int at;   /* instruction under way: what others may know of it at any time */
+    atomic_llong passed; /* likewise: launches of its device that are over, where it has one elsewhere */
     int fault_at;    /* instruction before which something is injected, -1 = none */
     /* of the step under way */
     int64_t clock_ps;
@@ -349,6 +350,8 @@ enum pp_status pp_processes_check(struct pp_machine *m, struct pp_error *err);
 void pp_processes_kill(struct pp_machine *m);
 void pp_processes_reap(struct pp_machine *m);
 
+/* machine_workers.c: launches of this step that the device of this process has run; 0: not known */
+int64_t pp_machine_passed(struct pp_machine *m);
 /* watchdog.c: PP_EFAIL when the system gives no thread. Sees when a worker has died, when nobody has
  * got on for options.timeout_s, and that after an error all come to an end. */
 enum pp_status pp_watchdog_start(struct pp_machine *m, struct pp_error *err);

@@ -75,6 +75,11 @@ bool pp_machine_is_member(const struct pp_machine *m)
     return m->remote && m->remote->is_member(m);
 }
 
+int64_t pp_machine_passed(struct pp_machine *m)
+{
+    return m->backend->passed ? m->backend->passed(m->device) : 0;
+}
+
 enum pp_status pp_machine_serve(struct pp_machine *m, struct pp_error *err)
 {
     return m->remote->serve(m, err);

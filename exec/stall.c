@@ -209,7 +209,7 @@ static void tell_device(const struct pp_machine *m, struct pp_error *err)
             return;
     }
     pp_error_append(err,
-                    "\n  stuck: backend %s, in work that it was given: it hangs, or a step takes longer than "
+                    "\n  stuck: backend %s, in work that it was given: it hangs, or an op takes longer than "
                     "--timeout",
                     m->backend->name);
     /* One that waits for others answers; one that hangs by itself may not. */

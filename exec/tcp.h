@@ -20,7 +20,7 @@ enum pp_frame_kind {
     PP_FRAME_ARRIVED, /* -> 0: a worker is at a barrier; at the last one: loss, norm, gradients */
     PP_FRAME_RELEASE, /* 0 -> all: it may pass; at the last one: the verdict */
     PP_FRAME_END,     /* -> 0: a worker's step: clock and times */
-    PP_FRAME_AT,      /* -> 0: where a worker is, every now and then */
+    PP_FRAME_AT,      /* -> 0: where a worker is, every now and then; in ps: launches that are over */
     PP_FRAME_FETCH,   /* 0 -> all: send the state */
     PP_FRAME_STATE,   /* either way: state of a worker's chunks */
     PP_FRAME_FAIL,    /* -> 0 -> all: the message */
@@ -95,6 +95,7 @@ struct pp_tcp {
     struct pp_tcp_clock asked_clock; /* of the node that is asked, so far */
     int64_t aligned_ps, aligning_ps; /* when; how long it took */
     int last_at;
+    int64_t last_passed;
     bool wants_gradients;
 };
 

@@ -175,6 +175,7 @@ static bool take_at(struct pp_tcp *t, int node, const struct pp_frame *frame, ch
     (void)node;
     (void)payload;
     atomic_store_explicit(&worker_of(t, frame)->at, frame->id, memory_order_relaxed);
+    atomic_store_explicit(&worker_of(t, frame)->passed, frame->ps, memory_order_relaxed);
     return true;
 }
 

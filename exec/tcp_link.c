@@ -150,7 +150,7 @@ static bool is_empty(struct pp_tcp *t)
     return true;
 }
 
-/* Where this node's worker is, for whoever looks after all. */
+/* Where this node's worker is, and its device, for whoever looks after all. */
 static void beat(struct pp_tcp *t)
 {
     const int k = t->node - t->first_owner;
@@ -158,10 +158,14 @@ static void beat(struct pp_tcp *t)
     if (t->node == 0 || k < 0 || k >= t->m->worker_count)
         return;
     const int at = atomic_load_explicit(&t->m->workers[k].at, memory_order_relaxed);
-    const struct pp_frame frame = {.kind = PP_FRAME_AT, .worker = k, .id = at};
-    if (at != t->last_at && is_open(&t->links[0]))
+    const bool has_begun = at > 0; /* the first step */
+    const int64_t passed =
+        has_begun && at == t->last_at ? pp_machine_passed(t->m) : t->last_passed;
+    const struct pp_frame frame = {.kind = PP_FRAME_AT, .worker = k, .id = at, .ps = passed};
+    if ((at != t->last_at || passed != t->last_passed) && is_open(&t->links[0]))
         pp_tcp_send(t, 0, &frame, NULL, NULL, NULL);
     t->last_at = at;
+    t->last_passed = passed;
 }
 
 /* A process that has died is told of by the first one, which looks after them all. Where it says

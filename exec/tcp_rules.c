@@ -35,6 +35,11 @@ static bool is_at(const struct pp_tcp *t, int node, const struct pp_frame *f)
     return is_senders(t, node, f) && f->id >= begin[rank] && f->id <= begin[rank + 1];
 }
 
+static bool is_progress(const struct pp_tcp *t, int node, const struct pp_frame *f)
+{
+    return is_at(t, node, f) && f->ps >= 0 && f->ps <= INT32_MAX;
+}
+
 static bool is_post(const struct pp_tcp *t, int node, const struct pp_frame *f)
 {
     const struct pp_program *p = program_of(t);
@@ -169,7 +174,7 @@ static const struct rule {
     [PP_FRAME_ARRIVED] = {"arrived", TO_FIRST, is_arrival, figures_bytes},
     [PP_FRAME_RELEASE] = {"release", FROM_FIRST, is_barrier, verdict_bytes},
     [PP_FRAME_END] = {"end", TO_FIRST, is_senders, times_bytes},
-    [PP_FRAME_AT] = {"at", TO_FIRST, is_at, NULL},
+    [PP_FRAME_AT] = {"at", TO_FIRST, is_progress, NULL},
     [PP_FRAME_FETCH] = {"fetch", FROM_FIRST, NULL, NULL},
     [PP_FRAME_STATE] = {"state", ANY_WAY, is_state, state_bytes},
     [PP_FRAME_FAIL] = {"fail", ANY_WAY, NULL, text_bytes},

@@ -11,7 +11,7 @@ static const double GRACE_S = 1, GRACE_FRAC = 0.75, /* at most; of --timeout */
 struct sight { /* of the last tick */
     double now_s, passed_s;
     unsigned round;
-    int64_t moves;
+    int64_t moves, passed;
     double idle_s; /* since anybody has got on */
     double failed_s; /* since the step has failed, and somebody is still in it */
 };
@@ -24,14 +24,30 @@ static bool is_step_under_way(struct pp_machine *m)
            (!m->backend->is_immediate && atomic_load(&m->walking) > 0 && !pp_machine_is_member(m));
 }
 
-/* Of all workers; only grows within a step. */
+/* Of all workers, and of devices elsewhere; only grows within a step. */
 static int64_t count_moves(const struct pp_machine *m)
 {
     int64_t moves = 0;
 
     for (int k = 0; k < m->worker_count; k++)
-        moves += atomic_load_explicit(&m->workers[k].at, memory_order_relaxed);
+        moves += atomic_load_explicit(&m->workers[k].at, memory_order_relaxed) +
+                 atomic_load_explicit(&m->workers[k].passed, memory_order_relaxed);
     return moves;
+}
+
+/* What has been issued gets on by itself, though nobody is asked about it while hosts do. */
+static bool gets_on(struct pp_machine *m, struct sight *sight)
+{
+    const unsigned round = atomic_load(&m->round);
+    const int64_t moves = count_moves(m);
+    const bool have_moved = round != sight->round || moves != sight->moves;
+    const int64_t passed = have_moved ? 0 : pp_machine_passed(m);
+    const bool has_passed = passed != sight->passed;
+
+    sight->round = round;
+    sight->moves = moves;
+    sight->passed = passed;
+    return have_moved || has_passed;
 }
 
 /* Whoever is gone does not count down. */
@@ -71,16 +87,9 @@ static void look_after_failed(struct pp_machine *m, struct sight *sight)
 
 static void look_for_progress(struct pp_machine *m, struct sight *sight)
 {
-    const unsigned round = atomic_load(&m->round);
-    const int64_t moves = count_moves(m);
     struct pp_error err = {0};
 
-    if (round != sight->round || moves != sight->moves)
-        sight->idle_s = 0;
-    else
-        sight->idle_s += sight->passed_s;
-    sight->round = round;
-    sight->moves = moves;
+    sight->idle_s = gets_on(m, sight) ? 0 : sight->idle_s + sight->passed_s;
     if (m->options.timeout_s > 0 && sight->idle_s >= m->options.timeout_s) {
         pp_stall_describe(m, sight->idle_s, &err);
         pp_machine_fail(m, &err);

@@ -23,7 +23,7 @@
  *   PP_EMULATED_LAZY=1           the first multiplication of each form waits for all of the device
  *   PP_EMULATED_FAULT=N          the N-th launch of the process ends with cudaErrorLaunchFailure,
  *                                which all calls return from then on
- *   PP_EMULATED_HANG=N           the N-th launch of the process never ends
+ *   PP_EMULATED_HANG=N           the N-th launch of the process never ends, and so does its stream
  *   PP_EMULATED_LAW=X            events tell what a device would that takes X times as long as
  *                                runtime_law.h says, and runs side by side what nothing orders;
  *                                without it, what the work has taken here, one after the other

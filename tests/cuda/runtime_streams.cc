@@ -55,11 +55,13 @@ void pp_issue_launch(struct CUstream_st *stream, double law_s,
     }
     const uint64_t number = ++pp_runtime().launches;
 
+    if (number == pp_runtime().hang) {
+        pp_issue_attempt(stream, [] { return false; });
+        return;
+    }
     pp_issue(stream, {NODE_WORK, 0,
                       [number, work] {
                           struct runtime &now = pp_runtime();
-                          while (number == now.hang)
-                              pause();
                           if (number == now.fault)
                               now.broken = cudaErrorLaunchFailure;
                           else
