@@ -115,18 +115,24 @@ static struct layers layers_of(const struct bin *bin, double width)
     return layers;
 }
 
-static void print_run(const struct pp_timeline_page *page, int row, double start, double end,
-                      const struct layers *layers)
+static void draw_run(const struct pp_timeline_page *page, const struct pp_timeline_painter *painter,
+                     struct pp_timeline_layer layer, const struct layers *layers)
 {
-    for (int k = 0, low = 0; k < KINDS; low = layers->top[k++])
-        if (layers->top[k] > low)
-            fprintf(page->figure->script, "%d %.6g %.6g %.3g %.3g 0x%06x\n", row, start,
-                    fmin(end, page->span), (double)low / LEVELS, (double)layers->top[k] / LEVELS,
-                    pp_style_op_rgb(ORDER[k], 0.5));
+    layer.end = fmin(layer.end, page->span);
+    for (int k = 0, low = 0; k < KINDS; low = layers->top[k++]) {
+        if (layers->top[k] <= low)
+            continue;
+        layer.low = (double)low / LEVELS;
+        layer.high = (double)layers->top[k] / LEVELS;
+        layer.rgb = pp_style_op_rgb(ORDER[k], 0.5);
+        painter->draw(painter->context, &layer);
+    }
 }
 
 /* Neighbours that are alike become one. */
-static void print_strip(const struct pp_timeline_page *page, int row, const struct strip *strip)
+static void draw_strip(const struct pp_timeline_page *page,
+                       const struct pp_timeline_painter *painter, int row,
+                       const struct strip *strip)
 {
     const double width = (strip->end - strip->start) / strip->count;
 
@@ -137,13 +143,17 @@ static void print_strip(const struct pp_timeline_page *page, int row, const stru
             if (memcmp(&layers, &next, sizeof(layers)) != 0)
                 break;
         }
-        print_run(page, row, bin_at(strip, from), bin_at(strip, to), &layers);
+        draw_run(page, painter,
+                 (struct pp_timeline_layer){
+                     .row = row, .start = bin_at(strip, from), .end = bin_at(strip, to)},
+                 &layers);
     }
 }
 
 /* Where idle time can be seen, a strip ends and the next one begins: on all ranks alike. */
-static void print_rank(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
-                       int row, double bin, double gap)
+static void draw_rank(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,
+                      const struct pp_timeline_painter *painter, int row,
+                      struct pp_timeline_grain grain)
 {
     const struct pp_timeline *t = &panel->timeline;
     const int rank = panel->first_rank + row * panel->every;
@@ -153,37 +163,60 @@ static void print_rank(const struct pp_timeline_page *page, const struct pp_time
         struct strip strip = {.start = fmax(pp_timeline_x(page, panel, t->boxes[from].start_s), 0),
                               .end = pp_timeline_x(page, panel, t->boxes[from].end_s)};
         for (to = from + 1; to < t->begin[rank + 1]; to++) {
-            if (pp_timeline_x(page, panel, t->boxes[to].start_s) - strip.end > gap)
+            if (pp_timeline_x(page, panel, t->boxes[to].start_s) - strip.end > grain.gap)
                 break;
             strip.end = fmax(strip.end, pp_timeline_x(page, panel, t->boxes[to].end_s));
         }
         strip.end = fmin(strip.end, page->span);
         if (strip.end <= strip.start)
             continue;
-        strip.count = (int)fmax(round((strip.end - strip.start) / bin), 1);
+        strip.count = (int)fmax(round((strip.end - strip.start) / grain.bin), 1);
         strip.bins = PP_ARRAY(page->arena, struct bin, strip.count);
         fill(page, panel, from, to, &strip);
-        print_strip(page, row, &strip);
+        draw_strip(page, painter, row, &strip);
         pp_arena_release(page->arena, mark);
     }
+}
+
+struct pp_timeline_grain pp_timeline_grain(const struct pp_timeline_page *page,
+                                           const struct pp_timeline_panel *panel,
+                                           double least_bin_in)
+{
+    int count;
+    const double usual_in = usual_width_in(page, panel, &count);
+    const double bin_in =
+        fmax(fmin(fmax(BIN_OPS * usual_in, 2 * DOT_IN), 8 * DOT_IN), least_bin_in);
+
+    return (struct pp_timeline_grain){.bin = bin_in / pp_timeline_in_per_unit(page),
+                                      .gap = fmax(LEAST_GAP_IN, GAP_OPS * usual_in) /
+                                             pp_timeline_in_per_unit(page)};
+}
+
+void pp_timeline_draw_bins(const struct pp_timeline_page *page,
+                           const struct pp_timeline_panel *panel, struct pp_timeline_grain grain,
+                           const struct pp_timeline_painter *painter)
+{
+    for (int row = 0; row < panel->rows; row++)
+        draw_rank(page, panel, painter, row, grain);
+}
+
+static void print_layer(void *script, const struct pp_timeline_layer *layer)
+{
+    fprintf(script, "%d %.6g %.6g %.3g %.3g 0x%06x\n", layer->row, layer->start, layer->end,
+            layer->low, layer->high, layer->rgb);
 }
 
 void pp_timeline_print_bins(const struct pp_timeline_page *page, int index)
 {
     const struct pp_timeline_panel *panel = &page->panels[index];
     FILE *script = page->figure->script;
-    int count;
-    const double usual_in = usual_width_in(page, panel, &count);
-    const double bin_in = fmin(fmax(BIN_OPS * usual_in, 2 * DOT_IN), 8 * DOT_IN);
-    const double bin = bin_in / pp_timeline_in_per_unit(page),
-                 gap = fmax(LEAST_GAP_IN, GAP_OPS * usual_in) / pp_timeline_in_per_unit(page);
+    const struct pp_timeline_grain grain = pp_timeline_grain(page, panel, 0);
 
     fprintf(script,
             "# shares of the time: row start end low high colour; a bin is about %.4g %s\n"
             "$bins%d << EOD\n",
-            bin, page->unit, index);
-    for (int row = 0; row < panel->rows; row++)
-        print_rank(page, panel, row, bin, gap);
+            grain.bin, page->unit, index);
+    pp_timeline_draw_bins(page, panel, grain, &(struct pp_timeline_painter){script, print_layer});
     fputs("EOD\n", script);
 }
 

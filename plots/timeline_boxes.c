@@ -33,13 +33,12 @@ double pp_timeline_foot(int class, int classes)
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
-static bool is_dark(unsigned rgb)
+bool pp_timeline_is_dark(unsigned rgb)
 {
     return 0.2126 * (rgb >> 16 & 0xff) + 0.7152 * (rgb >> 8 & 0xff) + 0.0722 * (rgb & 0xff) < 140;
 }
 
-/* Chunks go from dark to light, neighbouring micro-batches a little to and fro. */
-static unsigned color_of(const struct pp_timeline *t, const struct pp_timeline_op *op)
+unsigned pp_timeline_rgb(const struct pp_timeline *t, const struct pp_timeline_op *op)
 {
     const int classes = pp_timeline_classes(t), class = pp_timeline_class(t, op);
     const double base = classes > 1 ? 0.65 * class / (classes - 1) : 0;
@@ -55,7 +54,7 @@ static void print_op(const struct pp_timeline_page *page, const struct pp_timeli
 {
     const struct pp_timeline *t = &panel->timeline;
     const double x0 = fmax(start, 0), x1 = fmin(end, page->span);
-    const unsigned rgb = color_of(t, op);
+    const unsigned rgb = pp_timeline_rgb(t, op);
     char text[32];
 
     if (x1 < x0 || start > page->span || end < 0)
@@ -63,7 +62,7 @@ static void print_op(const struct pp_timeline_page *page, const struct pp_timeli
     pp_timeline_number(page, panel, op, is_fused, x1 - x0, text, sizeof(text));
     fprintf(page->figure->script, "%d %.7g %.7g 0x%06x %.3g \"%s\" 0x%06x\n", row, x0, x1, rgb,
             pp_timeline_foot(pp_timeline_class(t, op), pp_timeline_classes(t)), text,
-            is_dark(rgb) ? 0xffffff : 0x000000);
+            pp_timeline_is_dark(rgb) ? 0xffffff : 0x000000);
 }
 
 static void print_box(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static const char *const KINDS[PP_OP_KINDS] = {
+const char *const pp_timeline_kinds[PP_OP_KINDS] = {
     [PP_F] = "F forward",         [PP_B] = "B backward",  [PP_I] = "I input gradient",
     [PP_W] = "W weight gradient", [PP_R] = "R recompute", [PP_U] = "U optimizer",
     [PP_Q] = "Q quantise",        [PP_DQ] = "DQ restore"};
@@ -110,17 +110,16 @@ static struct occurs find(const struct pp_timeline_page *page)
     return occurs;
 }
 
-static const char *class_name(const struct pp_timeline_page *page, const struct pp_timeline *t,
-                              int class)
+const char *pp_timeline_class_name(struct pp_arena *arena, const struct pp_timeline *t, int class)
 {
     const int pipe = class / t->chunks, chunk = class % t->chunks;
     const int32_t *way = &t->rank_of[(size_t)pipe * (size_t)t->stages];
 
     if (t->pipes == 1)
-        return pp_arena_printf(page->arena, "chunk %d", chunk + 1);
+        return pp_arena_printf(arena, "chunk %d", chunk + 1);
     if (t->chunks == 1)
-        return pp_arena_printf(page->arena, "pipeline P%d to P%d", way[0], way[t->stages - 1]);
-    return pp_arena_printf(page->arena, "pipeline P%d to P%d, chunk %d", way[0], way[t->stages - 1],
+        return pp_arena_printf(arena, "pipeline P%d to P%d", way[0], way[t->stages - 1]);
+    return pp_arena_printf(arena, "pipeline P%d to P%d, chunk %d", way[0], way[t->stages - 1],
                            chunk + 1);
 }
 
@@ -136,7 +135,8 @@ static void add_classes(struct legend *l, const struct pp_timeline *t)
 
     for (int c = 1; c < classes; c++)
         if (classes <= MOST_CLASSES || c == 1 || c == classes - 1)
-            add_class(l, pp_timeline_foot(c, classes), class_name(l->page, t, c));
+            add_class(l, pp_timeline_foot(c, classes),
+                      pp_timeline_class_name(l->page->arena, t, c));
 }
 
 /* The mark of a second chunk in one panel is that of a second pipeline in another. */
@@ -150,8 +150,9 @@ static void add_marks(struct legend *l, const struct occurs *occurs)
         return;
     }
     add_class(l, pp_timeline_foot(1, 2),
-              pp_arena_printf(l->page->arena, "%s, or %s", class_name(l->page, pipes, 1),
-                              class_name(l->page, chunks, 1)));
+              pp_arena_printf(l->page->arena, "%s, or %s",
+                              pp_timeline_class_name(l->page->arena, pipes, 1),
+                              pp_timeline_class_name(l->page->arena, chunks, 1)));
 }
 
 static void add_notes(struct legend *l, const struct occurs *occurs)
@@ -175,9 +176,9 @@ double pp_timeline_legend(const struct pp_timeline_page *page)
     const struct occurs occurs = find(page);
 
     for (int kind = 0; kind < PP_OP_KINDS; kind++)
-        if (occurs.kind[kind] && KINDS[kind])
+        if (occurs.kind[kind] && pp_timeline_kinds[kind])
             add(&l, (struct entry){.rgb = pp_style_op_rgb(kind, 0.5), .has_patch = true},
-                KINDS[kind]);
+                pp_timeline_kinds[kind]);
     if (occurs.has_pairs)
         add(&l, (struct entry){.rgb = 0xffffff, .has_patch = true, .is_pair = true},
             "F and B overlap");

@@ -75,7 +75,7 @@ static void choose_messages(struct pp_arena *arena, struct pp_timeline_panel *pa
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-static void choose_unit(struct pp_timeline_page *page, const char *unit)
+void pp_timeline_choose_unit(struct pp_timeline_page *page, const char *unit)
 {
     static const struct {
         const char *name;
@@ -189,7 +189,7 @@ enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel
     const char *shown = target->title ? target->title : target->is_paper ? NULL : title;
     const bool has_title = shown && *shown;
 
-    choose_unit(&page, options->time_unit);
+    pp_timeline_choose_unit(&page, options->time_unit);
     page.axis = options->axis ? options->axis : pp_arena_printf(arena, "time (%s)", page.unit);
     page.origin = isnan(options->from_s) ? 0 : options->from_s / page.unit_s;
     choose_sizes(&page, target, size);

@@ -66,6 +66,10 @@ int pp_timeline_class(const struct pp_timeline *timeline, const struct pp_timeli
 int pp_timeline_classes(const struct pp_timeline *timeline);
 /* Share of a box's height that marks its class. */
 double pp_timeline_foot(int class, int classes);
+/* Colour of an op: chunks go from dark to light, neighbouring micro-batches a little to and fro. */
+unsigned pp_timeline_rgb(const struct pp_timeline *timeline, const struct pp_timeline_op *op);
+/* Is text on it white? */
+bool pp_timeline_is_dark(unsigned rgb);
 
 /* ---- plots/timeline_pipes.c ---- */
 /* Pipelines and chunks, of the boxes too. PP_EINVAL where there would be too many. */
@@ -77,6 +81,8 @@ enum pp_status pp_timeline_find_pipes(struct pp_arena *arena, struct pp_timeline
 enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel *panels, int count,
                                 const struct pp_plot_timeline *options, const char *title,
                                 const struct pp_plot_target *target, struct pp_error *err);
+/* Unit and length of the axis, by the longest panel; `unit` that of unit mode or NULL. */
+void pp_timeline_choose_unit(struct pp_timeline_page *page, const char *unit);
 /* The model, and which part of it is shown. */
 enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_trace *trace,
                                 const struct pp_plot_timeline *options,
@@ -106,10 +112,35 @@ void pp_timeline_number(const struct pp_timeline_page *page, const struct pp_tim
 /* ---- plots/timeline_bins.c: shares of kinds, where ops are narrower than a dot ---- */
 bool pp_timeline_is_dense(const struct pp_timeline_page *page,
                           const struct pp_timeline_panel *panel);
+struct pp_timeline_layer {
+    int row;
+    double start, end; /* in the unit of the axis */
+    double low, high;  /* share of the row's height, from its foot */
+    unsigned rgb;
+};
+struct pp_timeline_painter {
+    void *context;
+    void (*draw)(void *context, const struct pp_timeline_layer *layer);
+};
+/* Width of a bin, and idle time that belongs to none, in the unit of the axis. */
+struct pp_timeline_grain {
+    double bin, gap;
+};
+struct pp_timeline_grain pp_timeline_grain(const struct pp_timeline_page *page,
+                                           const struct pp_timeline_panel *panel,
+                                           double least_bin_in);
+void pp_timeline_draw_bins(const struct pp_timeline_page *page,
+                           const struct pp_timeline_panel *panel, struct pp_timeline_grain grain,
+                           const struct pp_timeline_painter *painter);
 void pp_timeline_print_bins(const struct pp_timeline_page *page, int index);
 void pp_timeline_plot_bins(const struct pp_timeline_page *page, int index);
 
 /* ---- plots/timeline_legend.c ---- */
+/* "F forward", by kind; NULL: no op of it is drawn. */
+extern const char *const pp_timeline_kinds[PP_OP_KINDS];
+/* "chunk 2", "pipeline P3 to P0". */
+const char *pp_timeline_class_name(struct pp_arena *arena, const struct pp_timeline *timeline,
+                                   int class);
 /* Height that the legend takes on a page of that width; drawn where `figure` is open. */
 double pp_timeline_legend(const struct pp_timeline_page *page);
 
