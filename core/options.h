@@ -118,6 +118,12 @@ enum pp_status pp_option_read(const struct pp_option *option, const char *text,
 const struct pp_option_value *pp_options_get(const struct pp_cli *cli,
                                              const struct pp_parsed *parsed, const char *name);
 
+/* ---- core/options_command.c ---- */
+/* The same command by the names of the table and in its order, quoted for a shell where it needs to
+ * be. In the arena. */
+const char *pp_options_command(struct pp_arena *arena, const struct pp_cli *cli,
+                               const struct pp_parsed *parsed);
+
 /* `width` columns, 80 when unknown. command -1: all of them. */
 void pp_options_short_help(const struct pp_cli *cli, FILE *out, int width);
 void pp_options_help(const struct pp_cli *cli, int command, FILE *out, int width);

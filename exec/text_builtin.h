@@ -1,4 +1,4 @@
-/* exec/text_builtin.h — the text of exec/text/, as it is made into C by exec/text/embed.py. */
+/* exec/text_builtin.h — the text of exec/text/, as it is made into C by core/embed.py. */
 #ifndef PP_EXEC_TEXT_BUILTIN_H
 #define PP_EXEC_TEXT_BUILTIN_H
 

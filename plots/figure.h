@@ -9,6 +9,7 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/terminal.h"
+#include "traces/metrics.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -106,5 +107,7 @@ void pp_style_define_line(const struct pp_figure *figure, int i, struct pp_line_
 /* Colour of a kind of op, as 0xRRGGBB: kinds differ in lightness; `shade` in [0, 1] is where within
  * its range of lightness (neighbouring micro-batches differ). */
 unsigned pp_style_op_rgb(int kind, double shade);
+/* Colour of a part of the time; what computes has that of its ops. */
+unsigned pp_style_part_rgb(enum pp_time_part part);
 
 #endif

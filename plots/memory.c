@@ -20,6 +20,16 @@ static const struct part {
 };
 static const struct part COUNTED = {"activations", 0xf2b350, 'A'};
 
+const char *pp_plot_memory_name(int part)
+{
+    return STACK[part].name;
+}
+
+unsigned pp_plot_memory_rgb(int part)
+{
+    return STACK[part].rgb;
+}
+
 struct bars {
     const struct pp_plot_memory *memory;
     int parts;

@@ -82,8 +82,8 @@ static void choose_ranks(struct pp_arena *arena, struct pp_held_sheet *s)
     show(arena, s, ranks - 1);
 }
 
-static enum pp_status make_sheet(struct pp_arena *arena, const struct pp_plot_held *h,
-                                 struct pp_held_sheet *s, struct pp_error *err)
+enum pp_status pp_held_open(struct pp_arena *arena, const struct pp_plot_held *h,
+                            struct pp_held_sheet *s, struct pp_error *err)
 {
     *s = (struct pp_held_sheet){.held = h,
                                 .curves = PP_ARRAY(arena, struct pp_held_curve, h->ranks),
@@ -145,8 +145,7 @@ struct pp_held_range *pp_held_ranges(struct pp_arena *arena, int bins)
 /* ---- a figure -------------------------------------------------------------------------------- */
 
 /* More than what can be seen is left out: of each bin the first, least, greatest and last point. */
-static void write_bin(const struct pp_held_sheet *s, const struct pp_held_curve *c, int first,
-                      int last, FILE *out)
+static void keep_bin(const struct pp_held_curve *c, int first, int last, struct pp_held_curve *kept)
 {
     int least = first, most = first;
 
@@ -154,28 +153,41 @@ static void write_bin(const struct pp_held_sheet *s, const struct pp_held_curve 
         least = c->held[i] < c->held[least] ? i : least;
         most = c->held[i] > c->held[most] ? i : most;
     }
-    const int kept[] = {first, least < most ? least : most, least < most ? most : least, last};
-    for (int k = 0, before = -1; k < 4; before = kept[k++])
-        if (kept[k] != before)
-            fprintf(out, "%.6g %.6g\n", c->time_s[kept[k]] * s->time.factor,
-                    c->held[kept[k]] / s->unit);
+    const int points[] = {first, least < most ? least : most, least < most ? most : least, last};
+    for (int k = 0, before = -1; k < 4; before = points[k++]) {
+        if (points[k] == before)
+            continue;
+        kept->time_s[kept->count] = c->time_s[points[k]];
+        kept->held[kept->count++] = c->held[points[k]];
+    }
 }
 
-static void write_curve(const struct pp_held_sheet *s, int rank, FILE *out)
+struct pp_held_curve pp_held_thin(struct pp_arena *arena, const struct pp_held_sheet *s, int rank)
 {
     enum { BINS = 700 };
     const struct pp_plot_held *h = s->held;
     const struct pp_held_curve *c = &s->curves[rank];
+    const size_t room = (size_t)c->count < 4 * BINS ? (size_t)c->count + 1 : 4 * BINS + 1;
+    struct pp_held_curve kept = {PP_ARRAY(arena, double, room), PP_ARRAY(arena, double, room), 0};
 
-    fprintf(out, "$rank%d << EOD\n", rank);
     for (int first = 0, last; first < c->count; first = last + 1) {
         const int bin = bin_of(h, c->time_s[first], BINS);
         for (last = first; last + 1 < c->count && bin_of(h, c->time_s[last + 1], BINS) == bin;)
             last++;
-        write_bin(s, c, first, last, out);
+        keep_bin(c, first, last, &kept);
     }
-    if (c->count)
-        fprintf(out, "%.6g %.6g\n", h->end_s * s->time.factor, c->held[c->count - 1] / s->unit);
+    return kept;
+}
+
+static void write_curve(struct pp_arena *arena, const struct pp_held_sheet *s, int rank, FILE *out)
+{
+    const struct pp_held_curve c = pp_held_thin(arena, s, rank);
+
+    fprintf(out, "$rank%d << EOD\n", rank);
+    for (int i = 0; i < c.count; i++)
+        fprintf(out, "%.6g %.6g\n", c.time_s[i] * s->time.factor, c.held[i] / s->unit);
+    if (c.count)
+        fprintf(out, "%.6g %.6g\n", s->held->end_s * s->time.factor, c.held[c.count - 1] / s->unit);
     fputs("EOD\n", out);
 }
 
@@ -232,7 +244,7 @@ static enum pp_status draw_figure(struct pp_arena *arena, const struct pp_held_s
     if (!shows_all(s))
         write_range(arena, s, f.script);
     for (int i = 0; i < s->shown_count; i++)
-        write_curve(s, s->shown[i], f.script);
+        write_curve(arena, s, s->shown[i], f.script);
     write_plot(s, &f);
     return pp_figure_close(&f, err);
 }
@@ -244,7 +256,7 @@ enum pp_status pp_plot_held(struct pp_arena *arena, const struct pp_plot_held *h
 {
     struct pp_held_sheet sheet;
 
-    PP_TRY(make_sheet(arena, held, &sheet, err));
+    PP_TRY(pp_held_open(arena, held, &sheet, err));
     if (target->format != PP_PLOT_TERMINAL)
         return draw_figure(arena, &sheet, target, err);
     pp_held_draw_text(arena, &sheet, target);

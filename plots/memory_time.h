@@ -1,5 +1,5 @@
 /* plots/memory_time.h — what the files of the picture of memory over time share. Private to
- * plots/memory_time*.c. */
+ * plots/memory_*.c. */
 #ifndef PP_PLOTS_MEMORY_TIME_H
 #define PP_PLOTS_MEMORY_TIME_H
 
@@ -11,7 +11,7 @@ enum { PP_HELD_CURVES = 6 };
 /* The curve of a rank without what lasts no time: of points at the same time the greatest, for it
  * may be the peak, and the last. */
 struct pp_held_curve {
-    const double *time_s;
+    double *time_s;
     double *held;
     int count;
 };
@@ -26,6 +26,13 @@ struct pp_held_sheet {
     int shown[PP_HELD_CURVES], shown_count;
     const char *names[PP_HELD_CURVES]; /* of the shown and those that are like them */
 };
+
+/* PP_EINVAL where no rank holds anything over time. */
+enum pp_status pp_held_open(struct pp_arena *arena, const struct pp_plot_held *held,
+                            struct pp_held_sheet *sheet, struct pp_error *err);
+/* The curve of a rank without points that cannot be seen: a few thousand at most. */
+struct pp_held_curve pp_held_thin(struct pp_arena *arena, const struct pp_held_sheet *sheet,
+                                  int rank);
 
 /* Least and most of a curve in each of `bins` equal spans of time. */
 struct pp_held_range {

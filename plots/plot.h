@@ -58,6 +58,9 @@ struct pp_plot_memory {
 };
 enum pp_status pp_plot_memory(struct pp_arena *arena, const struct pp_plot_memory *memory,
                               const struct pp_plot_target *target, struct pp_error *err);
+/* "parameters", and its colour, by the order above. */
+const char *pp_plot_memory_name(int part);
+unsigned pp_plot_memory_rgb(int part);
 /* The title of a run's picture, or (`schedule` NULL) of one with several runs. */
 const char *pp_plot_memory_title(struct pp_arena *arena, const char *schedule, bool is_unit);
 /* ---- plots/memory_table.c ---- */

@@ -83,3 +83,18 @@ unsigned pp_style_op_rgb(int kind, double shade)
     return mix(s->dark, s->light, shade, 16) | mix(s->dark, s->light, shade, 8) |
            mix(s->dark, s->light, shade, 0);
 }
+
+/* Idle is paper; what waits or talks lies between the kinds of ops. */
+static const unsigned PARTS[PP_TIME_PARTS] = {
+    [PP_TIME_TP_COMM] = 0x6a51a3, [PP_TIME_CP_COMM] = 0x9e86c8, [PP_TIME_EP_COMM] = 0xc9b8e0,
+    [PP_TIME_P2P] = 0xd9a441,     [PP_TIME_DP_SYNC] = 0x1c6f8c, [PP_TIME_MOVES] = 0x77848f,
+    [PP_TIME_BUBBLE] = 0xffffff};
+static const uint8_t COMPUTED[PP_TIME_PARTS] = {[PP_TIME_FORWARD] = PP_F,
+                                                [PP_TIME_BACKWARD] = PP_B,
+                                                [PP_TIME_RECOMPUTE] = PP_R,
+                                                [PP_TIME_OPTIMIZER] = PP_U};
+
+unsigned pp_style_part_rgb(enum pp_time_part part)
+{
+    return PARTS[part] ? PARTS[part] : pp_style_op_rgb(COMPUTED[part], 0.5);
+}

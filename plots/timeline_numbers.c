@@ -37,6 +37,12 @@ static void write_number(const struct pp_timeline *t, const struct pp_timeline_o
         snprintf(text, bytes, "%d", op->mb);
 }
 
+void pp_timeline_write_number(const struct pp_timeline *t, const struct pp_timeline_op *op,
+                              char *text, size_t bytes)
+{
+    write_number(t, op, false, text, bytes);
+}
+
 static double text_em(const char *text)
 {
     double em = 0;

@@ -103,6 +103,9 @@ void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index);
 /* ---- plots/timeline_numbers.c ---- */
 /* One size for the page, 0 where no kind of box has room, and which kinds of each panel have. */
 void pp_timeline_choose_numbers(struct pp_timeline_page *page);
+/* "3", "3.1" of a split, "2-3" where it covers several; the kind where it has no micro-batch. */
+void pp_timeline_write_number(const struct pp_timeline *timeline, const struct pp_timeline_op *op,
+                              char *text, size_t bytes);
 /* What stands in a box (of a pair: in its half) that is `width` wide in the unit of the axis: ""
  * where its kind has no numbers or it is much narrower than the others of its kind. */
 void pp_timeline_number(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,

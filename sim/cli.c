@@ -312,6 +312,8 @@ static const struct pp_option options[] = {
      .help = "Draw the run: a picture .png, .pdf, .svg or .tex, or a script .gp for gnuplot; none: in the terminal."},
     {.name = "plot-kind", .type = PP_OPTION_CHOICE, .choices = "timeline|memory|memory-time|links", .argument = "KIND", .default_text = "timeline", .group = G_OUTPUT, .commands = REPORT,
      .help = "What --plot draws: timeline, who computes what when, of up to 6 schedules above each other; memory, bytes of each rank or schedule by component; memory-time, what ranks hold over time; links, how busy they are over time."},
+    {.name = "html", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = REPORT,
+     .help = "Write the report as a page that needs nothing beside it, with a timeline to zoom into; - is stdout, without the report in text."},
     {.name = "no-alternatives", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Leave out the other schedules."},
     {.name = "compute", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = PROGRAM, .help = "Compute ops only: the form that PyTorch loads."},
     {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PROGRAM | SWEEP | PLAN | EXPORT, .instead = "a run is drawn with --plot FILE, its report goes to stdout", .help = "Write to a file instead of stdout (also -o)."},

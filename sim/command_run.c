@@ -1,10 +1,11 @@
 /* pipesim run: one schedule in depth, or several side by side. */
 #include "core/clock.h"
+#include "core/output.h"
 #include "plots/gantt.h"
 #include "sim/baseline.h"
 #include "sim/commands.h"
 #include "sim/figures.h"
-#include "sim/report_text.h"
+#include "sim/report_html.h"
 #include "sim/resolve.h"
 #include "sim/tiers.h"
 
@@ -94,6 +95,45 @@ static enum pp_status check_output(const struct pp_parsed *parsed, int subjects,
         return pp_error_set(err, PP_EINVAL,
                             "--gantt and --explain are two answers; give one of them");
     return PP_OK;
+}
+
+/* --html, checked before anything is simulated. */
+static enum pp_status check_page(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                 struct pp_error *err)
+{
+    static const char *const STDOUT[] = {"json", "gantt", "explain"};
+    const char *path = pp_options_get(&pp_sim_cli, parsed, "html")->text;
+
+    if (!path)
+        return PP_OK;
+    for (size_t i = 0; !strcmp(path, "-") && i < sizeof(STDOUT) / sizeof(*STDOUT); i++)
+        if (has(parsed, STDOUT[i]))
+            return pp_error_set(err, PP_EINVAL,
+                                "--html - and --%s both write to stdout; give a file", STDOUT[i]);
+    if (pp_output_check(arena, path, err) != PP_OK)
+        return pp_error_prefix(err, "--html: ");
+    return PP_OK;
+}
+
+static bool is_page_alone(const struct pp_parsed *parsed)
+{
+    const char *path = pp_options_get(&pp_sim_cli, parsed, "html")->text;
+
+    return path && !strcmp(path, "-");
+}
+
+static enum pp_status write_page(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                 const struct pp_result *results, int count,
+                                 const struct pp_others *others, struct pp_error *err)
+{
+    const struct pp_html_report page = {.results = results,
+                                        .count = count,
+                                        .others = others,
+                                        .command = pp_options_command(arena, &pp_sim_cli, parsed)};
+
+    if (!has(parsed, "html"))
+        return PP_OK;
+    return pp_report_html(arena, &page, pp_options_get(&pp_sim_cli, parsed, "html")->text, err);
 }
 
 static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
@@ -192,12 +232,16 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
     const char *trace = pp_request_text(request, "trace", NULL);
     struct pp_config config;
     struct pp_result result, alone;
+    struct pp_others others = {.reference = &result};
+    const bool is_read = !has(parsed, "json") && !has(parsed, "gantt") && !has(parsed, "explain");
 
     PP_TRY(pp_resolve(arena, request, subject, &config, err));
     PP_TRY(pp_simulate(arena, &config, PP_FULL, &result, err));
     result.oom = pp_oom_find(arena, &result);
     if (trace)
         PP_TRY(pp_trace_write(result.trace, trace, err));
+    if (is_read || has(parsed, "html"))
+        PP_TRY(compare(arena, request, &result, &alone, &others, err));
     if (has(parsed, "json")) {
         result.wall_s = pp_clock_s() - started_s;
         pp_report_json(&result, out);
@@ -207,12 +251,11 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
         PP_TRY(pp_gantt_print(result.trace, &gantt, terminal, out, err));
     } else if (has(parsed, "explain")) {
         pp_explain_print(&result, out);
-    } else {
-        struct pp_others others;
-        PP_TRY(compare(arena, request, &result, &alone, &others, err));
+    } else if (!is_page_alone(parsed)) {
         pp_report_print(&result, &others, terminal, out);
     }
     PP_TRY(pp_figures_draw(arena, figures, &result, 1, err));
+    PP_TRY(write_page(arena, parsed, &result, 1, &others, err));
     return has(parsed, "require-fit") ? check_fit(&result, err) : PP_OK;
 }
 
@@ -244,9 +287,10 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
     }
     if (has(request->flags, "json"))
         pp_report_json_table(results, count, out);
-    else
+    else if (!is_page_alone(request->flags))
         pp_report_table(results, count, out);
     PP_TRY(pp_figures_draw(arena, figures, results, count, err));
+    PP_TRY(write_page(arena, request->flags, results, count, NULL, err));
     for (int i = 0; has(request->flags, "require-fit") && i < count; i++)
         if (results[i].status == PP_OK)
             PP_TRY(check_fit(&results[i], err));
@@ -266,6 +310,7 @@ enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *pa
     PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, &request, err));
     PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
     PP_TRY(check_output(parsed, count, err));
+    PP_TRY(check_page(arena, parsed, err));
     PP_TRY(pp_figures_open(arena, &request, count, out, &figures, err));
     if (count == 1)
         return run_one(arena, &request, &subjects[0], &figures, started_s, out, err);

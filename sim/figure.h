@@ -7,6 +7,16 @@
 #include "plots/plot.h"
 #include "sim/config.h"
 
+/* ---- sim/figure_timeline.c ---- */
+/* Of one run its one step where that has a time of its own, else all; `options` have its heading as
+ * the title and say which part it is. Of several, at most PP_PLOT_TIMELINE_PANELS, a panel each, on
+ * one axis: unit costs are made comparable. Apart: each with its own costs. */
+struct pp_plot_timeline pp_figure_timelines(struct pp_arena *arena, const struct pp_result *results,
+                                            int count, struct pp_plot_timeline_panel *panels);
+struct pp_plot_timeline pp_figure_timelines_apart(struct pp_arena *arena,
+                                                  const struct pp_result *results, int count,
+                                                  struct pp_plot_timeline_panel *panels);
+
 /* ---- sim/figure_memory.c ---- */
 /* One run: its ranks, each at its own peak. Several: one bar each, at its fullest rank; those that
  * were refused are left out. In unit mode chunk activations. */

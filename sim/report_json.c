@@ -1,4 +1,5 @@
 /* The report for programs: "pipesim.report/1". Without "meta" the output is bit-identical. */
+#include "core/printable.h"
 #include "sim/buckets.h"
 #include "sim/gathers.h"
 #include "sim/inputs.h"
@@ -27,6 +28,15 @@ static void put_bytes(json_t *object, const char *key, bool is_null, double byte
 static void put_or_null(json_t *object, const char *key, bool is_null, double value)
 {
     put(object, key, is_null ? (double)NAN : value);
+}
+
+/* Text of others in whatever encoding: JSON has UTF-8 only. */
+static json_t *text_json(const char *text)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    json_t *string = json_string(text);
+
+    return string ? string : json_string(pp_printable(arena, text));
 }
 
 static json_t *layout_json(const struct pp_config *c)
@@ -115,7 +125,7 @@ static json_t *links_json(const struct pp_result *r)
         put(o, "utilisation_frac", class->max_frac);
         put(o, "mean_frac", class->mean_frac);
         put_bytes(o, "bytes", false, class->bytes);
-        json_object_set_new(o, "busiest", json_string(class->hottest));
+        json_object_set_new(o, "busiest", text_json(class->hottest));
         json_array_append_new(list, o);
     }
     return list;
@@ -200,8 +210,8 @@ static void put_setting(json_t *o, const struct pp_result *r)
                             json_pack("{ss si}", "rule", "eager", "limit", c->eager_limit));
     if (c->is_unit)
         return;
-    json_object_set_new(o, "model", json_string(c->model.name));
-    json_object_set_new(o, "cluster", json_string(c->cluster.name));
+    json_object_set_new(o, "model", text_json(c->model.name));
+    json_object_set_new(o, "cluster", text_json(c->cluster.name));
     if (!pp_map_is_default(c->map)) {
         char map[PP_MAP_TEXT_BYTES];
         json_object_set_new(o, "map", json_string(pp_map_print(c->map, map)));
@@ -220,10 +230,10 @@ static json_t *input_json(const struct pp_input *input)
     if (input->option->type == PP_OPTION_FLAG)
         return json_true();
     if (!input->option->is_repeatable)
-        return json_string(value->text);
+        return text_json(value->text);
     json_t *list = json_array();
     for (int i = 0; i < value->count; i++)
-        json_array_append_new(list, json_string(value->all[i]));
+        json_array_append_new(list, text_json(value->all[i]));
     return list;
 }
 
@@ -239,7 +249,7 @@ static void put_inputs(json_t *o, const struct pp_config *c)
         return;
     json_t *notes = json_array();
     for (int i = 0; i < c->note_count; i++)
-        json_array_append_new(notes, json_string(c->notes[i]));
+        json_array_append_new(notes, text_json(c->notes[i]));
     json_object_set_new(o, "notes", notes);
 }
 
@@ -259,8 +269,8 @@ static void put_model_fields(json_t *o, const struct pp_result *r)
 
 static json_t *report_json(const struct pp_result *r)
 {
-    json_t *o = json_pack("{ss ss ss}", "schema", "pipesim.report/1", "schedule",
-                          r->config.schedule_name, "engine", r->config.engine->name);
+    json_t *o = json_pack("{ss so ss}", "schema", "pipesim.report/1", "schedule",
+                          text_json(r->config.schedule_name), "engine", r->config.engine->name);
 
     json_object_set_new(o, "layout", layout_json(&r->config));
     put_setting(o, r);
@@ -278,8 +288,8 @@ static json_t *report_json(const struct pp_result *r)
     json_object_set_new(o, "ranks", ranks_json(r));
     json_object_set_new(o, "network", network_json(r));
     json_object_set_new(o, "costs",
-                        json_pack("{ss sb ss}", "origin", r->costs->origin, "calibrated",
-                                  r->costs->is_calibrated, "source", r->costs->source));
+                        json_pack("{ss sb so}", "origin", r->costs->origin, "calibrated",
+                                  r->costs->is_calibrated, "source", text_json(r->costs->source)));
     put_inputs(o, &r->config);
     json_object_set_new(o, "meta", meta_json(r));
     return o;
@@ -288,8 +298,8 @@ static json_t *report_json(const struct pp_result *r)
 /* A refused schedule in a comparison: its name and the reason. */
 static json_t *refused_json(const struct pp_result *r)
 {
-    return json_pack("{ss ss ss}", "schema", "pipesim.report/1", "schedule",
-                     r->config.schedule_name, "refused", r->error.message);
+    return json_pack("{ss so so}", "schema", "pipesim.report/1", "schedule",
+                     text_json(r->config.schedule_name), "refused", text_json(r->error.message));
 }
 
 static void dump(json_t *o, FILE *out)

@@ -1,0 +1,53 @@
+# A run as a page.
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html page.html | grep step; head -3 page.html; tail -1 page.html
+>   step               9 units   first start to last end
+> <!DOCTYPE html>
+> <html lang="en">
+> <head>
+> </html>
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html - | sed 's/--html -</--html page.html</' | cmp - page.html && echo the same but for the command
+> the same but for the command
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html - | grep -A 1 'The command'
+> <h3>The command</h3>
+> <pre>pipesim --schedule 1f1b --micro-batches 2 --pp 2 --unit F=1,B=2 --html -</pre>
+$ pipesim --schedule 1f1b,gpipe --pp 2 --micro-batches 2 --unit F=1,B=2 --html - | grep '<h[123]'
+> <h1>2 schedules, 2 ranks, 2 micro-batches</h1>
+> <h2 id="schedules">Schedules</h2>
+> <h2 id="timeline">Who computes what when</h2>
+> <h2 id="inputs">Inputs and where they come from</h2>
+> <h3>The command</h3>
+$ pipesim --schedule 1f1b --model llama3-70b --gpus 2 --pp 2 --engine dag --html - | grep -E '<h[12]|<nav'
+> <h1>1f1b on 2 GPUs</h1>
+> <nav aria-label="Parts of this page"><ul><li><a href="#oom">out of memory</a></li><li><a href="#time">time</a></li><li><a href="#timeline">timeline</a></li><li><a href="#ranks">ranks and memory</a></li><li><a href="#network">network</a></li><li><a href="#schedules">other schedules</a></li><li><a href="#inputs">inputs</a></li></ul></nav>
+> <h2 id="oom">Out of memory</h2>
+> <h2 id="time">Where the time goes</h2>
+> <h2 id="timeline">Who computes what when</h2>
+> <h2 id="ranks">Ranks and memory</h2>
+> <h2 id="network">Network</h2>
+> <h2 id="schedules">Other schedules</h2>
+> <h2 id="inputs">Inputs and where they come from</h2>
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html page.html --json | grep iteration_s
+>   "iteration_s": 9.0,
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html - --json
+! pipesim: error: --html - and --json both write to stdout; give a file
+= 2
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html - --gantt
+! pipesim: error: --html - and --gantt both write to stdout; give a file
+= 2
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html no/such/folder/page.html
+! pipesim: error: --html: cannot write 'no/such/folder/page.html': No such file or directory
+= 1
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html /dev/full >/dev/null
+! pipesim: error: cannot write '/dev/full': No space left on device
+= 1
+$ pipesim --schedule chimera --pp 3 --micro-batches 2 --unit F=1,B=2 --html refused.html; ls refused.html
+! pipesim: error: --pp 3: chimera needs an even number; nearest: 2 or 4
+! ls: cannot access 'refused.html': No such file or directory
+= 2
+$ pipesim --schedule chimera,1f1b --pp 3 --micro-batches 2 --unit F=1,B=2 --html - | grep -E '<h1|refused'
+> <h1>2 schedules, 3 ranks, 2 micro-batches</h1>
+> <tr><td>chimera</td><td colspan="7" class="soft">refused: --pp 3: chimera needs an even number; nearest: 2 or 4</td></tr>
+$ pipesim sweep --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html page.html
+! pipesim: error: --html is not an option of "pipesim sweep" but of "run"
+! try: pipesim sweep --help
+= 2

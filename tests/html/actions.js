@@ -1,0 +1,118 @@
+// Played on a page of --html by browser.sh: each line of the result is "ok WHAT" or "not ok WHAT: WHY".
+"use strict";
+(function () {
+  const lines = [], errors = [];
+  window.addEventListener("error", (event) => errors.push(event.message));
+  // A browser without a screen may never ask for a frame.
+  window.requestAnimationFrame = (draw) => setTimeout(draw, 5);
+  const frame = () => new Promise((done) => setTimeout(done, 30));
+
+  function check(what, is_true, why) {
+    lines.push(is_true ? "ok " + what : "not ok " + what + ": " + why);
+  }
+
+  function view(figure) {
+    return figure.dataset.view.split(" ").map(Number);
+  }
+
+  function wide(figure) {
+    const [from, to] = view(figure);
+    return to - from;
+  }
+
+  async function play() {
+    const figures = [...document.querySelectorAll("figure.live")], figure = figures[0];
+    const canvas = figure.querySelector("canvas"), status = figure.querySelector("output");
+    const button = (label) => document.querySelector(`.tools button[aria-label="${label}"]`);
+    const key = (name) => canvas.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
+    const all = view(figure), drawn = Number(figure.dataset.drawn);
+
+    check("every timeline with ops is live", figures.length === document.querySelectorAll("script.ops").length, figures.length);
+    check("the picture gives way", getComputedStyle(figure.querySelector(".plot > svg")).display === "none", "it does not");
+    check("nothing is wider than the page", document.documentElement.scrollWidth <= window.innerWidth, document.documentElement.scrollWidth);
+    const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    check("something is drawn", pixels.some((value) => value > 0), "it is blank");
+
+    button("zoom in").click();
+    await frame();
+    check("a button zooms", Math.abs(wide(figure) - (all[1] - all[0]) / 2) < 1e-6 * all[1], figure.dataset.view);
+    check("all panels show the same time", figures.every((one) => one.dataset.view === figure.dataset.view), "they do not");
+    button("earlier").click();
+    await frame();
+    check("a button pans", view(figure)[0] < all[1] / 4 && wide(figure) < all[1], figure.dataset.view);
+    button("show all").click();
+    await frame();
+    check("all again", figure.dataset.view === all.map((time) => time.toPrecision(9)).join(" ") && Number(figure.dataset.drawn) === drawn, figure.dataset.view);
+
+    const box = canvas.getBoundingClientRect();
+    canvas.dispatchEvent(new WheelEvent("wheel", { ctrlKey: true, deltaY: -2000, clientX: box.left + box.width / 4, clientY: box.top + 5, cancelable: true }));
+    await frame();
+    const around = all[1] / 4, [from, to] = view(figure);
+    check("Ctrl and wheel zoom around the pointer", to - from < 0.1 * all[1] && from < around && around < to, figure.dataset.view);
+    const scroll = new WheelEvent("wheel", { deltaY: 100, cancelable: true });
+    canvas.dispatchEvent(scroll);
+    check("the wheel alone scrolls the page", !scroll.defaultPrevented, "it was taken");
+    for (let i = 0; i < 60; i++)
+      button("zoom in").click();
+    await frame();
+    check("zoom has an end", wide(figure) > 0 && Number(figure.dataset.drawn) <= drawn + 1000, figure.dataset.view);
+    key("0");
+    await frame();
+    check("a key shows all", wide(figure) === all[1] - all[0], figure.dataset.view);
+
+    key("ArrowRight");
+    await frame();
+    check("keys go to ops", /^rank 0: F forward of micro-batch(es)? 0\b.*, stage \d+.*; starts at 0 .*, lasts [0-9.]+ (units|s|ms|µs)$/.test(status.textContent), status.textContent);
+    key("ArrowRight");
+    key("ArrowRight");
+    const third = status.textContent;
+    key("ArrowLeft");
+    check("and back", status.textContent !== third && status.textContent.startsWith("rank 0: "), status.textContent);
+    key("ArrowDown");
+    check("and to other ranks", status.textContent.startsWith("rank 1: "), status.textContent);
+    key("+");
+    key("+");
+    await frame();
+    check("keys zoom", Math.abs(wide(figure) - (all[1] - all[0]) / 4) < 1e-6 * all[1], figure.dataset.view);
+    key("Escape");
+    check("Escape forgets", status.textContent === "", status.textContent);
+    key("0");
+    await frame();
+
+    const at = (type, x, y, id) => canvas.dispatchEvent(new PointerEvent(type, { pointerId: id, clientX: box.left + x, clientY: box.top + y, bubbles: true }));
+    canvas.setPointerCapture = () => {}; // of pointers that are made up
+    at("pointermove", 2, 4, 1);
+    check("the pointer names an op", status.textContent.startsWith("rank 0: F forward"), status.textContent);
+    key("+");
+    await frame();
+    const before = view(figure)[0];
+    at("pointerdown", 100, 5, 1);
+    canvas.dispatchEvent(new PointerEvent("pointermove", { pointerId: 1, clientX: box.left + 60, clientY: box.top + 5, movementX: -40 }));
+    at("pointerup", 60, 5, 1);
+    await frame();
+    check("dragging pans", view(figure)[0] > before, figure.dataset.view);
+    const was = wide(figure);
+    at("pointerdown", 100, 5, 1);
+    at("pointerdown", 140, 5, 2);
+    at("pointermove", 220, 5, 2);
+    at("pointerup", 100, 5, 1);
+    at("pointerup", 220, 5, 2);
+    await frame();
+    check("two fingers zoom", wide(figure) < was, figure.dataset.view);
+    check("buttons have names and can be reached", [...document.querySelectorAll(".tools button")].every((one) => one.getAttribute("aria-label") && one.tabIndex === 0) && canvas.tabIndex === 0, "they do not");
+  }
+
+  window.addEventListener("load", async () => {
+    try {
+      await frame();
+      await play();
+    } catch (fault) {
+      errors.push(String(fault));
+    }
+    check("no error", errors.length === 0, errors.join("; "));
+    const result = document.createElement("pre");
+    result.id = "played";
+    result.textContent = lines.join("\n");
+    document.body.append(result);
+  });
+})();
