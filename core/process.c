@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The wrong way round, so that reading and writing fail as they would have. */
@@ -44,6 +46,63 @@ void pp_process_release(const sigset_t *before)
 {
     sigprocmask(SIG_SETMASK, before, NULL);
 }
+
+/* ---- a file that goes with the process -------------------------------------------------------*/
+
+static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDINGS = sizeof(ENDING) / sizeof(*ENDING) };
+static struct {
+    char path[PATH_MAX];
+    dev_t device;
+    ino_t inode;
+    volatile sig_atomic_t is_set;
+    struct sigaction before[ENDINGS];
+} guard;
+
+/* Only what a handler of signals may call. The signal comes again, to what was there before. */
+static void remove_guarded(int signal_number)
+{
+    struct stat now;
+
+    if (guard.is_set && stat(guard.path, &now) == 0 && now.st_dev == guard.device &&
+        now.st_ino == guard.inode)
+        unlink(guard.path);
+    for (int i = 0; i < ENDINGS; i++)
+        if (ENDING[i] == signal_number)
+            sigaction(signal_number, &guard.before[i], NULL);
+    raise(signal_number);
+}
+
+static void unguard(void)
+{
+    if (!guard.is_set)
+        return;
+    for (int i = 0; i < ENDINGS; i++)
+        if (guard.before[i].sa_handler != SIG_IGN)
+            sigaction(ENDING[i], &guard.before[i], NULL);
+    guard.is_set = 0;
+}
+
+void pp_process_guard(const char *path)
+{
+    const struct sigaction action = {.sa_handler = remove_guarded};
+    struct stat now;
+
+    unguard();
+    if (!path || strlen(path) >= sizeof(guard.path) || stat(path, &now) != 0)
+        return;
+    strcpy(guard.path, path);
+    guard.device = now.st_dev;
+    guard.inode = now.st_ino;
+    guard.is_set = 1;
+    for (int i = 0; i < ENDINGS; i++) {
+        sigaction(ENDING[i], NULL, &guard.before[i]);
+        if (guard.before[i].sa_handler != SIG_IGN)
+            sigaction(ENDING[i], &action, NULL);
+    }
+}
+
+/* ---- children --------------------------------------------------------------------------------*/
 
 /* One byte of core file is less than any, and not passed to a program that collects them, as 0
  * would be. */

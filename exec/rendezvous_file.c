@@ -7,6 +7,7 @@
 #include "core/file.h"
 #include "core/hash.h"
 #include "core/output.h"
+#include "core/process.h"
 #include "exec/rendezvous.h"
 #include "exec/tcp_sockets.h"
 
@@ -104,6 +105,7 @@ static void end(void *context)
     struct pp_meeting *meeting = context;
 
     remove_own(meeting);
+    pp_process_guard(NULL);
     close(meeting->listener);
 }
 
@@ -124,6 +126,7 @@ static enum pp_status host(struct pp_arena *arena, struct pp_meeting *meeting, s
         close(fd);
         return pp_error_prefix(err, "--rendezvous file://%s: ", meeting->path);
     }
+    pp_process_guard(meeting->path);
     meeting->token = token_of(meeting->token, drawn);
     meeting->listener = fd;
     meeting->is_listening = true;
@@ -135,8 +138,10 @@ static enum pp_status host(struct pp_arena *arena, struct pp_meeting *meeting, s
 
 void pp_rendezvous_done(const struct pp_meeting *meeting)
 {
-    if (meeting->path[0] && meeting->index == 0)
-        remove_own(meeting);
+    if (!meeting->path[0] || meeting->index != 0)
+        return;
+    remove_own(meeting);
+    pp_process_guard(NULL);
 }
 
 /* ---- all others ------------------------------------------------------------------------------*/

@@ -87,6 +87,13 @@ RANK=0 WORLD_SIZE=2 timeout 20 "$pipeexec" --rendezvous "tcp://127.0.0.1:$port" 
 report "two first processes"
 wait
 
+for ending in INT TERM HUP; do # while process 0 waits for the others
+    env --default-signal RANK=0 WORLD_SIZE=2 "$pipeexec" --rendezvous "file://$meet" 2>"$folder/err.0" &
+    for _ in $(seq 500); do [ -e "$meet" ] && break || sleep 0.01; done
+    [ -e "$meet" ] && kill -$ending $! && ! wait $! && nothing_is_left
+    report "a first process that SIG$ending ends leaves no file"
+done
+
 # ---- what cannot be ----
 one 0 --rendezvous "file://$folder/none/meet"
 [ $? -eq 1 ] && grep -q "rendezvous file://$folder/none/meet: .*No such file or directory" "$folder/err.0"
