@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { HELLO_S = 5, LOOK_MS = 100, SHORT_MS = 10 };
@@ -85,8 +86,18 @@ static void let_in(struct pp_door *door, double now_s)
         return;
     *place = (struct pp_caller){.until_s = now_s + HELLO_S};
     place->fd = accept4(door->listener, (struct sockaddr *)&place->from, &length, SOCK_CLOEXEC);
-    if (place->fd < 0) /* no descriptors left, or the caller is gone */
+    door->cannot = place->fd < 0 ? errno : 0; /* no descriptors left, or the caller is gone */
+    if (place->fd < 0)
         poll(NULL, 0, SHORT_MS);
+}
+
+static bool is_full(const struct pp_door *door)
+{
+    bool has_callers = false;
+
+    for (int k = 0; k < PP_DOOR_PLACES; k++)
+        has_callers = has_callers || door->callers[k].fd >= 0;
+    return !has_callers && (door->cannot == EMFILE || door->cannot == ENFILE);
 }
 
 /* Some more of its hello. True: that was the last of it, and it belongs here. */
@@ -115,18 +126,23 @@ static bool listen_to(struct pp_door *door, struct pp_caller *caller)
 static struct pp_caller *hear(struct pp_door *door, int wait_ms)
 {
     struct pollfd fds[PP_DOOR_PLACES + 1];
-    struct pp_caller *ready = NULL;
+    struct pp_caller *callers[PP_DOOR_PLACES], *ready = NULL;
+    nfds_t count = 0;
 
     for (int k = 0; k < PP_DOOR_PLACES; k++)
-        fds[k] = (struct pollfd){.fd = door->callers[k].fd, .events = POLLIN};
-    fds[PP_DOOR_PLACES] =
-        (struct pollfd){.fd = free_place(door) ? door->listener : -1, .events = POLLIN};
-    if (poll(fds, PP_DOOR_PLACES + 1, wait_ms) <= 0)
+        if (door->callers[k].fd >= 0) {
+            callers[count] = &door->callers[k];
+            fds[count++] = (struct pollfd){.fd = door->callers[k].fd, .events = POLLIN};
+        }
+    const nfds_t outside = count; /* poll takes no more places than descriptors may be open */
+    if (free_place(door))
+        fds[count++] = (struct pollfd){.fd = door->listener, .events = POLLIN};
+    if (poll(fds, count, wait_ms) <= 0)
         return NULL;
-    for (int k = 0; k < PP_DOOR_PLACES && !ready; k++)
-        if (fds[k].fd >= 0 && fds[k].revents && listen_to(door, &door->callers[k]))
-            ready = &door->callers[k];
-    if (fds[PP_DOOR_PLACES].revents)
+    for (nfds_t k = 0; k < outside && !ready; k++)
+        if (fds[k].revents && listen_to(door, callers[k]))
+            ready = callers[k];
+    if (count > outside && fds[outside].revents)
         let_in(door, pp_clock_s());
     return ready;
 }
@@ -143,6 +159,10 @@ enum pp_status pp_door_next(struct pp_door *door, double until_s, struct pp_call
             return PP_OK;
         }
         leave_the_silent(door, now_s);
+        if (is_full(door))
+            return pp_error_set(err, PP_EFAIL,
+                                "no connection to another process can be taken: %s (ulimit -n)",
+                                strerror(door->cannot));
         if (door->look)
             PP_TRY(door->look(door->closure, err));
     }

@@ -48,12 +48,14 @@ struct pp_door {
     enum pp_status (*look)(void *closure, struct pp_error *err);
     void *closure;
     struct pp_caller callers[PP_DOOR_PLACES];
+    int cannot;    /* errno of a caller who could not be let in just now; 0: none */
     int strangers; /* so far */
     char last[PP_ADDRESS_BYTES];
 };
 void pp_door_open(struct pp_door *door, int listener, uint64_t token);
 /* The next who has said all of its hello and belongs to this run; its fd is the caller's. PP_EFAIL:
- * nobody until then (pp_clock_s), or what `look` says. */
+ * nobody until then (pp_clock_s), or what `look` says, or no descriptor is left that anybody would
+ * give back. */
 enum pp_status pp_door_next(struct pp_door *door, double until_s, struct pp_caller *caller,
                             struct pp_error *err);
 /* Lets all go who have not said enough, and the listener. */

@@ -144,9 +144,13 @@ static void child_main(struct pp_worker *w)
 /* Its connection ends a moment before the kernel tells of a process. */
 static enum pp_status name_the_dead(struct pp_tcp *t, enum pp_status status, struct pp_error *err)
 {
+    const struct pp_error first = *err;
+
     for (int look = 0; look < GRACE_LOOKS; look++) {
         if (pp_processes_check(t->m, err) != PP_OK)
-            return PP_EFAIL;
+            return strcmp(err->message, first.message) == 0
+                       ? PP_EFAIL
+                       : pp_error_append(err, "\n  %s", first.message);
         usleep(LOOK_NS / 1000 / GRACE_LOOKS);
     }
     return status;

@@ -61,6 +61,16 @@ report "PMI"
 start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--calibrate-on 1f1b" && grep -q '"calibrated_on": "1f1b"' "$folder/out.0"
 report "two programs one after the other"
 
+# ---- few descriptors ----
+many="--hidden 32 --heads 2 --seq 16 --steps 2 --no-check --quiet --transport tcp --np 32"
+# shellcheck disable=SC2086
+(ulimit -n 48 && timeout 60 "$pipeexec" $many) 2>"$folder/err.0"
+report "as many connections as a process may have"
+# shellcheck disable=SC2086
+(ulimit -n 20 && timeout 20 "$pipeexec" $many) 2>"$folder/err.0"
+[ $? -eq 1 ] && grep -q 'no connection to another process can be taken: Too many open files (ulimit -n)' "$folder/err.0"
+report "more connections than a process may have"
+
 # ---- checkpoints: the first process writes, all go on from there ----
 torchrun="RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1"
 steps() { (cd "$1" && ls -A | tr '\n' ' '); }
