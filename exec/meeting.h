@@ -19,6 +19,9 @@ struct pp_meeting {
     uint64_t token;        /* the same in all processes of a run, another one in other runs, as far as
                             * the launcher says; 0: it says nothing */
     char source[128];      /* the variables that said so */
+    /* PP_EFAIL: one that process 0 has started itself has ended. NULL: others have started them. */
+    enum pp_status (*look)(void *closure, struct pp_error *err);
+    void *closure;
 };
 /* From the environment, after core/launcher.h: torchrun, srun, mpirun (Open MPI, PMI). `rendezvous`
  * (exec/rendezvous.h; NULL: MASTER_ADDR, which may say the same) says where. PP_EINVAL when nothing

@@ -121,8 +121,25 @@ static enum pp_status train(struct pp_arena *arena, const struct pp_request *req
     return status;
 }
 
+/* What can be read once is not there for processes that begin anew. */
+static enum pp_status check_inputs(const struct pp_request *request,
+                                   const struct pp_transport *transport, struct pp_error *err)
+{
+    static const char *const INPUTS[] = {"schedule", "calibrate-on", "data"};
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    for (size_t i = 0; i < sizeof(INPUTS) / sizeof(*INPUTS); i++)
+        if (strcmp(pp_request_text(request, INPUTS[i], ""), "-") == 0)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s: with --transport %s every process reads it, which standard "
+                                "input allows once; give a file",
+                                pp_request_typed(request, INPUTS[i], typed), transport->name);
+    return PP_OK;
+}
+
 /* Where each rank needs a process and nobody has started them. */
-static enum pp_status launch(struct pp_arena *arena, struct pp_exec_run *run,
+static enum pp_status launch(struct pp_arena *arena, const struct pp_request *request,
+                             struct pp_exec_run *run,
                              struct pp_launched **others, struct pp_error *err)
 {
     const int count = run->plan.program->ranks * run->plan.batch.replicas;
@@ -136,6 +153,7 @@ static enum pp_status launch(struct pp_arena *arena, struct pp_exec_run *run,
         return pp_error_set(err, PP_EINVAL,
                             "--transport %s: one rank has nobody to send to; use --transport local",
                             run->config.transport->name);
+    PP_TRY(check_inputs(request, run->config.transport, err));
     PP_TRY(pp_launch(arena, count, &run->config.meeting, others, err));
     run->training.machine.meeting = run->config.meeting;
     return PP_OK;
@@ -208,7 +226,7 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_reque
     PP_TRY(pp_exec_plot_open(arena, typed, out, &target, err));
     PP_TRY(pp_exec_resume_open(arena, typed, request, &resumed, err));
     PP_TRY(prepare(arena, request, resumed, run, err));
-    PP_TRY(launch(arena, run, &others, err));
+    PP_TRY(launch(arena, request, run, &others, err));
     const enum pp_status trained = train(arena, request, run, stuck, err);
     pp_launched_end(others, trained == PP_OK ? NULL : err);
     PP_TRY(trained);

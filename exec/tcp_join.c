@@ -87,11 +87,14 @@ static enum pp_status take_caller(struct pp_tcp *t, const struct pp_hello *own,
     return PP_OK;
 }
 
-/* Processes that were forked here are seen to die. */
+/* Processes that were forked or started here are seen to die. */
 static enum pp_status look(void *closure, struct pp_error *err)
 {
     struct pp_tcp *t = closure;
+    const struct pp_meeting *meeting = &t->m->options.meeting;
 
+    if (meeting->look)
+        PP_TRY(meeting->look(meeting->closure, err));
     return t->m->transport->check(t->m, err);
 }
 

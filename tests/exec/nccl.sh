@@ -60,6 +60,7 @@ check_launchers
 
 # ---- checkpoints ----
 
+check_inputs
 check_resume
 
 # ---- who dies, fails, hangs ----

@@ -71,6 +71,19 @@ check_launchers() {
     report "torchrun: another recipe"
 }
 
+# Of processes that pipeexec starts itself
+check_inputs() {
+    # shellcheck disable=SC2086
+    run $two --data - <"$0"
+    [ $? -eq 2 ] && grep -q -- "--data -: with --transport $transport every process reads it" "$folder/err"
+    report "standard input"
+    began_s=$(date +%s)
+    # shellcheck disable=SC2086
+    cat "$0" | run $two --data /dev/stdin
+    ends 20 1 "process 1 has ended with exit code 2 before all had come" $? && grep -q "another process says: /dev/stdin is empty" "$folder/err"
+    report "a process that ends before all have come is not waited for"
+}
+
 check_resume() {
     # shellcheck disable=SC2086
     run $two --exact-grad --quiet --checkpoint "$folder/whole" &&
