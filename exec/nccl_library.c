@@ -51,7 +51,7 @@ enum pp_status pp_nccl_load(struct pp_arena *arena, const struct pp_nccl_library
     struct pp_nccl_library *l = PP_NEW(arena, struct pp_nccl_library);
     const char *given = getenv(VARIABLE);
 
-    l->file = given ? pp_arena_strdup(arena, given) : FILE_NAME;
+    l->file = given && *given ? pp_arena_strdup(arena, given) : FILE_NAME;
     void *file = dlopen(l->file, RTLD_NOW | RTLD_LOCAL);
     if (!file)
         return pp_error_set(err, PP_EFAIL,
