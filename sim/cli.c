@@ -41,10 +41,10 @@ static const struct pp_command commands[] = {
          "print a schedule as a program (CSV)", 0, 0},
     [PP_CMD_VERIFY] = {"verify", "pipesim verify FILE...",
                        "prove programs legal and free of deadlock, or say why not", 1, -1},
-    [PP_CMD_COMPARE] = {"compare", "pipesim compare PREDICTED MEASURED [options]",
+    [PP_CMD_COMPARE] = {"compare", "pipesim compare PREDICTED MEASURED... [options]",
                         "hold a predicted trace against a measured one: where does the error come "
                         "from?",
-                        2, 2},
+                        2, -1},
     [PP_CMD_CALIBRATE] = {"calibrate", "pipesim calibrate TRACE... [options] [-o cost.json]",
                           "costs of layers from traces of real runs, for runs with --cost", 1, -1},
     [PP_CMD_SWEEP] = {.name = "sweep",
@@ -343,6 +343,7 @@ static const struct pp_example examples[] = {
     {"pipesim calibrate small.json other.json -o cost.json", "costs from traces of pipeexec; then: pipesim --cost cost.json --schedule zbv --pp 8"},
     {"pipesim check baseline.json --tolerance 1%", "has a prediction moved since pipesim --json wrote it? For CI: exit 5"},
     {"pipesim compare predicted.csv measured.json.gz --tolerance 5%", "how wrong is a prediction, and where? Two files of --trace"},
+    {"pipesim compare predicted.csv profile/", "the same of a run of PyTorch, by the traces of its profiler"},
 };
 /* clang-format on */
 

@@ -2,6 +2,7 @@
 #include "sim/commands.h"
 
 #include "sim/report_compare.h"
+#include "traces/files.h"
 
 #include <string.h>
 
@@ -36,8 +37,8 @@ enum pp_status pp_command_compare(struct pp_arena *arena, const struct pp_parsed
 
     if (!strcmp(files[0], "-") && !strcmp(files[1], "-"))
         return pp_error_set(err, PP_EINVAL, "compare: only one of the two traces can be stdin");
-    PP_TRY(pp_trace_read(arena, files[0], &predicted, err));
-    PP_TRY(pp_trace_read(arena, files[1], &measured, err));
+    PP_TRY(pp_trace_files_read(arena, files, 1, &predicted, err));
+    PP_TRY(pp_trace_files_read(arena, files + 1, parsed->operand_count - 1, &measured, err));
     PP_TRY(pp_compare(arena, predicted, measured, &options, &comparison, err));
     const struct pp_compare_report report = {.comparison = &comparison,
                                              .tolerance_frac = tolerance->count ? tolerance->number

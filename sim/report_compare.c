@@ -31,6 +31,10 @@ static void print_time(FILE *out, double seconds)
         fprintf(out, "%11s", pp_units_print(seconds, PP_UNIT_SECONDS, text));
 }
 
+/* A step that is wrong by less is not wrong: stamps are rounded, to nanoseconds in traces of
+ * others. */
+static const double ROUNDING_FRAC = 1e-7;
+
 /* A difference: signed, and without sign where it is nothing. Less than a picosecond is rounding.
  */
 static void print_difference(FILE *out, double seconds)
@@ -79,14 +83,15 @@ static void print_side(const struct pp_compare_side *side, const char *label, in
     const struct pp_trace *trace = side->trace;
     char text[PP_TEXT_BYTES], count[PP_UNITS_TEXT_BYTES];
 
-    snprintf(text, sizeof(text),
-             "%.300s: %d rank%s x %d replica%s, %s%d step%s%s, %s~events, program~"
-             "%016" PRIx64,
+    snprintf(text, sizeof(text), "%.300s: %d rank%s x %d replica%s, %s%d step%s%s, %s~events",
              trace->program, trace->ranks, trace->ranks == 1 ? "" : "s", trace->replicas,
              trace->replicas == 1 ? "" : "s",
              side->steps > 1 && !side->is_overlapping ? "median of " : "", side->steps,
              side->steps == 1 ? "" : "s", side->is_overlapping ? " that run into each other" : "",
-             pp_units_print_count(trace->count, count), trace->program_hash);
+             pp_units_print_count(trace->count, count));
+    if (!trace->is_partial)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), ", program~%016" PRIx64,
+                 trace->program_hash);
     pp_text_paragraph(out, width, INDENT, label, text);
 }
 
@@ -128,7 +133,7 @@ static void print_step(const struct pp_comparison *c, FILE *out)
         if (p->part_s[part] == 0 && q->part_s[part] == 0)
             continue;
         print_times(out, part_names[part], p->part_s[part], q->part_s[part]);
-        if (c->step_error_s == 0)
+        if (fabs(c->step_error_s) < ROUNDING_FRAC * q->step_s)
             fputc('\n', out);
         else
             fprintf(out, "   %5.0f %%\n", whole(100 * error_s / c->step_error_s));

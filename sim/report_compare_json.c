@@ -33,10 +33,10 @@ static json_t *side_json(const struct pp_compare_side *side)
     char hash[17];
 
     snprintf(hash, sizeof(hash), "%016" PRIx64, trace->program_hash);
-    json_t *o =
-        json_pack("{so ss si si si si sb}", "file", text_json(trace->program), "program_hash", hash,
-                  "ranks", trace->ranks, "replicas", trace->replicas, "events", trace->count,
-                  "steps", side->steps, "steps_overlap", (int)side->is_overlapping);
+    json_t *o = json_pack("{so ss? si si si si sb}", "file", text_json(trace->program),
+                          "program_hash", trace->is_partial ? NULL : hash, "ranks", trace->ranks,
+                          "replicas", trace->replicas, "events", trace->count, "steps", side->steps,
+                          "steps_overlap", (int)side->is_overlapping);
     put(o, "step_s", side->step_s);
     put(o, "bubble_frac", side->bubble_frac);
     put(o, "span_bubble_frac", side->span_bubble_frac);

@@ -1,7 +1,7 @@
 /* What a reader must know about how two traces were compared. */
 #include "sim/report_compare.h"
 
-enum { MAX_NOTES = 8 };
+enum { MAX_NOTES = 8 }; /* of the comparison itself */
 
 const char *pp_compare_kind_name(const struct pp_compare_row *row)
 {
@@ -29,12 +29,37 @@ static const char *step_note(struct pp_arena *arena, const struct pp_comparison 
                            c->step_count, predicted);
 }
 
-const char *const *pp_compare_notes(struct pp_arena *arena, const struct pp_comparison *c)
+static int note_count(const struct pp_trace *trace)
 {
-    const char **notes = PP_ARRAY(arena, const char *, MAX_NOTES + 1);
     int count = 0;
 
-    if (!c->is_same_program)
+    while (trace->notes && trace->notes[count])
+        count++;
+    return count;
+}
+
+/* What its reader had to say; returns how many. */
+static int add_notes(const struct pp_trace *trace, const char **notes)
+{
+    const int count = note_count(trace);
+
+    for (int i = 0; i < count; i++)
+        notes[i] = trace->notes[i];
+    return count;
+}
+
+const char *const *pp_compare_notes(struct pp_arena *arena, const struct pp_comparison *c)
+{
+    const struct pp_trace *predicted = c->predicted.trace, *measured = c->measured.trace;
+    const char **notes =
+        PP_ARRAY(arena, const char *, MAX_NOTES + note_count(predicted) + note_count(measured) + 1);
+    int count = add_notes(predicted, notes);
+
+    count += add_notes(measured, &notes[count]);
+
+    if (c->is_partial)
+        notes[count++] = "one of the two names no program: what both record is compared";
+    else if (!c->is_same_program)
         notes[count++] = "the programs differ: only what both have is compared";
     if (c->is_folded)
         notes[count++] =

@@ -18,6 +18,8 @@ struct matcher {
     struct pp_tally *kinds, *waits;
     int step, replica; /* being matched, as in the measured trace */
     int pair_capacity;
+    int64_t odd_count; /* ops that only one has, though both record their kind */
+    struct pp_compare_event odd;
 };
 
 /* ---- one pair -------------------------------------------------------------------------------- */
@@ -121,9 +123,17 @@ static void add_pair(struct matcher *m, const struct pp_trace_event *p,
     }
 }
 
+/* What every trace records; the others are missing in many. */
+static bool is_in_all(const struct pp_trace_event *event)
+{
+    return event->kind == PP_F || event->kind == PP_B || event->kind == PP_I || event->kind == PP_W;
+}
+
 static void add_odd(struct matcher *m, struct pp_compare_list *list, const struct pp_trace_event *p,
                     const struct pp_trace_event *q)
 {
+    if (is_in_all(q ? q : p) && m->odd_count++ == 0)
+        m->odd = describe(m, p, q);
     if (list->count < PP_COMPARE_FEW)
         list->first[list->count] = describe(m, p, q);
     list->count++;
@@ -293,12 +303,27 @@ static enum pp_status check_programs(const struct pp_trace *p, const struct pp_t
                             "%s has %d replicas, %s has %d; a prediction has as many or 1 that "
                             "stands for all; --allow-different compares what both have",
                             p->program, p->replicas, q->program, q->replicas);
-    if (p->program_hash != q->program_hash)
+    if (p->program_hash != q->program_hash && !p->is_partial && !q->is_partial)
         return pp_error_set(err, PP_EINVAL,
                             "%s is of program %016" PRIx64 ", %s of program %016" PRIx64
                             "; --allow-different compares what both have",
                             p->program, p->program_hash, q->program, q->program_hash);
     return PP_OK;
+}
+
+/* A trace that names no program is of the same one where all that both record is in both. */
+static enum pp_status check_ops(const struct matcher *m, struct pp_error *err)
+{
+    const struct pp_trace *p = m->predicted.trace, *q = m->measured.trace;
+    const bool is_measured = isnan(m->odd.predicted_s);
+
+    if (m->odd_count == 0 || m->options->allows_different || !(p->is_partial || q->is_partial))
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%" PRId64 " ops are not in both, such as %s of rank %d, which is only in "
+                        "%s; --allow-different compares what both have",
+                        m->odd_count, m->odd.cell, m->odd.rank,
+                        is_measured ? q->program : p->program);
 }
 
 /* The figures of both; of steps that run into each other it takes two to see one. */
@@ -324,6 +349,7 @@ enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predict
 
     *comparison = (struct pp_comparison){
         .is_same_program = predicted->program_hash == measured->program_hash,
+        .is_partial = predicted->is_partial || measured->is_partial,
         .is_folded = predicted->replicas == 1 && measured->replicas > 1,
         .worst = PP_ARRAY(arena, struct pp_compare_event, options->worst + 1)};
     if (!options->allows_different)
@@ -333,6 +359,7 @@ enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predict
     PP_TRY(choose_steps(&m, err));
     PP_TRY(measure_sides(&m, err));
     match_all(&m);
+    PP_TRY(check_ops(&m, err));
     if (comparison->matched == 0)
         return pp_error_set(err, PP_EINVAL, "%s and %s have no event in common", predicted->program,
                             measured->program);

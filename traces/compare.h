@@ -77,6 +77,7 @@ struct pp_comparison {
     struct pp_compare_side predicted, measured;
     double step_error_s, step_error_frac;
     bool is_same_program; /* hashes agree */
+    bool is_partial;      /* one of them names no program, and records only some kinds of ops */
     bool is_folded;       /* replica 0 of the prediction stands for several measured ones */
     bool is_pairwise;     /* else all measured steps are compared with one predicted step */
     struct pp_compare_step *steps; /* [step_count] the measured ones */
@@ -93,7 +94,8 @@ struct pp_comparison {
     struct pp_compare_list missing, extra; /* only predicted, only measured */
 };
 
-/* PP_EINVAL when the two cannot be compared (programs, ranks or replicas differ, too few steps) or
+/* PP_EINVAL when the two cannot be compared (programs, ranks or replicas differ, too few steps; of a
+ * trace without a program, F, B, I and W that only one has) or
  * one of them contradicts itself; the message names the trace, by its `program`. */
 enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predicted,
                           const struct pp_trace *measured, const struct pp_compare_options *options,

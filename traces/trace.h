@@ -8,6 +8,7 @@
 #include "core/op.h"
 #include "traces/about.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -35,7 +36,11 @@ struct pp_trace {
     const char *engine;                 /* "dag", "simgrid", "cpu", ... */
     const struct pp_trace_about *about; /* of a real run; NULL: nobody says (not written to CSV) */
     int ranks, replicas, steps;
-    double clock_error_s;          /* stamps of two ranks may be so far apart; 0: on one clock */
+    bool is_partial; /* of another program, that records some kinds of ops and no program (not
+                      * written) */
+    const char *const *notes; /* what a reader must know of how it was read: sentences, ended by
+                               * NULL; NULL: none (not written) */
+    double clock_error_s;     /* stamps of two ranks may be so far apart; 0: on one clock */
     struct pp_trace_event *events; /* by replica, rank, order of the list; a list that holds several
                                     * steps has them by turns. A WAIT has the step of what it waits
                                     * for */

@@ -426,11 +426,11 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --pp 2 --unit F=1,B=
 # Bad files and bad options.
 $ pipesim compare
 ! pipesim: error: pipesim compare needs 2 operands, not 0
-! usage: pipesim compare PREDICTED MEASURED [options]
+! usage: pipesim compare PREDICTED MEASURED... [options]
 = 2
 $ pipesim compare a.csv
 ! pipesim: error: pipesim compare needs 2 operands, not 1
-! usage: pipesim compare PREDICTED MEASURED [options]
+! usage: pipesim compare PREDICTED MEASURED... [options]
 = 2
 $ pipesim compare nowhere.csv nowhere.csv
 ! pipesim: error: cannot open nowhere.csv: No such file or directory
@@ -464,7 +464,7 @@ $ pipesim compare a b --gpus 4
 ! try: pipesim compare --help
 = 2
 $ pipesim compare --help
-> usage: pipesim compare PREDICTED MEASURED [options]
+> usage: pipesim compare PREDICTED MEASURED... [options]
 >
 > hold a predicted trace against a measured one: where does the error come from?
 >
@@ -490,3 +490,5 @@ $ pipesim compare --help
 > Examples:
 >   # how wrong is a prediction, and where? Two files of --trace
 >   pipesim compare predicted.csv measured.json.gz --tolerance 5%
+>   # the same of a run of PyTorch, by the traces of its profiler
+>   pipesim compare predicted.csv profile/
