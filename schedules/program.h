@@ -180,6 +180,9 @@ enum pp_dialect {
 }; /* 2024: B = input gradient, BW = full backward */
 
 void pp_program_print(const struct pp_program *p, FILE *out);
+/* Only the cells of some kinds, bit k for kind k, as PyTorch writes them: without slots, versions
+ * and metadata. A pair counts as F. */
+void pp_program_print_kinds(const struct pp_program *p, uint64_t kinds, FILE *out);
 char *pp_program_text(struct pp_arena *arena, const struct pp_program *p);
 /* FNV-1a of the text form: names a program in traces and messages. Takes as long as printing. */
 uint64_t pp_program_hash(const struct pp_program *p);

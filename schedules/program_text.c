@@ -80,23 +80,43 @@ static int sink_cell(struct sink *sink, const struct pp_program *p, int i, struc
     return i + 1;
 }
 
-static void sink_program(struct sink *sink, const struct pp_program *p, const char *meta)
+/* All cells, or those of some kinds, one bit each. */
+static void sink_cells(struct sink *sink, const struct pp_program *p, uint64_t kinds,
+                       struct pp_op_style style)
 {
-    const struct pp_op_style style = pp_program_style(p);
-
-    sink_text(sink, meta, strlen(meta));
     for (int r = 0; r < p->ranks; r++) {
+        bool is_first = true;
         for (int i = p->begin[r]; i < p->begin[r + 1];) {
-            if (i > p->begin[r]) {
+            if (!(kinds >> p->kind[i] & 1u)) {
+                i++;
+                continue;
+            }
+            if (!is_first) {
                 *sink_room(sink) = ',';
                 sink->used++;
             }
+            is_first = false;
             i = sink_cell(sink, p, i, style);
         }
         *sink_room(sink) = '\n';
         sink->used++;
     }
     sink->flush(sink, sink->buffer, sink->used);
+}
+
+static void sink_program(struct sink *sink, const struct pp_program *p, const char *meta)
+{
+    sink_text(sink, meta, strlen(meta));
+    sink_cells(sink, p, UINT64_MAX, pp_program_style(p));
+}
+
+void pp_program_print_kinds(const struct pp_program *p, uint64_t kinds, FILE *out)
+{
+    struct sink sink = {.flush = flush_file, .out = out};
+    struct pp_op_style style = pp_program_style(p);
+
+    style.slots = style.versions = false;
+    sink_cells(&sink, p, kinds, style);
 }
 
 /* PyTorch's format knows no metadata. */

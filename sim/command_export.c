@@ -1,4 +1,4 @@
-/* pipesim export: one step of a run, in the formats of other simulators. */
+/* pipesim export: one step of a run, in the formats of other engines. */
 #include "sim/baseline.h"
 #include "sim/commands.h"
 #include "sim/export.h"
@@ -7,6 +7,11 @@
 #include "core/output.h"
 
 #include <string.h>
+
+struct job {
+    const struct pp_request *request;
+    const struct pp_result *result;
+};
 
 /* A step by itself. */
 static enum pp_status run(struct pp_arena *arena, const struct pp_request *request,
@@ -25,41 +30,105 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_request *reque
     return pp_simulate(arena, &config, PP_FULL, result, err);
 }
 
-static enum pp_status write_goal(struct pp_arena *arena, const struct pp_export *export,
-                                 const char *path, FILE *out, struct pp_error *err)
+/* ---- formats --------------------------------------------------------------------------------- */
+
+static enum pp_status goal(struct pp_arena *arena, const struct job *job, FILE *out,
+                           struct pp_error *err)
 {
+    const struct pp_option_value *wires = pp_request_get(job->request, "wires", NULL);
+    struct pp_export export;
+
+    PP_TRY(pp_export_open(arena, job->result,
+                          wires ? (enum pp_export_wires)wires->integer : PP_WIRES_NETWORK, &export,
+                          err));
+    pp_export_goal(&export, out);
+    return PP_OK;
+}
+
+static enum pp_status pytorch_form(struct pp_arena *arena, const struct job *job, bool has_messages,
+                                   FILE *out, struct pp_error *err)
+{
+    const char *warning;
+
+    PP_TRY(pp_export_pytorch(arena, job->result->program, has_messages, out, &warning, err));
+    if (warning)
+        fprintf(stderr, "pipesim: warning: %s\n", warning);
+    return PP_OK;
+}
+
+static enum pp_status pytorch(struct pp_arena *arena, const struct job *job, FILE *out,
+                              struct pp_error *err)
+{
+    return pytorch_form(arena, job, false, out, err);
+}
+
+static enum pp_status pytorch_comms(struct pp_arena *arena, const struct job *job, FILE *out,
+                                    struct pp_error *err)
+{
+    return pytorch_form(arena, job, true, out, err);
+}
+
+/* In the order of the choices of --to. */
+static const struct format {
+    const char *name;
+    bool has_wires; /* it says what messages take */
+    enum pp_status (*write)(struct pp_arena *arena, const struct job *job, FILE *out,
+                            struct pp_error *err);
+} FORMATS[] = {
+    {"goal", true, goal},
+    {"pytorch", false, pytorch},
+    {"pytorch-comms", false, pytorch_comms},
+};
+
+static enum pp_status write_file(struct pp_arena *arena, const struct format *format,
+                                 const struct job *job, FILE *out, struct pp_error *err)
+{
+    const char *path = pp_request_text(job->request, "output", "-");
     struct pp_output output;
 
-    if (!strcmp(path, "-")) {
-        pp_export_goal(export, out);
-        return PP_OK;
-    }
+    if (!strcmp(path, "-"))
+        return format->write(arena, job, out, err);
     PP_TRY(pp_output_open(arena, path, &output, err));
-    pp_export_goal(export, output.file);
-    return pp_output_commit(&output, err);
+    const enum pp_status status = format->write(arena, job, output.file, err);
+    if (status == PP_OK)
+        return pp_output_commit(&output, err);
+    pp_output_discard(&output);
+    return status;
+}
+
+static enum pp_status find_format(const struct pp_request *request, const struct format **format,
+                                  struct pp_error *err)
+{
+    const struct pp_option_value *to = pp_request_get(request, "to", NULL);
+
+    if (!to)
+        return pp_error_set(err, PP_EINVAL,
+                            "--to FORMAT is needed: goal, pytorch or pytorch-comms");
+    *format = &FORMATS[to->integer];
+    if (!(*format)->has_wires && pp_request_has(request, "wires"))
+        return pp_error_set(err, PP_EINVAL,
+                            "--wires has no effect with --to %s, which has no times",
+                            (*format)->name);
+    return PP_OK;
 }
 
 enum pp_status pp_command_export(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
                                  struct pp_error *err)
 {
+    const struct format *format = NULL;
     struct pp_request request;
     struct pp_subject *subjects;
     struct pp_result result;
-    struct pp_export export;
     int count;
 
     PP_TRY(pp_baseline_apply(arena, &parsed, err));
     PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, &request, err));
-    const struct pp_option_value *wires = pp_request_get(&request, "wires", NULL);
-    if (!pp_request_has(&request, "to"))
-        return pp_error_set(err, PP_EINVAL, "--to FORMAT is needed: goal");
+    PP_TRY(find_format(&request, &format, err));
     PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
     if (count != 1)
         return pp_error_set(err, PP_EINVAL,
                             "pipesim export writes one schedule, --schedule lists %d", count);
     PP_TRY(run(arena, &request, &subjects[0], &result, err));
-    PP_TRY(pp_export_open(arena, &result,
-                          wires ? (enum pp_export_wires)wires->integer : PP_WIRES_NETWORK, &export,
-                          err));
-    return write_goal(arena, &export, pp_request_text(&request, "output", "-"), out, err);
+    const struct job job = {&request, &result};
+    return write_file(arena, format, &job, out, err);
 }

@@ -61,6 +61,15 @@ enum pp_status pp_export_open(struct pp_arena *arena, const struct pp_result *re
 void pp_export_tasks(struct pp_arena *arena, const struct pp_export *export, int node,
                      struct pp_tasks *tasks);
 
+/* ---- sim/export_pytorch.c ---- */
+/* The compute ops of a run as torch.distributed.pipelining reads them, one row a rank: compute
+ * only, or with SEND and RECV where its own pass puts them. It waits, recomputes and updates by
+ * itself.
+ * `*warning` is what of it PyTorch cannot load, or NULL. */
+enum pp_status pp_export_pytorch(struct pp_arena *arena, const struct pp_program *program,
+                                 bool has_messages, FILE *out, const char **warning,
+                                 struct pp_error *err);
+
 /* ---- sim/export_goal.c ---- */
 /* GOAL text for LogGOPSim and what else reads it: a calc, send or recv a line, in nanoseconds. Its
  * first lines say what to call it with. Errors of the stream are sticky. */

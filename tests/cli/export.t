@@ -1,13 +1,24 @@
 # A run for other engines: what is refused, and where it goes.
 $ pipesim export
-! pipesim: error: --to FORMAT is needed: goal
+! pipesim: error: --to FORMAT is needed: goal, pytorch or pytorch-comms
 = 2
 $ pipesim export --to goal
 ! pipesim: error: --schedule is needed: 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, pipedream, pipedream-2bw, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv, all, or a program file
 !   try: pipesim --schedule chimera --gpus 2048
 = 2
+$ pipesim export --to pytorch --wires fixed --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1
+! pipesim: error: --wires has no effect with --to pytorch, which has no times
+= 2
+$ pipesim export --to pytorch --schedule chimera --pp 2 --micro-batches 2 --unit F=1,B=2 -o $TMPDIR/c.csv; cat $TMPDIR/c.csv
+> 0F0,1F1,1B1,0B0
+> 0F1,1F0,1B0,0B1
+! pipesim: warning: PyTorch maps a stage to one rank and cannot load bidirectional programs
+$ pipesim export --to pytorch --schedule seq1f1b --splits 2 --pp 2 --micro-batches 1 --unit F=1,B=2
+> 0F0s0,0F0s1,0B0s1,0B0s0
+> 1F0s0,1F0s1,1B0s1,1B0s0
+! pipesim: warning: PyTorch does not split sequences and cannot load their parts (0F3s1)
 $ pipesim export --to dot --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1
-! pipesim: error: --to: "dot" is not one of goal
+! pipesim: error: --to: "dot" is not one of goal, pytorch and pytorch-comms
 = 2
 $ pipesim export --to goal --schedule 1f1b,gpipe --pp 2 --micro-batches 2 --unit F=1
 ! pipesim: error: pipesim export writes one schedule, --schedule lists 2
