@@ -6,17 +6,8 @@
 set -u
 kernels=$(realpath "$1")
 cd "$(dirname "$0")/../.." || exit
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-number=0 status=0
-check() { # WHAT COMMAND...
-    number=$((number + 1))
-    if "${@:2}" >"$folder/log" 2>&1; then echo "ok $number - $1"; else
-        echo "not ok $number - $1"
-        sed 's/^/# /' "$folder/log"
-        status=1
-    fi
-}
+# shellcheck source=tests/cuda/check.sh
+. tests/cuda/check.sh
 table() {
     "$kernels" table 128 >"$folder/table.json" && python3 - "$folder/table.json" <<'END'
 import json, sys
@@ -93,5 +84,4 @@ check 'a limit that is none' wrong 2 '--limit 8m: whole seconds' --limit 8m
 check 'a summary of what is no result' wrong 1 'is no result of bench/gpu.sh' --summary meson.build
 check 'phases that fail, hang or have no time' phases
 check 'what was reached, missed and not measured' summary
-echo "1..$number"
-exit $status
+end_checks

@@ -3,17 +3,8 @@
 # never ends is told by the name of its probe, and the next ones run.
 set -u
 probe=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-number=0 status=0
-check() { # WHAT COMMAND...
-    number=$((number + 1))
-    if "${@:2}" >"$folder/log" 2>&1; then echo "ok $number - $1"; else
-        echo "not ok $number - $1"
-        sed 's/^/# /' "$folder/log"
-        status=1
-    fi
-}
+# shellcheck source=tests/cuda/check.sh
+. "$(dirname "$0")/check.sh"
 # answers CODE: the list, of which Python has `all` by name, holds what CODE says.
 answers() { python3 -c 'import json, sys
 all = {x["probe"]: x for x in json.load(sys.stdin)}
@@ -44,5 +35,4 @@ check 'all parts are refused: said' uncut
 check 'a launch that fails: probes without launches are fine, the others say so' broken
 check 'a launch that never ends' hanging
 check 'no device: said, and exit code 1' none
-echo "1..$number"
-exit $status
+end_checks

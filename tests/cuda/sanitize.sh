@@ -3,8 +3,8 @@
 # found, one that cannot use the device, one that never ends, and none at all.
 set -u
 cd "$(dirname "$0")/../.." || exit
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+# shellcheck source=tests/cuda/check.sh
+. tests/cuda/check.sh
 mkdir "$folder/bin"
 for program in test_attention test_kernels_rows; do
     printf '#!/bin/sh\necho "$@" >>%s/asked\n' "$folder" >"$folder/$program"
@@ -12,15 +12,6 @@ done
 chmod +x "$folder"/test_*
 deadline=$(($(date +%s) + 100))
 export deadline CUDA_HOME=$folder PATH=$folder/bin:$PATH
-number=0 status=0
-check() { # WHAT COMMAND...
-    number=$((number + 1))
-    if "${@:2}" >"$folder/log" 2>&1; then echo "ok $number - $1"; else
-        echo "not ok $number - $1"
-        sed 's/^/# /' "$folder/log"
-        status=1
-    fi
-}
 # tool BODY: what a compute-sanitizer does, with its program and arguments in "$@".
 tool() {
     printf '#!/bin/sh\n[ "$1 $3 $5" = "--tool --error-exitcode --print-limit" ] || exit 3\ntool=$2\nshift 6\n%s\n' \
@@ -59,5 +50,4 @@ check 'something is found' dirty
 check 'it cannot use the device' refused
 check 'it never ends' hanging
 check 'there is none' missing
-echo "1..$number"
-exit $status
+end_checks

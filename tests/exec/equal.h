@@ -41,4 +41,25 @@ static inline bool find_shape(const struct pp_schedule *schedule, struct pp_shap
     return false;
 }
 
+/* Every schedule that can be executed, each in a shape near that of `usual` and with another seed:
+ * the sum of what `visit` makes of them. */
+static inline int each_schedule(const struct exec_case *usual,
+                                int (*visit)(const struct exec_case *c))
+{
+    int sum = 0;
+
+    for (int i = 0; pp_schedules[i]; i++) {
+        struct exec_case c = *usual;
+
+        if (pp_schedules[i]->is_simulated_only)
+            continue;
+        c.schedule = pp_schedules[i]->name;
+        c.seed = (uint64_t)i;
+        cr_assert(find_shape(pp_schedules[i], &c.shape), "%s: no shape for %d ranks", c.schedule,
+                  c.shape.ranks);
+        sum += visit(&c);
+    }
+    return sum;
+}
+
 #endif

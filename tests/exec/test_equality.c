@@ -21,25 +21,15 @@ static int run_and_check(const struct exec_case *c)
 
 static int all_schedules(int ranks, int replicas)
 {
-    int runs = 0;
+    const struct exec_case usual = {.shape = {.ranks = ranks,
+                                              .micro_batches = ranks > 4 ? ranks : 4},
+                                    .replicas = replicas,
+                                    .mbs = 1,
+                                    .steps = STEPS,
+                                    .is_exact = true,
+                                    .clip = 1};
 
-    for (int i = 0; pp_schedules[i]; i++) {
-        struct exec_case c = {.schedule = pp_schedules[i]->name,
-                              .shape = {.ranks = ranks, .micro_batches = ranks > 4 ? ranks : 4},
-                              .replicas = replicas,
-                              .mbs = 1,
-                              .steps = STEPS,
-                              .is_exact = true,
-                              .clip = 1,
-                              .seed = (uint64_t)i};
-
-        if (pp_schedules[i]->is_simulated_only)
-            continue;
-        cr_assert(find_shape(pp_schedules[i], &c.shape), "%s: no shape for %d ranks",
-                  pp_schedules[i]->name, ranks);
-        runs += run_and_check(&c);
-    }
-    return runs;
+    return each_schedule(&usual, run_and_check);
 }
 
 Test(equality, every_schedule_2_ranks)
@@ -92,7 +82,7 @@ static void check_shares(const struct exec_run *whole, const struct exec_run *cu
 }
 
 /* Gradients are added in the order of unshared state, so that all is equal without exact ones. */
-static void check_same_bits(const struct exec_case *c)
+static int check_same_bits(const struct exec_case *c)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
     const char *name = exec_case_text(arena, c);
@@ -110,29 +100,19 @@ static void check_same_bits(const struct exec_case *c)
     if (c->is_exact)
         check_run(arena, c, &cut);
     cr_assert_eq(b->structural_error_s, 0, "%s", name);
+    return 1;
 }
 
 static int every_schedule_shared_out(int ranks, int replicas, bool is_exact)
 {
-    int runs = 0;
+    const struct exec_case usual = {.shape = {.ranks = ranks, .micro_batches = ranks},
+                                    .replicas = replicas,
+                                    .mbs = 1,
+                                    .steps = 5,
+                                    .is_exact = is_exact,
+                                    .clip = 0.5};
 
-    for (int i = 0; pp_schedules[i]; i++) {
-        struct exec_case c = {.schedule = pp_schedules[i]->name,
-                              .shape = {.ranks = ranks, .micro_batches = ranks},
-                              .replicas = replicas,
-                              .mbs = 1,
-                              .steps = 5,
-                              .is_exact = is_exact,
-                              .clip = 0.5,
-                              .seed = (uint64_t)i};
-
-        if (pp_schedules[i]->is_simulated_only)
-            continue;
-        cr_assert(find_shape(pp_schedules[i], &c.shape), "%s", pp_schedules[i]->name);
-        check_same_bits(&c);
-        runs++;
-    }
-    return runs;
+    return each_schedule(&usual, check_same_bits);
 }
 
 Test(equality, state_shared_out_by_2)
