@@ -17,28 +17,47 @@ static enum pp_status refuse(const char *text, const char *why, struct pp_error 
                         text, why);
 }
 
+/* ---- numbers ---------------------------------------------------------------------------------*/
+
+struct number {
+    const char *name;
+    int64_t least, most;
+};
+
+static enum pp_status read_number(const char *text, const struct number *what, const char *at,
+                                  size_t length, int64_t *value, struct pp_error *err)
+{
+    char number[NUMBER_BYTES];
+
+    if (length >= sizeof(number))
+        return pp_error_set(err, PP_EINVAL, "%.200s: %s: a number of %zu digits", text, what->name,
+                            length);
+    snprintf(number, sizeof(number), "%.*s", (int)length, at);
+    if (pp_units_parse_int(number, what->least, what->most, value, err) == PP_OK)
+        return PP_OK;
+    return pp_error_prefix(err, "%.200s: %s: ", text, what->name);
+}
+
 /* ---- ?rank=R&world_size=N&timeout=S ----------------------------------------------------------*/
 
 struct query {
     int64_t rank, size, patience_s; /* -1: not given */
 };
-static const struct {
-    const char *name;
-    int64_t least, most;
+static const struct key {
+    struct number number;
     size_t at;
 } KEYS[] = {
-    {"rank", 0, MOST_PROCESSES, offsetof(struct query, rank)},
-    {"world_size", 1, MOST_PROCESSES, offsetof(struct query, size)},
-    {"timeout", 1, MOST_S, offsetof(struct query, patience_s)},
+    {{"rank", 0, MOST_PROCESSES}, offsetof(struct query, rank)},
+    {{"world_size", 1, MOST_PROCESSES}, offsetof(struct query, size)},
+    {{"timeout", 1, MOST_S}, offsetof(struct query, patience_s)},
 };
 
-static int64_t *find_key(struct query *query, const char *word, size_t length, size_t *row)
+static const struct key *find_key(const char *word, size_t length)
 {
     for (size_t i = 0; i < sizeof(KEYS) / sizeof(*KEYS); i++)
-        if (strlen(KEYS[i].name) == length && strncmp(KEYS[i].name, word, length) == 0) {
-            *row = i;
-            return (int64_t *)(void *)((char *)query + KEYS[i].at);
-        }
+        if (strlen(KEYS[i].number.name) == length &&
+            strncmp(KEYS[i].number.name, word, length) == 0)
+            return &KEYS[i];
     return NULL;
 }
 
@@ -46,16 +65,12 @@ static enum pp_status read_key(const char *text, const char *word, size_t length
                                struct query *query, struct pp_error *err)
 {
     const char *equals = memchr(word, '=', length);
-    char number[NUMBER_BYTES] = "";
-    size_t row;
-    int64_t *value = equals ? find_key(query, word, (size_t)(equals - word), &row) : NULL;
+    const struct key *key = equals ? find_key(word, (size_t)(equals - word)) : NULL;
 
-    if (!value || (size_t)(word + length - equals) > sizeof(number))
+    if (!key)
         return refuse(text, "behind '?' stand rank, world_size and timeout", err);
-    snprintf(number, sizeof(number), "%.*s", (int)(word + length - equals - 1), equals + 1);
-    if (pp_units_parse_int(number, KEYS[row].least, KEYS[row].most, value, err) == PP_OK)
-        return PP_OK;
-    return pp_error_prefix(err, "%.200s: %s: ", text, KEYS[row].name);
+    return read_number(text, &key->number, equals + 1, (size_t)(word + length - equals - 1),
+                       (int64_t *)(void *)((char *)query + key->at), err);
 }
 
 static enum pp_status read_query(const char *text, const char *at, struct pp_meeting *meeting,
@@ -83,15 +98,13 @@ static enum pp_status read_query(const char *text, const char *at, struct pp_mee
 static enum pp_status read_host(const char *text, const char *at, size_t length,
                                 struct pp_meeting *meeting, struct pp_error *err)
 {
+    static const struct number PORT = {"port", 1, 65535};
     const char *colon = memrchr(at, ':', length);
-    char number[NUMBER_BYTES] = "";
     int64_t port;
 
     if (!colon || colon == at || (size_t)(colon - at) >= sizeof(meeting->host))
         return refuse(text, "it names no host and port", err);
-    snprintf(number, sizeof(number), "%.*s", (int)(at + length - colon - 1), colon + 1);
-    if (pp_units_parse_int(number, 1, 65535, &port, err) != PP_OK)
-        return pp_error_prefix(err, "%.200s: port: ", text);
+    PP_TRY(read_number(text, &PORT, colon + 1, (size_t)(at + length - colon - 1), &port, err));
     const bool is_bracketed = at[0] == '[' && colon[-1] == ']';
     snprintf(meeting->host, sizeof(meeting->host), "%.*s", (int)(colon - at) - 2 * is_bracketed,
              at + is_bracketed);

@@ -76,6 +76,7 @@ Test(meeting, follows_from_a_rendezvous)
         {"file://a?rank=0&world_size=2&", {NULL}, 0, 2, "", "a", 0, 60},
         {"file://a?rank=00000000000000000000000000000000000000&world_size=2", {NULL}, 0, 0, NULL, NULL, 0, 0},
         {"tcp://:12?rank=0&world_size=2", {NULL}, 0, 0, NULL, NULL, 0, 0},
+        {"tcp://n7:00000000000000000000012?rank=0&world_size=2", {NULL}, 0, 0, NULL, NULL, 0, 0},
     };
 
     for (size_t i = 0; i < sizeof(TEXTS) / sizeof(*TEXTS); i++) {
