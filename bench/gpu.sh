@@ -7,7 +7,8 @@
 #   tests      the tests of kernels on the device
 #   models     GPT-2 124M, 774M and 1558M: tokens/s, and operations over those of the device (MFU)
 #   kernels    every kernel beside the roofline of the device, stated and measured
-#   machinery  four ranks against one: time of the GPU; time of the host for an instruction
+#   machinery  four ranks against one: time of the GPU; time of the host for an instruction; graphs of
+#              CUDA and a stream for W, with and without
 #   predict    schedules on parts of the GPU and one op at a time, predicted from others and measured
 #   processes  ranks as processes that share the GPU, by each transport there is
 #   torch      PyTorch beside it, where python3 has it: a step compared, and the speed of the models
@@ -33,7 +34,7 @@ fail() {
 }
 while [[ ${1:-} = -* ]]; do
     case $1 in
-    -h | --help) exec sed -n '2,29s/^# \{0,1\}//p' "$0" ;;
+    -h | --help) exec sed -n '2,30s/^# \{0,1\}//p' "$0" ;;
     --emulated) kind=emulated limit_s=3600 ;;
     --only | --skip | --limit | --summary)
         [ $# -ge 2 ] || fail 2 "$1 needs a value; try --help"
@@ -63,7 +64,7 @@ probe 30 bench/gpu/probe.sh
 tests 50 bench/gpu/tests.sh
 models 100 bench/gpu/models.sh
 kernels 45 bench/gpu/kernels.sh
-machinery 45 bench/gpu/machinery.sh
+machinery 60 bench/gpu/machinery.sh
 predict 130 bench/gpu/predict.sh
 processes 50 bench/gpu/processes.sh
 torch 200 bench/gpu/torch.sh

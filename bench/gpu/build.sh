@@ -18,7 +18,7 @@ out=$(realpath -m "$1") kind=${2:-cuda}
 cd "$(dirname "$0")/../.."
 mkdir -p "$out/o"
 stamp=$out/built-$kind
-if [ -e "$stamp" ] && [ -z "$(find core schedules traces kernels plots exec bench/gpu tests/cuda tests/exec -type f -newer "$stamp" | head -n 1)" ]; then
+if [ -e "$stamp" ] && [ -z "$(find core schedules traces kernels plots exec bench/gpu bench/probe tests/cuda tests/exec -type f -newer "$stamp" | head -n 1)" ]; then
     exit 0
 fi
 rm -f "$out"/built-* "$out"/test_*
@@ -72,26 +72,13 @@ c=("${cc[@]}" -std=gnu11 "${common[@]}")
     echo '};'
 } >"$out/text_builtin.c"
 
-# What a build without optional parts takes.
-is_left_out() {
-    case $1 in
-    kernels/cpu/blas.c | kernels/cpu/levels_x86.c | exec/split_pcre2.c | exec/main.c) ;;
-    exec/backend_cuda* | exec/cuda_ipc.c | exec/cuda_module.c | exec/cuda_nccl* | exec/nccl*) ;;
-    *) return 1 ;;
-    esac
-}
-host=()
-for source in core/*.c schedules/*.c schedules/lower/*.c traces/*.c plots/*.c kernels/cpu/*.c exec/*.c; do
-    is_left_out "$source" || host+=("$source")
-done
-backend=(exec/backend_cuda*.c exec/cuda_ipc.c exec/cuda_module.c) multiply=(kernels/cuda/*.c) kernels=(kernels/cuda/*.cu)
-tests=(tests/cuda/test_gemm.c tests/cuda/test_kernels*.c tests/cuda/test_attention*.c)
+. bench/gpu/sources.sh
 # Processes that share the device, where NCCL's header is; its stand-in beside the emulation.
 nccl=() stub=()
 folders=("$cuda/include" /usr/include ${DEPS:+"$DEPS/usr/include"} ${NCCL_HOME:+"$NCCL_HOME/include"})
 [ "$kind" = cuda ] || folders=(tests/cuda/include) stub=(tests/cuda/nccl/*.cc)
 for folder in "${folders[@]}"; do
-    [ ! -e "$folder/nccl.h" ] || [ ${#nccl[@]} -ne 0 ] || nccl=(exec/nccl*.c) common+=(-idirafter "$folder")
+    [ ! -e "$folder/nccl.h" ] || [ ${#nccl[@]} -ne 0 ] || nccl=("${nccl_sources[@]}") common+=(-idirafter "$folder")
 done
 if [ ${#nccl[@]} -eq 0 ]; then
     echo "bench: no nccl.h: built without --transport nccl"

@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
-# What the machinery of a pipeline costs, as a phase of bench/gpu.sh: the same samples by one rank and by
-# four, their time on the device one op at a time, and the step by the watch when they share it; and the time of the host for an instruction where ops are so small
-# that the device never holds the host up. Graphs of CUDA on and off, where this build has the option.
+# What the machinery of a pipeline costs, as a phase of bench/gpu.sh.
+#   - The same samples by one rank and by four: their time on the device one op at a time, and the step
+#     by the watch when they share it.
+#   - The time of the host for an instruction, where ops are so small that the device never holds the
+#     host up: with graphs of CUDA and without.
+#   - The step of four ranks on parts of the device: without graphs, and with W on a stream of its own,
+#     over the step of the usual way.
 set -u
 . bench/gpu/run.sh
 failed=0
@@ -26,10 +30,20 @@ host() { # FIGURE OPTIONS...
     run "${name//_/-}" 20 4 64 1 --np 4 --schedule zb-h1 --mbs 1 --micro-batches 32 --device-mode streams "$@" || failed=1
     [ "$run_status" -ne 0 ] || figure "$figure" "$(awk -v s="$(number cpu_s)" -v n="$(number instructions)" 'BEGIN { printf("%.3f", n > 0 ? 1e6 * s / n : 0) }')"
 }
-if has_option cuda-graphs; then
-    host host_us_per_instruction --cuda-graphs on
-    host host_us_without_graphs --cuda-graphs off
-else
-    host host_us_per_instruction
-fi
+host host_us_per_instruction --cuda-graphs on
+host host_us_without_graphs --cuda-graphs off
+parts() { # NAME OPTIONS...: its step in run_step_s
+    # shellcheck disable=SC2086
+    run "$1" 20 $small --np 4 --schedule zb-h1 --mbs 4 --micro-batches 16 --device-mode partition "${@:2}"
+}
+beside() {
+    local usual_s
+    parts parts || return
+    usual_s=$run_step_s
+    parts parts-without-graphs --cuda-graphs off || failed=1
+    figure step_without_graphs_frac "$(ratio "$usual_s" "$run_step_s")"
+    parts parts-weight-grad-stream --weight-grad-stream on || failed=1
+    figure step_with_weight_stream_frac "$(ratio "$usual_s" "$run_step_s")"
+}
+beside || failed=1
 exit $failed

@@ -13,7 +13,6 @@ tokens=$work/tokens-$vocab.bin
 
 figure() { [ -z "$2" ] || [ "$2" = null ] || echo "$1 $2" >>"$figures"; }
 number() { sed -n "s/^ *\"$1\": \([^,{[]*\),*\$/\1/p" "$work/run.json" | head -n 1; }
-has_option() { "$pipeexec" --help | grep -q -- "--$1\b"; }
 small='12 768 12'
 
 # run NAME LIMIT_S LAYERS HIDDEN HEADS OPTIONS...: its row; what later lines ask of it stands in run_*.

@@ -25,6 +25,8 @@ machinery_frac;<= 0.03;100 %;GPU time of four ranks over one's, serial
 machinery_wall_frac;-;100 %;the same by the watch, in streams
 host_us_per_instruction;<= 5;1 us;host time for an instruction
 host_us_without_graphs;-;1 us;the same without graphs of CUDA
+step_without_graphs_frac;-;100 %;four parts: a step without graphs, over one
+step_with_weight_stream_frac;-;100 %;likewise with --weight-grad-stream
 predict_wall_median_frac;<= 0.03;100 %;error of predictions by the wall, median
 predict_wall_schedules;>= 12;1;schedules of it, predicted from others
 predict_virtual_median_frac;-;100 %;the same, virtual clock, median

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# sources.sh BUILD: bench/gpu/build.sh, which has no Meson, builds what Meson builds (in the folder BUILD):
+# the same files, but for parts of which each build has one of several.
+set -u
+build=$(realpath "$1")
+cd "$(dirname "$0")/../.." || exit
+. bench/gpu/sources.sh
+# shellcheck source=tests/cuda/check.sh
+. tests/cuda/check.sh
+
+# of TARGETS...: Meson's sources of these, as it says them in BUILD.
+of() {
+    python3 - "$build" "$PWD" "$@" <<'END'
+import json, sys
+build, root, names = sys.argv[1], sys.argv[2] + "/", set(sys.argv[3:])
+targets = [t for t in json.load(open(build + "/meson-info/intro-targets.json")) if t["name"] in names]
+missing = names - {t["name"] for t in targets}
+assert not missing, "Meson has no target %s" % ", ".join(sorted(missing))
+files = {f for t in targets for s in t["target_sources"] for f in s.get("sources", [])}
+print("\n".join(sorted(f[len(root):] for f in files if f.startswith(root) and not f.startswith(build))))
+END
+}
+# One of them is in each build.
+is_chosen='^exec/split_|^kernels/cpu/(blas|levels_)|^exec/main\.c$'
+same() { # TARGETS... -- FILES...
+    local targets=()
+    while [ "$1" != -- ]; do targets+=("$1") && shift; done
+    shift
+    of "${targets[@]}" | grep -vE "$is_chosen" >"$folder/due" && [ -s "$folder/due" ] &&
+        diff --label Meson "$folder/due" --label bench -u0 <(printf '%s\n' "$@" | sort -u | grep -vE "$is_chosen")
+}
+kernels() {
+    sed -n "/^cuda_kernel_names = \[/,/^\]/s/^  '\(.*\)',$/kernels\/cuda\/\1.cu/p" kernels/cuda/meson.build | sort >"$folder/due"
+    [ -s "$folder/due" ] && diff --label Meson "$folder/due" --label bench -u0 <(printf '%s\n' "${kernels[@]}" | sort)
+}
+check 'the program' same core schedules run traces kernels plots exec fp32_multiply_base fp32_rest_base -- "${host[@]}"
+check 'its module, and NCCL' same pipeexec-cuda-emulated -- "${backend[@]}" exec/cuda_nccl.c "${nccl_sources[@]}" exec/futex.c exec/recorded.c
+check 'multiplications' same emulated_cuda_kernels -- "${multiply[@]}"
+check 'kernels' kernels
+end_checks
