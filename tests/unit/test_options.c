@@ -282,7 +282,6 @@ Test(options, where_nothing_is_near_all_names_are_listed)
 {
     static const char *const names[] = {"gpipe", "1f1b", "zb-h1", NULL}, *const one[] = {"x", NULL},
                              *const none[] = {NULL};
-    struct pp_error err;
 
     pp_error_set(&err, PP_EINVAL, "unknown");
     cr_assert_eq(pp_suggest_or_list(&err, "zzzz", names), PP_EINVAL);
