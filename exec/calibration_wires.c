@@ -70,10 +70,10 @@ static void find_bounds(const struct pp_program *p, const struct pp_step_times *
 
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         const size_t row = row_of(times, i, replica);
-        struct bounds *b = &bounds[p->arg[i]];
 
         if (!pp_op_is_collective(p->kind[i]))
             continue;
+        struct bounds *b = &bounds[p->arg[i]];
         b->instruction = i;
         b->begin_ps = later(b->begin_ps, later(times->posted_ps[row], over_ps));
         b->end_ps = later(b->end_ps, times->end_ps[row]);
