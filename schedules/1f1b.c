@@ -29,6 +29,14 @@ static const char *const aliases[] = {"dapple",
                                       "TrainSchedule",
                                       NULL};
 
+static const struct pp_schedule_call calls[] = {
+    {"deepspeed", "TrainSchedule", NULL},
+    {"megatron", "forward_backward_pipelining_without_interleaving", NULL},
+    {"nanotron", "1f1b", NULL},
+    {"torchtitan", "1F1B", NULL},
+    {NULL, NULL, NULL},
+};
+
 const struct pp_schedule pp_schedule_1f1b = {
     .name = "1f1b",
     .summary = "one forward, one backward",
@@ -36,6 +44,7 @@ const struct pp_schedule pp_schedule_1f1b = {
     .when = "the default: least memory of the unsplit schedules, any N",
     .source = "Fan et al., PPoPP'21, section 3; Narayanan et al., SC'21, section 2.2",
     .aliases = aliases,
+    .calls = calls,
     .placement = PP_PLACE_LOOP,
     .chunks = 1,
     .limits = "none",

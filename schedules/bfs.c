@@ -62,6 +62,18 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
 
 static const char *const aliases[] = {"breadth-first", "LoopedBFS", "ScheduleLoopedBFS", NULL};
 
+/* PyTorch's class runs backwards from the last micro-batch to the first. */
+static bool is_torch(const struct pp_shape *shape)
+{
+    return shape->chunks > 1 && shape->backward_descending && shape->depth_first == 1 &&
+           shape->splits == 1;
+}
+
+static const struct pp_schedule_call calls[] = {
+    {"torchtitan", "LoopedBFS", is_torch},
+    {NULL, NULL, NULL},
+};
+
 const struct pp_schedule pp_schedule_bfs = {
     .name = "bfs",
     .summary = "breadth-first: all micro-batches through one chunk, then the next",
@@ -70,6 +82,7 @@ const struct pp_schedule pp_schedule_bfs = {
     .when = "sharded weights and few micro-batches: each chunk is gathered once per direction",
     .source = "Lamy-Poirier, MLSys'23, section 4; Fast-LLM schedule.py",
     .aliases = aliases,
+    .calls = calls,
     .placement = PP_PLACE_LOOP,
     .options = PP_OPT_CHUNKS | PP_OPT_SPLITS | PP_OPT_DEPTH | PP_OPT_BACKWARD,
     .limits = "N a multiple of --depth-first",

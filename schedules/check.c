@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <limits.h>
 #include <stddef.h>
+#include <string.h>
 
 enum {
     STAGES_MAX = 65535,
@@ -100,6 +101,15 @@ static enum pp_status check_size(const struct pp_shape *shape, struct pp_error *
                             shape->chunks, shape->splits, RANK_OPS_MAX, ALL_OPS_MAX,
                             (long long)most);
     return PP_OK;
+}
+
+const struct pp_schedule_call *pp_schedule_called(const struct pp_schedule *schedule,
+                                                  const char *tool)
+{
+    for (const struct pp_schedule_call *c = schedule->calls; c && c->tool; c++)
+        if (!strcmp(c->tool, tool))
+            return c;
+    return NULL;
 }
 
 const struct pp_schedule_variant *pp_schedule_variants(const struct pp_schedule *schedule,

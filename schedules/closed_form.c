@@ -51,6 +51,15 @@ void pp_group_defaults(struct pp_shape *shape)
         shape->group = shape->micro_batches / PP_MAX(1, shape->micro_batches / shape->ranks);
 }
 
+bool pp_group_is_torch(const struct pp_shape *shape)
+{
+    struct pp_shape torch = *shape;
+
+    torch.group = 0;
+    pp_group_defaults(&torch);
+    return shape->chunks > 1 && shape->group == torch.group;
+}
+
 static bool is_legal_group(const struct pp_shape *shape, int group)
 {
     const int n = shape->micro_batches, ranks = shape->ranks;

@@ -24,6 +24,8 @@ double pp_bubble_split(const struct pp_shape *shape, const struct pp_unit_costs 
     "N a multiple of max(1, N div D); or --group G with min(D,N) <= G <= N and N mod G either 0 "  \
     "or at least D"
 void pp_group_defaults(struct pp_shape *shape);
+/* PyTorch's groups, over several chunks as its classes ask for. */
+bool pp_group_is_torch(const struct pp_shape *shape);
 enum pp_status pp_group_accepts(const struct pp_shape *shape, struct pp_error *err);
 
 /* A value that was refused, and the range that may be suggested instead. */

@@ -41,6 +41,11 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
 
 static const char *const aliases[] = {"ScheduleDualPipeV", "dualpipe-v", NULL};
 
+static const struct pp_schedule_call calls[] = {
+    {"torchtitan", "DualPipeV", NULL},
+    {NULL, NULL, NULL},
+};
+
 const struct pp_schedule pp_schedule_dualpipev = {
     .name = "dualpipev",
     .summary = "dualpipe on a V: overlapped pairs, one copy of the weights",
@@ -50,6 +55,7 @@ const struct pp_schedule pp_schedule_dualpipev = {
     .source = "Qi et al., DualPipe could be better without the Dual, 2025; order as in "
               "deepseek-ai/DualPipe and PyTorch's ScheduleDualPipeV",
     .aliases = aliases,
+    .calls = calls,
     .placement = PP_PLACE_VEE,
     .splits_backward = true,
     .has_pairs = true,

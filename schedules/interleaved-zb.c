@@ -23,6 +23,11 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
 static const char *const aliases[] = {"InterleavedZeroBubble", "ScheduleInterleavedZeroBubble",
                                       "interleaved-zb1p", "zb-interleaved", NULL};
 
+static const struct pp_schedule_call calls[] = {
+    {"torchtitan", "InterleavedZeroBubble", pp_group_is_torch},
+    {NULL, NULL, NULL},
+};
+
 const struct pp_schedule pp_schedule_interleaved_zb = {
     .name = "interleaved-zb",
     .summary = "interleaved 1f1b with split backwards",
@@ -31,6 +36,7 @@ const struct pp_schedule pp_schedule_interleaved_zb = {
     .when = "fewer bubbles and less memory than interleaved, the same messages",
     .source = "PyTorch ScheduleInterleavedZeroBubble; Qi et al., ICLR'24, section 2.1",
     .aliases = aliases,
+    .calls = calls,
     .placement = PP_PLACE_LOOP,
     .splits_backward = true,
     .options = PP_OPT_CHUNKS | PP_OPT_GROUP,

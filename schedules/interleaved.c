@@ -38,6 +38,23 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
 static const char *const aliases[] = {"depth-first", "Interleaved1F1B", "1f1b-interleaved",
                                       "ScheduleInterleaved1F1B", NULL};
 
+/* Megatron-LM refuses groups that do not fill the ranks. */
+static bool is_megatron(const struct pp_shape *shape)
+{
+    return shape->chunks > 1 && shape->group >= shape->ranks;
+}
+
+static bool is_torch(const struct pp_shape *shape)
+{
+    return !shape->extra_warmup && pp_group_is_torch(shape);
+}
+
+static const struct pp_schedule_call calls[] = {
+    {"megatron", "forward_backward_pipelining_with_interleaving", is_megatron},
+    {"torchtitan", "Interleaved1F1B", is_torch},
+    {NULL, NULL, NULL},
+};
+
 const struct pp_schedule pp_schedule_interleaved = {
     .name = "interleaved",
     .summary = "1f1b over several chunks per rank, depth first",
@@ -46,6 +63,7 @@ const struct pp_schedule pp_schedule_interleaved = {
     .when = "fewer bubbles than 1f1b for V times its messages; N a multiple of D",
     .source = "Narayanan et al., SC'21, section 2.3; Megatron-LM schedules.py",
     .aliases = aliases,
+    .calls = calls,
     .placement = PP_PLACE_LOOP,
     .has_pairs = true, /* with --extra-warmup */
     .options = PP_OPT_CHUNKS | PP_OPT_GROUP | PP_OPT_WARMUP,

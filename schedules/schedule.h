@@ -87,6 +87,12 @@ struct pp_schedule_variant {
     void (*choose)(struct pp_shape *shape);
 };
 
+/* What a training framework calls a schedule: "torchtitan", "Interleaved1F1B". */
+struct pp_schedule_call {
+    const char *tool, *name;
+    bool (*is_same)(const struct pp_shape *shape); /* it then runs this order; NULL = always */
+};
+
 /* Per-rank lists of compute ops: the result of any order rule. */
 struct pp_orders {
     int ranks;
@@ -113,6 +119,7 @@ struct pp_schedule {
     const char *when;           /* when to use it, one line */
     const char *source;         /* paper and section */
     const char *const *aliases; /* NULL-terminated, or NULL */
+    const struct pp_schedule_call *calls; /* ended by a tool of NULL; NULL = no framework has it */
     enum pp_placement_kind placement;
     int chunks;       /* fixed V, or 0 when --vp chooses (default 2) */
     unsigned options; /* PP_OPT_* */
@@ -173,6 +180,10 @@ enum pp_status pp_schedule_unknown(struct pp_error *err, const char *name);
  * of the first. */
 enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_shape *shape,
                                  struct pp_error *err);
+
+/* What `tool` calls the schedule, or NULL when it does not have it. */
+const struct pp_schedule_call *pp_schedule_called(const struct pp_schedule *schedule,
+                                                  const char *tool);
 
 /* The variants of a shape, or NULL when it leaves nothing open. */
 const struct pp_schedule_variant *pp_schedule_variants(const struct pp_schedule *schedule,

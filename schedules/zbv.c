@@ -53,6 +53,11 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
 
 static const char *const aliases[] = {"zb-v", "zbv-zero-bubble", "ScheduleZBVZeroBubble", NULL};
 
+static const struct pp_schedule_call calls[] = {
+    {"torchtitan", "ZBVZeroBubble", NULL},
+    {NULL, NULL, NULL},
+};
+
 const struct pp_schedule pp_schedule_zbv = {
     .name = "zbv",
     .summary = "zero bubble on a V: split backwards, weight gradients fill the gaps",
@@ -62,6 +67,7 @@ const struct pp_schedule pp_schedule_zbv = {
     .source = "Qi et al., NeurIPS 2024 (Pipeline Parallelism with Controllable Memory), ZB-V; "
               "order as in PyTorch's ScheduleZBVZeroBubble",
     .aliases = aliases,
+    .calls = calls,
     .placement = PP_PLACE_VEE,
     .splits_backward = true,
     .chunks = 2,

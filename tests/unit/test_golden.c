@@ -11,7 +11,9 @@ enum { FILE_, SCHEDULE, PP, VP, N, OPTIONS, RELABEL, MAKESPAN_B2, MAKESPAN_B1, P
 
 struct golden {
     char *column[COLUMNS];
+    struct pp_shape shape; /* checked */
 };
+static int checked_calls;
 
 /* Micro-batch ids in the order in which they first appear when reading rank by rank. */
 static int label_of(int *labels, int *count, int mb, bool relabel)
@@ -87,6 +89,7 @@ static void check_row(struct pp_arena *arena, struct golden *row)
     golden_options(&shape, c[OPTIONS]);
     cr_assert_eq(pp_schedule_check(schedule, &shape, &err), PP_OK, "%s: %s", c[FILE_], err.message);
     cr_assert_eq(pp_schedule_orders(arena, schedule, &shape, NULL, &orders, &maps, &err), PP_OK);
+    row->shape = shape;
     const char *want = golden_slurp(arena, c[FILE_]);
     const char *got = text_of(arena, orders, shape.splits, relabel);
     cr_expect_str_eq(got, relabel ? relabeled(arena, want) : want, "%s:\n%s", c[FILE_], got);
@@ -104,6 +107,24 @@ static void check_row(struct pp_arena *arena, struct golden *row)
     }
 }
 
+/* Frameworks that made an order are said to run it. */
+static void check_call(const struct golden *row)
+{
+    static const struct {
+        const char *prefix, *tool;
+    } makers[] = {{"pt_", "torchtitan"}, {"megatron_", "megatron"}, {"ds_", "deepspeed"}};
+    const struct pp_schedule *schedule = pp_schedule_find(row->column[SCHEDULE]);
+
+    for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
+        const struct pp_schedule_call *call = pp_schedule_called(schedule, makers[i].tool);
+        if (strncmp(row->column[FILE_], makers[i].prefix, strlen(makers[i].prefix)) != 0 || !call ||
+            (schedule->chunks == 0 && atoi(row->column[VP]) == 1))
+            continue;
+        checked_calls++;
+        cr_expect(!call->is_same || call->is_same(&row->shape), "%s", row->column[FILE_]);
+    }
+}
+
 Test(golden, every_order_equals_its_public_implementation)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -116,6 +137,8 @@ Test(golden, every_order_equals_its_public_implementation)
         for (int i = 0; i < COLUMNS; i++)
             row.column[i] = strsep(&line, ",");
         check_row(arena, &row);
+        check_call(&row);
     }
+    cr_assert_geq(checked_calls, 25);
     cr_assert_geq(rows, 52);
 }
