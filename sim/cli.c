@@ -4,6 +4,7 @@
 #include "core/model_options.h"
 #include "core/op.h"
 #include "schedules/select_options.h"
+#include "sim/emit.h"
 #include "sim/plot_kinds.h"
 
 enum {
@@ -118,7 +119,7 @@ static const struct pp_option options[] = {
     {.name = "ep", .type = PP_OPTION_INT, .argument = "E", .min = 1, .max = BIG, .default_text = "1", .group = G_LAYOUT, .commands = RUN,
      .aliases = PP_NAMES("expert-model-parallel-size", "parallelism.expert_parallel_degree"), .help = "Expert-parallel degree: devices that share the experts out; divides their number and tp / etp * cp * dp. It does not multiply GPUs. Dense models have 1."},
     {.name = "etp", .type = PP_OPTION_INT, .argument = "T", .min = 1, .max = BIG, .default_text = "tp, or less where --ep needs it", .group = G_LAYOUT, .commands = RUN,
-     .aliases = PP_NAMES("expert-tensor-parallel-size"), .help = "Tensor-parallel degree of experts; divides tp."},
+     .aliases = PP_NAMES("expert-tensor-parallel-size", "parallelism.expert_tensor_parallel_degree"), .help = "Tensor-parallel degree of experts; divides tp."},
     PP_OPTIONS_VP(G_LAYOUT, SHAPE),
     PP_OPTIONS_BATCH(G_LAYOUT, RUN, NULL),
     {.name = "map", .type = PP_OPTION_STRING, .argument = "ORDER", .default_text = "tp,cp,dp,pp", .group = G_LAYOUT, .commands = RUN,
@@ -314,9 +315,12 @@ static const struct pp_option options[] = {
      .help = "What --plot draws: timeline, who computes what when, of up to 6 schedules above each other; memory, bytes of each rank or schedule by component; memory-time, what ranks hold over time; links, how busy they are over time."},
     {.name = "html", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = REPORT,
      .help = "Write the report as a page that needs nothing beside it, with a timeline to zoom into; - is stdout, without the report in text."},
+    {.name = "emit", .is_common = true, .type = PP_OPTION_STRING, .argument = "FRAMEWORK", .name_of = pp_emit_tool_name, .group = G_OUTPUT, .commands = REPORT,
+     .help = "The run as a configuration of a training framework, in place of the report; with -o FILE beside it."},
     {.name = "no-alternatives", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Leave out the other schedules."},
     {.name = "compute", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = PROGRAM, .help = "Compute ops only: the form that PyTorch loads."},
-    {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PROGRAM | SWEEP | PLAN | EXPORT, .instead = "a run is drawn with --plot FILE, its report goes to stdout", .help = "Write to a file instead of stdout (also -o)."},
+    {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PROGRAM | SWEEP | PLAN | EXPORT, .help = "Write to a file instead of stdout (also -o)."},
+    {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = REPORT, .help = "Write what --emit says to a file (also -o); the report goes to stdout."},
     {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = PLOT, .help = "A picture .png, .pdf, .svg or .tex, or a script .gp for gnuplot (also -o); none: in the terminal."},
     {.name = "markdown", .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = 1 << PP_CMD_SCHEDULES, .help = "The page docs/schedules.md, with pictures."},
     {.name = "output", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = VALIDATE, .help = "Write the rows to a CSV file, too (also -o)."},

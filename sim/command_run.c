@@ -4,6 +4,7 @@
 #include "plots/gantt.h"
 #include "sim/baseline.h"
 #include "sim/commands.h"
+#include "sim/emit.h"
 #include "sim/figures.h"
 #include "sim/report_html.h"
 #include "sim/resolve.h"
@@ -80,8 +81,9 @@ static bool has(const struct pp_parsed *parsed, const char *name)
 static enum pp_status check_output(const struct pp_parsed *parsed, int subjects,
                                    struct pp_error *err)
 {
-    static const char *const SINGLE[] = {"gantt", "explain", "trace"}, *const PROSE[] = {"gantt",
-                                                                                         "explain"};
+    static const char *const SINGLE[] = {"gantt", "explain", "trace", "emit"}, *const PROSE[] = {
+                                                                                   "gantt",
+                                                                                   "explain"};
 
     for (size_t i = 0; subjects > 1 && i < sizeof(SINGLE) / sizeof(*SINGLE); i++)
         if (has(parsed, SINGLE[i]))
@@ -224,7 +226,8 @@ static enum pp_status compare(struct pp_arena *arena, const struct pp_request *r
 
 static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *request,
                               const struct pp_subject *subject, const struct pp_figures *figures,
-                              double started_s, FILE *out, struct pp_error *err)
+                              const struct pp_emit_target *emit, double started_s, FILE *out,
+                              struct pp_error *err)
 {
     const struct pp_parsed *parsed = request->flags;
     const struct pp_terminal terminal =
@@ -233,7 +236,8 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
     struct pp_config config;
     struct pp_result result, alone;
     struct pp_others others = {.reference = &result};
-    const bool is_read = !has(parsed, "json") && !has(parsed, "gantt") && !has(parsed, "explain");
+    const bool is_read = !has(parsed, "json") && !has(parsed, "gantt") && !has(parsed, "explain") &&
+                         !pp_emit_is_alone(emit);
 
     PP_TRY(pp_resolve(arena, request, subject, &config, err));
     PP_TRY(pp_simulate(arena, &config, PP_FULL, &result, err));
@@ -242,6 +246,10 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
         PP_TRY(pp_trace_write(result.trace, trace, err));
     if (is_read || has(parsed, "html"))
         PP_TRY(compare(arena, request, &result, &alone, &others, err));
+    if (emit->tool) {
+        const struct pp_emit_run run = {&config, result.program, result.fits, emit->path};
+        PP_TRY(pp_emit(arena, emit->tool, &run, out, err));
+    }
     if (has(parsed, "json")) {
         result.wall_s = pp_clock_s() - started_s;
         pp_report_json(&result, out);
@@ -251,7 +259,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
         PP_TRY(pp_gantt_print(result.trace, &gantt, terminal, out, err));
     } else if (has(parsed, "explain")) {
         pp_explain_print(&result, out);
-    } else if (!is_page_alone(parsed)) {
+    } else if (!is_page_alone(parsed) && !pp_emit_is_alone(emit)) {
         pp_report_print(&result, &others, terminal, out);
     }
     PP_TRY(pp_figures_draw(arena, figures, &result, 1, err));
@@ -304,6 +312,7 @@ enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *pa
     struct pp_request request;
     struct pp_figures figures;
     struct pp_subject *subjects;
+    struct pp_emit_target emit;
     int count;
 
     PP_TRY(pp_baseline_apply(arena, &parsed, err));
@@ -311,8 +320,9 @@ enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *pa
     PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
     PP_TRY(check_output(parsed, count, err));
     PP_TRY(check_page(arena, parsed, err));
+    PP_TRY(pp_emit_open(arena, parsed, &emit, err));
     PP_TRY(pp_figures_open(arena, &request, count, out, &figures, err));
     if (count == 1)
-        return run_one(arena, &request, &subjects[0], &figures, started_s, out, err);
+        return run_one(arena, &request, &subjects[0], &figures, &emit, started_s, out, err);
     return run_many(arena, &request, subjects, count, &figures, started_s, out, err);
 }

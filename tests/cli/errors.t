@@ -322,6 +322,5 @@ $ pipesim clusters meson.build
 = 2
 # Of a run, pictures are files.
 $ pipesim run --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1 -o x.png
-! pipesim: error: -o is not an option of "pipesim run" but of "program", "calibrate", "sweep", "plot", "validate", "plan", "export"; a run is drawn with --plot FILE, its report goes to stdout
-! try: pipesim run --help
+! pipesim: error: -o x.png is for --emit; a run is drawn with --plot FILE, its report goes to stdout
 = 2

@@ -1,0 +1,42 @@
+/* sim/emit.h — a resolved run as the configuration of a training framework: the fragment that says
+ * the same degrees, batch, schedule, model, recomputation and sharding there. What the framework
+ * cannot do is said in a comment, with the nearest that it can. */
+#ifndef PP_SIM_EMIT_H
+#define PP_SIM_EMIT_H
+
+#include "sim/config.h"
+
+struct pp_emit_tool;
+extern const struct pp_emit_tool *const pp_emit_tools[]; /* alphabetical, NULL-terminated */
+const char *pp_emit_tool_name(int i);                    /* of the i-th; NULL behind the last */
+/* By the name of a command line. PP_EINVAL with a suggestion. */
+enum pp_status pp_emit_find(const char *name, const struct pp_emit_tool **tool,
+                            struct pp_error *err);
+
+/* --emit and -o of a run, checked before anything is simulated. ---- sim/emit_open.c ---- */
+struct pp_emit_target {
+    const struct pp_emit_tool *tool; /* NULL: nothing is asked for */
+    const char *path;                /* NULL: stdout, in place of the report */
+};
+static inline bool pp_emit_is_alone(const struct pp_emit_target *target)
+{
+    return target->tool && !target->path;
+}
+/* PP_EINVAL for an unknown framework, in unit mode, where something else goes to stdout, and for -o
+ * without --emit; PP_EFAIL where the file cannot be written. */
+enum pp_status pp_emit_open(struct pp_arena *arena, const struct pp_parsed *parsed,
+                            struct pp_emit_target *target, struct pp_error *err);
+
+struct pp_emit_run {
+    const struct pp_config *config;   /* complete, not of unit mode */
+    const struct pp_program *program; /* as simulated */
+    bool fits;
+    const char *path; /* NULL or "-": `out` */
+};
+/* Print the fragment, or write it to run->path with the files that belong to it: FILE.csv beside
+ * FILE.toml. PP_EINVAL, and nothing printed, where the framework has no way to run the degrees at
+ * all; PP_EFAIL when a file cannot be written, then none is. */
+enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
+                       const struct pp_emit_run *run, FILE *out, struct pp_error *err);
+
+#endif

@@ -1,0 +1,100 @@
+/* The syntaxes of fragments. */
+#include "sim/emit_parts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { WIDTH = 80 };
+
+/* Sentences behind "# ", wrapped; words that are too long stay whole. */
+static void print_remarks(const struct pp_emission *emission, FILE *out)
+{
+    for (int i = 0; i < emission->remark_count; i++) {
+        int column = fprintf(out, "#");
+        for (const char *p = emission->remarks[i]; *p; p += strspn(p, " ")) {
+            const int word = (int)strcspn(p, " ");
+            if (column > 1 && column + 1 + word > WIDTH)
+                column = fprintf(out, "\n#  ") - 1;
+            column += fprintf(out, " ");
+            for (int k = 0; k < word; k++, column++) /* names of files hold anything */
+                fputc((unsigned char)p[k] < ' ' ? '?' : p[k], out);
+            p += word;
+        }
+        fputc('\n', out);
+    }
+}
+
+static bool is_new_section(const struct pp_emission *emission, int i)
+{
+    const struct pp_emit_setting *s = &emission->settings[i];
+
+    return i == 0 || strcmp(s->row->section, s[-1].row->section) != 0;
+}
+
+/* ---- bash ------------------------------------------------------------------------------------ */
+
+static bool is_plain_word(const char *text)
+{
+    return !strpbrk(text, " \t|*()<>$&;'\"\\?[]!#~`");
+}
+
+static void print_argument(const struct pp_emit_setting *s, FILE *out)
+{
+    const struct pp_emit_value v = s->value;
+
+    fprintf(out, "    --%s", s->row->name);
+    if (v.type == PP_EMIT_INT)
+        fprintf(out, " %" PRId64, v.integer);
+    if (v.type == PP_EMIT_LIST)
+        fprintf(out, " %s", v.text);
+    if (v.type == PP_EMIT_TEXT)
+        fprintf(out, is_plain_word(v.text) ? " %s" : " '%s'", v.text);
+    fputc('\n', out);
+}
+
+void pp_emit_shell(const struct pp_emission *emission, FILE *out)
+{
+    print_remarks(emission, out);
+    fputs("ARGS=(\n", out);
+    for (int i = 0; i < emission->count; i++) {
+        const struct pp_emit_setting *s = &emission->settings[i];
+        if (is_new_section(emission, i))
+            fprintf(out, "    # %s\n", s->row->section);
+        print_argument(s, out);
+    }
+    fputs(")\n", out);
+}
+
+/* ---- TOML ------------------------------------------------------------------------------------ */
+
+/* A basic string. */
+static void print_quoted(const char *text, FILE *out)
+{
+    fputc('"', out);
+    for (const char *p = text; *p; p++) {
+        if ((unsigned char)*p < ' ' || *p == 0x7f)
+            fprintf(out, "\\u%04X", (unsigned)*p);
+        else
+            fprintf(out, strchr("\"\\", *p) ? "\\%c" : "%c", *p);
+    }
+    fputs("\"\n", out);
+}
+
+void pp_emit_toml(const struct pp_emission *emission, FILE *out)
+{
+    print_remarks(emission, out);
+    for (int i = 0; i < emission->count; i++) {
+        const struct pp_emit_setting *s = &emission->settings[i];
+        if (is_new_section(emission, i))
+            fprintf(out, "\n[%s]\n", s->row->section);
+        fprintf(out, "%s = ", s->row->name);
+        if (s->value.type == PP_EMIT_INT)
+            fprintf(out, "%" PRId64 "\n", s->value.integer);
+        else if (s->value.type == PP_EMIT_BOOL)
+            fprintf(out, "%s\n", s->value.integer ? "true" : "false");
+        else if (s->value.type == PP_EMIT_TEXT)
+            print_quoted(s->value.text, out);
+        else
+            fprintf(out, "%s\n", s->value.text);
+    }
+}
