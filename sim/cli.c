@@ -263,8 +263,8 @@ static const struct pp_option options[] = {
     {.name = "seed", .type = PP_OPTION_LONG, .argument = "S", .min = 0, .max = INT64_MAX, .default_text = "0", .group = G_CALIBRATE, .commands = CALIBRATE,
      .help = "Seed of the draws behind the band of a tested prediction."},
 
-    {.name = "free", .is_common = true, .type = PP_OPTION_STRING, .argument = "LIST", .default_text = "all but shard, without what an option fixes", .group = G_PLAN, .commands = PLAN,
-     .help = "What to choose, with commas: cp, ep, mbs, pp, recompute, schedule, tp, vp, zero (0 or 1). shard, alone or with recompute: of one layout over how many devices parameters, gradients and optimizer state are cut, all legal meshes."},
+    {.name = "free", .is_common = true, .type = PP_OPTION_STRING, .argument = "LIST", .default_text = "all but modules and shard, without what an option fixes", .group = G_PLAN, .commands = PLAN,
+     .help = "What to choose, with commas: cp, ep, mbs, modules (of selective recomputation, every set), pp, recompute, schedule, tp, vp, zero (0 or 1). shard, alone or with recompute: of one layout over how many devices parameters, gradients and optimizer state are cut, all legal meshes."},
     {.name = "exhaustive", .type = PP_OPTION_FLAG, .group = G_PLAN, .commands = PLAN,
      .help = "Simulate every layout, also those that bounds rule out."},
     {.name = "objective", .type = PP_OPTION_CHOICE, .choices = "step|comm", .argument = "WHAT", .default_text = "step", .group = G_PLAN, .commands = PLAN,

@@ -17,6 +17,7 @@ enum pp_search_axis {
     PP_SEARCH_CP,
     PP_SEARCH_EP,
     PP_SEARCH_MBS,
+    PP_SEARCH_MODULES,
     PP_SEARCH_PP,
     PP_SEARCH_RECOMPUTE,
     PP_SEARCH_SCHEDULE,
@@ -53,13 +54,30 @@ struct pp_search_frame {
     const struct pp_search_rule *rules; /* [order]; NULL without micro-batches */
 };
 
-enum { PP_SEARCH_VALUES = 64 };
+enum { PP_SEARCH_VALUES = 128 };
 struct pp_search_values {
     int list[PP_SEARCH_VALUES];
     int count;
 };
 
 enum { PP_SEARCH_AS_GIVEN = -1 }; /* of a ZeRO stage: --shard says it */
+
+/* What is computed again, as a value of its axis. */
+struct pp_search_again {
+    enum pp_recompute recompute;
+    unsigned modules; /* PP_RECOMPUTE_SELECTIVE: of enum pp_again; 0: what the framework does */
+};
+static inline int pp_search_again_value(struct pp_search_again again)
+{
+    return (int)again.recompute | (int)(again.modules << 8);
+}
+static inline struct pp_search_again pp_search_again(int value)
+{
+    return (struct pp_search_again){(enum pp_recompute)(value & 255), (unsigned)value >> 8};
+}
+/* As --recompute takes it: "none", "selective=layernorm+mlp". */
+enum { PP_SEARCH_AGAIN_BYTES = 64 };
+const char *pp_search_again_text(struct pp_search_again again, char text[PP_SEARCH_AGAIN_BYTES]);
 struct pp_search_space {
     const struct pp_request *request;
     struct pp_config fixed; /* all that no layout changes */
@@ -80,7 +98,13 @@ struct pp_search_space {
  * that contradicts --free. */
 enum pp_status pp_search_free(const struct pp_request *request, struct pp_search_space *space,
                               struct pp_error *err);
-/* Fill the space. PP_EINVAL when the request makes no sense whatever the layout. */
+/* Everything but orders and frames: the axes have their candidates, which may be replaced. */
+enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_request *request,
+                               struct pp_search_space *space, struct pp_error *err);
+/* Orders and frames from the axes. */
+enum pp_status pp_search_fill(struct pp_arena *arena, struct pp_search_space *space,
+                              struct pp_error *err);
+/* Both. PP_EINVAL when the request makes no sense whatever the layout. */
 enum pp_status pp_search_open(struct pp_arena *arena, const struct pp_request *request,
                               struct pp_search_space *space, struct pp_error *err);
 
@@ -89,7 +113,7 @@ struct pp_search_point {
     const struct pp_search_frame *frame;
     const struct pp_search_order *order;
     const struct pp_search_rule *rule; /* NULL without micro-batches */
-    enum pp_recompute recompute;
+    struct pp_search_again again;
     int zero;
 };
 struct pp_search_point pp_search_point(const struct pp_search_space *space, int64_t k);

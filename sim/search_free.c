@@ -11,6 +11,8 @@ const struct pp_search_knob pp_search_knobs[PP_SEARCH_AXES] = {
     [PP_SEARCH_EP] = {"ep", "expert-parallel degree: divisors of the number of experts",
                       PP_NAMES("ep")},
     [PP_SEARCH_MBS] = {"mbs", "samples of a micro-batch: 1, 2, 4, 8", PP_NAMES("mbs")},
+    [PP_SEARCH_MODULES] = {"modules", "of selective recomputation: every set of modules",
+                           PP_NAMES("recompute")},
     [PP_SEARCH_PP] = {"pp", "pipeline ranks: divisors of the devices, up to a layer each",
                       PP_NAMES("pp")},
     [PP_SEARCH_RECOMPUTE] = {"recompute", "what is computed again: none, selective, full",
@@ -120,7 +122,7 @@ enum pp_status pp_search_free(const struct pp_request *request, struct pp_search
     const char *text = pp_request_text(request, "free", NULL);
 
     for (int i = 0; !text && i < PP_SEARCH_AXES; i++)
-        space->is_free[i] = !settled_by(request, &pp_search_knobs[i]);
+        space->is_free[i] = i != PP_SEARCH_MODULES && !settled_by(request, &pp_search_knobs[i]);
     PP_TRY(each_word(request, text, check_name, space, err));
     return each_word(request, text, free_one, space, err);
 }

@@ -8,6 +8,16 @@ const char *const pp_search_status_names[PP_SEARCH_STATUSES] = {
     [PP_SEARCH_TOO_LARGE] = "too large", [PP_SEARCH_FITS] = "fits",
 };
 
+const char *pp_search_again_text(struct pp_search_again again, char text[PP_SEARCH_AGAIN_BYTES])
+{
+    char modules[PP_SEARCH_AGAIN_BYTES / 2];
+
+    pp_again_print(again.modules, modules, sizeof(modules));
+    snprintf(text, PP_SEARCH_AGAIN_BYTES, "%s%s%s", pp_recompute_names[again.recompute],
+             again.modules ? "=" : "", modules);
+    return text;
+}
+
 struct pp_search_point pp_search_point(const struct pp_search_space *s, int64_t k)
 {
     const struct pp_search_values *recompute = &s->axis[PP_SEARCH_RECOMPUTE],
@@ -21,7 +31,7 @@ struct pp_search_point pp_search_point(const struct pp_search_space *s, int64_t 
         .frame = frame,
         .order = &s->orders[order],
         .rule = frame->rules ? &frame->rules[order] : NULL,
-        .recompute = (enum pp_recompute)recompute->list[rest / zero->count % recompute->count],
+        .again = pp_search_again(recompute->list[rest / zero->count % recompute->count]),
         .zero = zero->list[rest % zero->count],
     };
 }
@@ -55,7 +65,8 @@ enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_s
 
     *config = point.order->base;
     config->prepared = NULL;
-    config->recompute = point.recompute;
+    config->recompute = point.again.recompute;
+    config->again = point.again.modules;
     if (point.zero != PP_SEARCH_AS_GIVEN)
         config->wanted_zero = point.zero;
     config->chosen &= ~(unsigned)(PP_CHOSE_RECOMPUTE | PP_CHOSE_ZERO);

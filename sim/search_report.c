@@ -71,9 +71,11 @@ static void print_counts(struct pp_arena *arena, const struct pp_search *search,
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static const char *again_of(enum pp_recompute recompute)
+static const char *again_of(struct pp_search_again again)
 {
-    return recompute == PP_RECOMPUTE_SELECTIVE ? "sel" : pp_recompute_names[recompute];
+    static const char *const SHORT[] = {"none", "sel", "full", "part"};
+
+    return SHORT[again.recompute];
 }
 
 static const char *number(struct pp_arena *arena, int value, int none)
@@ -95,7 +97,7 @@ static void print_row(struct pp_arena *arena, const struct pp_search *search, in
     fprintf(out, " %3d%c%3d%4d%3d%5d%4s%3s%4d %-14s %-4s %1s%8s%6.1f%7.1f%8s\n", at + 1,
             search->ties > 1 && row->is_tie ? '=' : ' ', f->tp, f->pp, f->cp, f->dp,
             has_experts ? number(arena, f->ep, 0) : "-", number(arena, p.order->vp, 0), f->mbs,
-            p.order->base.schedule_name, again_of(p.recompute),
+            p.order->base.schedule_name, again_of(p.again),
             number(arena, p.zero, PP_SEARCH_AS_GIVEN),
             pp_units_print(row->step_s, PP_UNIT_SECONDS, step), 100 * row->mfu,
             row->peak_bytes / 1e9, change);
@@ -147,6 +149,7 @@ static void print_safest(struct pp_arena *arena, const struct pp_search *search,
     const struct pp_search_row *row = &search->rows[search->safest];
     const struct pp_search_point p = pp_search_point(&search->space, row->point);
     const double capacity = search->space.fixed.cluster.device.memory_bytes;
+    char again[PP_SEARCH_AGAIN_BYTES];
 
     pp_text_paragraph(
         out, WIDTH, INDENT, "safest",
@@ -155,7 +158,7 @@ static void print_safest(struct pp_arena *arena, const struct pp_search *search,
                         "CP~%d, MBS~%d, %s, recompute~%s, %.1f~%% slower",
                         search->safest + 1, (capacity - row->peak_bytes) / 1e9, capacity / 1e9,
                         p.frame->tp, p.frame->pp, p.frame->cp, p.frame->mbs,
-                        p.order->base.schedule_name, pp_recompute_names[p.recompute],
+                        p.order->base.schedule_name, pp_search_again_text(p.again, again),
                         100 * (row->s_per_sample / search->rows[0].s_per_sample - 1)));
 }
 

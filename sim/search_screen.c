@@ -150,7 +150,7 @@ static const struct pp_layer_table *table_of(struct screen *c, const struct pp_s
     if (!c->has_table[at])
         c->has_table[at] =
             pp_layer_table_make(c->arena, c->s, &own,
-                                (enum pp_recompute)c->s->axis[PP_SEARCH_RECOMPUTE].list[recompute],
+                                pp_search_again(c->s->axis[PP_SEARCH_RECOMPUTE].list[recompute]),
                                 &c->tables[at], &ignored) == PP_OK
                 ? 1
                 : 2;

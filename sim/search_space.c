@@ -98,7 +98,8 @@ static void fix_axis(const struct pp_request *request, struct pp_search_space *s
     if (AXES[i].option)
         value = pp_request_int(request, AXES[i].option, value);
     else if (i == PP_SEARCH_RECOMPUTE)
-        value = s->fixed.recompute;
+        value = pp_search_again_value(
+            (struct pp_search_again){s->fixed.recompute, s->fixed.again});
     else
         value = s->fixed.wanted_zero < 0 ? PP_SEARCH_AS_GIVEN : s->fixed.wanted_zero;
     if (!dp_alone)
@@ -108,12 +109,30 @@ static void fix_axis(const struct pp_request *request, struct pp_search_space *s
             add_value(&s->axis[i], pp);
 }
 
+/* Every set of modules that the model has, but those where one would change nothing. */
+static void add_modules(struct pp_search_space *s)
+{
+    enum { ALL = PP_AGAIN_CORE | PP_AGAIN_NORM | PP_AGAIN_ACT | PP_AGAIN_LATENT | PP_AGAIN_MLP };
+    const struct pp_model *m = &s->fixed.model;
+    unsigned none = m->latent.kv_rank == 0 ? PP_AGAIN_LATENT : 0;
+
+    if (pp_model_moe_blocks(m, 0, m->layers) == m->layers)
+        none |= PP_AGAIN_MLP;
+    if (!s->fixed.cluster.device.is_attention_unfused)
+        none |= PP_AGAIN_CORE; /* keeps no scores */
+    for (unsigned modules = 1; modules <= ALL; modules++)
+        if (!(modules & none))
+            add_value(&s->axis[PP_SEARCH_RECOMPUTE],
+                      pp_search_again_value(
+                          (struct pp_search_again){PP_RECOMPUTE_SELECTIVE, modules}));
+}
+
 static void fill_axes(const struct pp_request *request, struct pp_search_space *s)
 {
     const int most = s->gpus > most_stages(s) ? s->gpus : most_stages(s);
 
     for (int i = 0; i < PP_SEARCH_AXES; i++) {
-        if (i == PP_SEARCH_SCHEDULE)
+        if (i == PP_SEARCH_SCHEDULE || i == PP_SEARCH_MODULES)
             continue;
         if (!s->is_free[i])
             fix_axis(request, s, i);
@@ -121,6 +140,8 @@ static void fill_axes(const struct pp_request *request, struct pp_search_space *
             if (AXES[i].is_candidate(s, value))
                 add_value(&s->axis[i], value);
     }
+    if (s->is_free[PP_SEARCH_MODULES])
+        add_modules(s);
 }
 
 /* ---- orders ---------------------------------------------------------------------------------- */
@@ -336,8 +357,8 @@ static void set_gbs(const struct pp_request *request, struct pp_search_space *s)
     s->gbs = s->gbs < odd ? odd : s->gbs;
 }
 
-enum pp_status pp_search_open(struct pp_arena *arena, const struct pp_request *request,
-                              struct pp_search_space *s, struct pp_error *err)
+enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_request *request,
+                               struct pp_search_space *s, struct pp_error *err)
 {
     s->request = request;
     PP_TRY(pp_resolve_fixed(arena, request, &s->fixed, err));
@@ -347,9 +368,22 @@ enum pp_status pp_search_open(struct pp_arena *arena, const struct pp_request *r
     PP_TRY(pp_resolve_fabric(arena, &s->fixed, s->gpus, err));
     set_gbs(request, s);
     fill_axes(request, s);
-    PP_TRY(fill_orders(arena, request, s, err));
+    return PP_OK;
+}
+
+enum pp_status pp_search_fill(struct pp_arena *arena, struct pp_search_space *s,
+                              struct pp_error *err)
+{
+    PP_TRY(fill_orders(arena, s->request, s, err));
     PP_TRY(fill_frames(arena, s, err));
     s->points = (int64_t)s->frame_count * s->axis[PP_SEARCH_RECOMPUTE].count *
                 s->axis[PP_SEARCH_ZERO].count * s->order_count;
     return PP_OK;
+}
+
+enum pp_status pp_search_open(struct pp_arena *arena, const struct pp_request *request,
+                              struct pp_search_space *space, struct pp_error *err)
+{
+    PP_TRY(pp_search_begin(arena, request, space, err));
+    return pp_search_fill(arena, space, err);
 }

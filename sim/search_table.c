@@ -10,13 +10,14 @@
 
 /* One device group that goes through all layers, in so many stages. */
 static enum pp_status costs_in(struct pp_arena *arena, const struct pp_search_space *s,
-                               const struct pp_search_frame *f, enum pp_recompute recompute,
+                               const struct pp_search_frame *f, struct pp_search_again again,
                                int stages, struct pp_costs **costs, struct pp_error *err)
 {
     struct pp_config c = s->fixed;
     struct pp_cost_inputs inputs;
 
-    c.recompute = recompute;
+    c.recompute = again.recompute;
+    c.again = again.modules;
     c.fabric = NULL;
     c.cost = NULL;
     c.engine_options.plan.ring_flows = false;
@@ -146,7 +147,7 @@ static void add_up(struct pp_arena *arena, double (*term)[PP_TERMS], int layers,
 }
 
 enum pp_status pp_layer_table_make(struct pp_arena *arena, const struct pp_search_space *s,
-                                   const struct pp_search_frame *frame, enum pp_recompute recompute,
+                                   const struct pp_search_frame *frame, struct pp_search_again again,
                                    struct pp_layer_table *table, struct pp_error *err)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
@@ -155,11 +156,11 @@ enum pp_status pp_layer_table_make(struct pp_arena *arena, const struct pp_searc
     double(*term)[PP_TERMS] = pp_arena_alloc(scratch, sizeof(*term) * (size_t)layers);
     struct pp_costs *costs, *whole;
 
-    PP_TRY(costs_in(scratch, s, frame, recompute, layers, &costs, err));
-    PP_TRY(costs_in(scratch, s, frame, recompute, 1, &whole, err));
+    PP_TRY(costs_in(scratch, s, frame, again, layers, &costs, err));
+    PP_TRY(costs_in(scratch, s, frame, again, 1, &whole, err));
     for (int l = 0; l < layers; l++)
-        take_costs(s, costs, l, recompute, framework->op_gap_s, term[l]);
-    take_costs(s, whole, 0, recompute, framework->op_gap_s, table->whole);
+        take_costs(s, costs, l, again.recompute, framework->op_gap_s, term[l]);
+    take_costs(s, whole, 0, again.recompute, framework->op_gap_s, table->whole);
     if (framework->kernel_gap_s > 0)
         take_least(s, term, layers);
     for (int k = 0; s->fixed.cost && k < PP_TERMS;

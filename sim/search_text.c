@@ -16,6 +16,7 @@ const char *pp_search_command(struct pp_arena *arena, const struct pp_search_spa
     const struct pp_search_point p = pp_search_point(s, k);
     const struct pp_search_frame *f = p.frame;
     const char *text = pp_plan_words(arena, &s->fixed, own);
+    char again[PP_SEARCH_AGAIN_BYTES];
 
     text = pp_plan_add(arena, text, "schedule", p.order->base.schedule_name);
     text = pp_plan_add_int(arena, text, "gpus", s->gpus);
@@ -32,9 +33,9 @@ const char *pp_search_command(struct pp_arena *arena, const struct pp_search_spa
     if (p.zero != PP_SEARCH_AS_GIVEN && (f->dp * f->cp > 1 || p.rule->bound.shape.pipelines > 1))
         text = pp_plan_add_int(arena, text, "zero", p.zero);
     return pp_plan_add(arena, text, "recompute",
-                       s->is_free[PP_SEARCH_RECOMPUTE]
-                           ? pp_recompute_names[p.recompute]
-                           : pp_request_text(s->request, "recompute", "none"));
+                       p.again.recompute == PP_RECOMPUTE_STAGE
+                           ? pp_request_text(s->request, "recompute", "none")
+                           : pp_search_again_text(p.again, again));
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -62,9 +63,10 @@ static json_t *layout_json(const struct pp_search_space *s, const struct pp_sear
 static json_t *row_json(const struct pp_search *search, const struct pp_search_row *row)
 {
     const struct pp_search_point p = pp_search_point(&search->space, row->point);
+    char again[PP_SEARCH_AGAIN_BYTES];
     json_t *o =
         json_pack("{so ss ss}", "layout", layout_json(&search->space, &p), "schedule",
-                  p.order->base.schedule_name, "recompute", pp_recompute_names[p.recompute]);
+                  p.order->base.schedule_name, "recompute", pp_search_again_text(p.again, again));
 
     if (p.zero != PP_SEARCH_AS_GIVEN)
         json_object_set_new(o, "zero", json_integer(p.zero));
@@ -172,11 +174,12 @@ void pp_search_csv(struct pp_arena *arena, const struct pp_search *search, FILE 
         const struct pp_search_frame *f = p.frame;
         const struct pp_arena_mark mark = pp_arena_mark(arena);
         const enum pp_search_status status = (enum pp_search_status)search->board.status[k];
+        char again[PP_SEARCH_AGAIN_BYTES];
         if (status == PP_SEARCH_ABSENT)
             continue;
         fprintf(out, "%d,%d,%d,%d,%d,%d,%d,%d,%lld,%s,%s,", f->tp, f->pp, f->cp, f->dp, f->ep,
                 p.order->base.shape.chunks, f->mbs, f->micro_batches, (long long)f->gbs,
-                p.order->base.schedule_name, pp_recompute_names[p.recompute]);
+                p.order->base.schedule_name, pp_search_again_text(p.again, again));
         if (p.zero != PP_SEARCH_AS_GIVEN)
             fprintf(out, "%d", p.zero);
         fprintf(out, ",%s,%.9g,%.9g,", pp_search_status_names[status],

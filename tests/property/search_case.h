@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-/* The space of "pipesim plan LINE". Words are parted by blanks; '~' is a blank inside of one. */
-static inline enum pp_status search_open(struct pp_arena *arena, const char *line,
-                                         struct pp_search *search, struct pp_error *err)
+/* Request and knobs, or also the space, of "pipesim plan LINE". Words are parted by blanks; '~' is a blank inside of one. */
+static inline enum pp_status search_request(struct pp_arena *arena, const char *line,
+                                            struct pp_search *search, struct pp_error *err)
 {
     enum { WORDS = 64 };
     static const char *const arguments[] = {"--schedule", "1f1b", NULL};
@@ -31,8 +31,15 @@ static inline enum pp_status search_open(struct pp_arena *arena, const char *lin
     PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, request, err));
     if (!request->preset_row)
         PP_TRY(pp_request_defaults(arena, request, &usual, err));
-    PP_TRY(pp_search_free(request, &search->space, err));
-    return pp_search_open(arena, request, &search->space, err);
+    search->space.request = request;
+    return pp_search_free(request, &search->space, err);
+}
+
+static inline enum pp_status search_open(struct pp_arena *arena, const char *line,
+                                         struct pp_search *search, struct pp_error *err)
+{
+    PP_TRY(search_request(arena, line, search, err));
+    return pp_search_open(arena, search->space.request, &search->space, err);
 }
 
 #endif

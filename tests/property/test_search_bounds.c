@@ -10,6 +10,8 @@ static const char *const LINES[] = {
     "--gpus 32 --model gpt-18b --cluster a100 --gbs 64 --schedule all",
     "--gpus 24 --model gpt2-64 --cluster v100-dgx1 --gbs 48 --schedule all --seq 512",
     "--gpus 16 --model mixtral-8x7b --gbs 32 --seq 4096",
+    "--gpus 16 --model llama2-7b --gbs 32 --free tp,pp,schedule,modules,zero",
+    "--gpus 16 --model deepseek-v2-lite --gbs 32 --free tp,pp,ep,schedule,modules,recompute",
     "--gpus 32 --model deepseek-v3 --gbs 32 --seq 4096 --free pp,ep,schedule,recompute",
     "--gpus 16 --model llama2-7b --gbs 32 --framework megatron",
     "--gpus 16 --model llama3-8b --gbs 32 --framework torchtitan",
@@ -41,6 +43,7 @@ static void check_point(const struct pp_search *search, int64_t k, const char *l
     struct pp_config config;
     struct pp_result result;
     struct pp_error err;
+    char again[PP_SEARCH_AGAIN_BYTES];
 
     if (search->board.status[k] != PP_SEARCH_OPEN ||
         pp_search_config(arena, &search->space, k, &config, &err) != PP_OK ||
@@ -52,7 +55,7 @@ static void check_point(const struct pp_search *search, int64_t k, const char *l
         arena, "plan %s: %s tp %d pp %d cp %d dp %d ep %d vp %d mbs %d N %d zero %d %s", line,
         p.order->base.schedule_name, p.frame->tp, p.frame->pp, p.frame->cp, p.frame->dp,
         p.frame->ep, p.order->base.shape.chunks, p.frame->mbs, p.frame->micro_batches, p.zero,
-        pp_recompute_names[p.recompute]);
+        pp_search_again_text(p.again, again));
     const double step_s = result.metrics.iteration_s, gbs = (double)p.frame->gbs,
                  peak_bytes = result.memory[result.peak_rank].peak_bytes;
     cr_expect_leq(bounds.step_s, step_s, "%s", where);
