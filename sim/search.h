@@ -54,6 +54,12 @@ struct pp_search_frame {
     const struct pp_search_rule *rules; /* [order]; NULL without micro-batches */
 };
 
+/* Another machine: factors of what the cluster has; 0 = 1. */
+struct pp_search_scale {
+    double network, node; /* bandwidth between nodes, inside of one */
+    double memory, peak;  /* of a device: bytes, FLOP/s */
+};
+
 enum { PP_SEARCH_VALUES = 128 };
 struct pp_search_values {
     int list[PP_SEARCH_VALUES];
@@ -80,6 +86,7 @@ enum { PP_SEARCH_AGAIN_BYTES = 64 };
 const char *pp_search_again_text(struct pp_search_again again, char text[PP_SEARCH_AGAIN_BYTES]);
 struct pp_search_space {
     const struct pp_request *request;
+    struct pp_search_scale scale;
     struct pp_config fixed; /* all that no layout changes */
     bool is_free[PP_SEARCH_AXES];
     struct pp_search_values axis[PP_SEARCH_AXES]; /* candidates, ascending; SCHEDULE: unused */
@@ -161,11 +168,26 @@ struct pp_search_row {
     int64_t point;
     enum pp_search_status status;
     double step_s, s_per_sample; /* by dag, then of the rows at the top by the run's engine */
+    double dag_s;                /* step_s by dag */
     double bound_s;              /* of s_per_sample, tight */
     double peak_bytes, state_bytes, mfu, exposed_frac, tokens_per_s_per_gpu;
     bool is_strained, is_simulated; /* simulated: by the run's engine */
     bool is_tie;
     char reason[PP_SEARCH_REASON_BYTES]; /* of what was refused */
+};
+
+/* A layout that was published for a model, and what it does here. */
+struct pp_search_recipe {
+    const char *model, *source, *device;
+    int gpus, tp, pp, cp, ep, vp, mbs; /* vp: 0 = the schedule's own */
+    const char *schedule;
+};
+enum { PP_SEARCH_PUBLISHED = 3 };
+struct pp_search_published {
+    const struct pp_search_recipe *recipe;
+    int64_t point; /* -1: not in the space, or illegal */
+    bool fits;
+    double step_s, s_per_sample, peak_bytes; /* by dag */
 };
 
 struct pp_search {
@@ -185,8 +207,35 @@ struct pp_search {
     double least_bytes;                   /* when nothing fits: what is needed at least; else 0 */
     int64_t least;                        /* of which point */
     double screen_s, wall_s;
+    struct pp_search_flip *flips; /* [pp_search_what_ifs] */
+    struct pp_search_published published[PP_SEARCH_PUBLISHED];
+    int published_count;
 };
-/* Everything: screens, simulates in order of bounds, ranks. The result is the same whatever the
+
+/* ---- other machines: sim/search_what_if.c ---- */
+struct pp_search_what_if {
+    const char *name; /* "network x 0.5" */
+    struct pp_search_scale scale;
+};
+extern const struct pp_search_what_if pp_search_what_ifs[]; /* terminated by name NULL */
+enum { PP_SEARCH_WHAT_IFS = 8 };
+/* Which of the rows at the top would win there. */
+struct pp_search_flip {
+    bool is_known;      /* false: the cluster has no such thing, or nothing fits */
+    int winner;         /* row */
+    bool fits;          /* the best row still does */
+    double behind_frac; /* the best row behind the winner */
+};
+/* Simulate the first rows again on each of the other machines, into search->flips. */
+enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
+                              struct pp_error *err);
+
+/* ---- sim/search_recipes.c ---- */
+/* Fill search->published: recipes for this model, those of its device first. */
+void pp_search_recipes(struct pp_search *search);
+
+/* Everything: screens, simulates in order of bounds, ranks, looks at other machines and at what was
+ * published. The result is the same whatever the
  * number of jobs. */
 enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search,
                              struct pp_error *err);

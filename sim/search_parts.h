@@ -30,8 +30,9 @@ struct pp_layer_table {
 
 /* From the costs of a run with a layer for each stage. PP_EINVAL: these degrees cannot be. */
 enum pp_status pp_layer_table_make(struct pp_arena *arena, const struct pp_search_space *space,
-                                   const struct pp_search_frame *frame, struct pp_search_again again,
-                                   struct pp_layer_table *table, struct pp_error *err);
+                                   const struct pp_search_frame *frame,
+                                   struct pp_search_again again, struct pp_layer_table *table,
+                                   struct pp_error *err);
 
 /* Stages as flat arrays, for bounds. */
 struct pp_stage_sums {

@@ -162,6 +162,75 @@ static void print_safest(struct pp_arena *arena, const struct pp_search *search,
                         100 * (row->s_per_sample / search->rows[0].s_per_sample - 1)));
 }
 
+static const char *short_layout(struct pp_arena *arena, const struct pp_search *search, int at)
+{
+    const struct pp_search_point p = pp_search_point(&search->space, search->rows[at].point);
+
+    return pp_arena_printf(arena, "#%d (TP~%d, PP~%d, CP~%d, MBS~%d, %s)", at + 1, p.frame->tp,
+                           p.frame->pp, p.frame->cp, p.frame->mbs, p.order->base.schedule_name);
+}
+
+/* Where half or twice of something makes another row the best; a difference that costs cannot tell
+ * is none. */
+static void print_flips(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const char *text = "", *same = "", *none = "";
+    int kept = 0;
+
+    for (int i = 0; search->flips && i < PP_SEARCH_WHAT_IFS; i++) {
+        const struct pp_search_flip *flip = &search->flips[i];
+        const char *name = pp_search_what_ifs[i].name;
+        if (!flip->is_known)
+            none = pp_arena_printf(arena, "%s%s%s", none, *none ? ", " : "", name);
+        else if (!flip->fits)
+            text =
+                pp_arena_printf(arena, "%s%s%s: #1 does not fit, %s wins", text, *text ? "; " : "",
+                                name, short_layout(arena, search, flip->winner));
+        else if (flip->winner > 0 && flip->behind_frac > PP_TIE_FRAC)
+            text = pp_arena_printf(
+                arena, "%s%s%s: %s wins, #1 is %.1f~%% behind", text, *text ? "; " : "", name,
+                short_layout(arena, search, flip->winner), 100 * flip->behind_frac);
+        else {
+            same = pp_arena_printf(arena, "%s%s%s", same, *same ? ", " : "", name);
+            kept++;
+        }
+    }
+    if (*none)
+        text =
+            pp_arena_printf(arena, "%s%s%s: nothing of these fits", text, *text ? "; " : "", none);
+    if (kept == PP_SEARCH_WHAT_IFS)
+        text = "#1 stays with half and twice of network, links of a node, device memory and "
+               "device FLOP/s";
+    else if (*same)
+        text = pp_arena_printf(arena, "%s%s#1 stays with %s", text, *text ? "; " : "", same);
+    pp_text_paragraph(out, WIDTH, INDENT, "sensitive", text);
+}
+
+static void print_published(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    for (int i = 0; i < search->published_count; i++) {
+        const struct pp_search_published *p = &search->published[i];
+        const struct pp_search_recipe *r = p->recipe;
+        char step[PP_UNITS_TEXT_BYTES];
+        const char *text = pp_arena_printf(
+            arena, "%s, %s~%s: TP~%d, PP~%d, CP~%d, EP~%d, VP~%s, MBS~%d, %s: ", r->source,
+            count_of(arena, r->gpus), r->device, r->tp, r->pp, r->cp, r->ep,
+            number(arena, r->vp, 0), r->mbs, r->schedule);
+        if (p->point < 0)
+            text = pp_arena_printf(arena, "%snot in this space", text);
+        else if (!p->fits)
+            text = pp_arena_printf(arena, "%sneeds %.1f~GB here", text, p->peak_bytes / 1e9);
+        else
+            text = pp_arena_printf(arena, "%shere %s, %.1f~GB", text,
+                                   pp_units_print(p->step_s, PP_UNIT_SECONDS, step),
+                                   p->peak_bytes / 1e9);
+        if (p->fits && search->count)
+            text = pp_arena_printf(arena, "%s, %+.1f~%% to #1", text,
+                                   100 * (p->s_per_sample / search->rows[0].s_per_sample - 1));
+        pp_text_paragraph(out, WIDTH, INDENT, "published", text);
+    }
+}
+
 static void print_least(struct pp_arena *arena, const struct pp_search *search, FILE *out)
 {
     if (search->least >= 0)
@@ -202,8 +271,10 @@ void pp_search_print(struct pp_arena *arena, const struct pp_search *search, int
         print_best(arena, search, out);
         if (search->ties > 1)
             print_safest(arena, search, out);
+        print_flips(arena, search, out);
     } else {
         print_least(arena, search, out);
     }
+    print_published(arena, search, out);
     print_illegal(arena, search, out);
 }

@@ -62,7 +62,7 @@ static void take_result(const struct pp_result *result, struct pp_search_row *ro
 
 static void take_times(const struct pp_result *result, struct pp_search_row *row)
 {
-    row->step_s = result->metrics.iteration_s;
+    row->dag_s = row->step_s = result->metrics.iteration_s;
     row->s_per_sample = row->step_s / (double)result->config.layout.gbs;
     row->mfu = result->mfu;
     row->tokens_per_s_per_gpu = result->tokens_per_s_per_gpu;
@@ -311,6 +311,8 @@ enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search, s
     forget_late(search);
     count_points(search);
     PP_TRY(pp_search_finish(arena, search, err));
+    PP_TRY(pp_search_flip(arena, search, err));
+    pp_search_recipes(search);
     search->wall_s = now_s() - start_s;
     return PP_OK;
 }

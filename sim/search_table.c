@@ -147,8 +147,9 @@ static void add_up(struct pp_arena *arena, double (*term)[PP_TERMS], int layers,
 }
 
 enum pp_status pp_layer_table_make(struct pp_arena *arena, const struct pp_search_space *s,
-                                   const struct pp_search_frame *frame, struct pp_search_again again,
-                                   struct pp_layer_table *table, struct pp_error *err)
+                                   const struct pp_search_frame *frame,
+                                   struct pp_search_again again, struct pp_layer_table *table,
+                                   struct pp_error *err)
 {
     struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
     const int layers = s->fixed.model.layers;

@@ -97,6 +97,39 @@ static json_t *counts_json(const struct pp_search *search)
                      (json_int_t)illegal, "slower", (json_int_t)n[PP_SEARCH_OPEN]);
 }
 
+static json_t *flips_json(const struct pp_search *search)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; search->flips && i < PP_SEARCH_WHAT_IFS; i++) {
+        const struct pp_search_flip *flip = &search->flips[i];
+        json_t *o =
+            json_pack("{ss sb}", "what_if", pp_search_what_ifs[i].name, "best_fits", flip->fits);
+        json_object_set_new(o, "winner", flip->is_known ? json_integer(flip->winner) : json_null());
+        put(o, "best_behind_frac", flip->fits ? flip->behind_frac : (double)NAN);
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *published_json(const struct pp_search *search)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < search->published_count; i++) {
+        const struct pp_search_published *p = &search->published[i];
+        const struct pp_search_recipe *r = p->recipe;
+        json_t *o =
+            json_pack("{ss ss si si si si si si si ss sb}", "source", r->source, "device",
+                      r->device, "gpus", r->gpus, "tp", r->tp, "pp", r->pp, "cp", r->cp, "ep",
+                      r->ep, "vp", r->vp, "mbs", r->mbs, "schedule", r->schedule, "fits", p->fits);
+        put(o, "iteration_s", p->point >= 0 ? p->step_s : (double)NAN);
+        put(o, "peak_mem_bytes", p->point >= 0 ? p->peak_bytes : (double)NAN);
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE *out)
 {
     const struct pp_search_space *s = &search->space;
@@ -123,6 +156,8 @@ void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE
     }
     json_object_set_new(o, "best",
                         search->count ? row_json(search, &search->rows[0]) : json_null());
+    json_object_set_new(o, "sensitivity", flips_json(search));
+    json_object_set_new(o, "published", published_json(search));
     json_object_set_new(o, "points", points);
     json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     fputc('\n', out);

@@ -30,7 +30,7 @@ $ pipesim plan --gpus 64 --model llama2-7b --free shrd
 ! pipesim: error: --free: unknown 'shrd'; did you mean shard?
 = 2
 $ pipesim plan --gpus 64 --model llama2-7b --free shard,
-! pipesim: error: --free: unknown ''; what can be free: cp, ep, mbs, pp, recompute, schedule, tp, vp, zero, shard
+! pipesim: error: --free: unknown ''; what can be free: cp, ep, mbs, modules, pp, recompute, schedule, tp, vp, zero, shard
 = 2
 $ pipesim plan --gpus 64 --model llama2-7b --free recompute --recompute full
 ! pipesim: error: --recompute full contradicts --free recompute
@@ -78,6 +78,10 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >   = ties     87 steps are within 6 % of the fastest, closer than costs can tell
 >   safest     #81 of the ties leaves most memory free, 59.6 of 85.2 GB: TP 1,
 >              PP 4, CP 1, MBS 1, zbv, recompute none, 5.8 % slower
+>   sensitive  #1 stays with half and twice of network, links of a node, device
+>              memory and device FLOP/s
+>   published  NeMo 24.07, 8 h100: TP 1, PP 1, CP 1, EP 1, VP -, MBS 1, 1f1b: here
+>              1.79 s, 44.3 GB, +6.1 % to #1
 >   illegal    124, such as 1f1b on TP 1 x PP 1 x DP 16: --gbs 64 is not a
 >              multiple of dp * mbs = 16 * 8 = 128; nearest: 128
 >   illegal    116, such as dualpipe on TP 1 x PP 2 x DP 8: --micro-batches 2:
@@ -87,6 +91,10 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --cluster a100 --tp 4 --sche
 >    1=  4   2  1    2   -  -   1 zbv            none 0  4.39 s  55.2   21.9       -
 >   safest     #3 of the ties leaves most memory free, 69.8 of 85.2 GB: TP 4,
 >              PP 4, CP 1, MBS 1, zbv, recompute none, 3.9 % slower
+>   sensitive  #1 stays with half and twice of network, links of a node, device
+>              memory and device FLOP/s
+>   published  NeMo 24.07, 8 h100: TP 1, PP 1, CP 1, EP 1, VP -, MBS 1, 1f1b: not
+>              in this space
 # Nothing fits: what needs least.
 $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n +5
 >
@@ -95,6 +103,12 @@ $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n
 >   too large  the least needs at least 820.5 of 85.5 GB: pipesim
 >              --model llama3-405b --engine dag --schedule hanayo --gpus 8 --tp 4
 >              --pp 2 --vp 32 --mbs 1 --gbs 512 --recompute full
+>   published  Megatron-Bridge 25.09, 1,024 h100: TP 8, PP 8, CP 2, EP 1, VP 8,
+>              MBS 1, interleaved: not in this space
+>   published  Megatron-Bridge 25.11, 128 b200: TP 4, PP 8, CP 2, EP 1, VP 8,
+>              MBS 1, interleaved: not in this space
+>   published  Megatron-Bridge 26.06, 256 gb200: TP 4, PP 16, CP 1, EP 1, VP 4,
+>              MBS 1, interleaved: not in this space
 >   illegal    480, such as hanayo on TP 1 x PP 2 x DP 4: --vp 3: a wave of hanayo
 >              is two chunks; nearest: 2 or 4
 ! pipesim: error: no layout fits into 85.5 GB
@@ -114,6 +128,9 @@ $ pipesim plan --gpus 16 --model mixtral-8x7b --gbs 64 --free tp,pp,ep,zero,sche
 >    2=  4   2  1    2   8  -   1 dualpipev      none 0  5.94 s  49.9   73.9    +0.0
 >   safest     #5 of the ties leaves most memory free, 17.8 of 85.5 GB: TP 4,
 >              PP 2, CP 1, MBS 1, 1f1b, recompute none, 5.6 % slower
+>   sensitive  device memory x 0.5: nothing of these fits; #1 stays with network x
+>              0.5, network x 2, links of a node x 0.5, links of a node x 2,
+>              device memory x 2, device FLOP/s x 0.5, device FLOP/s x 2
 $ pipesim plan --gpus 24 --model gpt2-64 --free tp --engine dag --json | grep '"gbs"' | sort -u
 >         "gbs": 6636,
 >       "gbs": 6636,

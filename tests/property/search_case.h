@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-/* Request and knobs, or also the space, of "pipesim plan LINE". Words are parted by blanks; '~' is a blank inside of one. */
+/* Request and knobs, or also the space, of "pipesim plan LINE". Words are parted by blanks; '~' is
+ * a blank inside of one. */
 static inline enum pp_status search_request(struct pp_arena *arena, const char *line,
                                             struct pp_search *search, struct pp_error *err)
 {

@@ -20,10 +20,9 @@ static struct pp_search *search_of(struct pp_arena *arena, const char *line, boo
                                    int jobs)
 {
     struct pp_search *search = PP_NEW(arena, struct pp_search);
-    char *text = pp_arena_strdup(arena, line);
     struct pp_error err;
 
-    cr_assert_eq(search_open(arena, text, search, &err), PP_OK, "%s: %s", line, err.message);
+    cr_assert_eq(search_open(arena, line, search, &err), PP_OK, "%s: %s", line, err.message);
     search->is_exhaustive = is_exhaustive;
     search->jobs = jobs;
     cr_assert_eq(pp_search_run(arena, search, &err), PP_OK, "%s: %s", line, err.message);
@@ -76,4 +75,80 @@ Test(search, jobs_change_nothing)
         cr_assert_eq(memcmp(one->board.status, three->board.status, (size_t)one->space.points), 0,
                      "%s", LINES[i]);
     }
+}
+
+/* ---- other machines -------------------------------------------------------------------------- */
+
+/* What a run on that machine says of a point: its machine is given by options. */
+static double run_s(struct pp_arena *arena, const char *line, int64_t point, bool *fits)
+{
+    struct pp_search *search = PP_NEW(arena, struct pp_search);
+    struct pp_config config;
+    struct pp_result result;
+    struct pp_error err;
+
+    cr_assert_eq(search_open(arena, line, search, &err), PP_OK, "%s: %s", line, err.message);
+    cr_assert_eq(pp_search_config(arena, &search->space, point, &config, &err), PP_OK);
+    cr_assert_eq(pp_simulate(arena, &config, PP_QUICK, &result, &err), PP_OK);
+    *fits = result.fits;
+    return result.metrics.iteration_s;
+}
+
+Test(search, other_machines_are_those_that_options_describe)
+{
+    static const char line[] = "--gpus 16 --model llama2-7b --gbs 64 --seq 2048 --engine dag "
+                               "--free tp,pp,schedule,mbs --cluster a100~gpu:4";
+    static const struct {
+        int what_if;
+        const char *options;
+    } MACHINES[] = {{0, " --link-bw network=0.5"},
+                    {1, " --link-bw network=2"},
+                    {2, " --link-bw node=0.5"},
+                    {3, " --link-bw node=2"},
+                    {4, "~memory:42.584GB"},
+                    {6, "~peak:156TF"},
+                    {7, "~peak:624TF"}};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_search *here = search_of(arena, line, false, 2);
+    int flips = 0;
+
+    for (size_t i = 0; i < sizeof(MACHINES) / sizeof(*MACHINES); i++) {
+        const struct pp_search_flip *flip = &here->flips[MACHINES[i].what_if];
+        const char *there = pp_arena_printf(arena, "%s%s", line, MACHINES[i].options),
+                   *name = pp_search_what_ifs[MACHINES[i].what_if].name;
+        bool fits, wins;
+        cr_assert(flip->is_known, "%s", name);
+        const double best_s = run_s(arena, there, here->rows[0].point, &fits),
+                     winner_s = run_s(arena, there, here->rows[flip->winner].point, &wins);
+        cr_assert_eq(fits, flip->fits, "%s", name);
+        cr_assert(wins, "%s", name);
+        if (fits)
+            cr_assert_float_eq(best_s / winner_s - 1, flip->behind_frac, 1e-6, "%s", name);
+        for (int row = 0; row < here->count && row < 48; row++) {
+            const double s = run_s(arena, there, here->rows[row].point, &fits);
+            cr_assert(!fits || s >= winner_s * (1 - 1e-9), "%s: row %d is faster", name, row);
+        }
+        flips += flip->winner > 0;
+    }
+    cr_assert_gt(flips, 0, "no other machine has another winner");
+}
+
+Test(search, what_was_published_is_a_point_of_the_space)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_search *search =
+        search_of(arena, "--gpus 64 --model llama2-70b --engine dag", false, 2);
+    const struct pp_search_published *p = &search->published[0];
+    bool fits;
+
+    cr_assert_geq(search->published_count, 1);
+    cr_assert_geq(p->point, 0);
+    const struct pp_search_point at = pp_search_point(&search->space, p->point);
+    cr_assert_eq(at.frame->tp, p->recipe->tp);
+    cr_assert_eq(at.frame->pp, p->recipe->pp);
+    cr_assert_eq(at.order->vp, p->recipe->vp);
+    cr_assert_str_eq(at.order->base.schedule_name, p->recipe->schedule);
+    cr_assert_eq(run_s(arena, "--gpus 64 --model llama2-70b --engine dag", p->point, &fits),
+                 p->step_s);
+    cr_assert_eq(fits, p->fits);
 }
