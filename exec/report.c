@@ -159,46 +159,6 @@ static void print_time(const struct pp_exec_page *page, const struct pp_metrics 
     paragraph(page, "time", text);
 }
 
-static void print_band(const struct pp_exec_page *page, const struct pp_band *band)
-{
-    char text[PP_EXEC_TEXT_BYTES], low[PP_UNITS_TEXT_BYTES], high[PP_UNITS_TEXT_BYTES];
-
-    snprintf(text, sizeof(text), "%s .. %s (90~%% of draws from the measured durations)",
-             seconds(band->low_s, low), seconds(band->high_s, high));
-    paragraph(page, "expected", text);
-}
-
-static void print_prediction(const struct pp_exec_page *page, const struct pp_exec_run *run)
-{
-    const struct pp_training_result *r = &run->result;
-    char text[PP_EXEC_TEXT_BYTES], a[PP_UNITS_TEXT_BYTES];
-
-    if (run->other.program)
-        snprintf(text, sizeof(text), "from durations of %s, which ran first",
-                 run->other.subject.name);
-    else if (r->first_judged == 0)
-        snprintf(text, sizeof(text), "from durations of the same step; --steps 4 judges others");
-    else
-        snprintf(
-            text, sizeof(text),
-            "from durations of %d%s~step%s before; --calibrate-on SCHEDULE takes those of another "
-            "schedule",
-            run->config.warmup, pp_exec_star(run->plan.chosen, PP_EXEC_CHOSE_WARMUP),
-            run->config.warmup == 1 ? "" : "s");
-    paragraph(page, "predicted", text);
-    if (isfinite(r->predicted_step_s))
-        print_band(page, &r->predicted_band);
-    if (run->config.clock == PP_CLOCK_VIRTUAL)
-        snprintf(text, sizeof(text), "with the measured durations the prediction is off by %s",
-                 r->structural_error_s > 0 ? seconds(r->structural_error_s, a)
-                                           : "0~s: all of the error is in the durations");
-    else
-        snprintf(text, sizeof(text),
-                 "%s of a step is left beside its ops and messages as they are measured",
-                 seconds(r->unattributed_s, a));
-    paragraph(page, run->config.clock == PP_CLOCK_VIRTUAL ? "structure" : "unknown", text);
-}
-
 static void print_issue(const struct pp_exec_page *page, const struct pp_training_result *r)
 {
     char text[PP_EXEC_TEXT_BYTES], each[PP_UNITS_TEXT_BYTES];
@@ -278,7 +238,7 @@ void pp_exec_report_print(const struct pp_exec_run *run, struct pp_terminal term
     fputc('\n', out);
     print_figures(&page, run);
     print_time(&page, &run->result.metrics);
-    print_prediction(&page, run);
+    pp_exec_report_prediction(&page, run);
     print_machinery(&page, &run->result);
     fputc('\n', out);
     pp_exec_report_ranks(&page, run);

@@ -42,6 +42,18 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >   note       the prediction is that of a device for each rank; here all of them
 >              take the time of one, so it is no error that it differs.
 >              --device-mode partition gives each a part of its own
+# What messages and the way from op to op take by the watch: known, as the device obeys a law.
+$ for o in "" --json; do PP_EMULATED_LAW=1000 pipeexec --backend cuda --device-mode partition --np 4 --layers 12 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 8 --steps 3 --warmup 1 --no-check $o | grep -E '^  beside|behind the barrier|"(message_|gap_s|barrier_gap)' | sed 's/\([.][0-9]\{4\}\)[0-9]*/\1/'; done
+>   beside     messages go at 102 kB/s; ops begin 1.00 ms behind a WAIT, 23.7 ms
+>              behind the barrier, 0 s after the start of a step
+>   "message_latency_s": 0.0,
+>   "message_bytes_per_s": 102395.0002,
+>   "gap_s": 0.001,
+>   "barrier_gap_s": 0.0237,
+$ PP_EMULATED_LAW=1000 pipeexec --backend cuda --clock wall --np 1 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --no-check | grep -E '^  beside'
+>   beside     ops begin 16.4 ms behind the barrier, 0 s after the start of a step
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --no-check | grep -c -E '^  beside' || true
+> 0
 $ PP_EMULATED_EPILOGUES=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --exact-grad --check | grep -A1 -E '^  check'
 >   check      gradients of every step equal those of training on one rank to the
 >              bit (84,736 elements)
@@ -113,7 +125,7 @@ $ pipeexec --backend cuda --transport nccl --np 2 --layers 2 --hidden 32 --heads
 >   machine    emulated device 0, by NCCL, 2 processes; fp32: own kernels,
 >              cuBLASLt ...
 >   clock      wall: stamps of two ranks are within ...
-> 
+>
 $ pipeexec --backend cuda --transport nccl --device-mode serial --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -E '^  clock '
 >   clock      virtual: a device for each rank, wires of 10.0 us and 10.0 GB/s
 $ pipeexec --backend cuda --transport nccl --device-mode partition
@@ -126,7 +138,7 @@ $ pipeexec --backend cuda --transport ipc --np 2 --layers 2 --hidden 32 --heads 
 >   machine    emulated device 0, by CUDA IPC, 2 processes; fp32: own kernels,
 >              cuBLASLt ...
 >   clock      wall: stamps of two ranks are within ...
-> 
+>
 $ pipeexec --backend cuda --transport ipc --device-mode partition
 ! pipeexec: error: --device-mode partition: the parts of a GPU belong to one process, and with --transport ipc each rank is one; leave it out, or use --transport local
 = 2
@@ -150,7 +162,7 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >   machine    emulated device 0, a part for each rank, 2 threads; fp32: own
 >              kernels, cuBLASLt ...
 >   clock      wall: ranks share the device
-> 
+>
 > --
 >   check      gradients of the first step equal those of training on one rank to
 >              the bit (42,368 elements)
