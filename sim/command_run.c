@@ -1,12 +1,12 @@
 /* pipesim run: one schedule in depth, or several side by side. */
 #include "core/clock.h"
-#include "core/output.h"
 #include "plots/gantt.h"
 #include "sim/baseline.h"
 #include "sim/commands.h"
 #include "sim/emit.h"
 #include "sim/figures.h"
-#include "sim/report_html.h"
+#include "sim/page_run.h"
+#include "sim/report_text.h"
 #include "sim/resolve.h"
 #include "sim/tiers.h"
 
@@ -97,45 +97,6 @@ static enum pp_status check_output(const struct pp_parsed *parsed, int subjects,
         return pp_error_set(err, PP_EINVAL,
                             "--gantt and --explain are two answers; give one of them");
     return PP_OK;
-}
-
-/* --html, checked before anything is simulated. */
-static enum pp_status check_page(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                 struct pp_error *err)
-{
-    static const char *const STDOUT[] = {"json", "gantt", "explain"};
-    const char *path = pp_options_get(&pp_sim_cli, parsed, "html")->text;
-
-    if (!path)
-        return PP_OK;
-    for (size_t i = 0; !strcmp(path, "-") && i < sizeof(STDOUT) / sizeof(*STDOUT); i++)
-        if (has(parsed, STDOUT[i]))
-            return pp_error_set(err, PP_EINVAL,
-                                "--html - and --%s both write to stdout; give a file", STDOUT[i]);
-    if (pp_output_check(arena, path, err) != PP_OK)
-        return pp_error_prefix(err, "--html: ");
-    return PP_OK;
-}
-
-static bool is_page_alone(const struct pp_parsed *parsed)
-{
-    const char *path = pp_options_get(&pp_sim_cli, parsed, "html")->text;
-
-    return path && !strcmp(path, "-");
-}
-
-static enum pp_status write_page(struct pp_arena *arena, const struct pp_parsed *parsed,
-                                 const struct pp_result *results, int count,
-                                 const struct pp_others *others, struct pp_error *err)
-{
-    const struct pp_html_report page = {.results = results,
-                                        .count = count,
-                                        .others = others,
-                                        .command = pp_options_command(arena, &pp_sim_cli, parsed)};
-
-    if (!has(parsed, "html"))
-        return PP_OK;
-    return pp_report_html(arena, &page, pp_options_get(&pp_sim_cli, parsed, "html")->text, err);
 }
 
 static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
@@ -244,7 +205,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
     result.oom = pp_oom_find(arena, &result);
     if (trace)
         PP_TRY(pp_trace_write(result.trace, trace, err));
-    if (is_read || has(parsed, "html"))
+    if (is_read || pp_page_is_wanted(parsed))
         PP_TRY(compare(arena, request, &result, &alone, &others, err));
     if (emit->tool) {
         const struct pp_emit_run run = {&config, result.program, result.fits, emit->path};
@@ -259,11 +220,12 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_request *r
         PP_TRY(pp_gantt_print(result.trace, &gantt, terminal, out, err));
     } else if (has(parsed, "explain")) {
         pp_explain_print(&result, out);
-    } else if (!is_page_alone(parsed) && !pp_emit_is_alone(emit)) {
+    } else if (!pp_page_is_alone(parsed) && !pp_emit_is_alone(emit)) {
         pp_report_print(&result, &others, terminal, out);
     }
     PP_TRY(pp_figures_draw(arena, figures, &result, 1, err));
-    PP_TRY(write_page(arena, parsed, &result, 1, &others, err));
+    const struct pp_page_runs runs = {&result, 1, &others};
+    PP_TRY(pp_page_write(arena, parsed, pp_page_runs, &runs, err));
     return has(parsed, "require-fit") ? check_fit(&result, err) : PP_OK;
 }
 
@@ -295,10 +257,11 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_request *
     }
     if (has(request->flags, "json"))
         pp_report_json_table(results, count, out);
-    else if (!is_page_alone(request->flags))
+    else if (!pp_page_is_alone(request->flags))
         pp_report_table(results, count, out);
     PP_TRY(pp_figures_draw(arena, figures, results, count, err));
-    PP_TRY(write_page(arena, request->flags, results, count, NULL, err));
+    PP_TRY(pp_page_write(arena, request->flags, pp_page_runs,
+                         &(const struct pp_page_runs){results, count, NULL}, err));
     for (int i = 0; has(request->flags, "require-fit") && i < count; i++)
         if (results[i].status == PP_OK)
             PP_TRY(check_fit(&results[i], err));
@@ -319,7 +282,7 @@ enum pp_status pp_command_run(struct pp_arena *arena, const struct pp_parsed *pa
     PP_TRY(pp_request_open(arena, &pp_sim_cli, pp_presets, parsed, &request, err));
     PP_TRY(pp_subjects_open(arena, &request, &subjects, &count, err));
     PP_TRY(check_output(parsed, count, err));
-    PP_TRY(check_page(arena, parsed, err));
+    PP_TRY(pp_page_check(arena, parsed, err));
     PP_TRY(pp_emit_open(arena, parsed, &emit, err));
     PP_TRY(pp_figures_open(arena, &request, count, out, &figures, err));
     if (count == 1)

@@ -1,5 +1,5 @@
 /* Schedules beside each other: those that were asked for, or others at the layout of one run. */
-#include "sim/report_html.h"
+#include "sim/page_parts.h"
 
 #include "core/html.h"
 #include <math.h>
@@ -8,14 +8,6 @@
 #define GIB (1024.0 * 1024.0 * 1024.0)
 
 /* ---- other schedules at the layout of a run -------------------------------------------------- */
-
-/* Where its step goes, as long as it is beside the longest. */
-static void write_step(const struct pp_result *r, double longest_s, FILE *out)
-{
-    fputs("<td class=\"bar\"><div class=\"mini\">", out);
-    pp_html_time_band(r, longest_s, out);
-    fputs("</div></td>", out);
-}
 
 static const char *versus(double gain, bool is_own, char text[static 32])
 {
@@ -28,9 +20,10 @@ static const char *versus(double gain, bool is_own, char text[static 32])
     return text;
 }
 
-static void write_other(const struct pp_result *r, const struct pp_others *others, double longest_s,
-                        FILE *out)
+static void write_other(const struct pp_page *page, const struct pp_result *r,
+                        const struct pp_others *others, double longest_s)
 {
+    FILE *out = page->out;
     const struct pp_result *own = others->reference;
     char time[PP_TEXT_BYTES], text[32];
 
@@ -40,7 +33,7 @@ static void write_other(const struct pp_result *r, const struct pp_others *other
         pp_html(out, " VP %d", r->config.layout.vp);
     pp_html(out, "%s</td>",
             r->config.recompute == own->config.recompute ? "" : ", other recomputation");
-    write_step(r, longest_s, out);
+    pp_page_step(page, r, longest_s);
     pp_html(out,
             "<td class=\"number\">%s</td><td class=\"number\">%.1f %%</td><td class=\"number\">"
             "%.1f %%</td><td class=\"number\">%.1f</td><td class=\"number\">%s%s</td></tr>\n",
@@ -50,8 +43,9 @@ static void write_other(const struct pp_result *r, const struct pp_others *other
             r->fits ? "" : ", does not fit");
 }
 
-void pp_html_others(const struct pp_others *others, FILE *out)
+void pp_page_others(const struct pp_page *page, const struct pp_others *others)
 {
+    FILE *out = page->out;
     const struct pp_result *own = others->reference;
     double longest_s = own->metrics.iteration_s;
     bool is_written = false;
@@ -59,9 +53,10 @@ void pp_html_others(const struct pp_others *others, FILE *out)
     for (int i = 0; i < others->count; i++)
         if (others->list[i].status == PP_OK)
             longest_s = fmax(longest_s, others->list[i].metrics.iteration_s);
+    pp_page_heading(page, "schedules", "Other schedules");
     pp_html(
         out,
-        "<h2 id=\"schedules\">Other schedules</h2>\n<div class=\"wide\"><table><caption>The "
+        "<div class=\"wide\"><table><caption>The "
         "same layout%s; a difference below %g %% is a tie</caption>\n<thead><tr><th>schedule"
         "</th><th>step</th><th></th><th class=\"number\">MFU</th><th class=\"number\">bubble"
         "</th><th class=\"number\">GiB</th><th class=\"number\">time</th></tr></thead>\n<tbody>\n",
@@ -73,33 +68,17 @@ void pp_html_others(const struct pp_others *others, FILE *out)
         const bool is_before =
             own->fits == r->fits ? own->metrics.iteration_s < r->metrics.iteration_s : own->fits;
         if (is_before && !is_written) {
-            write_other(own, others, longest_s, out);
+            write_other(page, own, others, longest_s);
             is_written = true;
         }
-        write_other(r, others, longest_s, out);
+        write_other(page, r, others, longest_s);
     }
     if (!is_written)
-        write_other(own, others, longest_s, out);
+        write_other(page, own, others, longest_s);
     fputs("</tbody></table></div>\n", out);
 }
 
 /* ---- schedules that were asked for ----------------------------------------------------------- */
-
-static void write_cell(const struct pp_html_place *place, const char *key, double value,
-                       const char *text)
-{
-    fputs("<td class=\"number\">", place->out);
-    pp_html_member(place, key, value, text);
-    fputs("</td>", place->out);
-}
-
-static void write_frac(const struct pp_html_place *place, const char *key, double frac)
-{
-    char text[PP_TEXT_BYTES];
-
-    snprintf(text, sizeof(text), "%.1f %%", 100 * frac);
-    write_cell(place, key, frac, text);
-}
 
 static double most_activations(const struct pp_result *r)
 {
@@ -112,26 +91,25 @@ static double most_activations(const struct pp_result *r)
 
 /* Unit costs are those of a chunk, so that steps of schedules with more of them on a rank are
  * longer: there all are as wide, and parts are shares. */
-static void write_run(const struct pp_html_place *place, const struct pp_result *r,
-                      double longest_s)
+static void write_run(const struct pp_page *page, const struct pp_result *r, double longest_s)
 {
     char text[PP_TEXT_BYTES];
 
-    pp_html(place->out, "<tr><td>%s</td><td class=\"number\">%d</td>", r->config.schedule_name,
+    pp_html(page->out, "<tr><td>%s</td><td class=\"number\">%d</td>", r->config.schedule_name,
             r->config.layout.vp);
-    write_step(r, r->config.is_unit ? r->metrics.iteration_s : longest_s, place->out);
-    write_cell(place, "iteration_s", r->metrics.iteration_s,
-               pp_text_time(&r->config, r->metrics.iteration_s, text));
-    write_frac(place, "bubble_frac", r->metrics.bubble_frac);
-    write_frac(place, "span_bubble_frac", r->metrics.span_bubble_frac);
+    pp_page_step(page, r, r->config.is_unit ? r->metrics.iteration_s : longest_s);
+    pp_page_cell(page, "iteration_s", r->metrics.iteration_s,
+                 pp_text_time(&r->config, r->metrics.iteration_s, text));
+    pp_page_percent(page, "bubble_frac", r->metrics.bubble_frac);
+    pp_page_percent(page, "span_bubble_frac", r->metrics.span_bubble_frac);
     if (r->config.is_unit) {
-        pp_html(place->out, "<td class=\"number\">%g</td><td></td></tr>\n", most_activations(r));
+        pp_html(page->out, "<td class=\"number\">%g</td><td></td></tr>\n", most_activations(r));
         return;
     }
-    write_frac(place, "mfu", r->mfu);
+    pp_page_percent(page, "mfu", r->mfu);
     snprintf(text, sizeof(text), "%.1f", r->memory[r->peak_rank].peak_bytes / GIB);
-    write_cell(place, "peak_mem_bytes", round(r->memory[r->peak_rank].peak_bytes), text);
-    pp_html(place->out, "<td>%s</td></tr>\n", r->fits ? "" : "does not fit");
+    pp_page_cell(page, "peak_mem_bytes", round(r->memory[r->peak_rank].peak_bytes), text);
+    pp_html(page->out, "<td>%s</td></tr>\n", r->fits ? "" : "does not fit");
 }
 
 static void write_refused(const struct pp_result *r, int columns, FILE *out)
@@ -143,8 +121,22 @@ static void write_refused(const struct pp_result *r, int columns, FILE *out)
     fputs("</td></tr>\n", out);
 }
 
-void pp_html_ranking(const struct pp_result *const *rows, int count, FILE *out)
+/* The parts of the time that can be seen in one of the runs. */
+static void write_parts(const struct pp_page *page, const struct pp_result *const *rows, int count)
 {
+    const double SEEN_FRAC = 0.0005;
+    bool occurs[PP_TIME_PARTS] = {false};
+
+    for (int i = 0; i < count && rows[i]->status == PP_OK; i++)
+        for (int part = 0; part < PP_TIME_PARTS; part++)
+            occurs[part] |= rows[i]->metrics.time_frac[part] >= SEEN_FRAC;
+    pp_page_time_legend(page, occurs);
+}
+
+void pp_page_ranking(struct pp_arena *arena, const struct pp_page *page,
+                     const struct pp_result *const *rows, int count)
+{
+    FILE *out = page->out;
     const bool is_unit = rows[0]->status == PP_OK && rows[0]->config.is_unit;
     double longest_s = 0;
 
@@ -162,12 +154,13 @@ void pp_html_ranking(const struct pp_result *const *rows, int count, FILE *out)
           out);
     fputs("</tr></thead>\n<tbody>\n", out);
     for (int i = 0; i < count; i++) {
-        const struct pp_html_place place = {out, i};
+        struct pp_page one = *page;
+        one.prefix = pp_arena_printf(arena, "runs.%d.", i);
         if (rows[i]->status == PP_OK)
-            write_run(&place, rows[i], longest_s);
+            write_run(&one, rows[i], longest_s);
         else
             write_refused(rows[i], is_unit ? 8 : 9, out);
     }
     fputs("</tbody></table></div>\n", out);
-    pp_html_time_legend(rows, count, out);
+    write_parts(page, rows, count);
 }

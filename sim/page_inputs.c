@@ -1,5 +1,5 @@
 /* Where the figures come from: what was asked for, what the tool chose, and every term. */
-#include "sim/report_html.h"
+#include "sim/page_parts.h"
 
 #include "core/html.h"
 #include "sim/inputs.h"
@@ -130,26 +130,22 @@ static void write_facts(struct pp_arena *arena, const struct pp_result *r, FILE 
     fputs("</dl>\n", out);
 }
 
-static void explain(const struct pp_result *r, int width, FILE *out)
+static void explain(const void *result, FILE *out)
 {
-    (void)width;
-    pp_explain_print(r, out);
+    pp_explain_print(result, out);
 }
 
-static void write_explanation(const struct pp_result *r, FILE *out)
+void pp_page_inputs(struct pp_arena *arena, const struct pp_page *page, const struct pp_result *r,
+                    bool is_explained)
 {
-    fputs("<details>\n<summary>Every term behind every figure (--explain)</summary>\n", out);
-    pp_html_printed(explain, r, out);
-    fputs("</details>\n", out);
-}
-
-void pp_html_inputs(struct pp_arena *arena, const struct pp_html_report *report,
-                    const struct pp_result *r, FILE *out)
-{
-    fputs("<h2 id=\"inputs\">Inputs and where they come from</h2>\n", out);
-    write_facts(arena, r, out);
-    write_options(&r->config, out);
-    if (report->count == 1)
-        write_explanation(r, out);
-    pp_html(out, "<h3>The command</h3>\n<pre>%s</pre>\n", report->command);
+    pp_page_heading(page, "inputs", "Inputs and where they come from");
+    write_facts(arena, r, page->out);
+    write_options(&r->config, page->out);
+    if (is_explained) {
+        fputs("<details>\n<summary>Every term behind every figure (--explain)</summary>\n",
+              page->out);
+        pp_page_printed(page, explain, r);
+        fputs("</details>\n", page->out);
+    }
+    pp_page_command(page);
 }

@@ -1,5 +1,5 @@
 /* Pipeline ranks: how busy each is, what it holds at its peak, and the fullest one over time. */
-#include "sim/report_html.h"
+#include "sim/page_parts.h"
 
 #include "core/html.h"
 #include "plots/html.h"
@@ -15,42 +15,39 @@ static const char *const KEYS[PP_MEMORY_PARTS] = {"params_bytes",    "grads_byte
 /* Of many, every k-th, the last and the fullest. */
 static bool is_shown(const struct pp_result *r, int rank)
 {
-    const int ranks = r->program->ranks, room = PP_HTML_RANKS - 2;
-    const int every = ranks <= PP_HTML_RANKS ? 1 : (ranks + room - 1) / room;
+    const int ranks = r->program->ranks, room = PP_PAGE_ROWS - 2;
+    const int every = ranks <= PP_PAGE_ROWS ? 1 : (ranks + room - 1) / room;
 
     return rank % every == 0 || rank == ranks - 1 || rank == r->peak_rank;
 }
 
-static void write_member(const struct pp_html_place *place, int rank, const char *key, double value,
+static void write_member(const struct pp_page *page, int rank, const char *key, double value,
                          const char *text)
 {
     char path[80];
 
     snprintf(path, sizeof(path), "ranks.%d.%s", rank, key);
-    fputs("<td class=\"number\">", place->out);
-    pp_html_member(place, path, value, text);
-    fputs("</td>", place->out);
+    pp_page_cell(page, path, value, text);
 }
 
 /* ---- a row ----------------------------------------------------------------------------------- */
 
-static void write_times(const struct pp_html_place *place, const struct pp_result *r, int rank)
+static void write_times(const struct pp_page *page, const struct pp_result *r, int rank)
 {
     const struct pp_rank_times *t = &r->metrics.ranks[rank];
     char text[PP_TEXT_BYTES];
 
-    write_member(place, rank, "busy_s", t->busy_s, pp_text_time(&r->config, t->busy_s, text));
-    write_member(place, rank, "idle_s", t->idle_s, pp_text_time(&r->config, t->idle_s, text));
+    write_member(page, rank, "busy_s", t->busy_s, pp_text_time(&r->config, t->busy_s, text));
+    write_member(page, rank, "idle_s", t->idle_s, pp_text_time(&r->config, t->idle_s, text));
 }
 
-static void write_activations(const struct pp_html_place *place, const struct pp_result *r,
-                              int rank)
+static void write_activations(const struct pp_page *page, const struct pp_result *r, int rank)
 {
     const double held = r->memory[rank].peak_activations;
     char text[PP_TEXT_BYTES];
 
     snprintf(text, sizeof(text), "%g", held);
-    write_member(place, rank, "peak_activations", held, text);
+    write_member(page, rank, "peak_activations", held, text);
 }
 
 static double scale_of(const struct pp_result *r)
@@ -58,7 +55,7 @@ static double scale_of(const struct pp_result *r)
     return 1.02 * fmax(r->memory[r->peak_rank].peak_bytes, r->config.cluster.device.memory_bytes);
 }
 
-static void write_bytes(const struct pp_html_place *place, const struct pp_result *r, int rank)
+static void write_bytes(const struct pp_page *page, const struct pp_result *r, int rank)
 {
     struct pp_html_part parts[PP_MEMORY_PARTS];
     int64_t bytes[PP_MEMORY_PARTS];
@@ -68,31 +65,31 @@ static void write_bytes(const struct pp_html_place *place, const struct pp_resul
     for (int i = 0; i < PP_MEMORY_PARTS; i++)
         parts[i] =
             (struct pp_html_part){pp_plot_memory_name(i), (double)bytes[i], pp_plot_memory_rgb(i)};
-    fputs("<td class=\"bar\"><div class=\"mini\">", place->out);
+    fputs("<td class=\"bar\"><div class=\"mini\">", page->out);
     pp_html_band(parts, PP_MEMORY_PARTS, scale_of(r), r->config.cluster.device.memory_bytes,
-                 place->out);
-    fputs("</div></td>", place->out);
+                 page->out);
+    fputs("</div></td>", page->out);
     snprintf(text, sizeof(text), "%.1f", r->memory[rank].peak_bytes / GIB);
-    write_member(place, rank, "peak_mem_bytes", round(r->memory[rank].peak_bytes), text);
+    write_member(page, rank, "peak_mem_bytes", round(r->memory[rank].peak_bytes), text);
     for (int i = 0; i < PP_MEMORY_PARTS; i++) {
         snprintf(key, sizeof(key), "memory.%s", KEYS[i]);
         snprintf(text, sizeof(text), "%.1f", (double)bytes[i] / GIB);
-        write_member(place, rank, key, (double)bytes[i], text);
+        write_member(page, rank, key, (double)bytes[i], text);
     }
 }
 
-static void write_row(const struct pp_html_place *place, const struct pp_result *r, int rank)
+static void write_row(const struct pp_page *page, const struct pp_result *r, int rank)
 {
     char stages[PP_TEXT_BYTES];
 
-    fputs(rank == r->peak_rank && !r->config.is_unit ? "<tr class=\"own\">" : "<tr>", place->out);
-    pp_html(place->out, "<td class=\"number\">%d</td><td>%s</td>", rank,
+    fputs(rank == r->peak_rank && !r->config.is_unit ? "<tr class=\"own\">" : "<tr>", page->out);
+    pp_html(page->out, "<td class=\"number\">%d</td><td>%s</td>", rank,
             pp_text_stages(r->program, rank, stages));
-    write_times(place, r, rank);
+    write_times(page, r, rank);
     if (!r->config.is_unit)
-        write_bytes(place, r, rank);
-    write_activations(place, r, rank);
-    fputs("</tr>\n", place->out);
+        write_bytes(page, r, rank);
+    write_activations(page, r, rank);
+    fputs("</tr>\n", page->out);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -164,18 +161,19 @@ static enum pp_status write_over_time(struct pp_arena *arena, const struct pp_re
     return PP_OK;
 }
 
-enum pp_status pp_html_ranks(struct pp_arena *arena, const struct pp_html_place *place,
+enum pp_status pp_page_ranks(struct pp_arena *arena, const struct pp_page *page,
                              const struct pp_result *r, struct pp_error *err)
 {
-    FILE *out = place->out;
+    FILE *out = page->out;
 
-    fputs("<h2 id=\"ranks\">Ranks and memory</h2>\n<div class=\"wide\"><table>", out);
+    pp_page_heading(page, "ranks", "Ranks and memory");
+    fputs("<div class=\"wide\"><table>", out);
     write_caption(r, out);
     write_head(r, out);
     fputs("<tbody>\n", out);
     for (int rank = 0; rank < r->program->ranks; rank++)
         if (is_shown(r, rank))
-            write_row(place, r, rank);
+            write_row(page, r, rank);
     fputs("</tbody></table></div>\n", out);
     return write_over_time(arena, r, out, err);
 }

@@ -1,0 +1,30 @@
+/* sim/page_parts.h — the parts of the page of a run, or of several. Private to sim/page_*.c. */
+#ifndef PP_SIM_PAGE_PARTS_H
+#define PP_SIM_PAGE_PARTS_H
+
+#include "sim/page.h"
+#include "sim/page_run.h"
+#include "sim/report_lines.h"
+
+/* ---- sim/page_time.c ---- */
+void pp_page_headlines(const struct pp_page *page, const struct pp_result *result);
+void pp_page_time(const struct pp_page *page, const struct pp_result *result);
+/* Where the step of a run goes, as long as it is beside the longest: a cell of a table. */
+void pp_page_step(const struct pp_page *page, const struct pp_result *result, double longest_s);
+
+/* ---- sim/page_ranks.c ---- */
+enum pp_status pp_page_ranks(struct pp_arena *arena, const struct pp_page *page,
+                             const struct pp_result *result, struct pp_error *err);
+
+/* ---- sim/page_runs.c ---- */
+void pp_page_others(const struct pp_page *page, const struct pp_others *others);
+void pp_page_ranking(struct pp_arena *arena, const struct pp_page *page,
+                     const struct pp_result *const *rows, int count);
+
+/* ---- sim/page_inputs.c ---- */
+/* What was asked for, what the tool chose, where costs come from; of one run the whole explanation,
+ * too. */
+void pp_page_inputs(struct pp_arena *arena, const struct pp_page *page,
+                    const struct pp_result *result, bool is_explained);
+
+#endif
