@@ -2,6 +2,7 @@
 #ifndef PP_PLOTS_COMPARE_H
 #define PP_PLOTS_COMPARE_H
 
+#include "plots/plot.h"
 #include "traces/compare.h"
 
 /* pp_compare(), without its hints: they are options of `pipesim compare`. PP_EINVAL as there. */
@@ -9,5 +10,11 @@ enum pp_status pp_plot_compare(struct pp_arena *arena, const struct pp_trace *pr
                                const struct pp_trace *measured,
                                const struct pp_compare_options *options,
                                struct pp_comparison *comparison, struct pp_error *err);
+/* ---- plots/timeline_compare.c ---- */
+/* The median step of each, to be drawn one above the other: the prediction first. */
+enum pp_status pp_plot_compare_panels(struct pp_arena *arena,
+                                      const struct pp_comparison *comparison, const char *time_unit,
+                                      struct pp_plot_timeline_panel panels[2],
+                                      struct pp_error *err);
 
 #endif

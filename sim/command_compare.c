@@ -1,6 +1,7 @@
 /* pipesim compare: a predicted trace held against a measured one. */
 #include "sim/commands.h"
 
+#include "sim/page_compare.h"
 #include "sim/report_compare.h"
 #include "traces/files.h"
 
@@ -37,6 +38,7 @@ enum pp_status pp_command_compare(struct pp_arena *arena, const struct pp_parsed
 
     if (!strcmp(files[0], "-") && !strcmp(files[1], "-"))
         return pp_error_set(err, PP_EINVAL, "compare: only one of the two traces can be stdin");
+    PP_TRY(pp_page_check(arena, parsed, err));
     PP_TRY(pp_trace_files_read(arena, files, 1, &predicted, err));
     PP_TRY(pp_trace_files_read(arena, files + 1, parsed->operand_count - 1, &measured, err));
     PP_TRY(pp_compare(arena, predicted, measured, &options, &comparison, err));
@@ -45,7 +47,8 @@ enum pp_status pp_command_compare(struct pp_arena *arena, const struct pp_parsed
                                                                                 : (double)NAN};
     if (get(parsed, "json")->count)
         pp_report_compare_json(&report, out);
-    else
+    else if (!pp_page_is_alone(parsed))
         pp_report_compare(&report, pp_terminal_detect("never", out), out);
+    PP_TRY(pp_page_write(arena, parsed, pp_page_compare, &report, err));
     return check_tolerance(&report, err);
 }

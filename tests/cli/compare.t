@@ -460,7 +460,7 @@ $ pipesim compare a b --tolerance big
 ! pipesim: error: --tolerance: "big" is not a fraction such as 5% or 0.05
 = 2
 $ pipesim compare a b --gpus 4
-! pipesim: error: --gpus is not an option of "pipesim compare" but of "run", "clusters", "sweep", "plan"
+! pipesim: error: --gpus is not an option of "pipesim compare" but of "run", "clusters", "sweep", "plan", "export"
 ! try: pipesim compare --help
 = 2
 $ pipesim compare --help
@@ -481,6 +481,9 @@ $ pipesim compare --help
 >
 > Output:
 >   --json                  One JSON object on stdout.
+>   --html FILE             Write the report as a page that needs nothing beside
+>                           it, with a timeline to zoom into; - is stdout, without
+>                           the report in text.
 >
 > Help:
 >   -h                      one screen of help

@@ -48,6 +48,23 @@ $ pipesim --schedule chimera,1f1b --pp 3 --micro-batches 2 --unit F=1,B=2 --html
 > <h1>2 schedules, 3 ranks, 2 micro-batches</h1>
 > <tr><td>chimera</td><td colspan="7" class="soft">refused: --pp 3: chimera needs an even number; nearest: 2 or 4</td></tr>
 $ pipesim sweep --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html page.html
-! pipesim: error: --html is not an option of "pipesim sweep" but of "run"
+! pipesim: error: --html is not an option of "pipesim sweep" but of "run", "compare"
 ! try: pipesim sweep --help
 = 2
+$ for slow in 1 0.5; do pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --slow 1=$slow --trace $slow.csv >/dev/null; done; pipesim compare 1.csv 0.5.csv --html page.html | head -1; pipesim compare 1.csv 0.5.csv --html - | grep -E '<h[123]'
+> pipesim 0.1.0  step: predicted 9.00 s, measured 15.0 s, error -40.0 %
+> <h1>Step predicted 9.00 s, measured 15.0 s</h1>
+> <h2 id="time">Where the time is</h2>
+> <h2 id="timeline">Who computed what when</h2>
+> <h2 id="durations">How long ops take</h2>
+> <h2 id="report">Ranks, events, and all else</h2>
+> <h3>The command</h3>
+$ pipesim compare 1.csv 0.5.csv --html - --json
+! pipesim: error: --html - and --json both write to stdout; give a file
+= 2
+$ pipesim compare 1.csv 0.5.csv --html missing/page.html
+! pipesim: error: --html: cannot write 'missing/page.html': No such file or directory
+= 1
+$ pipesim compare 1.csv 0.5.csv --tolerance 5% --html page.html >/dev/null; grep -o 'OUTSIDE the tolerance of [^<]*' page.html
+> OUTSIDE the tolerance of 5 %
+! pipesim: error: the predicted step is off by -40 %, more than the tolerance of 5 %

@@ -1,4 +1,4 @@
-"""check.py PAGE [REPORT.json [TRACE.csv]] — is a page of --html well-formed, whole and true?
+"""check.py PAGE [REPORT.json [TRACE.csv...]] — is a page of --html well-formed, whole and true?
 
 Well-formed: as XML, and with the tags that HTML may leave open. Whole: nothing is fetched, links and ids
 fit. True: every marked figure is that of the report of --json, to the bit in its value and to the last
@@ -65,12 +65,12 @@ SCALES = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "%": 0.01, "GiB": 2**30, "
 
 def is_rounded(text, value, key):
     """Does the text say the value, as exactly as its digits allow?"""
-    found = re.fullmatch(r"(-?[0-9]+(?:\.([0-9]+))?(?:e([-+][0-9]+))?)(?: ([a-zA-Z%]+))?", text)
+    found = re.fullmatch(r"([-+]?[0-9]+(?:\.([0-9]+))?(?:e([-+][0-9]+))?)(?: ([a-zA-Z%]+))?", text)
     if not found:
         return False
     scale = SCALES[found[4]] if found[4] else 2**30 if key.endswith("_bytes") else 1
     unit = 10.0 ** (int(found[3] or 0) - len(found[2] or ""))
-    digits = len(found[1].split("e")[0].replace("-", "").replace(".", "").lstrip("0"))
+    digits = len(found[1].split("e")[0].lstrip("-+").replace(".", "").lstrip("0"))
     if not found[2] and not found[3] and digits > 3:  # %.6g without a point
         unit = 10.0 ** max(digits - 6, 0)
     return abs(float(found[1]) - value / scale) <= 0.5000001 * unit + 1e-9 * abs(value / scale)
@@ -97,6 +97,13 @@ def check_figures(page, report):
 
 
 def must_have(report):
+    if report["schema"] == "pipesim.compare/1":
+        yield from ("predicted_step_s", "measured_step_s", "step_error_frac")
+        for side in ("predicted", "measured"):
+            yield from (f"{side}.time_s.{part}" for part, time in report[side]["time_s"].items() if time)
+        for i, row in enumerate(report["durations"]):
+            yield from (f"durations.{i}.{key}" for key, value in row.items() if isinstance(value, float))
+        return
     for i, run in enumerate(report.get("runs", [])):
         if "refused" not in run:
             yield from (f"runs.{i}.{key}" for key in ("iteration_s", "bubble_frac", "span_bubble_frac"))
@@ -138,18 +145,17 @@ def names_of(cell):
         yield kind, int(stage), int(mb) if mb else -1
 
 
-def check_ops(page, trace, unit_s):
+UNITS_S = {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "ps": 1e-12, "units": 1}
+
+
+def check_ops(script, trace):
     events = {}
     with open(trace, newline="", encoding="utf-8") as rows:
         for row in csv.DictReader(rows):
             if row["stream"] in ("compute", "weights") and row["replica"] == "0":
                 events.setdefault(int(row["rank"]), []).append(row)
-    scripts = [script for script in page.iter("script") if script.get("class") == "ops"]
-    if len(scripts) != 1:
-        fault(f"{len(scripts)} lists of ops")
-        return
-    data = json.loads(scripts[0].text)
-    quantum_s = data["quantum"] * unit_s[data["unit"]]
+    data = json.loads(script.text)
+    quantum_s = data["quantum"] * UNITS_S[data["unit"]]
     for at, ops in enumerate(decode(data)):
         expected = events[data["first"] + at * data["every"]]
         if len(ops) != len(expected):
@@ -186,7 +192,7 @@ def check_picture(page, report, span_s):
             fault(f"row {row} is {filled / full / width:.3f} full, its rank {busy:.3f} busy")
 
 
-def main(page_path, report_path=None, trace_path=None):
+def main(page_path, report_path=None, *trace_paths):
     with open(page_path, encoding="utf-8") as file:
         page = check_form(file.read())
     figures = 0
@@ -194,9 +200,13 @@ def main(page_path, report_path=None, trace_path=None):
         with open(report_path, encoding="utf-8") as file:
             report = json.load(file)
         figures = check_figures(page, report)
-    if trace_path:
-        unit_s = {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "ps": 1e-12, "units": 1}
-        check_ops(page, trace_path, unit_s)
+    if trace_paths:
+        scripts = [script for script in page.iter("script") if script.get("class") == "ops"]
+        if len(scripts) != len(trace_paths):
+            fault(f"{len(scripts)} lists of ops")
+        for script, trace in zip(scripts, trace_paths):
+            check_ops(script, trace)
+    if trace_paths and "iteration_s" in report:
         check_picture(page, report, report["iteration_s"])
     for text in faults[:10]:
         print("#", text)

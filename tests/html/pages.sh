@@ -51,6 +51,26 @@ figures --schedule gpipe,1f1b,zbv,chimera --pp 4 --micro-batches 6 --unit F=1,B=
 figures --schedule all --pp 5 --micro-batches 7 --unit F=1,B=2
 figures --schedule gpipe,1f1b,interleaved --model llama3-8b --gpus 64 --pp 8 --tp 2 --engine dag
 
+# A prediction beside a measurement: both traces, step by step where there are several.
+trace() {
+    "$pipesim" "${@:2}" --trace "$1" >/dev/null
+}
+compared() {
+    "$pipesim" compare "$@" --html page.html --json >report.json && python3 "$check" page.html report.json "$1" "$2"
+    result $? "compare $*"
+}
+trace told.csv --schedule zbv --pp 4 --micro-batches 8 --unit F=1,B=2,C=0.1
+trace seen.csv --schedule zbv --pp 4 --micro-batches 8 --unit F=1,B=2,C=0.3 --slow 1=0.8 --jitter 4%
+compared told.csv seen.csv
+compared seen.csv told.csv --worst 0
+compared told.csv told.csv
+trace other.csv --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2
+compared other.csv told.csv --allow-different
+trace steps.csv --schedule zbv --pp 4 --micro-batches 8 --unit F=1,B=2 --jitter 3% --steps 7
+"$pipesim" compare told.csv steps.csv --html page.html --json >report.json && python3 "$check" page.html report.json &&
+    grep -q 'median of the steps' page.html
+result $? "compare with a trace of several steps"
+
 # More ops than a page holds one by one: the picture alone, and still small.
 "$pipesim" --schedule 1f1b --pp 1 --micro-batches 30000 --unit F=1,B=2 --html page.html >/dev/null &&
     python3 "$check" page.html && ! grep -q 'class="ops"' page.html && grep -q 'too many to look at one by one' page.html
