@@ -68,16 +68,30 @@ static enum pp_status pytorch_comms(struct pp_arena *arena, const struct job *jo
     return pytorch_form(arena, job, true, out, err);
 }
 
+/* A folder: `out` is not written to. */
+static enum pp_status chakra(struct pp_arena *arena, const struct job *job, FILE *out,
+                             struct pp_error *err)
+{
+    const char *folder = pp_request_text(job->request, "output", NULL);
+    struct pp_export export;
+
+    (void)out;
+    PP_TRY(pp_export_open(arena, job->result, PP_WIRES_COLLECTIVES, &export, err));
+    return pp_export_chakra(&export, folder, err);
+}
+
 /* In the order of the choices of --to. */
 static const struct format {
     const char *name;
-    bool has_wires; /* it says what messages take */
+    bool has_wires; /* it may say what messages take */
+    bool is_folder;
     enum pp_status (*write)(struct pp_arena *arena, const struct job *job, FILE *out,
                             struct pp_error *err);
 } FORMATS[] = {
-    {"goal", true, goal},
-    {"pytorch", false, pytorch},
-    {"pytorch-comms", false, pytorch_comms},
+    {"goal", true, false, goal},
+    {"chakra", false, true, chakra},
+    {"pytorch", false, false, pytorch},
+    {"pytorch-comms", false, false, pytorch_comms},
 };
 
 static enum pp_status write_file(struct pp_arena *arena, const struct format *format,
@@ -86,7 +100,7 @@ static enum pp_status write_file(struct pp_arena *arena, const struct format *fo
     const char *path = pp_request_text(job->request, "output", "-");
     struct pp_output output;
 
-    if (!strcmp(path, "-"))
+    if (format->is_folder || !strcmp(path, "-"))
         return format->write(arena, job, out, err);
     PP_TRY(pp_output_open(arena, path, &output, err));
     const enum pp_status status = format->write(arena, job, output.file, err);
@@ -103,11 +117,15 @@ static enum pp_status find_format(const struct pp_request *request, const struct
 
     if (!to)
         return pp_error_set(err, PP_EINVAL,
-                            "--to FORMAT is needed: goal, pytorch or pytorch-comms");
+                            "--to FORMAT is needed: goal, chakra, pytorch or pytorch-comms");
     *format = &FORMATS[to->integer];
     if (!(*format)->has_wires && pp_request_has(request, "wires"))
         return pp_error_set(err, PP_EINVAL,
-                            "--wires has no effect with --to %s, which has no times",
+                            "--wires has no effect with --to %s, which does not say what messages "
+                            "take",
+                            (*format)->name);
+    if ((*format)->is_folder && !strcmp(pp_request_text(request, "output", "-"), "-"))
+        return pp_error_set(err, PP_EINVAL, "--to %s writes a folder: -o FOLDER is needed",
                             (*format)->name);
     return PP_OK;
 }

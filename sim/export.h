@@ -16,17 +16,22 @@ enum pp_export_wires {
                      * and start when they might start here. Messages themselves have to be free
                      * and at once; the end of the step is that of the run. One replica stands for
                      * all where it did in the run. In unit mode messages take `latency_ps` */
+    PP_WIRES_COLLECTIVES, /* as network, for a reader that has collectives, too. A RECV comes where
+                           * it is waited for, so that it is in nobody's way where communication is
+                           * one at a time; whatever a message takes is the reader's business */
 };
-enum pp_task_kind { PP_TASK_CALC, PP_TASK_SEND, PP_TASK_RECV };
+enum pp_task_kind { PP_TASK_CALC, PP_TASK_SEND, PP_TASK_RECV, PP_TASK_COLLECTIVE };
 struct pp_task {
     enum pp_task_kind kind;
     int lane;      /* of the node: tasks of one lane cannot overlap. 0: compute; SEND and RECV: 1 */
     int64_t ps;    /* CALC */
-    int64_t bytes; /* SEND, RECV: at least 1 */
-    int peer;      /* ... the other node */
-    uint32_t tag;  /* ... unique between a source and a destination */
-    int port;      /* SEND: messages through one port of a node follow one another; as far as
-                    * there are ports enough, a channel has one of its own at both ends */
+    int64_t bytes; /* SEND, RECV: at least 1. COLLECTIVE: the buffer of an AR or BC, the whole that
+                    * an RS scatters or an AG gathers */
+    int peer;     /* SEND, RECV: the other node. COLLECTIVE: index of its pp_group, whose ranks take
+                   * part with all their replicas */
+    uint32_t tag; /* SEND, RECV: unique between a source and a destination */
+    int port;     /* SEND: messages through one port of a node follow one another; as far as
+                   * there are ports enough, a channel has one of its own at both ends */
     int instruction;  /* of the program that it stands for; -1 = none, it only orders others */
     int first, count; /* in pp_tasks.inputs: what must be over */
 };
@@ -74,5 +79,13 @@ enum pp_status pp_export_pytorch(struct pp_arena *arena, const struct pp_program
 /* GOAL text for LogGOPSim and what else reads it: a calc, send or recv a line, in nanoseconds. Its
  * first lines say what to call it with. Errors of the stream are sticky. */
 void pp_export_goal(const struct pp_export *export, FILE *out);
+
+/* ---- sim/export_chakra.c ---- */
+/* Chakra execution traces for ASTRA-sim, of an export with PP_WIRES_COLLECTIVES: a folder with
+ * "step.NODE.et" for each node, and "groups.json" with the nodes of each group of collectives.
+ * Durations are microseconds. PP_EFAIL where the folder exists already or cannot be made; then
+ * nothing of it is there. */
+enum pp_status pp_export_chakra(const struct pp_export *export, const char *folder,
+                                struct pp_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { LANE_COMPUTE, LANE_MESSAGES, LANE_REDUCE, LANE_COPY, LANE_WIRES = LANE_COPY + 2 };
-enum { MAX_LANES = 256, RING_PORT = 255, TOKEN_BYTES = 1 };
+enum { MAX_LANES = 256, RING_PORT = 255, TOKEN_BYTES = 1, LATER = -2 };
 
 /* The walk over the list of one node. */
 struct walk {
@@ -18,7 +18,8 @@ struct walk {
     int event;  /* of the trace: that of the instruction at hand */
     int *clock; /* tasks that are over when the rank is free */
     int clock_count, clock_capacity;
-    int32_t *done;   /* [position]: the task at whose end the instruction is over; -1 = at once */
+    int32_t *done; /* [position]: the task at whose end the instruction is over; -1 = at once, LATER
+                    * = it is added where it is waited for */
     int32_t *inside; /* [position]: the part of a backward behind which a bucket is posted, or -1 */
     int32_t *wire;   /* [channel]: the last transfer that this node has begun, or -1 */
     int last_wire, last_collective, last_copy[PP_COPY_STREAMS], barriers;
@@ -156,6 +157,11 @@ static bool is_fixed(const struct walk *w)
     return w->export->wires == PP_WIRES_FIXED && !w->export->result->costs->is_unit;
 }
 
+static bool has_collectives(const struct walk *w)
+{
+    return w->export->wires == PP_WIRES_COLLECTIVES;
+}
+
 static int peer_node(const struct walk *w, int rank)
 {
     return w->replica * w->program->ranks + rank;
@@ -164,7 +170,8 @@ static int peer_node(const struct walk *w, int rank)
 static struct pp_task message(const struct walk *w, enum pp_task_kind kind, int i)
 {
     const int m = w->program->arg[i], channel = w->export->channel_of[m];
-    const double bytes = event_of(w)->bytes;
+    const struct pp_op op = pp_program_op(w->program, i);
+    const double bytes = pp_costs_message_bytes(w->export->result->costs, &op);
 
     return (struct pp_task){
         .kind = kind,
@@ -243,7 +250,7 @@ static int network_recv(struct walk *w, int i)
 {
     const int channel = w->export->channel_of[w->program->arg[i]];
     const int recv = add(w, message(w, PP_TASK_RECV, i));
-    const int64_t more_ps = beyond_ps(w, i);
+    const int64_t more_ps = has_collectives(w) ? 0 : beyond_ps(w, i);
 
     need_clock(w);
     if (more_ps < 500) /* less than a nanosecond is rounding */
@@ -260,6 +267,8 @@ static void walk_channel(struct walk *w, int i)
 
     if (is_fixed(w))
         w->done[at] = is_send ? fixed_send(w, i) : fixed_recv(w, i);
+    else if (!is_send && has_collectives(w))
+        w->done[at] = LATER;
     else
         w->done[at] = is_send ? network_send(w, i) : network_recv(w, i);
 }
@@ -357,6 +366,23 @@ static int ring(struct walk *w, const struct party *party, const int *ready, int
     return over;
 }
 
+static int native(struct walk *w, const int *ready, int i)
+{
+    const int task =
+        add(w, (struct pp_task){.kind = PP_TASK_COLLECTIVE,
+                                .lane = LANE_REDUCE,
+                                .bytes = llround(event_of(w)->bytes),
+                                .peer = w->program->collectives[w->program->arg[i]].group,
+                                .instruction = i});
+
+    if (ready)
+        need(w, *ready);
+    else
+        need_clock(w);
+    need(w, w->last_collective);
+    return task;
+}
+
 static int alone(struct walk *w, int lane, int last, int i)
 {
     const int task = add_calc(w, lane, lasted_ps(w), i);
@@ -379,11 +405,14 @@ static void walk_collective(struct walk *w, int i)
     const struct party party = party_of(w, &p->members[group->first], group->count);
     const int *ready = w->inside[at] >= 0 ? &w->inside[at] : NULL;
     const int steps = pp_ring_turns(p->kind[i]) * (party.size - 1);
-    const bool is_ring = w->export->wires == PP_WIRES_NETWORK && steps > 0;
 
-    w->done[at] = w->last_collective =
-        is_ring ? ring(w, &party, ready, steps, w->export->tag0[c], i)
-                : meet(w, &party, ready, lasted_ps(w), w->export->tag0[c], i);
+    if (has_collectives(w) && party.size > 1)
+        w->last_collective = native(w, ready, i);
+    else if (w->export->wires == PP_WIRES_NETWORK && steps > 0)
+        w->last_collective = ring(w, &party, ready, steps, w->export->tag0[c], i);
+    else
+        w->last_collective = meet(w, &party, ready, lasted_ps(w), w->export->tag0[c], i);
+    w->done[at] = w->last_collective;
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
@@ -408,7 +437,10 @@ static void walk_control(struct walk *w, int i)
         set_clock(w, meet(w, &all, NULL, 0, tag, i));
         w->last_collective = collective;
     } else if (p->kind[i] == PP_WAIT && p->arg[i] >= 0) {
-        wait_for(w, w->done[p->arg[i]]);
+        int32_t *done = &w->done[p->arg[i]];
+        if (*done == LATER)
+            *done = network_recv(w, p->begin[w->rank] + p->arg[i]);
+        wait_for(w, *done);
     }
 }
 
@@ -454,6 +486,9 @@ void pp_export_tasks(struct pp_arena *arena, const struct pp_export *e, int node
         w.event += i > p->begin[rank] && !is_second; /* a pair shares its event */
         walk_stream[pp_op_kinds[p->kind[i]].stream](&w, i);
     }
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+        if (w.done[i - p->begin[rank]] == LATER) /* nobody waits for it */
+            network_recv(&w, i);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */

@@ -1,13 +1,13 @@
 # A run for other engines: what is refused, and where it goes.
 $ pipesim export
-! pipesim: error: --to FORMAT is needed: goal, pytorch or pytorch-comms
+! pipesim: error: --to FORMAT is needed: goal, chakra, pytorch or pytorch-comms
 = 2
 $ pipesim export --to goal
 ! pipesim: error: --schedule is needed: 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, pipedream, pipedream-2bw, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv, all, or a program file
 !   try: pipesim --schedule chimera --gpus 2048
 = 2
 $ pipesim export --to pytorch --wires fixed --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1
-! pipesim: error: --wires has no effect with --to pytorch, which has no times
+! pipesim: error: --wires has no effect with --to pytorch, which does not say what messages take
 = 2
 $ pipesim export --to pytorch --schedule chimera --pp 2 --micro-batches 2 --unit F=1,B=2 -o $TMPDIR/c.csv; cat $TMPDIR/c.csv
 > 0F0,1F1,1B1,0B0
@@ -18,7 +18,7 @@ $ pipesim export --to pytorch --schedule seq1f1b --splits 2 --pp 2 --micro-batch
 > 1F0s0,1F0s1,1B0s1,1B0s0
 ! pipesim: warning: PyTorch does not split sequences and cannot load their parts (0F3s1)
 $ pipesim export --to dot --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1
-! pipesim: error: --to: "dot" is not one of goal, pytorch and pytorch-comms
+! pipesim: error: --to: "dot" is not one of goal, chakra, pytorch and pytorch-comms
 = 2
 $ pipesim export --to goal --schedule 1f1b,gpipe --pp 2 --micro-batches 2 --unit F=1
 ! pipesim: error: pipesim export writes one schedule, --schedule lists 2
@@ -34,6 +34,18 @@ $ pipesim export --to goal --schedule pipedream --pp 2 --micro-batches 2 --unit 
 > // pipesim 0.1.0: 2 pipeline ranks, 1 of 1 replicas, engine dag
 > // predicted step: 9000000000.000 ns
 ! pipesim: warning: pipedream updates without a flush; exported is one step with one
+$ pipesim export --to chakra --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1
+! pipesim: error: --to chakra writes a folder: -o FOLDER is needed
+= 2
+$ cd $TMPDIR; pipesim export --to chakra --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1 -o et; ls et; pipesim export --to chakra --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1 -o et
+> groups.json
+> step.0.et
+> step.1.et
+! pipesim: error: 'et' exists; name a new folder
+= 1
+$ pipesim export --to chakra --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1 -o nowhere/et
+! pipesim: error: cannot make the folder 'nowhere/et.part': No such file or directory
+= 1
 # A file, packed or not; what --json saved; a program file.
 $ cd $TMPDIR; pipesim export --to goal --schedule zbv --pp 2 --micro-batches 4 --unit F=1,I=1,W=1 -o a.goal.gz; zcat a.goal.gz | grep -c calc
 > 48

@@ -12,6 +12,12 @@ struct item {
     int64_t order;
     int task;
 };
+/* A meeting that has begun. */
+struct party {
+    int group, tasks[64], count;
+    uint32_t tag;
+    double latest_ns;
+};
 struct run {
     struct loggp *g;
     struct item *heap;
@@ -20,6 +26,11 @@ struct run {
     double *cpu_ns, *send_ns, *recv_ns; /* [node * CPUS + ...]: busy until */
     int *slots; /* hash: task + 1 of an end of a message without its other */
     size_t mask;
+    struct party *parties;
+    int party_count, party_capacity;
+    bool *is_talking; /* [node]: is_one_by_one: something is under way */
+    int *waiting;     /* tasks that wait for that to be over */
+    int waiting_count, waiting_capacity;
 };
 
 static bool is_before(const struct item *a, const struct item *b)
@@ -71,9 +82,18 @@ static void follow(struct loggp_task *user, const struct loggp_task *task)
     user->passed = more(user->passed, task->passed);
 }
 
+/* An event that ends what a node talks about: the task's number, turned. */
+static int release_of(int index)
+{
+    return -1 - index;
+}
+
 static void finish(struct run *r, int index, double end_ns)
 {
     struct loggp_task *task = &r->g->tasks[index];
+
+    if (r->g->is_one_by_one && (task->kind == LOGGP_RECV || task->kind == LOGGP_MEET))
+        push(r, end_ns, release_of(index));
 
     task->end_ns = end_ns;
     task->is_over = true;
@@ -148,28 +168,102 @@ static void meet(struct run *r, int index)
         deliver(r, other, index);
 }
 
+/* ---- meetings -------------------------------------------------------------------------------- */
+
+static struct party *party_of(struct run *r, const struct loggp_task *task)
+{
+    struct party *party;
+
+    for (int i = 0; i < r->party_count; i++)
+        if (r->parties[i].group == task->peer && r->parties[i].tag == task->tag)
+            return &r->parties[i];
+    party = PP_PUSH(r->g->arena, r->parties, r->party_count, r->party_capacity);
+    *party = (struct party){.group = task->peer, .tag = task->tag};
+    return party;
+}
+
+static void join(struct run *r, int index, double now_ns)
+{
+    const struct loggp_task *task = &r->g->tasks[index];
+    struct party *party = party_of(r, task);
+
+    party->latest_ns = later(party->latest_ns, now_ns);
+    party->tasks[party->count++] = index;
+    for (int k = 0; party->count == task->members && k < task->members; k++)
+        finish(r, party->tasks[k], party->latest_ns + task->ns);
+}
+
 /* ---- tasks ----------------------------------------------------------------------------------- */
+
+static void run_calc(struct run *r, int index, double now_ns)
+{
+    const struct loggp_task *task = &r->g->tasks[index];
+    double *busy_ns = &r->cpu_ns[task->node * CPUS + task->cpu];
+
+    if (*busy_ns > now_ns) {
+        push(r, *busy_ns, index);
+        return;
+    }
+    *busy_ns = now_ns + task->ns;
+    finish(r, index, *busy_ns);
+}
+
+static void run_send(struct run *r, int index, double now_ns)
+{
+    struct loggp_task *task = &r->g->tasks[index];
+    double *busy_ns = &r->send_ns[task->node * PORTS + task->port];
+
+    if (*busy_ns > now_ns) {
+        push(r, *busy_ns, index);
+        return;
+    }
+    *busy_ns = now_ns + gap_ns(r->g, task);
+    finish(r, index, now_ns);
+    travel(r, task);
+    if (r->g->is_one_by_one)
+        push(r, task->arrived_ns, release_of(index));
+    meet(r, index);
+}
 
 static void run_task(struct run *r, int index, double now_ns)
 {
     struct loggp_task *task = &r->g->tasks[index];
-    double *busy_ns = task->kind == LOGGP_CALC ? &r->cpu_ns[task->node * CPUS + task->cpu]
-                                               : &r->send_ns[task->node * PORTS + task->port];
 
-    if (task->kind == LOGGP_RECV) {
+    if (r->g->is_one_by_one && task->kind != LOGGP_CALC) {
+        if (r->is_talking[task->node]) {
+            *PP_PUSH(r->g->arena, r->waiting, r->waiting_count, r->waiting_capacity) = index;
+            return;
+        }
+        r->is_talking[task->node] = true;
+    }
+    if (task->kind == LOGGP_CALC) {
+        run_calc(r, index, now_ns);
+    } else if (task->kind == LOGGP_SEND) {
+        run_send(r, index, now_ns);
+    } else if (task->kind == LOGGP_MEET) {
+        join(r, index, now_ns);
+    } else {
         task->ready_ns = now_ns;
         meet(r, index);
-    } else if (*busy_ns > now_ns) {
-        push(r, *busy_ns, index);
-    } else if (task->kind == LOGGP_CALC) {
-        *busy_ns = now_ns + task->ns;
-        finish(r, index, *busy_ns);
-    } else {
-        *busy_ns = now_ns + gap_ns(r->g, task);
-        finish(r, index, now_ns);
-        travel(r, task);
-        meet(r, index);
     }
+}
+
+/* The next of the node that has fallen silent. */
+static void release(struct run *r, int index, double now_ns)
+{
+    const int node = r->g->tasks[index].node;
+    int best = -1;
+
+    r->is_talking[node] = false;
+    for (int k = 0; k < r->waiting_count; k++)
+        if (r->g->tasks[r->waiting[k]].node == node &&
+            (best < 0 || r->waiting[k] < r->waiting[best]))
+            best = k;
+    if (best < 0)
+        return;
+    const int next = r->waiting[best];
+    r->waiting[best] = r->waiting[--r->waiting_count];
+    run_task(r, next, now_ns);
 }
 
 static void begin(struct run *r)
@@ -178,7 +272,7 @@ static void begin(struct run *r)
 
     for (int i = 0; i < g->count; i++)
         g->tasks[i].first_user = -1;
-    for (int e = 0; e < g->edge_count; e++) {
+    for (int e = g->edge_count - 1; e >= 0; e--) { /* users in the order of their numbers */
         struct loggp_task *needed = &g->tasks[g->edges[e].needs];
         g->edges[e].next = needed->first_user;
         needed->first_user = e;
@@ -197,13 +291,17 @@ struct loggp_result loggp_run(struct loggp *g)
     r.cpu_ns = PP_ARRAY(g->arena, double, g->nodes *CPUS);
     r.send_ns = PP_ARRAY(g->arena, double, g->nodes *PORTS);
     r.recv_ns = PP_ARRAY(g->arena, double, g->nodes *PORTS);
+    r.is_talking = PP_ARRAY(g->arena, bool, g->nodes);
     while (r.mask < 2 * (size_t)g->count)
         r.mask = 2 * r.mask + 1;
     r.slots = PP_ARRAY(g->arena, int, r.mask + 1);
     begin(&r);
     while (r.count > 0) {
         const struct item item = pop(&r);
-        run_task(&r, item.task, item.ns);
+        if (item.task < 0)
+            release(&r, release_of(item.task), item.ns);
+        else
+            run_task(&r, item.task, item.ns);
     }
     for (int i = 0; i < g->count; i++) {
         const struct loggp_task *task = &g->tasks[i];

@@ -12,14 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum loggp_kind { LOGGP_CALC, LOGGP_SEND, LOGGP_RECV };
+enum loggp_kind { LOGGP_CALC, LOGGP_SEND, LOGGP_RECV, LOGGP_MEET };
 struct loggp_task {
     enum loggp_kind kind;
     int node, cpu, port;
-    double ns;    /* CALC */
+    double ns;    /* CALC; MEET: from the last member on until all are over */
     double bytes; /* SEND, RECV */
-    int peer;
-    uint32_t tag;
+    int peer;     /* MEET: the group */
+    uint32_t tag; /* MEET: which of the group's */
+    int members;  /* MEET: of the group */
     /* set by the run */
     double end_ns;
     int calcs;  /* most calcs on any path to it: each may be off by its rounding */
@@ -37,7 +38,9 @@ struct loggp {
     struct pp_arena *arena;
     int nodes;
     double latency_ns, ns_per_byte;
-    bool drops_a_byte; /* the gap is that of all bytes but one, as in LogGOPSim */
+    bool drops_a_byte;  /* the gap is that of all bytes but one, as in LogGOPSim */
+    bool is_one_by_one; /* a node has one SEND, RECV or MEET under way at a time, the one with the
+                         * lowest number first, as in ASTRA-sim; a SEND until it has arrived */
     struct loggp_task *tasks;
     int count, capacity;
     struct loggp_edge *edges;
@@ -55,5 +58,12 @@ struct loggp_result loggp_run(struct loggp *graph);
 /* ---- tests/oracle/goal.c ---- */
 /* GOAL text, read strictly by its grammar. `message` says what is wrong; false then. */
 bool goal_read(struct pp_arena *arena, const char *text, struct loggp *graph, char message[256]);
+
+/* ---- tests/oracle/chakra.c ---- */
+/* The traces of a folder, "step.NODE.et" for each node and "groups.json"; CALC, on cpu 0 or, where
+ * it is no op of the GPU, 1; SEND, RECV; MEET as a ring of its bytes under the graph's latency and
+ * gap, which the caller sets before. `message` says what is wrong; false then. */
+bool chakra_read(struct pp_arena *arena, const char *folder, struct loggp *graph,
+                 char message[256]);
 
 #endif

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 TestSuite(laws_export, .timeout = 300);
 
@@ -216,4 +217,113 @@ Test(laws_export, shared_links_are_fixed_as_they_were)
                "--zero 0 --recompute none --link-bw network=0.02 --no-fold");
     check_line("--schedule chimera --model gpt2-64 --tp 4 --pp 8 --dp 2 --mbs 2 --micro-batches 8 "
                "--zero 1 --recompute none --link-bw network=0.02");
+}
+
+/* ---- Chakra ---------------------------------------------------------------------------------- */
+
+static char folder[] = "/tmp/pipesim-chakra-XXXXXX";
+
+static void enter(void)
+{
+    cr_assert_not_null(mkdtemp(folder));
+    cr_assert_eq(chdir(folder), 0);
+}
+
+static void leave(void)
+{
+    cr_assert_eq(chdir("/"), 0);
+    cr_assert_eq(rmdir(folder), 0);
+}
+
+TestSuite(laws_chakra, .init = enter, .fini = leave, .timeout = 300);
+
+/* Written, read and removed. */
+static struct loggp read_chakra(struct pp_arena *arena, const char *line,
+                                const struct pp_result *result)
+{
+    struct loggp graph = {0};
+    struct pp_export export;
+    struct pp_error err = {0};
+    char message[256] = "";
+
+    cr_assert_eq(pp_export_open(arena, result, PP_WIRES_COLLECTIVES, &export, &err), PP_OK,
+                 "%s: %s", line, err.message);
+    cr_assert_eq(pp_export_chakra(&export, "et", &err), PP_OK, "%s: %s", line, err.message);
+    graph.latency_ns = 1e-3 * (double)export.latency_ps;
+    graph.ns_per_byte = 1e9 * export.s_per_byte;
+    cr_assert(chakra_read(arena, "et", &graph, message), "%s: %s", line, message);
+    cr_assert_eq(graph.nodes, export.nodes, "%s", line);
+    cr_assert_eq(pp_export_chakra(&export, "et", &err), PP_EFAIL, "the folder is written over");
+    for (int node = 0; node < export.nodes; node++)
+        unlink(pp_arena_printf(arena, "et/step.%d.et", node));
+    unlink("et/groups.json");
+    cr_assert_eq(rmdir("et"), 0, "something else lies in the folder");
+    return graph;
+}
+
+/* Communication one by one, as ASTRA-sim has it, is no deadlock. */
+static void check_one_by_one(struct pp_arena *arena, const char *line,
+                             const struct pp_result *result)
+{
+    struct loggp graph = read_chakra(arena, line, result);
+
+    graph.is_one_by_one = true;
+    run_goal(line, &graph);
+}
+
+/* On one class of links. Each calc is rounded to a microsecond. */
+Test(laws_chakra, messages_under_loggp_take_what_they_take_buffered)
+{
+    int equal = 0;
+
+    for (int s = 0; pp_schedules[s]; s++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_error err = {0};
+        struct pp_result result;
+        const char *line = pp_arena_printf(
+            arena,
+            "--schedule %s --model llama2-13b --pp 4 --dp 1 --tp 1 --mbs 2 --micro-batches 8 "
+            "--recompute none --steps 1 --engine dag --p2p buffered:64",
+            pp_schedules[s]->name);
+        cr_assert_eq(sim_run(arena, line, &result, &err), PP_OK, "%s: %s", line, err.message);
+        struct loggp graph = read_chakra(arena, line, &result);
+        const struct loggp_result r = run_goal(line, &graph);
+        const double step_ns = 1e9 * words_makespan_s(&result), bound_ns = 500 * r.calcs + r.passed;
+        check_one_by_one(arena, line, &result);
+        if (has_queues(result.trace) || result.program->collective_count > 0)
+            continue;
+        equal++;
+        cr_assert(fabs(r.end_ns - step_ns) <= bound_ns, "%s: %.3f ns, the run has %.3f", line,
+                  r.end_ns, step_ns);
+    }
+    cr_assert_gt(equal, 8, "%d", equal);
+}
+
+/* All replicas and their sums; at the end of the step, where nothing else is sent beside them, one
+ * by one, too. */
+Test(laws_chakra, collectives_meet)
+{
+    static const char *const STATE[] = {"--zero 0", "--zero 1", "--zero 3 --gather chunk"};
+
+    for (int s = 0; pp_schedules[s]; s++)
+        for (size_t k = 0; k < sizeof(STATE) / sizeof(*STATE); k++) {
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            struct pp_error err = {0};
+            struct pp_result result;
+            const char *line = pp_arena_printf(
+                arena,
+                "--schedule %s --model gpt2-64 --pp 4 --dp 3 --tp 1 --mbs 2 --micro-batches "
+                "8 --recompute none --steps 1 --engine dag %s",
+                pp_schedules[s]->name, STATE[k]);
+            if (sim_run(arena, line, &result, &err) != PP_OK)
+                continue; /* several copies of its weights are not cut */
+            struct loggp graph = read_chakra(arena, line, &result);
+            int meetings = 0;
+            run_goal(line, &graph);
+            for (int i = 0; i < graph.count; i++)
+                meetings += graph.tasks[i].kind == LOGGP_MEET;
+            cr_assert_gt(meetings, 0, "%s", line);
+            if (k < 2)
+                check_one_by_one(arena, line, &result);
+        }
 }
