@@ -29,6 +29,7 @@ struct pp_exec_config {
     double timeout_s;
     struct pp_inject inject;
     struct pp_meeting meeting;
+    char doubt[256]; /* why this process runs alone, where that may not be meant; else "" */
     int cores;                /* 0 = those of the machine */
     int ranks, micro_batches; /* 0 = not given: the usual, or what a file has */
     int replicas, mbs;        /* mbs 0 = follows from gbs */

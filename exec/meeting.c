@@ -149,14 +149,15 @@ static void find_place(struct pp_meeting *meeting)
 
 /* With a rendezvous RANK and WORLD_SIZE are no names that anybody may use: where they are met is
  * said. */
-static enum pp_status find_ranks(const char *rendezvous, struct pp_meeting *meeting,
+static enum pp_status find_ranks(const char *rendezvous, bool is_option, struct pp_meeting *meeting,
                                  struct pp_error *err)
 {
     struct pp_launch launch;
 
     if (rendezvous) {
         setenv("MASTER_ADDR", rendezvous, 1);
-        PP_TRY(pp_rendezvous_parse(rendezvous, meeting, err));
+        if (pp_rendezvous_parse(rendezvous, meeting, err) != PP_OK)
+            return pp_error_prefix(err, "%s ", is_option ? "--rendezvous" : "MASTER_ADDR");
     }
     if (meeting->count > 1) {
         snprintf(meeting->source, sizeof(meeting->source), "rank and world_size");
@@ -177,7 +178,7 @@ enum pp_status pp_meeting_find(const char *rendezvous, struct pp_meeting *meetin
     const char *told = rendezvous ? rendezvous : address && strstr(address, "://") ? address : NULL;
 
     *meeting = (struct pp_meeting){.count = 1};
-    PP_TRY(find_ranks(told, meeting, err));
+    PP_TRY(find_ranks(told, rendezvous != NULL, meeting, err));
     if (rendezvous && meeting->count < 2)
         return pp_error_set(err, PP_EINVAL,
                             "--rendezvous %.200s: nothing says which of how many processes this "
@@ -192,6 +193,29 @@ enum pp_status pp_meeting_find(const char *rendezvous, struct pp_meeting *meetin
         return PP_OK;
     PP_TRY(find_host(meeting, err));
     return find_port(meeting, err);
+}
+
+/* RANK and WORLD_SIZE are names that anybody may use: alone they do not make a process wait. */
+void pp_meeting_doubt(const char *choice, char *text, size_t bytes)
+{
+    const char *rank = variable("RANK"), *size = variable("WORLD_SIZE");
+    struct pp_launch launch;
+    struct pp_error ignored;
+    int64_t index, count;
+
+    text[0] = '\0';
+    if (pp_launcher_detect_ranks(&launch, &ignored) == PP_OK && launch.count > 1 && choice)
+        snprintf(text, bytes,
+                 "process %d of %d (%s) runs all ranks itself, as each of the others does: %s "
+                 "takes no part in theirs",
+                 launch.index, launch.count, launch.source, choice);
+    else if (rank && size && launch.count <= 1 &&
+             pp_units_parse_int(size, 2, INT32_MAX, &count, &ignored) == PP_OK &&
+             pp_units_parse_int(rank, 0, count - 1, &index, &ignored) == PP_OK)
+        snprintf(text, bytes,
+                 "RANK=%s and WORLD_SIZE=%s do not say where process 0 is: this process runs all "
+                 "ranks itself; set MASTER_ADDR, or give --rendezvous, to run them together",
+                 rank, size);
 }
 
 struct pp_meeting pp_meeting_here(int count, int listener)

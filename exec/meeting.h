@@ -5,6 +5,7 @@
 #include "core/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct pp_meeting {
@@ -28,6 +29,10 @@ struct pp_meeting {
  * says where process 0 is. */
 enum pp_status pp_meeting_find(const char *rendezvous, struct pp_meeting *meeting,
                                struct pp_error *err);
+/* Of a process that runs alone, though others may have been meant to take part: why not, "" where
+ * nothing says so. `choice`: the option that lets it run alone whatever a launcher says, NULL =
+ * none. */
+void pp_meeting_doubt(const char *choice, char *text, size_t bytes);
 /* Of process 0 of `count` on this host, which listens already, all others being started with
  * PIPEEXEC_RUN_ID as it is set here. */
 struct pp_meeting pp_meeting_here(int count, int listener);

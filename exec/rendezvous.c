@@ -83,8 +83,12 @@ static enum pp_status read_query(const char *text, const char *at, struct pp_mee
         PP_TRY(read_key(text, at, (size_t)(end - at), &query, err));
         at = *end ? end + 1 : end;
     }
-    if ((query.rank < 0) != (query.size < 0) || (query.rank >= 0 && query.rank >= query.size))
-        return refuse(text, "rank and world_size stand together, and ranks begin with 0", err);
+    if ((query.rank < 0) != (query.size < 0))
+        return refuse(text, "rank and world_size stand together", err);
+    if (query.rank >= 0 && query.rank >= query.size)
+        return pp_error_set(err, PP_EINVAL,
+                            "%.200s: of %d processes ranks are 0 to %d, so none is %d", text,
+                            (int)query.size, (int)query.size - 1, (int)query.rank);
     if (query.rank >= 0) {
         meeting->index = (int)query.rank;
         meeting->count = (int)query.size;

@@ -124,6 +124,9 @@ static enum pp_status host(struct pp_arena *arena, struct pp_meeting *meeting, s
     const enum pp_status status = write_file(arena, meeting, drawn, err);
     if (status != PP_OK) {
         close(fd);
+        if (meeting->path[0] != '/')
+            pp_error_append(err, "\n  a path from the root has three slashes: file:///%s",
+                            meeting->path);
         return pp_error_prefix(err, "--rendezvous file://%s: ", meeting->path);
     }
     pp_process_guard(meeting->path);

@@ -72,6 +72,10 @@ static enum pp_status resolve_transport(const struct pp_request *request,
                             "tcp or nccl",
                             pp_request_typed(request, "rendezvous", typed), given->name);
     config->meeting = meeting;
+    if (meeting.count <= 1)
+        pp_meeting_doubt(is_given && !given->remote ? pp_request_typed(request, "transport", typed)
+                                                    : NULL,
+                         config->doubt, sizeof(config->doubt));
     config->transport = is_given || meeting.count <= 1 ? given
                         : config->cuda                 ? &pp_transport_nccl
                                                        : &pp_transport_tcp;

@@ -226,6 +226,8 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_reque
     PP_TRY(pp_exec_plot_open(arena, typed, out, &target, err));
     PP_TRY(pp_exec_resume_open(arena, typed, request, &resumed, err));
     PP_TRY(prepare(arena, request, resumed, run, err));
+    if (run->config.doubt[0])
+        fprintf(stderr, "pipeexec: warning: %s\n", run->config.doubt);
     PP_TRY(launch(arena, request, run, &others, err));
     const enum pp_status trained = train(arena, request, run, stuck, err);
     pp_launched_end(others, trained == PP_OK ? NULL : err);

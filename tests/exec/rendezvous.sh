@@ -98,6 +98,13 @@ done
 one 0 --rendezvous "file://$folder/none/meet"
 [ $? -eq 1 ] && grep -q "rendezvous file://$folder/none/meet: .*No such file or directory" "$folder/err.0"
 report "no folder"
+one 0 --rendezvous "file://none/meet"
+[ $? -eq 1 ] && grep -q "a path from the root has three slashes: file:///none/meet" "$folder/err.0"
+report "two slashes"
+RANK=1 WORLD_SIZE=2 timeout 20 "$pipeexec" --steps 2 --quiet 2>"$folder/err.0" && grep -q "warning: RANK=1 and WORLD_SIZE=2 do not say where process 0 is" "$folder/err.0"
+report "nobody says where to meet"
+PMI_RANK=1 PMI_SIZE=3 timeout 20 "$pipeexec" --steps 2 --quiet --transport shm 2>"$folder/err.0" && grep -q "warning: process 1 of 3 (PMI_RANK) runs all ranks itself" "$folder/err.0"
+report "a launcher, and a transport of one process"
 refused() { # TEXT OPTIONS...
     # shellcheck disable=SC2086
     timeout 20 "$pipeexec" $small "${@:2}" >"$folder/out.0" 2>"$folder/err.0"
@@ -106,10 +113,12 @@ refused() { # TEXT OPTIONS...
 }
 refused "expected file://PATH or tcp://HOST:PORT" --rendezvous meet
 refused "it names no file" --rendezvous file://
-refused "it names no host and port" --rendezvous tcp://a
+refused "--rendezvous tcp://a: it names no host and port" --rendezvous tcp://a
+MASTER_ADDR=tcp://a refused "MASTER_ADDR tcp://a: it names no host and port"
 refused "port: " --rendezvous tcp://a:70000
 refused "stand rank, world_size and timeout" --rendezvous "file://a?size=2"
-refused "rank and world_size stand together" --rendezvous "file://a?rank=2&world_size=2"
+refused "rank and world_size stand together" --rendezvous "file://a?rank=2"
+refused "--rendezvous file://a?rank=2&world_size=2: of 2 processes ranks are 0 to 1, so none is 2" --rendezvous "file://a?rank=2&world_size=2"
 refused "timeout: " --rendezvous "file://a?timeout=0"
 refused "nothing says which of how many processes this is" --rendezvous file://a
 refused "one process starts all ranks" --rendezvous file://a --transport local

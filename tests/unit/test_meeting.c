@@ -55,6 +55,37 @@ Test(meeting, follows_from_the_environment)
     }
 }
 
+/* What looks like a launcher's, where a process runs alone. */
+Test(meeting, doubts)
+{
+    static const struct {
+        const char *variables[3], *choice, *doubt; /* NULL: none */
+    } DOUBTS[] = {
+        {{NULL}, NULL, NULL},
+        {{NULL}, "--transport shm", NULL},
+        {{"RANK=1", "WORLD_SIZE=2"}, NULL, "RANK=1 and WORLD_SIZE=2 do not say where process 0 is"},
+        {{"RANK=0", "WORLD_SIZE=1"}, NULL, NULL},
+        {{"RANK=2", "WORLD_SIZE=2"}, NULL, NULL}, /* somebody else's */
+        {{"RANK=general", "WORLD_SIZE=huge"}, NULL, NULL},
+        {{"RANK=1"}, NULL, NULL},
+        {{"PMI_RANK=1", "PMI_SIZE=3"}, "--transport local", "process 1 of 3 (PMI_RANK) runs all ranks itself"},
+        {{"RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=a"}, "--transport shm", "--transport shm takes no part"},
+        {{"PMI_RANK=0", "PMI_SIZE=1"}, "--transport local", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(DOUBTS) / sizeof(*DOUBTS); i++) {
+        char text[256] = "?";
+
+        clearenv();
+        for (int k = 0; k < 3 && DOUBTS[i].variables[k]; k++)
+            putenv((char *)(uintptr_t)DOUBTS[i].variables[k]);
+        pp_meeting_doubt(DOUBTS[i].choice, text, sizeof(text));
+        cr_assert(DOUBTS[i].doubt ? strstr(text, DOUBTS[i].doubt) != NULL : !*text, "case %zu: %s",
+                  i, text);
+    }
+    clearenv();
+}
+
 /* As text: MASTER_ADDR, or an option, which counts before it. */
 Test(meeting, follows_from_a_rendezvous)
 {
