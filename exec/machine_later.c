@@ -30,8 +30,8 @@ struct pp_span pp_span_of(const struct pp_machine *m, const struct pp_worker *w,
                                 m->launch_of[pp_row(m, i, w->replica)]);
     if (!pp_op_is_collective(kind))
         return span_of_message(m, w, i);
-    return m->backend->span(m->device,
-                            m->worker_count + m->p->channel_count * m->replicas + m->p->arg[i], 0);
+    return m->backend->span(m->device, pp_sum_stream(m, m->p->arg[i]),
+                            m->collectives[m->p->arg[i]].launch);
 }
 
 /* ---- virtual clock --------------------------------------------------------------------------*/

@@ -135,6 +135,8 @@ struct pp_machine_collective {
     int posts;
     int64_t ps; /* duration */
     pp_event_id done;
+    int32_t line;         /* the collective on whose stream it runs, which is its own at first */
+    int launch, launches; /* which launch of that stream it was in this step; how many `line` had */
 };
 
 struct pp_machine_read {
@@ -352,6 +354,8 @@ void pp_processes_reap(struct pp_machine *m);
 
 /* machine_workers.c: launches of this step that the device of this process has run; 0: not known */
 int64_t pp_machine_passed(struct pp_machine *m);
+/* machine_sums.c: where a collective runs. */
+pp_stream_id pp_sum_stream(const struct pp_machine *m, int32_t collective);
 /* watchdog.c: PP_EFAIL when the system gives no thread. Sees when a worker has died, when nobody has
  * got on for options.timeout_s, and that after an error all come to an end. */
 enum pp_status pp_watchdog_start(struct pp_machine *m, struct pp_error *err);

@@ -128,6 +128,7 @@ static void bind_collective(struct pp_machine *m, int c)
     to->rows = PP_ARRAY(m->arena, int32_t, group->count * m->replicas);
     to->members = PP_ARRAY(m->arena, int32_t, group->count * m->replicas);
     to->done = (pp_event_id)((m->size + m->p->message_count) * m->replicas + c);
+    to->line = c;
 }
 
 /* First and last stage of a pipeline on one rank: their tied matrices are added up there. */
@@ -192,7 +193,7 @@ void pp_bind_sums(struct pp_machine *m)
 void pp_sums_begin(struct pp_machine *m)
 {
     for (int c = 0; c < m->p->collective_count; c++)
-        m->collectives[c].posts = 0;
+        m->collectives[c].posts = m->collectives[c].launch = m->collectives[c].launches = 0;
     for (int k = 0; k < m->worker_count; k++) {
         m->workers[k].turn = m->workers[k].is_summing = 0;
         m->workers[k].reduce_ps = m->begin_ps;
@@ -251,11 +252,15 @@ static void give_turns(struct pp_worker *w, struct pp_machine_collective *c)
     }
 }
 
+pp_stream_id pp_sum_stream(const struct pp_machine *m, int32_t collective)
+{
+    return m->worker_count + m->p->channel_count * m->replicas + m->collectives[collective].line;
+}
+
 void pp_collective_run(struct pp_machine *m, int32_t collective)
 {
     struct pp_machine_collective *c = &m->collectives[collective];
-    const pp_stream_id stream =
-        m->worker_count + m->p->channel_count * m->replicas + (pp_stream_id)collective;
+    const pp_stream_id stream = pp_sum_stream(m, collective);
 
     for (int k = 0; k < c->row_count; k++)
         m->backend->wait(m->device, stream, (pp_event_id)c->rows[k]);

@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 
+#include <string.h>
 #include <unistd.h>
 
 enum { LOOK_US = 1000 };
@@ -29,4 +30,34 @@ void pp_device_issue(struct pp_machine *m, pp_stream_id stream, size_t row, pp_w
         return;
     m->backend->launch(m->device, stream, work, argument);
     m->backend->record(m->device, stream, done);
+}
+
+/* ---- sums -----------------------------------------------------------------------------------*/
+
+static bool has_same_members(const struct pp_machine_collective *a,
+                             const struct pp_machine_collective *b)
+{
+    return a->row_count == b->row_count &&
+           memcmp(a->members, b->members, sizeof(*a->members) * (size_t)a->row_count) == 0;
+}
+
+void pp_device_join_sums(struct pp_machine *m)
+{
+    for (int32_t c = 0; c < m->p->collective_count; c++) {
+        int32_t first = 0;
+
+        while (!has_same_members(&m->collectives[first], &m->collectives[c]))
+            first++;
+        m->collectives[c].line = first;
+    }
+}
+
+void pp_device_issue_sum(struct pp_worker *w, int i, pp_work work, void *argument)
+{
+    struct pp_machine *m = w->machine;
+    struct pp_machine_collective *c = &m->collectives[m->p->arg[i]];
+
+    c->launch = m->collectives[c->line].launches++;
+    pp_device_issue(m, pp_sum_stream(m, m->p->arg[i]), pp_row(m, i, w->replica), work, argument,
+                    c->done);
 }

@@ -74,6 +74,7 @@ static enum pp_status ipc_met(struct pp_machine *m, struct pp_error *err)
     struct card *all = PP_ARRAY(m->arena, struct card, m->tcp->nodes), own = {0};
 
     run->calls = m->options.ipc;
+    pp_device_join_sums(m);
     pp_ipc_plan(m, run);
     PP_TRY(pp_machine_warm_up(m, err));
     PP_TRY(show(m, run, &own, err));
@@ -201,11 +202,9 @@ static void run_sum(const struct pp_kernels *k, void *stream, void *argument)
 
 static void ipc_summed(struct pp_worker *w, int i)
 {
-    struct pp_machine *m = w->machine;
-    const int32_t c = m->p->arg[i];
+    const struct pp_machine *m = w->machine;
 
-    pp_device_issue(m, m->worker_count + m->p->channel_count * m->replicas + c,
-                    pp_row(m, i, w->replica), run_sum, &m->ipc->sums[c], m->collectives[c].done);
+    pp_device_issue_sum(w, i, run_sum, &m->ipc->sums[m->p->arg[i]]);
 }
 
 static const struct pp_remote remote = {

@@ -45,6 +45,7 @@ static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
     const double timeout_s = m->options.timeout_s;
 
     run->calls = m->options.nccl;
+    pp_device_join_sums(m);
     run->plan = (struct pp_nccl_plan){.process = m->options.meeting.index,
                                       .processes = m->worker_count,
                                       .timeout_s = timeout_s > 0 ? timeout_s : UNASKED_TIMEOUT_S,
@@ -125,12 +126,9 @@ static void nccl_posted(struct pp_worker *w, int i, const struct pp_header *head
 
 static void nccl_summed(struct pp_worker *w, int i)
 {
-    struct pp_machine *m = w->machine;
-    const int32_t c = m->p->arg[i];
+    const struct pp_machine *m = w->machine;
 
-    pp_device_issue(m, m->worker_count + m->p->channel_count * m->replicas + c,
-                    pp_row(m, i, w->replica), pp_nccl_sum_run, &m->nccl->sums[c],
-                    m->collectives[c].done);
+    pp_device_issue_sum(w, i, pp_nccl_sum_run, &m->nccl->sums[m->p->arg[i]]);
 }
 
 static const struct pp_remote remote = {

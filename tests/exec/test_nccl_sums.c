@@ -1,4 +1,5 @@
 /* Sums of fixed point between processes: what NCCL would let wrap is told before. */
+#include "exec/transport_device.h"
 #include "exec/transport_nccl.h"
 
 #include <criterion/criterion.h>
@@ -101,4 +102,56 @@ Test(nccl_sums, shares_go_to_their_copies)
     cr_assert_eq(status_of(PP_RS, 2, x), PP_FIXED_OK);
     for (int i = 1; i < COUNT; i++)
         cr_assert(x[0][i] == 11 * i && x[1][i] == second[i]);
+}
+
+/* ---- streams ----------------------------------------------------------------------------------*/
+
+static int issued_on[8], issued;
+
+static void launch(struct pp_device *device, pp_stream_id stream, pp_work work, void *argument)
+{
+    (void)device, (void)work, (void)argument;
+    issued_on[issued++] = stream;
+}
+
+static bool wait(struct pp_device *device, pp_stream_id stream, pp_event_id event)
+{
+    (void)device, (void)stream, (void)event;
+    return true;
+}
+
+static void record(struct pp_device *device, pp_stream_id stream, pp_event_id event)
+{
+    (void)device, (void)stream, (void)event;
+}
+
+static int32_t PAIR[] = {0, 2}, OTHER[] = {1, 2}, ALL[] = {0, 1, 2};
+static struct pp_machine_collective collective(int32_t *members, int count)
+{
+    return (struct pp_machine_collective){.members = members, .row_count = count};
+}
+
+/* Six collectives of three sets of processes, posted by one list in an order of its own. */
+Test(nccl_sums, those_of_the_same_processes_share_a_stream)
+{
+    static int32_t args[] = {3, 0, 5, 1, 4, 2};
+    static const int lines[] = {0, 1, 0, 3, 1, 0}, due[] = {3, 0, 0, 1, 1, 0},
+                     launches[] = {0, 0, 1, 0, 1, 2}; /* by instruction */
+    const struct pp_backend backend = {.launch = launch, .wait = wait, .record = record};
+    struct pp_machine_collective collectives[] = {collective(PAIR, 2), collective(ALL, 3),
+                                                  collective(PAIR, 2), collective(OTHER, 2),
+                                                  collective(ALL, 3),  collective(PAIR, 2)};
+    const struct pp_program p = {.collective_count = 6, .channel_count = 4, .arg = args};
+    struct pp_machine m = {
+        .p = &p, .backend = &backend, .collectives = collectives, .replicas = 2, .worker_count = 3};
+    struct pp_worker w = {.machine = &m};
+
+    pp_device_join_sums(&m);
+    for (int c = 0; c < 6; c++)
+        cr_assert_eq(collectives[c].line, lines[c], "collective %d", c);
+    for (int i = 0; i < 6; i++) {
+        pp_device_issue_sum(&w, i, NULL, NULL);
+        cr_assert_eq(issued_on[i], 3 + 4 * 2 + due[i], "instruction %d", i);
+        cr_assert_eq(collectives[args[i]].launch, launches[i], "instruction %d", i);
+    }
 }
