@@ -3,13 +3,16 @@
 #include "core/options.h"
 #include "core/output.h"
 #include "core/units.h"
+#include "sim/export.h"
 
 #include <assert.h>
 #include <string.h>
 
 /* Alphabetical. */
 const struct pp_emit_tool *const pp_emit_tools[] = {
+    &pp_emit_deepspeed,  //
     &pp_emit_megatron,   //
+    &pp_emit_nanotron,   //
     &pp_emit_torchtitan, //
     NULL,
 };
@@ -111,46 +114,30 @@ static const char *path_of_list(const struct pp_emit_job *job)
                            rest > 0 && !strcmp(path + rest, TOML) ? rest : length, path);
 }
 
-/* The compute ops of a program in their order, as PyTorch reads them: it recomputes, sends and sums
- * by itself. */
-static enum pp_status compute_only(struct pp_arena *arena, const struct pp_program *program,
-                                   struct pp_program **compute, struct pp_error *err)
+static enum pp_status write_list(const struct pp_emit_job *job, const struct pp_program *program,
+                                 struct pp_output *output, struct pp_error *err)
 {
-    struct pp_program_head head = pp_program_head_of(program);
-    struct pp_orders *lists = pp_orders_create(arena, program->ranks);
+    const char *none; /* what no framework reads has not come here */
 
-    head.level = PP_LEVEL_COMPUTE;
-    head.state = (struct pp_program_state){0};
-    for (int rank = 0; rank < program->ranks; rank++)
-        for (int i = program->begin[rank]; i < program->begin[rank + 1]; i++) {
-            struct pp_op op = pp_program_op(program, i);
-            op.slot = -1;
-            if (pp_op_is_compute(op.kind) && op.kind != PP_R && op.kind != PP_U)
-                pp_orders_add(arena, lists, rank, op);
-        }
-    return pp_program_freeze(arena, &head, lists, compute, err);
+    PP_TRY(pp_output_open(job->arena, job->list_path, output, err));
+    if (pp_export_pytorch(job->arena, program, false, output->file, &none, err) == PP_OK)
+        return PP_OK;
+    pp_output_discard(output);
+    return err->status;
 }
 
 static enum pp_status write_files(const struct pp_emit_job *job, const struct pp_emission *emission,
                                   const struct pp_program *program, struct pp_error *err)
 {
     struct pp_output outputs[2];
-    struct pp_program *compute;
-    int count = 1;
 
-    if (job->list_path)
-        PP_TRY(compute_only(job->arena, program, &compute, err));
     PP_TRY(pp_output_open(job->arena, job->path, &outputs[0], err));
     job->tool->print(emission, outputs[0].file);
-    if (job->list_path) {
-        if (pp_output_open(job->arena, job->list_path, &outputs[1], err) != PP_OK) {
-            pp_output_discard(&outputs[0]);
-            return err->status;
-        }
-        pp_program_print(compute, outputs[1].file);
-        count = 2;
+    if (job->list_path && write_list(job, program, &outputs[1], err) != PP_OK) {
+        pp_output_discard(&outputs[0]);
+        return err->status;
     }
-    return pp_output_commit_all(outputs, count, err);
+    return pp_output_commit_all(outputs, job->list_path ? 2 : 1, err);
 }
 
 enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
@@ -177,7 +164,8 @@ enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
         emission.remarks[emission.remark_count++] =
             "This run does not fit into the memory of its devices.";
     for (int i = 0; i < LAUNCH_LINES && (text = tool->launch(&job, i)); i++)
-        emission.remarks[emission.remark_count++] = text;
+        if (*text)
+            emission.remarks[emission.remark_count++] = text;
     for (int i = 0; tool->tables[i]; i++) {
         PP_TRY(add_gaps(&job, tool->tables[i], &emission, err));
         add_settings(&job, tool->tables[i], &emission);

@@ -38,6 +38,7 @@ struct pp_emit_value {
 #define PP_EMIT_INT(n)   ((struct pp_emit_value){.type = PP_EMIT_INT, .integer = (n)})
 #define PP_EMIT_TRUE     ((struct pp_emit_value){.type = PP_EMIT_BOOL, .integer = 1})
 #define PP_EMIT_FLAG(is) ((is) ? PP_EMIT_TRUE : PP_EMIT_NOTHING)
+#define PP_EMIT_BOOL(is) ((struct pp_emit_value){.type = PP_EMIT_BOOL, .integer = (is)})
 #define PP_EMIT_TEXT(t)  ((struct pp_emit_value){.type = PP_EMIT_TEXT, .text = (t)})
 #define PP_EMIT_LIST(t)  ((struct pp_emit_value){.type = PP_EMIT_LIST, .text = (t)})
 
@@ -66,7 +67,7 @@ struct pp_emit_gap {
 struct pp_emit_table {
     const struct pp_emit_row *rows;
     int row_count;
-    const struct pp_emit_gap *gaps;
+    const struct pp_emit_gap *gaps; /* NULL = none */
     int gap_count;
 };
 #define PP_EMIT_TABLE(rows, gaps)                                                                  \
@@ -90,17 +91,23 @@ struct pp_emission {
 /* Arguments as an array of bash named ARGS; sections are comments. */
 void pp_emit_shell(const struct pp_emission *emission, FILE *out);
 void pp_emit_toml(const struct pp_emission *emission, FILE *out);
+/* Dots in a section nest. Remarks are an array "_comment", as JSON knows none. */
+void pp_emit_json(const struct pp_emission *emission, FILE *out);
+void pp_emit_yaml(const struct pp_emission *emission, FILE *out);
 
 struct pp_emit_tool {
     const char *name, *title;
     void (*print)(const struct pp_emission *emission, FILE *out);
     const struct pp_emit_table *const *tables; /* NULL-terminated */
-    /* How to start it, and what else must be set: up to 4 sentences; NULL behind the last. */
+    /* How to start it, and what else must be set: up to 4 sentences, "" = none here; NULL behind
+     * the last. */
     const char *(*launch)(const struct pp_emit_job *job, int i);
     /* Whether it reads the order of such a run from a file; NULL = never. */
     bool (*reads)(const struct pp_config *config);
 };
-extern const struct pp_emit_tool pp_emit_megatron, pp_emit_torchtitan;
+extern const struct pp_emit_tool pp_emit_deepspeed, pp_emit_megatron, pp_emit_nanotron,
+    pp_emit_torchtitan;
+extern const struct pp_emit_table pp_emit_torchtitan_split;
 
 /* ---- sim/emit_schedule.c ---- */
 /* Fill in schedule, call, shape, layout and blocks. PP_EINVAL where the framework has nothing that
@@ -111,6 +118,8 @@ bool pp_emit_is_other(const struct pp_emit_job *job);
 const char *pp_emit_say_schedule(const struct pp_emit_job *job);
 
 /* ---- sim/emit_values.c: settings and gaps of several frameworks ---- */
+/* As many blocks in every stage. */
+bool pp_emit_is_even(const struct pp_emit_job *job);
 struct pp_emit_value pp_emit_gbs(const struct pp_emit_job *job);
 /* Devices that hold the same parameters, over which state may be cut. */
 int pp_emit_replicas(const struct pp_emit_job *job);

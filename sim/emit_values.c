@@ -1,6 +1,14 @@
 /* Settings and gaps that several frameworks have alike. */
 #include "sim/emit_parts.h"
 
+bool pp_emit_is_even(const struct pp_emit_job *job)
+{
+    for (int s = 1; s < pp_emit_stages(job); s++)
+        if (job->blocks[s] != job->blocks[0])
+            return false;
+    return true;
+}
+
 struct pp_emit_value pp_emit_gbs(const struct pp_emit_job *job)
 {
     return PP_EMIT_INT(job->layout.gbs);
@@ -40,7 +48,7 @@ bool pp_emit_is_sequence_parallel(const struct pp_emit_job *job)
 
 const char *pp_emit_say_barrier(const struct pp_emit_job *job)
 {
-    return job->config->engine_options.plan.is_barrier_free
+    return job->config->engine_options.plan.is_barrier_free && !pp_emit_is_other(job)
                ? "a step ends on all ranks before the next one begins; --step-barrier on predicts "
                  "that"
                : NULL;

@@ -196,7 +196,7 @@ $ pipesim --engine dag --schedule zb-h1 --model llama3-8b --gpus 8 --tp 1 --pp 4
 > run.csv: legal: 4 ranks, 4 stages, 8 micro-batches, 96 instructions
 $ pipesim --engine dag --schedule zb-h1 --model llama3-8b --gpus 8 --tp 1 --pp 4 --gbs 16 --zero 3 --recompute none --emit torchtitan | grep -A1 "csv"
 > # The order of zb-h1 is no class of PyTorch: it is read from schedule.csv, which
-> #   -o FILE.toml writes as FILE.csv.
+> #   -o FILE.toml of a run writes as FILE.csv.
 >
 > --
 > pipeline_parallel_schedule_csv = "schedule.csv"
@@ -205,14 +205,127 @@ $ pipesim --engine dag --schedule zb-h1 --model llama3-8b --gpus 8 --tp 1 --pp 4
 $ pipesim --engine dag --schedule run.csv --model llama3-8b --gpus 8 --tp 1 --gbs 16 --zero 3 --recompute none --emit torchtitan | grep csv
 > # torchtitan: llama3-8b (8.03B) on 8 GPUs of h100; run.csv, TP 1 x CP 1 x PP 4 x
 > # The order of run.csv is no class of PyTorch: it is read from schedule.csv,
-> #   which -o FILE.toml writes as FILE.csv.
+> #   which -o FILE.toml of a run writes as FILE.csv.
 > pipeline_parallel_schedule_csv = "schedule.csv"
 $ pipesim --engine dag --schedule run.csv --model llama3-8b --gpus 8 --tp 1 --gbs 16 --zero 3 --recompute none --emit megatron | sed -n '/Differs/,/^ARGS/p'
 > # Differs: run.csv does not run in Megatron-LM; nearest, and set here: 1f1b
 > #   (forward_backward_pipelining_without_interleaving), which is not what was
 > #   simulated; --schedule 1f1b predicts it.
 > ARGS=(
+# DeepSpeed and nanotron.
+$ pipesim --engine dag --schedule zbv --model llama3-8b --gpus 16 --tp 2 --pp 4 --gbs 32 --zero 3 --recompute full --emit deepspeed
+> {
+>   "_comment": [
+>     "DeepSpeed: llama3-8b (8.03B) on 16 GPUs of h100; zbv, TP 2 x CP 1 x PP 4 x DP 2, 16 micro-batches of 1.",
+>     "Launch: deepspeed --num_nodes 2 --num_gpus 8 SCRIPT --deepspeed --deepspeed_config FILE.json",
+>     "The script sets the model: 32 layers, hidden 4096, 32 heads, 8 of keys and values, feed-forward 14336, vocabulary 128256, sequences of 8192.",
+>     "The script sets the pipeline: PipelineModule(topology=PipeModelDataParallelTopology(num_pp=4, num_mp=2, num_dp=2), partition_method=\"type:transformer\", activation_checkpoint_interval=1); in Megatron-DeepSpeed --pipeline-model-parallel-size 4 --tensor-model-parallel-size 2.",
+>     "Differs: zbv does not run in DeepSpeed; nearest, and set here: 1f1b (TrainSchedule), which is not what was simulated; --schedule 1f1b predicts it.",
+>     "Differs: ZeRO 3 does not run beside a pipeline; nearest, and set here: --zero 1."
+>   ],
+>   "train_batch_size": 32,
+>   "train_micro_batch_size_per_gpu": 1,
+>   "gradient_accumulation_steps": 16,
+>   "bf16": {
+>     "enabled": true
+>   },
+>   "zero_optimization": {
+>     "stage": 1,
+>     "overlap_comm": false
+>   }
+> }
+$ pipesim --engine dag --schedule 1f1b --model llama3-8b --gpus 64 --tp 1 --pp 1 --gbs 256 --shard p=8,g=8,os=8 --offload p=host,os=nvme --cpu-optimizer --recompute none --dp-overlap on --cluster "a100 gpu:8" --emit deepspeed | sed -n '/nvme_path/p; /"zero/,$p'
+>     "What goes to drives needs their nvme_path beside its device."
+>   "zero_optimization": {
+>     "stage": 3,
+>     "overlap_comm": true,
+>     "mics_shard_size": 8,
+>     "offload_optimizer": {
+>       "device": "nvme"
+>     },
+>     "offload_param": {
+>       "device": "cpu"
+>     }
+>   }
+> }
+$ pipesim --engine dag --schedule 1f1b --model llama3-8b --gpus 64 --tp 2 --pp 1 --cp 2 --gbs 256 --zero 0 --recompute none --emit deepspeed | sed -n '/Differs/p; /sequence_par/p; /auto/p'
+>     "Differs: sequences are cut by heads (Ulysses), with exchanges of all to all; nearest, and set here: as many devices as the ring of --cp."
+>   "sequence_parallel_size": 2,
+>     "autotp_size": 2
+$ pipesim --engine dag --schedule gpipe --model llama3-8b --gpus 16 --tp 2 --pp 4 --gbs 32 --zero 1 --recompute full --emit nanotron
+> # nanotron: llama3-8b (8.03B) on 16 GPUs of h100; gpipe, TP 2 x CP 1 x PP 4 x DP
+> #   2, 16 micro-batches of 1.
+> # Launch: CUDA_DEVICE_MAX_CONNECTIONS=1 torchrun --nnodes 2 --nproc_per_node 8
+> #   run_train.py --config-file FILE.yaml, with general, tokenizer, data_stages,
+> #   the rest of optimizer and tokens.train_steps of your own.
+> parallelism:
+>   dp: 2
+>   pp: 4
+>   tp: 2
+>   pp_engine: afab
+>   tp_mode: REDUCE_SCATTER
+>   recompute_layer: true
+> tokens:
+>   sequence_length: 8192
+>   micro_batch_size: 1
+>   batch_accumulation_per_replica: 16
+> optimizer:
+>   zero_stage: 1
+> model:
+>   dtype: bfloat16
+>   model_config:
+>     is_llama_config: true
+>     num_hidden_layers: 32
+>     hidden_size: 4096
+>     intermediate_size: 14336
+>     num_attention_heads: 32
+>     num_key_value_heads: 8
+>     vocab_size: 128256
+>     max_position_embeddings: 8192
+>     tie_word_embeddings: false
+$ pipesim --engine dag --schedule interleaved --vp 2 --model mixtral-8x7b --gpus 32 --tp 2 --pp 2 --ep 4 --gbs 64 --zero 2 --recompute selective --emit nanotron | sed -n '/Differs/,$p'
+> # Differs: interleaved does not run in nanotron; nearest, and set here: 1f1b
+> #   (1f1b), which is not what was simulated; --schedule 1f1b predicts it.
+> # Differs: zero_stage is 0 or 1, over all replicas, not ZeRO 2; nearest, and set
+> #   here: --zero 1.
+> # Differs: layers are recomputed whole or not at all; nearest, and set here: not
+> #   at all.
+> parallelism:
+>   dp: 8
+>   pp: 2
+>   tp: 2
+>   expert_parallel_size: 4
+>   pp_engine: 1f1b
+>   tp_mode: REDUCE_SCATTER
+>   recompute_layer: false
+> tokens:
+>   sequence_length: 8192
+>   micro_batch_size: 1
+>   batch_accumulation_per_replica: 8
+> optimizer:
+>   zero_stage: 1
+> model:
+>   dtype: bfloat16
+>   model_config:
+>     is_qwen2_config: true
+>     num_hidden_layers: 32
+>     hidden_size: 4096
+>     intermediate_size: 14336
+>     num_attention_heads: 32
+>     num_key_value_heads: 8
+>     vocab_size: 32000
+>     max_position_embeddings: 8192
+>     tie_word_embeddings: false
+>     moe_config:
+>       num_experts: 8
+>       top_k: 2
 # No way to run the degrees at all.
+$ pipesim --engine dag --schedule 1f1b --model llama3-8b --gpus 16 --tp 2 --pp 2 --cp 2 --gbs 32 --emit deepspeed
+! pipesim: error: --emit deepspeed: --cp 2: DeepSpeed cuts sequences by heads (Ulysses), and not beside a pipeline; nearest: --cp 1
+= 2
+$ pipesim --engine dag --schedule 1f1b --model mixtral-8x7b --gpus 32 --tp 2 --pp 2 --ep 4 --etp 1 --gbs 64 --emit nanotron
+! pipesim: error: --emit nanotron: --etp 1: nanotron cuts experts like everything else; nearest: --etp 2
+= 2
 $ pipesim --engine dag --schedule 1f1b --model mixtral-8x7b --gpus 32 --tp 2 --pp 2 --ep 8 --gbs 64 --precision fp16 --emit megatron
 ! pipesim: error: --emit megatron: Megatron-LM has no expert parallelism in fp16; nearest: --precision bf16
 = 2

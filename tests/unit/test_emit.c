@@ -2,6 +2,8 @@
  * back to pipesim, the same run. */
 #include "emitted.h"
 
+#include <jansson.h>
+
 enum { STAGES = 1024 };
 
 /* Runs over layouts, splits of blocks, models, state and recomputation; all fit a framework. */
@@ -214,6 +216,72 @@ Test(emit, blocks_that_no_weights_say_are_listed)
     torch_blocks(&e, 32, blocks);
     expect_blocks(&e, blocks, "2 and 1");
     free(e.text);
+}
+
+/* ---- DeepSpeed and nanotron ------------------------------------------------------------------ */
+
+/* DeepSpeed's own checks: _batch_assertion of config.py, and the assertion of pipe/engine.py. */
+Test(emit, deepspeed_takes_the_batch_and_the_stage)
+{
+    for (int i = 0; i < RUN_COUNT; i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct emitted e;
+        struct pp_error err = {0};
+        int all, micro, times, stage;
+
+        const enum pp_status status = emitted_try(arena, "deepspeed", RUNS[i], &e, &err);
+        const struct pp_layout *l = &e.result.config.layout;
+        cr_assert_eq(status, l->cp > 1 ? PP_EINVAL : PP_OK, "%s: %s", RUNS[i], err.message);
+        if (status == PP_OK) {
+            json_t *root = json_loads(e.text, JSON_REJECT_DUPLICATES, NULL);
+            cr_assert_not_null(root, "%s", e.text);
+            cr_assert_eq(json_unpack(root, "{si si si s{si}}", "train_batch_size", &all,
+                                     "train_micro_batch_size_per_gpu", &micro,
+                                     "gradient_accumulation_steps", &times, "zero_optimization",
+                                     "stage", &stage),
+                         0, "%s", e.text);
+            cr_expect_eq(all, micro * times * l->dp, "%s", e.text);
+            cr_expect(l->pp == 1 || stage < 2, "%s", e.text);
+            json_decref(root);
+        }
+        free(e.text);
+    }
+}
+
+/* The value of "key: " behind "section:\n", as deep as it may be. */
+static int yaml_int(const struct emitted *e, const char *section, const char *key, int fallback)
+{
+    const char *at = strstr(e->text, section);
+
+    at = at ? strstr(at, key) : NULL;
+    return at ? atoi(at + strlen(key)) : fallback;
+}
+
+Test(emit, nanotron_has_all_devices_and_the_batch)
+{
+    for (int i = 0; i < RUN_COUNT; i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct emitted e;
+        struct pp_error err = {0};
+
+        const enum pp_status status = emitted_try(arena, "nanotron", RUNS[i], &e, &err);
+        const struct pp_layout *l = &e.result.config.layout;
+        cr_assert_eq(status, pp_layout_etp(l) != l->tp && l->ep > 1 ? PP_EINVAL : PP_OK, "%s: %s",
+                     RUNS[i], err.message);
+        if (status == PP_OK) {
+            const int dp = yaml_int(&e, "parallelism:\n", "  dp: ", 0);
+            cr_expect_eq(dp * yaml_int(&e, "parallelism:\n", "  pp: ", 0) *
+                             yaml_int(&e, "parallelism:\n", "  tp: ", 0) *
+                             yaml_int(&e, "parallelism:\n", "  context_parallel_size: ", 1),
+                         l->gpus, "%s", e.text);
+            cr_expect_eq(dp * yaml_int(&e, "tokens:\n", "  micro_batch_size: ", 0) *
+                             yaml_int(&e, "tokens:\n", "  batch_accumulation_per_replica: ", 0),
+                         l->gbs, "%s", e.text);
+            cr_expect_eq(yaml_int(&e, "  model_config:\n", "    num_hidden_layers: ", 0),
+                         e.result.config.model.layers, "%s", e.text);
+        }
+        free(e.text);
+    }
 }
 
 /* ---- back to pipesim ------------------------------------------------------------------------- */
