@@ -66,6 +66,15 @@ enum pp_status pp_cluster_quantity(const char *value, enum pp_unit unit, double 
     return PP_OK;
 }
 
+static enum pp_status parse_latency(const char *value, double *alpha_s, struct pp_error *err)
+{
+    PP_TRY(pp_cluster_quantity(value, PP_UNIT_SECONDS, alpha_s, err));
+    return *alpha_s <= MAX_LATENCY_S
+               ? PP_OK
+               : pp_error_set(err, PP_EINVAL, "%s is out of range: expected up to %d s", value,
+                              MAX_LATENCY_S);
+}
+
 /* "16x16x8": from `least` to `most` numbers; those left out stay 0. */
 static enum pp_status parse_sizes(const char *value, int least, int most, int *sizes,
                                   struct pp_error *err)
@@ -101,11 +110,24 @@ static enum pp_status set_gpus(struct pp_cluster_text *text, const char *value,
     return parse_count(value, MAX_GPUS_PER_NODE, &text->cluster.gpus_per_node, err);
 }
 
+/* "450GBps", or "450GBps@2us" with the latency of a message. */
+static enum pp_status parse_link(const char *value, struct pp_link *link, struct pp_error *err)
+{
+    const size_t length = strcspn(value, "@");
+    char rate[NUMBER_BYTES * 3];
+
+    if (length >= sizeof rate)
+        return pp_error_set(err, PP_EINVAL, "expected a bandwidth, or bandwidth@latency");
+    snprintf(rate, sizeof rate, "%.*s", (int)length, value);
+    PP_TRY(pp_cluster_quantity(rate, PP_UNIT_BYTES_PER_S, &link->bytes_per_s, err));
+    return value[length] ? parse_latency(value + length + 1, &link->alpha_s, err) : PP_OK;
+}
+
 static enum pp_status set_nvlink(struct pp_cluster_text *text, const char *value,
                                  struct pp_error *err)
 {
     text->cluster.fabric.is_pcie = false;
-    return pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.intra.bytes_per_s, err);
+    return parse_link(value, &text->cluster.intra, err);
 }
 
 static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
@@ -113,7 +135,7 @@ static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
 {
     text->cluster.fabric.is_pcie = true;
     text->cluster.is_cube_mesh = false;
-    PP_TRY(pp_cluster_quantity(value, PP_UNIT_BYTES_PER_S, &text->cluster.intra.bytes_per_s, err));
+    PP_TRY(parse_link(value, &text->cluster.intra, err));
     if (!(text->given & H2D_GIVEN))
         text->cluster.tiers.device_bytes_per_s = text->cluster.intra.bytes_per_s;
     return PP_OK;
@@ -164,13 +186,7 @@ static enum pp_status set_peak(struct pp_cluster_text *text, const char *value,
 static enum pp_status set_latency(struct pp_cluster_text *text, const char *value,
                                   struct pp_error *err)
 {
-    double *alpha_s = &text->cluster.inter.alpha_s;
-
-    PP_TRY(pp_cluster_quantity(value, PP_UNIT_SECONDS, alpha_s, err));
-    return *alpha_s <= MAX_LATENCY_S
-               ? PP_OK
-               : pp_error_set(err, PP_EINVAL, "%s is out of range: expected up to %d s", value,
-                              MAX_LATENCY_S);
+    return parse_latency(value, &text->cluster.inter.alpha_s, err);
 }
 
 /* "unfused" prices software without FlashAttention. */

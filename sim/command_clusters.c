@@ -3,13 +3,21 @@
 
 #include "core/cluster.h"
 #include "core/fabric.h"
+#include "core/file.h"
+#include "core/output.h"
 #include "core/units.h"
 #include "sim/cli.h"
+#include "sim/cluster_import.h"
 #include "sim/platform.h"
 #include "sim/platform_file.h"
 #include "sim/report_text.h"
 
 #include <string.h>
+
+static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
+{
+    return pp_options_get(&pp_sim_cli, parsed, name);
+}
 
 /* ---- the shape --------------------------------------------------------------------------- */
 
@@ -219,11 +227,108 @@ static enum pp_status load(struct pp_arena *arena, const char *name, bool is_xml
     return PP_OK;
 }
 
+/* ---- one that was looked at ----------------------------------------------------------------*/
+
+static enum pp_status read_logs(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                struct pp_cluster_import *import, struct pp_error *err)
+{
+    const struct pp_option_value *paths = get(parsed, "nccl-tests"),
+                                 *collective = get(parsed, "collective");
+    struct pp_nccl_log *logs = PP_ARRAY(arena, struct pp_nccl_log, paths->count);
+
+    if (collective->count && !paths->count)
+        return pp_error_set(err, PP_EINVAL, "--collective says what --nccl-tests LOG is of");
+    for (int k = 0; k < paths->count; k++) {
+        const struct pp_nccl_log_source source = {
+            .name = paths->all[k], .operation = collective->count ? collective->text : NULL};
+        PP_TRY(pp_nccl_log_read(arena, &source, &logs[k], err));
+    }
+    import->logs = logs;
+    import->log_names = (const char *const *)paths->all;
+    import->log_count = paths->count;
+    return PP_OK;
+}
+
+static void print_import(const struct pp_cluster_import *import, FILE *out)
+{
+    for (int k = 0; k < import->note_count; k++)
+        pp_text_paragraph(out, 80, 11, k ? "" : "found", import->notes[k]);
+    fprintf(out, "  text     %s\n", import->text);
+}
+
+/* A platform by the name of the file, else the text. */
+static enum pp_status write_import(struct pp_arena *arena, const struct pp_cluster_import *import,
+                                   const char *path, int gpus, struct pp_error *err)
+{
+    struct pp_output output;
+
+    PP_TRY(pp_output_open(arena, path, &output, err));
+    enum pp_status status = PP_OK;
+    if (pp_platform_is_file(path) &&
+        (pp_has_suffix(path, ".xml") || pp_has_suffix(path, ".xml.gz")))
+        status = pp_platform_print(arena, &import->cluster, gpus, output.file, err);
+    else
+        fprintf(output.file, "%s\n", import->text);
+    if (status == PP_OK)
+        return pp_output_commit(&output, err);
+    pp_output_discard(&output);
+    return status;
+}
+
+static enum pp_status import_cluster(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                     FILE *out, struct pp_error *err)
+{
+    const struct pp_option_value *topo = get(parsed, "topo"), *output = get(parsed, "output"),
+                                 *gpus = get(parsed, "gpus");
+    struct pp_cluster_import import = {.base = parsed->operand_count ? parsed->operands[0] : NULL};
+    struct pp_topology topology;
+
+    if (import.base && pp_platform_is_file(import.base))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s is a file: --topo and --nccl-tests change a preset "
+                            "or a text",
+                            import.base);
+    if (output->count)
+        PP_TRY(pp_output_check(arena, output->text, err));
+    if (topo->count) {
+        PP_TRY(pp_topology_read(arena, topo->text, &topology, err));
+        import.topology = &topology;
+    }
+    PP_TRY(read_logs(arena, parsed, &import, err));
+    PP_TRY(pp_cluster_import(arena, &import, err));
+    const int devices = gpus->count ? (int)gpus->integer : 0;
+    if (output->count)
+        PP_TRY(write_import(arena, &import, output->text, devices, err));
+    if (get(parsed, "xml")->count)
+        return pp_platform_print(arena, &import.cluster, devices, out, err);
+    if (output->count && !strcmp(output->text, "-"))
+        return PP_OK;
+    print_cluster(&import.cluster, out);
+    print_import(&import, out);
+    return PP_OK;
+}
+
+/* Options that only change or write what --topo and --nccl-tests have found. */
+static enum pp_status check_import(const struct pp_parsed *parsed, struct pp_error *err)
+{
+    if (get(parsed, "output")->count)
+        return pp_error_set(err, PP_EINVAL,
+                            "-o writes what --topo FILE and --nccl-tests LOG have found; --xml "
+                            "prints a preset or a text");
+    if (get(parsed, "collective")->count)
+        return pp_error_set(err, PP_EINVAL, "--collective says what --nccl-tests LOG is of");
+    return PP_OK;
+}
+
 enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_parsed *parsed,
                                    FILE *out, struct pp_error *err)
 {
-    const bool is_xml = pp_options_get(&pp_sim_cli, parsed, "xml")->count > 0;
-    const struct pp_option_value *gpus = pp_options_get(&pp_sim_cli, parsed, "gpus");
+    const bool is_xml = get(parsed, "xml")->count > 0;
+    const struct pp_option_value *gpus = get(parsed, "gpus");
+
+    if (get(parsed, "topo")->count || get(parsed, "nccl-tests")->count)
+        return import_cluster(arena, parsed, out, err);
+    PP_TRY(check_import(parsed, err));
 
     if (is_xml && !parsed->operand_count)
         return pp_error_set(err, PP_EINVAL,
