@@ -2,6 +2,7 @@
  * all ways to cut the state of one (sim/plan.h). */
 #include "core/output.h"
 #include "sim/commands.h"
+#include "sim/emit.h"
 #include "sim/plan.h"
 #include "sim/report_text.h"
 #include "sim/resolve.h"
@@ -70,6 +71,16 @@ static bool prints_report(const char *path)
     return !path || strcmp(path, "-") != 0;
 }
 
+/* The best for another program, in place of the report. */
+static enum pp_status emit_best(struct pp_arena *arena, const struct pp_emit_tool *tool,
+                                const struct pp_config *best, FILE *out, struct pp_error *err)
+{
+    const struct pp_emit_run run = {.config = best, .fits = true};
+
+    return best ? pp_emit(arena, tool, &run, out, err)
+                : pp_error_set(err, PP_EINVAL, "--emit: nothing fits, so there is no best");
+}
+
 /* ---- layouts --------------------------------------------------------------------------------- */
 
 static enum pp_status write_search(struct pp_arena *arena, const struct pp_search *search,
@@ -87,8 +98,11 @@ static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parse
 {
     struct pp_search *search = PP_NEW(arena, struct pp_search);
     const int rows = pp_request_int(request, "top", 10);
+    const struct pp_emit_tool *tool;
+    struct pp_config best;
     const char *path;
 
+    PP_TRY(pp_emit_open_plan(parsed, &tool, err));
     *search = (struct pp_search){.is_exhaustive = pp_request_has(request, "exhaustive"),
                                  .jobs = pp_request_int(request, "jobs", 0),
                                  .top = rows,
@@ -105,7 +119,11 @@ static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parse
     PP_TRY(pp_search_run(arena, search, err));
     if (path)
         PP_TRY(write_search(arena, search, path, err));
-    if (pp_request_has(request, "json"))
+    if (tool && search->count)
+        PP_TRY(pp_search_config(arena, &search->space, search->rows[0].point, &best, err));
+    if (tool)
+        PP_TRY(emit_best(arena, tool, search->count ? &best : NULL, out, err));
+    else if (pp_request_has(request, "json"))
         pp_search_json(arena, search, out);
     else if (prints_report(path))
         pp_search_print(arena, search, rows, out);
@@ -143,10 +161,12 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
                                  struct pp_request *request, FILE *out, struct pp_error *err)
 {
     struct pp_planner planner = {0};
+    const struct pp_emit_tool *tool;
     struct pp_subject *subjects;
     const char *path;
     int count;
 
+    PP_TRY(pp_emit_open_plan(parsed, &tool, err));
     if (!request->preset_row)
         PP_TRY(pp_request_defaults(arena, request, pp_request_has(request, "dp") ? &WITH_DP : &FLAT,
                                    err));
@@ -164,7 +184,10 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
     PP_TRY(pp_planner_run(arena, &planner, err));
     if (path)
         PP_TRY(write_points(arena, &planner, path, err));
-    if (pp_request_has(request, "json"))
+    if (tool)
+        PP_TRY(
+            emit_best(arena, tool, planner.fitting ? &planner.points[0].config : NULL, out, err));
+    else if (pp_request_has(request, "json"))
         pp_planner_json(&planner, out);
     else if (prints_report(path))
         pp_planner_print(arena, &planner, pp_request_int(request, "top", 10), out);

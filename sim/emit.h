@@ -27,9 +27,13 @@ static inline bool pp_emit_is_alone(const struct pp_emit_target *target)
 enum pp_status pp_emit_open(struct pp_arena *arena, const struct pp_parsed *parsed,
                             struct pp_emit_target *target, struct pp_error *err);
 
+/* --emit of a plan, where -o is its table. PP_EINVAL as above; *tool NULL: nothing is asked for. */
+enum pp_status pp_emit_open_plan(const struct pp_parsed *parsed, const struct pp_emit_tool **tool,
+                                 struct pp_error *err);
+
 struct pp_emit_run {
     const struct pp_config *config;   /* complete, not of unit mode */
-    const struct pp_program *program; /* as simulated */
+    const struct pp_program *program; /* as simulated; read with a path only */
     bool fits;
     const char *path; /* NULL or "-": `out` */
 };

@@ -331,6 +331,36 @@ $ pipesim --engine dag --schedule 1f1b --model mixtral-8x7b --gpus 32 --tp 2 --p
 = 2
 $ pipesim --engine dag --schedule 1f1b --model mixtral-8x7b --gpus 32 --tp 4 --pp 2 --ep 2 --etp 2 --gbs 64 --emit torchtitan -o no.toml || find . -name "no.*"
 ! pipesim: error: --emit torchtitan: --etp 2: torchtitan cuts an expert over 1 or all 4 tensor-parallel devices; nearest: --etp 1 or --etp 4
+# The best of a plan: what its own command emits.
+$ pipesim plan --engine dag --gpus 16 --model llama3-8b --gbs 64 --schedule 1f1b,zbv --emit megatron >plan.sh && pipesim plan --engine dag --gpus 16 --model llama3-8b --gbs 64 --schedule 1f1b,zbv --json | sed -n 's/.*"choose": "\(.*\)",/\1 --emit megatron/p' | sh >run.sh && cmp plan.sh run.sh && sed -n '/^# Meg/,/^ARGS/p' plan.sh
+> # Megatron-LM: llama3-8b (8.03B) on 16 GPUs of h100; zbv, TP 1 x CP 1 x PP 2 x
+> #   DP 8, 8 micro-batches of 1.
+> # Launch: torchrun --nnodes 2 --nproc-per-node 8 pretrain_gpt.py "${ARGS[@]}"
+> #   and your data, tokenizer and optimizer.
+> # Differs: zbv does not run in Megatron-LM; nearest, and set here: interleaved
+> #   with 2 chunks a rank (forward_backward_pipelining_with_interleaving), which
+> #   is not what was simulated; --schedule interleaved --vp 2 predicts it.
+> ARGS=(
+$ pipesim plan --engine dag --gpus 16 --model llama2-7b --cluster a800 --recompute none --free shard --seq 2048 --emit deepspeed | sed -n '/zero/,$p'
+>     "Differs: state is not cut as --shard p=1x1,g=1x1,os=8x1; nearest, and set here: --zero 1."
+>   ],
+>   "train_batch_size": 2048,
+>   "train_micro_batch_size_per_gpu": 1,
+>   "gradient_accumulation_steps": 128,
+>   "bf16": {
+>     "enabled": true
+>   },
+>   "zero_optimization": {
+>     "stage": 1,
+>     "overlap_comm": true
+>   }
+> }
+$ pipesim plan --gpus 16 --model llama2-7b --emit megatron --json
+! pipesim: error: --json and --emit both write to stdout; give one of them
+= 2
+$ pipesim plan --gpus 1 --model llama3-405b --emit megatron
+! pipesim: error: --emit: nothing fits, so there is no best
+= 2
 # Usage.
 $ pipesim --schedule 1f1b --emit megatrn
 ! pipesim: error: --emit megatrn: unknown framework; did you mean megatron?
