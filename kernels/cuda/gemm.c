@@ -4,7 +4,7 @@
 #include "kernels/cuda/parts.h"
 #include "kernels/cuda/plans.h"
 
-enum { ALIGNMENT_BYTES = 16, AUX_LD = 8 };
+enum { ALIGNMENT_BYTES = 16, AUX_LD = 8, MOST_TRIES = 8 };
 
 /* Where c holds what GELU read. */
 static bool is_in_place(const struct pp_gemm *g)
@@ -47,6 +47,18 @@ static bool is_capturing(const struct pp_cuda_stream *stream)
            status != cudaStreamCaptureStatusNone;
 }
 
+/* Whether this call is to try it: not for ever, where the data never tells anything. */
+static bool begin_trial(const struct pp_cuda_stream *stream, struct pp_cuda_over *over)
+{
+    volatile int *const verdict = &over->verdict;
+
+    if (*verdict != PP_CUDA_UNTRIED || over->tries == MOST_TRIES || is_capturing(stream))
+        return false;
+    over->tries++;
+    *verdict = PP_CUDA_TRYING;
+    return true;
+}
+
 /* That cuBLASLt may write over what its epilogue reads is likely, as each element of the result is
  * made from that element alone, but nowhere written down. So a form is tried when it is first used:
  * made apart, then over it, and compared. Until it is known to be the same, and for ever where it
@@ -54,19 +66,18 @@ static bool is_capturing(const struct pp_cuda_stream *stream)
 static bool multiply_over(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
                           const struct pp_gemm *g)
 {
-    volatile int *const verdict = pp_cuda_plans_verdict(stream, form);
-    const bool is_trial = verdict && *verdict == PP_CUDA_UNTRIED && !is_capturing(stream);
+    struct pp_cuda_over *const over = pp_cuda_plans_over(stream, form);
     struct pp_gemm apart = *g;
 
-    if (verdict && *verdict == PP_CUDA_SAME)
+    if (over && *(volatile int *)&over->verdict == PP_CUDA_SAME)
         return pp_cuda_plans_multiply(stream, form, g);
     apart.c = g->product;
     if (!pp_cuda_plans_multiply(stream, form, &apart))
         return false;
-    if (is_trial) {
-        *verdict = PP_CUDA_TRYING;
+    if (over && begin_trial(stream, over)) {
+        pp_cuda_over_sample(stream, g, over);
         if (pp_cuda_plans_multiply(stream, form, g))
-            pp_cuda_over_judge(stream, g, (int *)verdict);
+            pp_cuda_over_judge(stream, g, over);
     }
     pp_cuda_over_move(stream, g);
     pp_cuda_plans_counts(stream->plans)->moved++;

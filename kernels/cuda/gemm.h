@@ -19,11 +19,19 @@ void pp_cuda_gemm_finish(const struct pp_cuda_stream *stream, bool is_bf16, cons
                          const void *product);
 
 /* over.cu, of bf16. What a form of cuBLASLt's does where its result lies over what its epilogue reads:
- * nobody has tried, the device is at it, the same as apart, or something else. */
+ * not known, as nobody has tried or the data told nothing; the device is at it; the same as apart;
+ * something else. In memory that host and device both write. */
 enum pp_cuda_verdict { PP_CUDA_UNTRIED, PP_CUDA_TRYING, PP_CUDA_SAME, PP_CUDA_OTHER };
-/* *verdict, memory that the host sees, says whether c and g->product hold the same bytes. Uses the
- * workspace. */
-void pp_cuda_over_judge(const struct pp_cuda_stream *stream, const struct pp_gemm *g, int *verdict);
+struct pp_cuda_over {
+    int verdict, telling; /* enum pp_cuda_verdict; samples that tell something */
+    int tries;            /* of the host */
+};
+/* While c holds what the epilogue has read, and g->product the result. */
+void pp_cuda_over_sample(const struct pp_cuda_stream *stream, const struct pp_gemm *g,
+                         struct pp_cuda_over *over);
+/* Whether c, which holds a result by now, and g->product are the same bytes. Uses the workspace. */
+void pp_cuda_over_judge(const struct pp_cuda_stream *stream, const struct pp_gemm *g,
+                        struct pp_cuda_over *over);
 void pp_cuda_over_move(const struct pp_cuda_stream *stream, const struct pp_gemm *g); /* to c */
 
 #ifdef __cplusplus

@@ -2,9 +2,11 @@
  * first, m and n change places, and a bias of n elements is one of rows. */
 #include "kernels/cuda/plans.h"
 
+#include "kernels/cuda/gemm.h"
+
 #include <string.h>
 
-enum { BUCKETS = 256, PROPOSALS = 8, VERDICTS = 256 };
+enum { BUCKETS = 256, PROPOSALS = 8, OVERS = 256 };
 
 struct plan {
     struct pp_cuda_form form;
@@ -12,16 +14,16 @@ struct plan {
     cublasLtMatmulDesc_t how;
     cublasLtMatrixLayout_t first, second, out;
     cublasLtMatmulAlgo_t algo;
-    int *verdict; /* NULL: nobody has asked, or there is no memory for it */
+    struct pp_cuda_over *over; /* NULL: nobody has asked, or there is no memory for it */
     struct plan *next;
 };
 
 struct pp_cuda_plans {
     struct pp_arena *arena;
     struct pp_cuda_plan_counts counts;
-    int sm_count;  /* of the whole device; 0 = unknown */
-    int *verdicts; /* [VERDICTS], shared with the device; NULL: there is no memory for them */
-    int verdict_count;
+    int sm_count;               /* of the whole device; 0 = unknown */
+    struct pp_cuda_over *overs; /* [OVERS], shared with the device; NULL: there is no memory */
+    int over_count;
     struct plan *buckets[BUCKETS];
 };
 
@@ -36,11 +38,11 @@ struct pp_cuda_plans *pp_cuda_plans_create(void)
         cudaDeviceGetAttribute(&plans->sm_count, cudaDevAttrMultiProcessorCount, device) !=
             cudaSuccess)
         plans->sm_count = 0;
-    if (cudaHostAlloc((void **)&plans->verdicts, sizeof(int) * VERDICTS, cudaHostAllocMapped) ==
+    if (cudaHostAlloc((void **)&plans->overs, sizeof *plans->overs * OVERS, cudaHostAllocMapped) ==
         cudaSuccess)
-        memset(plans->verdicts, 0, sizeof(int) * VERDICTS);
+        memset(plans->overs, 0, sizeof *plans->overs * OVERS);
     else
-        plans->verdicts = NULL;
+        plans->overs = NULL;
     return plans;
 }
 
@@ -63,7 +65,7 @@ void pp_cuda_plans_destroy(struct pp_cuda_plans *plans)
     for (int i = 0; i < BUCKETS; i++)
         for (struct plan *p = plans->buckets[i]; p; p = p->next)
             forget(p);
-    cudaFreeHost(plans->verdicts);
+    cudaFreeHost(plans->overs);
     pp_arena_destroy(plans->arena);
 }
 
@@ -243,12 +245,13 @@ bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp
     return !p->is_refused;
 }
 
-int *pp_cuda_plans_verdict(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form)
+struct pp_cuda_over *pp_cuda_plans_over(const struct pp_cuda_stream *stream,
+                                        const struct pp_cuda_form *form)
 {
     struct pp_cuda_plans *plans = stream->plans;
     struct plan *p = find(stream, form);
 
-    if (!p->verdict && plans->verdicts && plans->verdict_count < VERDICTS)
-        p->verdict = &plans->verdicts[plans->verdict_count++];
-    return p->verdict;
+    if (!p->over && plans->overs && plans->over_count < OVERS)
+        p->over = &plans->overs[plans->over_count++];
+    return p->over;
 }

@@ -53,9 +53,10 @@ struct pp_cuda_plan_counts *pp_cuda_plans_counts(struct pp_cuda_plans *plans);
 bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
                             const struct pp_gemm *g);
 
-/* What is known of the form where c is gelu_of: an enum pp_cuda_verdict (kernels/cuda/gemm.h) that
- * host and device write. NULL: there is no memory for more of them. */
-int *pp_cuda_plans_verdict(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form);
+/* What is known of the form where c is gelu_of (kernels/cuda/gemm.h). NULL: there is no memory for
+ * more of them. */
+struct pp_cuda_over *pp_cuda_plans_over(const struct pp_cuda_stream *stream,
+                                        const struct pp_cuda_form *form);
 
 #ifdef __cplusplus
 }

@@ -196,6 +196,44 @@ static void write_over(const char *is_possible)
     stream->plans = plans;
 }
 
+/* As memory that holds nothing yet, before the first step: nothing of it can be spoiled. */
+Test(cuda_gemm, data_that_tells_nothing_is_no_trial)
+{
+    static const struct shape s = {64, 96, 32, 0, 0, 0};
+    struct pp_cuda_stream *stream = device_stream();
+    struct pp_cuda_plans *plans = stream->plans;
+    struct problem p = problem_of(&s, false, false, GELU_OF, true);
+    const size_t bytes = p.c.count * sizeof(uint16_t), a_bytes = p.a.count * sizeof(uint16_t);
+    char *nothing = calloc(bytes, 1), *of = malloc(bytes), *a = malloc(a_bytes), *c = malloc(bytes);
+
+    stream->plans = pp_cuda_plans_create();
+    const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(stream->plans);
+    device_must(cudaMemcpy(of, p.g.gelu_of, bytes, cudaMemcpyDeviceToHost));
+    device_must(cudaMemcpy(a, p.a.device, a_bytes, cudaMemcpyDeviceToHost));
+    p.g.c = (void *)p.g.gelu_of;
+    make_over(&p, nothing, bytes, c); /* GELU of zeros */
+    memset(c, 0xff, a_bytes < bytes ? a_bytes : bytes);
+    device_put(p.a.device, c, a_bytes); /* NaNs */
+    make_over(&p, of, bytes, c);
+    memset(c, 0, bytes);
+    device_put(p.a.device, c, a_bytes);
+    make_over(&p, of, bytes, c);
+    cr_assert_eq(counts->moved, 3);
+    device_put(p.a.device, a, a_bytes);
+    for (int i = 0; i < 3; i++)
+        make_over(&p, of, bytes, c);
+#ifdef PP_CUDA_EMULATED
+    cr_assert_eq(counts->moved, 4, "%d", (int)counts->moved);
+#endif
+    end(&p);
+    pp_cuda_plans_destroy(stream->plans);
+    stream->plans = plans;
+    free(nothing);
+    free(of);
+    free(a);
+    free(c);
+}
+
 Test(cuda_gemm, gelu_may_be_written_over)
 {
     write_over("1");
