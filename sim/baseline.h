@@ -32,6 +32,13 @@ struct pp_parsed pp_baseline_under(struct pp_arena *arena, const struct pp_basel
 enum pp_status pp_baseline_apply(struct pp_arena *arena, const struct pp_parsed **parsed,
                                  struct pp_error *err);
 
+/* ---- sim/baseline_sweep.c ---- */
+/* The rows of a sweep as the runs of a comparison: {"runs": [{"name": "3 zbv 8", ...}, ...]}, each
+ * known by its point and by what varies among the inputs. PP_EINVAL for a table that is no sweep.
+ * Closed with the arena. */
+enum pp_status pp_baseline_sweep(struct pp_arena *arena, const char *path, json_t **rows,
+                                 struct pp_error *err);
+
 /* ---- sim/baseline_diff.c ---- */
 /* What a change is measured against. */
 enum pp_whole {

@@ -237,8 +237,8 @@ static int depth_of(const struct pp_change *change)
     const char *path = change->path;
     int depth = 0;
 
-    if (!strncmp(path, "runs[", 5) && strchr(path, '.'))
-        path = strchr(path, '.') + 1;
+    if (!strncmp(path, "runs[", 5) && strstr(path, "]."))
+        path = strstr(path, "].") + 2;
     for (; *path; path++)
         depth += *path == '.' || *path == '[';
     return depth;

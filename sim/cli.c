@@ -63,7 +63,7 @@ static const struct pp_command commands[] = {
     [PP_CMD_PLAN] = {"plan",
                      "pipesim plan --gpus N --model M [--cluster C] [--free LIST] [options]",
                      "find the best layout, or the best of what is left free: bounded, simulated, ranked", 0, 0},
-    [PP_CMD_CHECK] = {"check", "pipesim check REPORT.json... [--tolerance FRAC] [--update]",
+    [PP_CMD_CHECK] = {"check", "pipesim check REPORT.json...|SWEEP.csv --with NEW.csv [--tolerance FRAC]",
                       "run saved reports of --json again: has a prediction moved?", 1, -1},
     [PP_CMD_EXPORT] = {"export", "pipesim export --to FORMAT --schedule S [options of a run] -o FILE",
                        "one step of a run as a graph of tasks, for other simulators", 0, 0},
@@ -243,6 +243,8 @@ static const struct pp_option options[] = {
      .help = "Exit 5 when a figure has moved by more, e.g. 1%: seconds of a rank and shares of the time as parts of the step, bytes as parts of the peak, all others as parts of themselves; counts must be equal."},
     {.name = "worst", .type = PP_OPTION_INT, .argument = "N", .min = 0, .max = 1 << 20, .default_text = "20", .group = G_CHECK, .commands = CHECK,
      .help = "How many of the figures that have moved most to print."},
+    {.name = "with", .type = PP_OPTION_STRING, .argument = "NEW.csv", .group = G_CHECK, .commands = CHECK,
+     .help = "What a sweep gives now: its rows are held against those of the file."},
     {.name = "update", .type = PP_OPTION_FLAG, .group = G_CHECK, .commands = CHECK,
      .help = "Write the reports anew where anything has changed, and exit 0."},
 

@@ -2,6 +2,7 @@
 #include "sim/baseline.h"
 #include "sim/commands.h"
 
+#include "core/file.h"
 #include "core/output.h"
 
 #include <math.h>
@@ -15,6 +16,7 @@ struct check {
     double tolerance_frac;
     int rows;
     bool updates;
+    const char *with; /* the new rows of a sweep; NULL = none */
 };
 
 static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
@@ -75,50 +77,90 @@ static void print_verdict(const struct check *check, const struct pp_changes *c,
         fprintf(out, "  fields that the old report lacks: %d\n", c->added);
 }
 
+/* What to do about the changes; `text` is the new report, NULL where it is there already. */
 static enum pp_status judge(struct pp_arena *arena, const struct check *check, const char *path,
-                            const struct pp_baseline *baseline, FILE *out, struct pp_error *err)
+                            const char *name, const struct pp_changes *changes, const char *text,
+                            size_t length, FILE *out, struct pp_error *err)
 {
-    const char *name = baseline->json.name;
+    const bool is_same =
+        !changes->count && !changes->largest.path && !changes->words && !changes->added;
+
+    print_verdict(check, changes, name, out);
+    pp_changes_print(arena, changes, check->rows, out);
+    if (check->updates && !is_same) {
+        PP_TRY(rewrite(arena, path, text, length, err));
+        fputs("  written anew\n", out);
+    } else if (!check->updates && changes->count > 0) {
+        return pp_error_set(err, PP_ETOLERANCE, "%s: %d of %d figures moved", name, changes->count,
+                            changes->figures);
+    }
+    return PP_OK;
+}
+
+static enum pp_status check_report(struct pp_arena *arena, const struct check *check,
+                                   const char *path, FILE *out, struct pp_error *err)
+{
+    struct pp_baseline baseline;
     struct pp_changes changes;
-    struct pp_json now;
+    struct pp_json now = {0};
     size_t length = 0;
     char *text = NULL;
 
-    enum pp_status status = run_again(arena, baseline, &text, &length, err);
+    PP_TRY(pp_baseline_open(arena, path, &baseline, err));
+    const char *name = baseline.json.name;
+    enum pp_status status = run_again(arena, &baseline, &text, &length, err);
     if (status != PP_OK)
         pp_error_prefix(err, "%s: ", name);
     else
         status = pp_json_parse("the new report", text, length, &now, err);
     if (status == PP_OK) {
-        pp_baseline_diff(arena, baseline->json.root, now.root, check->tolerance_frac, &changes);
-        print_verdict(check, &changes, name, out);
-        pp_changes_print(arena, &changes, check->rows, out);
-        pp_json_close(&now);
-        const bool is_same =
-            !changes.count && !changes.largest.path && !changes.words && !changes.added;
-        if (check->updates && !is_same) {
-            status = rewrite(arena, path, text, length, err);
-            if (status == PP_OK)
-                fputs("  written anew\n", out);
-        } else if (!check->updates && changes.count > 0) {
-            status = pp_error_set(err, PP_ETOLERANCE, "%s: %d of %d figures moved", name,
-                                  changes.count, changes.figures);
-        }
+        pp_baseline_diff(arena, baseline.json.root, now.root, check->tolerance_frac, &changes);
+        status = judge(arena, check, path, name, &changes, text, length, out, err);
     }
+    pp_json_close(&now);
     free(text);
     return status;
+}
+
+/* Rows do not say all that was asked, so the new ones are given. */
+static enum pp_status check_sweep(struct pp_arena *arena, const struct check *check,
+                                  const char *path, FILE *out, struct pp_error *err)
+{
+    struct pp_changes changes;
+    json_t *before, *after;
+
+    if (!check->with)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: a sweep does not say all that was asked; run it again with "
+                            "another -o, and give that file: --with NEW.csv",
+                            path);
+    if (check->updates)
+        return pp_error_set(err, PP_EINVAL, "--update has no effect on a sweep: copy %s over it",
+                            check->with);
+    PP_TRY(pp_baseline_sweep(arena, path, &before, err));
+    PP_TRY(pp_baseline_sweep(arena, check->with, &after, err));
+    pp_baseline_diff(arena, before, after, check->tolerance_frac, &changes);
+    return judge(arena, check, path, path, &changes, NULL, 0, out, err);
+}
+
+static bool is_table(const char *path)
+{
+    return pp_has_suffix(path, ".csv") || pp_has_suffix(path, ".csv.gz");
 }
 
 static enum pp_status check_one(const struct check *check, const char *path, FILE *out,
                                 struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_baseline baseline;
 
     if (check->updates && !strcmp(path, "-"))
         return pp_error_set(err, PP_EINVAL, "--update: stdin cannot be written anew; name a file");
-    PP_TRY(pp_baseline_open(arena, path, &baseline, err));
-    return judge(arena, check, path, &baseline, out, err);
+    if (is_table(path))
+        return check_sweep(arena, check, path, out, err);
+    if (check->with)
+        return pp_error_set(err, PP_EINVAL, "--with %s is for a sweep; %s is none", check->with,
+                            path);
+    return check_report(arena, check, path, out, err);
 }
 
 /* All files are looked at; the worst of them is the exit code. */
@@ -129,11 +171,16 @@ enum pp_status pp_command_check(struct pp_arena *arena, const struct pp_parsed *
                                  *worst = get(parsed, "worst");
     const struct check check = {.tolerance_frac = tolerance->count ? tolerance->number : 0,
                                 .rows = worst->count ? (int)worst->integer : DEFAULT_WORST,
-                                .updates = get(parsed, "update")->count > 0};
+                                .updates = get(parsed, "update")->count > 0,
+                                .with = get(parsed, "with")->text};
     struct pp_error all = {0};
     enum pp_status worst_status = PP_OK;
 
     (void)arena;
+    if (check.with && parsed->operand_count != 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "--with %s is the new form of one sweep, not of %d files", check.with,
+                            parsed->operand_count);
     for (int i = 0; i < parsed->operand_count; i++) {
         struct pp_error one = {0};
         const enum pp_status status = check_one(&check, parsed->operands[i], out, &one);

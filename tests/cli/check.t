@@ -52,7 +52,7 @@ $ cd $TMPDIR; sed 's/"pp": "2"/"pp": "2", "vp": "4"/' a.json >d.json; pipesim ch
 = 2
 $ cd $TMPDIR; pipesim check
 ! pipesim: error: pipesim check needs 1 operand, not 0
-! usage: pipesim check REPORT.json... [--tolerance FRAC] [--update]
+! usage: pipesim check REPORT.json...|SWEEP.csv --with NEW.csv [--tolerance FRAC]
 = 2
 # A refused schedule of a comparison stays refused.
 $ cd $TMPDIR; pipesim --schedule 1f1b,gems --pp 3 --micro-batches 3 --unit F=1,B=2 --json >e.json; grep -c refused e.json; pipesim check e.json
@@ -67,6 +67,32 @@ $ cd $TMPDIR; sed 's/"pp": "3"/"pp": "4"/; s/"micro-batches": "3"/"micro-batches
 >   ... and 21 more; --worst 23 shows all
 ! pipesim: error: f.json: 23 of 64 figures moved
 = 5
+# A sweep, held against what it gives now.
+$ cd $TMPDIR; pipesim sweep --schedule 1f1b,gems --pp 3,4 --micro-batches 4 --unit F=1,B=2 -o s.csv 2>/dev/null; pipesim check s.csv --with s.csv
+> s.csv: none of 128 figures moved
+$ cd $TMPDIR; sed 's/^0,\(.*\),18,/0,\1,19,/; s/true/false/' s.csv >t.csv; pipesim check s.csv --with t.csv
+> s.csv: 1 of 128 figures moved
+>   figure                                   before          now  change
+>   runs[0 1f1b 3 3].iteration_s                 18           19  +5.56 %
+! pipesim: error: s.csv: 1 of 128 figures moved
+= 5
+$ cd $TMPDIR; sed 3d s.csv >t.csv; pipesim check s.csv --with t.csv; pipesim check s.csv; pipesim check s.csv --with t.csv --update
+> s.csv: 1 of 97 figures moved
+>   figure                                   before          now  change
+>   runs[1 1f1b 4 4]                          {...}            -  changed
+! pipesim: error: s.csv: 1 of 97 figures moved
+! pipesim: error: s.csv: a sweep does not say all that was asked; run it again with another -o, and give that file: --with NEW.csv
+! pipesim: error: --update has no effect on a sweep: copy t.csv over it
+= 2
+$ cd $TMPDIR; pipesim check a.json --with s.csv
+! pipesim: error: --with s.csv is for a sweep; a.json is none
+= 2
+$ cd $TMPDIR; pipesim check s.csv s.csv --with s.csv
+! pipesim: error: --with s.csv is the new form of one sweep, not of 2 files
+= 2
+$ cd $TMPDIR; printf 'a,b\n1,2\n' >u.csv; pipesim check u.csv --with s.csv
+! pipesim: error: u.csv: expected what pipesim sweep writes: the columns point, ..., iteration_s, ..., status
+= 2
 # A report as a command line.
 $ cd $TMPDIR; pipesim --from a.json --json | sed /wall_s/d >g.json; sed /wall_s/d a.json | cmp - g.json && echo same
 > same

@@ -217,6 +217,11 @@ Test(laws_export, shared_links_are_fixed_as_they_were)
                "--zero 0 --recompute none --link-bw network=0.02 --no-fold");
     check_line("--schedule chimera --model gpt2-64 --tp 4 --pp 8 --dp 2 --mbs 2 --micro-batches 8 "
                "--zero 1 --recompute none --link-bw network=0.02");
+    check_line("--schedule zbv --model gpt2-64 --tp 1 --pp 4 --dp 8 --mbs 2 --micro-batches 8 "
+               "--zero 0 --recompute none --link-bw network=0.02 --steps 1 --collectives flows "
+               "--buckets 4 --no-fold --jitter 10% --p2p buffered:2");
+    check_line("--schedule interleaved --model gpt2-64 --tp 1 --pp 4 --dp 4 --mbs 2 "
+               "--micro-batches 8 --zero 1 --recompute none --grad-sync eager --sync-share 0.2");
 }
 
 /* ---- Chakra ---------------------------------------------------------------------------------- */
