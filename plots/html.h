@@ -34,6 +34,30 @@ void pp_html_band(const struct pp_html_part *parts, int count, double whole, dou
 /* The colour of a part in front of its name. */
 void pp_html_swatch(unsigned rgb, FILE *out);
 
+/* ---- plots/html_axis.c ---- */
+/* Round numbers along a picture: below it, with the name of the axis, and left of it (inside of the
+ * element that is as high as the picture). */
+struct pp_html_range {
+    double from, to;
+};
+void pp_html_across(const struct pp_html_range *range, const char *name, FILE *out);
+void pp_html_up(const struct pp_html_range *range, FILE *out);
+
+/* ---- plots/html_scatter.c ---- */
+/* Points with names, from 0 up; the first ones lie on top. Nothing where there are none. */
+struct pp_html_dot {
+    double x, y;
+    const char *name;
+    bool is_marked;
+};
+struct pp_html_scatter {
+    const struct pp_html_dot *points;
+    int count;
+    double limit; /* a line at that height; 0 = none */
+    const char *axis, *label;
+};
+void pp_html_scatter(const struct pp_html_scatter *scatter, FILE *out);
+
 /* ---- plots/memory_html.c ---- */
 /* What one rank holds over the time of a step. PP_EINVAL where no rank holds anything. */
 enum pp_status pp_html_held(struct pp_arena *arena, const struct pp_plot_held *held, int rank,

@@ -30,28 +30,6 @@ static void write_curve(const struct pp_held_sheet *s, const struct pp_held_curv
     pp_html(out, "H%dV%dz\"/>\n", WIDTH, HEIGHT);
 }
 
-static void write_levels(const struct scale *scale, FILE *out)
-{
-    const double step = pp_axis_step(scale->top, 5);
-
-    fputs("<div class=\"ranks\" aria-hidden=\"true\">", out);
-    for (int i = 0; i * step <= scale->top; i++)
-        pp_html(out, "<span style=\"top:%.4g%%\">%.4g</span>", 100 * (1 - i * step / scale->top),
-                i * step);
-    fputs("</div>\n", out);
-}
-
-static void write_axis(const struct pp_held_sheet *s, const struct scale *scale, FILE *out)
-{
-    const double span = scale->end_s * s->time.factor, step = pp_axis_step(span, 5);
-
-    fputs("<div class=\"axis\" aria-hidden=\"true\">", out);
-    for (int i = 0; i * step <= span * (1 + 1e-9); i++)
-        pp_html(out, "<span style=\"left:%.4g%%\">%.6g</span>", 100 * i * step / span, i * step);
-    fputs("</div>\n", out);
-    pp_html(out, "<p class=\"axis-name\">time (%s)</p>\n", s->time.unit);
-}
-
 enum pp_status pp_html_held(struct pp_arena *arena, const struct pp_plot_held *held, int rank,
                             FILE *out, struct pp_error *err)
 {
@@ -71,9 +49,10 @@ enum pp_status pp_html_held(struct pp_arena *arena, const struct pp_plot_held *h
         pp_html(out, "<path class=\"limit\" d=\"M0 %dh%d\"/>\n", down(&scale, sheet.capacity),
                 WIDTH);
     fputs("</svg>\n", out);
-    write_levels(&scale, out);
+    pp_html_up(&(const struct pp_html_range){0, scale.top}, out);
     fputs("</div>\n", out);
-    write_axis(&sheet, &scale, out);
+    pp_html_across(&(const struct pp_html_range){0, scale.end_s * sheet.time.factor},
+                   pp_arena_printf(arena, "time (%s)", sheet.time.unit), out);
     fputs("</div>\n", out);
     return PP_OK;
 }

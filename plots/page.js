@@ -151,7 +151,7 @@
       const start = row.start[pick.index], end = row.end[pick.index];
       const rank = this.data.first + pick.row * this.data.every;
       const names = this.nameOf(op) + (op.second ? " together with " + this.nameOf(op.second) : "");
-      return `rank ${rank}: ${names}; starts at ${digits(start, unit)}, lasts ${digits(end - start, unit)}`;
+      return `rank ${rank}: ${names}; starts at ${digits(start + this.data.origin, unit)}, lasts ${digits(end - start, unit)}`;
     }
 
     pick(pick) {
@@ -373,7 +373,8 @@
     }
 
     drawAxis() {
-      const { from, to } = this.page, least = (to - from) / Math.max(this.plot.clientWidth / 110, 2);
+      const origin = this.data.origin, from = this.page.from + origin, to = this.page.to + origin;
+      const least = (to - from) / Math.max(this.plot.clientWidth / 110, 2);
       const ten = Math.pow(10, Math.floor(Math.log10(least)));
       const step = [1, 2, 5, 10].map((n) => n * ten).find((s) => s >= least * (1 - 1e-9));
       this.axis.replaceChildren();

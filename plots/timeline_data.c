@@ -200,9 +200,11 @@ void pp_timeline_write_data(const struct pp_timeline_page *page, int index, FILE
     write_kinds(out);
     fprintf(out,
             "],\n\"unit\":\"%s\",\"quantum\":%.17g,\"from\":%" PRId64
-            ",\"divisor\":%g,\"span\":%.17g,\"splits\":%d,\"first\":%d,\"every\":%d,\n\"times\":[",
+            ",\"divisor\":%g,\"origin\":%.17g,\"span\":%.17g,\"splits\":%d,\"first\":%d,\"every\":%"
+            "d,\n\"times\":[",
             page->unit, (double)d.quantum_ps * 1e-12 / page->unit_s, quanta(&d, panel->from_s),
-            panel->divisor, page->span, panel->timeline.splits, panel->first_rank, panel->every);
+            panel->divisor, page->origin, page->span, panel->timeline.splits, panel->first_rank,
+            panel->every);
     for (int i = 0; i < d.time_count; i++)
         fprintf(out, "%s%" PRId64, i ? "," : "", d.times[i]);
     fputs("],\n\"rows\":[", out);

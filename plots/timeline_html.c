@@ -2,7 +2,6 @@
 #include "plots/html.h"
 
 #include "core/html.h"
-#include "plots/axis.h"
 #include "plots/timeline_html.h"
 
 #include <math.h>
@@ -63,18 +62,6 @@ static void write_ranks(const struct pp_timeline_panel *panel, FILE *out)
         pp_html(out, "<span style=\"top:%.4g%%\">%d</span>", 100 * (row + 0.5) / panel->rows,
                 panel->first_rank + row * panel->every);
     fputs("</div>\n", out);
-}
-
-static void write_axis(const struct pp_timeline_page *page, FILE *out)
-{
-    const double step = pp_axis_step(page->span, 5);
-
-    fputs("<div class=\"axis\" aria-hidden=\"true\">", out);
-    for (int i = 0; i * step <= page->span * (1 + 1e-9); i++)
-        pp_html(out, "<span style=\"left:%.4g%%\">%.6g</span>", 100 * i * step / page->span,
-                page->origin + i * step);
-    fputs("</div>\n", out);
-    pp_html(out, "<p class=\"axis-name\">%s</p>\n", page->axis);
 }
 
 /* "3", "3.1" of a split, "2-3" of several. */
@@ -209,7 +196,8 @@ static void write_panel(const struct pp_timeline_page *page, int index, FILE *ou
     write_ranks(panel, out);
     write_numbers(page, panel, out);
     fputs("</div>\n", out);
-    write_axis(page, out);
+    pp_html_across(&(const struct pp_html_range){page->origin, page->origin + page->span},
+                   page->axis, out);
     fputs("</div>\n", out);
     pp_timeline_write_data(page, index, out);
     fputs("</figure>\n", out);
