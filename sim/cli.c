@@ -318,7 +318,7 @@ static const struct pp_option options[] = {
      .help = "Draw the run: a picture .png, .pdf, .svg or .tex, or a script .gp for gnuplot; none: in the terminal."},
     {.name = "plot-kind", .type = PP_OPTION_CHOICE, .choices = "timeline|memory|memory-time|links", .argument = "KIND", .default_text = "timeline", .group = G_OUTPUT, .commands = REPORT,
      .help = "What --plot draws: timeline, who computes what when, of up to 6 schedules above each other; memory, bytes of each rank or schedule by component; memory-time, what ranks hold over time; links, how busy they are over time."},
-    {.name = "html", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = REPORT | COMPARE,
+    {.name = "html", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = REPORT | COMPARE | PLAN,
      .help = "Write the report as a page that needs nothing beside it, with a timeline to zoom into; - is stdout, without the report in text."},
     {.name = "emit", .is_common = true, .type = PP_OPTION_STRING, .argument = "FRAMEWORK", .name_of = pp_emit_tool_name, .group = G_OUTPUT, .commands = REPORT | PLAN,
      .help = "The run, or the best of a plan, as a configuration of a training framework, in place of the report; with -o FILE of a run beside it."},

@@ -3,6 +3,7 @@
 #include "core/output.h"
 #include "sim/commands.h"
 #include "sim/emit.h"
+#include "sim/page_plans.h"
 #include "sim/plan.h"
 #include "sim/report_text.h"
 #include "sim/resolve.h"
@@ -62,6 +63,13 @@ static enum pp_status check_output(struct pp_arena *arena, const struct pp_parse
                                    const char **path, struct pp_error *err)
 {
     *path = pp_options_get(&pp_sim_cli, parsed, "output")->text;
+    PP_TRY(pp_page_check(arena, parsed, err));
+    if (*path && !strcmp(*path, "-") && pp_page_is_alone(parsed))
+        return pp_error_set(err, PP_EINVAL,
+                            "--html - and -o - both write to stdout; give one of them a file");
+    if (pp_options_get(&pp_sim_cli, parsed, "emit")->count && pp_page_is_alone(parsed))
+        return pp_error_set(err, PP_EINVAL,
+                            "--html - and --emit both write to stdout; give a file");
     return *path ? pp_output_check(arena, *path, err) : PP_OK;
 }
 
@@ -125,8 +133,10 @@ static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parse
         PP_TRY(emit_best(arena, tool, search->count ? &best : NULL, out, err));
     else if (pp_request_has(request, "json"))
         pp_search_json(arena, search, out);
-    else if (prints_report(path))
+    else if (prints_report(path) && !pp_page_is_alone(parsed))
         pp_search_print(arena, search, rows, out);
+    const struct pp_page_plan plan = pp_page_of_search(arena, search, rows);
+    PP_TRY(pp_page_write(arena, parsed, pp_page_plan, &plan, err));
     if (search->count == 0 && pp_request_has(request, "require-fit"))
         return pp_error_set(err, PP_EFIT, "no layout fits into %.1f GB",
                             search->space.fixed.cluster.device.memory_bytes / 1e9);
@@ -160,6 +170,7 @@ static enum pp_status write_points(struct pp_arena *arena, const struct pp_plann
 static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed *parsed,
                                  struct pp_request *request, FILE *out, struct pp_error *err)
 {
+    const int rows = pp_request_int(request, "top", 10);
     struct pp_planner planner = {0};
     const struct pp_emit_tool *tool;
     struct pp_subject *subjects;
@@ -189,8 +200,10 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
             emit_best(arena, tool, planner.fitting ? &planner.points[0].config : NULL, out, err));
     else if (pp_request_has(request, "json"))
         pp_planner_json(&planner, out);
-    else if (prints_report(path))
-        pp_planner_print(arena, &planner, pp_request_int(request, "top", 10), out);
+    else if (prints_report(path) && !pp_page_is_alone(parsed))
+        pp_planner_print(arena, &planner, rows, out);
+    const struct pp_page_plan plan = pp_page_of_planner(arena, &planner, rows);
+    PP_TRY(pp_page_write(arena, parsed, pp_page_plan, &plan, err));
     if (planner.fitting == 0 && pp_request_has(request, "require-fit"))
         return pp_error_set(err, PP_EFIT, "none of the %d choices fits into %.1f GB", planner.count,
                             planner.base.cluster.device.memory_bytes / 1e9);

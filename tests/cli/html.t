@@ -48,7 +48,7 @@ $ pipesim --schedule chimera,1f1b --pp 3 --micro-batches 2 --unit F=1,B=2 --html
 > <h1>2 schedules, 3 ranks, 2 micro-batches</h1>
 > <tr><td>chimera</td><td colspan="7" class="soft">refused: --pp 3: chimera needs an even number; nearest: 2 or 4</td></tr>
 $ pipesim sweep --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html page.html
-! pipesim: error: --html is not an option of "pipesim sweep" but of "run", "compare"
+! pipesim: error: --html is not an option of "pipesim sweep" but of "run", "compare", "plan"
 ! try: pipesim sweep --help
 = 2
 $ for slow in 1 0.5; do pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --slow 1=$slow --trace $slow.csv >/dev/null; done; pipesim compare 1.csv 0.5.csv --html page.html | head -1; pipesim compare 1.csv 0.5.csv --html - | grep -E '<h[123]'
@@ -68,3 +68,19 @@ $ pipesim compare 1.csv 0.5.csv --html missing/page.html
 $ pipesim compare 1.csv 0.5.csv --tolerance 5% --html page.html >/dev/null; grep -o 'OUTSIDE the tolerance of [^<]*' page.html
 > OUTSIDE the tolerance of 5 %
 ! pipesim: error: the predicted step is off by -40 %, more than the tolerance of 5 %
+$ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html page.html | head -1; grep -E '<h[12]' page.html
+> pipesim 0.1.0  gpt2 (124M) on 8 GPUs of h100: 16 choices, free: shard
+> <h1>State of gpt2 on 8 GPUs of h100</h1>
+> <h2 id="report">Report</h2>
+> <h2 id="choices">Choices</h2>
+$ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html - | grep -c 'class="dot'
+> 16
+$ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html - -o -
+! pipesim: error: --html - and -o - both write to stdout; give one of them a file
+= 2
+$ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html - --json
+! pipesim: error: --html - and --json both write to stdout; give a file
+= 2
+$ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html - --emit megatron
+! pipesim: error: --html - and --emit both write to stdout; give a file
+= 2

@@ -59,7 +59,7 @@ def member(report, path):
     return at
 
 
-SCALES = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "%": 0.01, "GiB": 2**30, "units": 1, "unit": 1,
+SCALES = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "%": 0.01, "GiB": 2**30, "GB": 1e9, "units": 1, "unit": 1,
           "min": 60, "h": 3600, "days": 86400}
 
 
@@ -103,6 +103,11 @@ def must_have(report):
             yield from (f"{side}.time_s.{part}" for part, time in report[side]["time_s"].items() if time)
         for i, row in enumerate(report["durations"]):
             yield from (f"durations.{i}.{key}" for key, value in row.items() if isinstance(value, float))
+        return
+    if report["schema"] == "pipesim.plan/1":
+        fitting = [point for point in report["points"] if point.get("fits")]
+        for i in range(min(len(fitting), 64)):
+            yield from (f"points.{i}.{key}" for key in ("iteration_s", "mfu", "peak_mem_bytes"))
         return
     for i, run in enumerate(report.get("runs", [])):
         if "refused" not in run:

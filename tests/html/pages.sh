@@ -71,6 +71,15 @@ trace steps.csv --schedule zbv --pp 4 --micro-batches 8 --unit F=1,B=2 --jitter 
     grep -q 'median of the steps' page.html
 result $? "compare with a trace of several steps"
 
+# Plans: of layouts, of state, and where nothing fits.
+figures_of_plan() {
+    "$pipesim" plan "$@" --html page.html --json >report.json && python3 "$check" page.html report.json
+    result $? "plan $*"
+}
+figures_of_plan --gpus 16 --model gpt2 --engine dag --gbs 32 --jobs 1
+figures_of_plan --gpus 32 --model llama2-13b --cluster a800 --free shard,recompute --engine dag
+figures_of_plan --gpus 2 --model llama3-405b --engine dag --gbs 2 --jobs 1
+
 # More ops than a page holds one by one: the picture alone, and still small.
 "$pipesim" --schedule 1f1b --pp 1 --micro-batches 30000 --unit F=1,B=2 --html page.html >/dev/null &&
     python3 "$check" page.html && ! grep -q 'class="ops"' page.html && grep -q 'too many to look at one by one' page.html
