@@ -219,8 +219,8 @@ static const struct pp_option options[] = {
     {.name = "require-fit", .type = PP_OPTION_FLAG, .group = G_ENGINE, .commands = REPORT | PLAN,
      .help = "Exit 3 when the peak memory exceeds the device."},
 
-    {.name = "skip-steps", .type = PP_OPTION_INT, .argument = "K", .min = 0, .max = BIG, .default_text = "0", .group = G_COMPARE, .commands = COMPARE,
-     .help = "Leave out the first K measured steps, and as many predicted ones where there are equally many."},
+    {.name = "skip-steps", .type = PP_OPTION_INT, .argument = "K", .min = 0, .max = BIG, .default_text = "0; of a log, its warm-up", .group = G_COMPARE, .commands = COMPARE,
+     .help = "Leave out the first K measured steps, and as many predicted ones where there are equally many; of the log of a training run, K lines."},
     {.name = "tolerance", .type = PP_OPTION_FRAC, .argument = "FRAC", .group = G_COMPARE, .commands = COMPARE,
      .help = "Exit 5 when predicted / measured - 1 of the step is larger in size, e.g. 5%."},
     {.name = "worst", .type = PP_OPTION_INT, .argument = "N", .min = 0, .max = 1000, .default_text = "5", .group = G_COMPARE, .commands = COMPARE,

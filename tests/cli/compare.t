@@ -470,8 +470,9 @@ $ pipesim compare --help
 >
 > Comparison:
 >   --skip-steps K          Leave out the first K measured steps, and as many
->                           predicted ones where there are equally many. (0 to
->                           1048576; default 0)
+>                           predicted ones where there are equally many; of the
+>                           log of a training run, K lines. (0 to 1048576; default
+>                           0; of a log, its warm-up)
 >   --tolerance FRAC        Exit 5 when predicted / measured - 1 of the step is
 >                           larger in size, e.g. 5%. (a fraction: 5% or 0.05)
 >   --worst N               How many of the events whose durations differ most to

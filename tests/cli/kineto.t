@@ -160,6 +160,58 @@ $ pipesim compare p.csv plain --json | grep -E '"(step_error_frac|program_hash|f
 $ pipesim compare p.csv plain --tolerance 0.1% >log
 ! pipesim: error: the predicted step is off by -0.7715 %, more than the tolerance of 0.1 %
 = 5
+# A log of steps has no events. It is held against a trace or a report.
+$ for file in p.csv plain; do pipesim compare $file tests/data/logs/megatron.log | head -5; done
+> pipesim 0.1.0  step: predicted 14.9 ms, measured 7.61 s, error -99.8 %
+>
+>   predicted  p.csv
+>   measured   tests/data/logs/megatron.log: median of 28 lines 'elapsed time per
+>              iteration (ms)'; 5 to 95 % of them 7.54 s .. 7.71 s
+> pipesim 0.1.0  step: predicted 15.0 ms, measured 7.61 s, error -99.8 %
+>
+>   predicted  plain
+>   measured   tests/data/logs/megatron.log: median of 28 lines 'elapsed time per
+>              iteration (ms)'; 5 to 95 % of them 7.54 s .. 7.71 s
+$ pipesim --schedule 1f1b --model llama2-13b --gpus 64 --tp 4 --pp 4 --gbs 512 --engine dag --json >report.json; pipesim compare report.json tests/data/logs/megatron.log --skip-steps 20 --json
+> {
+>   "schema": "pipesim.steps/1",
+>   "predicted": "report.json",
+>   "measured": "tests/data/logs/megatron.log",
+>   "form": "elapsed time per iteration (ms)",
+>   "lines": 30,
+>   "skipped_lines": 20,
+>   "predicted_step_s": 7.1801113579419997,
+>   "measured_step_s": 7.6134500000000003,
+>   "measured_p5_s": 7.5976699999999999,
+>   "measured_p95_s": 7.7046300000000008,
+>   "step_error_s": -0.43333864205800054,
+>   "step_error_frac": -0.056917513355706051,
+>   "predicted_flops_per_s_per_gpu": 397846580110474.56,
+>   "measured_flops_per_s_per_gpu": 375350000000000.0,
+>   "tolerance_frac": null,
+>   "within_tolerance": null
+> }
+$ pipesim compare report.json tests/data/logs/megatron.log --tolerance 1% | head -1
+> pipesim 0.1.0  step: predicted 7.18 s, measured 7.61 s, error -5.7 %, OUTSIDE
+! pipesim: error: the predicted step is off by -5.667 %, more than the tolerance of 1 %
+$ pipesim --schedule 1f1b --model llama2-13b --gpus 64 --tp 4 --pp 4 --gbs 256 --engine dag --json >other.json; pipesim compare other.json tests/data/logs/megatron.log
+! pipesim: error: other.json is of global batches of 256 samples, tests/data/logs/megatron.log of 512: predict with --gbs 512
+= 2
+$ pipesim --schedule 1f1b,gpipe --model llama2-13b --gpus 64 --tp 4 --pp 4 --gbs 512 --engine dag --json >two.json; pipesim compare two.json tests/data/logs/megatron.log
+! pipesim: error: two.json: its schema is 'pipesim.comparison/1'; a trace is expected, or what pipesim --json prints of one schedule (pipesim.report/1)
+= 2
+$ pipesim compare report.json tests/data/logs/megatron.log --skip-steps 30
+! pipesim: error: tests/data/logs/megatron.log has 30 lines with the time of a step: --skip-steps 30 leaves none
+= 2
+$ pipesim compare report.json tests/data/logs/megatron.log --worst 3
+! pipesim: error: --worst: tests/data/logs/megatron.log is a log of steps, without events
+= 2
+$ sed 's/(ms): 76/(ms): oops 76/' tests/data/logs/megatron.log >bad.log; pipesim compare report.json bad.log
+! pipesim: error: bad.log:7: 'oops 7646.8 | throug' behind 'elapsed time per iteration (ms)' is not the time of a step
+= 2
+$ pipesim compare report.json p.csv
+! pipesim: error: report.json: "otherData" and "traceEvents" are expected, as this program writes them; other Chrome traces are not read
+= 2
 # What is no run, or not in whole.
 $ pipesim compare p.csv plain/rank[023]_trace.json.gz
 ! pipesim: error: stage 1 of 0 .. 3 is in none of the 3 files: give the trace of each pipeline rank (of one replica is enough)
