@@ -6,6 +6,7 @@
 
 #include "core/json.h"
 #include "core/options.h"
+#include "plots/table.h"
 
 #include <stdio.h>
 
@@ -36,8 +37,8 @@ enum pp_status pp_baseline_apply(struct pp_arena *arena, const struct pp_parsed 
 /* The rows of a sweep as the runs of a comparison: {"runs": [{"name": "3 zbv 8", ...}, ...]}, each
  * known by its point and by what varies among the inputs. PP_EINVAL for a table that is no sweep.
  * Closed with the arena. */
-enum pp_status pp_baseline_sweep(struct pp_arena *arena, const char *path, json_t **rows,
-                                 struct pp_error *err);
+enum pp_status pp_baseline_sweep(struct pp_arena *arena, const struct pp_table *table,
+                                 json_t **rows, struct pp_error *err);
 
 /* ---- sim/baseline_diff.c ---- */
 /* What a change is measured against. */
@@ -48,8 +49,8 @@ enum pp_whole {
     PP_EXACT,     /* counts, answers, figures that are there or not */
 };
 struct pp_change {
-    const char *path;           /* "ranks[3].busy_s" */
-    const char *before, *after; /* as text; "-" = not there */
+    const char *path;             /* "ranks[3].busy_s" */
+    const json_t *before, *after; /* of the two reports; NULL = not there */
     enum pp_whole whole;
     double frac; /* change / whole; INFINITY when that is 0, or with PP_EXACT */
 };
@@ -68,5 +69,8 @@ void pp_baseline_diff(struct pp_arena *arena, const json_t *before, const json_t
  * largest first. */
 void pp_changes_print(struct pp_arena *arena, const struct pp_changes *changes, int rows,
                       FILE *out);
+/* All of them: [{"figure", "before", "after", "of", "change_frac"}], null for what has no number.
+ */
+json_t *pp_changes_json(const struct pp_changes *changes);
 
 #endif

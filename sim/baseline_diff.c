@@ -58,11 +58,8 @@ static void add_change(struct diff *d, const struct pair *p, const json_t *befor
                        const json_t *after, enum pp_whole whole, double frac)
 {
     struct pp_changes *c = d->changes;
-    const struct pp_change change = {.path = p->path,
-                                     .before = print_value(d->arena, before),
-                                     .after = print_value(d->arena, after),
-                                     .whole = whole,
-                                     .frac = frac};
+    const struct pp_change change = {
+        .path = p->path, .before = before, .after = after, .whole = whole, .frac = frac};
 
     if (whole != PP_EXACT && (!c->largest.path || fabs(frac) > fabs(c->largest.frac)))
         c->largest = change;
@@ -261,7 +258,7 @@ static int by_size(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-static void print_change(const struct pp_change *change, FILE *out)
+static void print_change(struct pp_arena *arena, const struct pp_change *change, FILE *out)
 {
     static const char *const WHOLES[] = {
         [PP_OF_ITSELF] = "", [PP_OF_STEP] = " of step", [PP_OF_PEAK] = " of peak"};
@@ -269,7 +266,8 @@ static void print_change(const struct pp_change *change, FILE *out)
     fprintf(out, "  %-*s", PATH_COLUMNS, change->path);
     if (strlen(change->path) > PATH_COLUMNS)
         fprintf(out, "\n  %-*s", PATH_COLUMNS, "");
-    fprintf(out, " %12s %12s", change->before, change->after);
+    fprintf(out, " %12s %12s", print_value(arena, change->before),
+            print_value(arena, change->after));
     if (!isfinite(change->frac))
         fputs("  changed\n", out);
     else
@@ -287,8 +285,31 @@ void pp_changes_print(struct pp_arena *arena, const struct pp_changes *changes, 
     if (changes->count > 0 && rows > 0)
         fprintf(out, "  %-*s %12s %12s  %s\n", PATH_COLUMNS, "figure", "before", "now", "change");
     for (int i = 0; i < changes->count && i < rows; i++)
-        print_change(order[i], out);
+        print_change(arena, order[i], out);
     if (changes->count > rows)
         fprintf(out, "  ... and %d more; --worst %d shows all\n", changes->count - rows,
                 changes->count);
+}
+
+/* A figure; of more than that nothing. */
+static json_t *figure_json(const json_t *value)
+{
+    return json_is_number(value) || json_is_boolean(value) ? json_deep_copy(value) : json_null();
+}
+
+json_t *pp_changes_json(const struct pp_changes *changes)
+{
+    static const char *const WHOLES[] = {
+        [PP_OF_ITSELF] = "itself", [PP_OF_STEP] = "step", [PP_OF_PEAK] = "peak"};
+    json_t *list = json_array();
+
+    for (int i = 0; i < changes->count; i++) {
+        const struct pp_change *c = &changes->list[i];
+        json_array_append_new(
+            list, json_pack("{ss so so ss? so}", "figure", c->path, "before",
+                            figure_json(c->before), "after", figure_json(c->after), "of",
+                            c->whole == PP_EXACT ? NULL : WHOLES[c->whole], "change_frac",
+                            isfinite(c->frac) ? json_real(c->frac) : json_null()));
+    }
+    return list;
 }

@@ -1,6 +1,5 @@
 #include "sim/baseline.h"
 
-#include "plots/table.h"
 #include "traces/metrics.h"
 
 #include <math.h>
@@ -75,16 +74,14 @@ static void release(void *json)
     json_decref(json);
 }
 
-enum pp_status pp_baseline_sweep(struct pp_arena *arena, const char *path, json_t **rows,
-                                 struct pp_error *err)
+enum pp_status pp_baseline_sweep(struct pp_arena *arena, const struct pp_table *table,
+                                 json_t **rows, struct pp_error *err)
 {
-    struct pp_table table;
     struct columns columns;
 
-    PP_TRY(pp_table_read(arena, path, &table, err));
-    PP_TRY(find_columns(arena, &table, &columns, err));
+    PP_TRY(find_columns(arena, table, &columns, err));
     json_t *runs = json_array();
-    for (int row = 0; row < table.rows; row++)
+    for (int row = 0; row < table->rows; row++)
         json_array_append_new(runs, row_json(arena, &columns, row));
     *rows = json_pack("{so}", "runs", runs);
     pp_arena_defer(arena, release, *rows);

@@ -309,7 +309,7 @@ static const struct pp_option options[] = {
     {.name = "paper", .type = PP_OPTION_FLAG, .group = G_PLOT, .commands = PLOT | REPORT, .help = "For a column of a paper: 3.3 inches wide, 8 pt, dashes beside colours."},
     {.name = "size", .type = PP_OPTION_STRING, .argument = "WxH", .group = G_PLOT, .commands = PLOT | REPORT, .help = "Of the picture in inches, 6x4, or 15x10cm."},
 
-    {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT | COMPARE | VALIDATE | PLAN, .help = "One JSON object on stdout."},
+    {.name = "json", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT | COMPARE | VALIDATE | PLAN | CHECK, .help = "One JSON object on stdout."},
     {.name = "gantt", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT, .help = "Draw the step in the terminal."},
     {.name = "explain", .is_common = true, .type = PP_OPTION_FLAG, .group = G_OUTPUT, .commands = REPORT | VALIDATE, .help = "Say where each number comes from."},
     {.name = "trace", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_OUTPUT, .commands = REPORT,

@@ -17,6 +17,7 @@ struct check {
     int rows;
     bool updates;
     const char *with; /* the new rows of a sweep; NULL = none */
+    json_t *files;    /* --json: an answer for each; NULL = text */
 };
 
 static const struct pp_option_value *get(const struct pp_parsed *parsed, const char *name)
@@ -77,6 +78,13 @@ static void print_verdict(const struct check *check, const struct pp_changes *c,
         fprintf(out, "  fields that the old report lacks: %d\n", c->added);
 }
 
+static json_t *verdict_json(const char *name, const struct pp_changes *c)
+{
+    return json_pack("{so* si si si si so}", "file", json_string(name), "figures", c->figures,
+                     "moved", c->count, "texts", c->words, "added", c->added, "changes",
+                     pp_changes_json(c));
+}
+
 /* What to do about the changes; `text` is the new report, NULL where it is there already. */
 static enum pp_status judge(struct pp_arena *arena, const struct check *check, const char *path,
                             const char *name, const struct pp_changes *changes, const char *text,
@@ -85,11 +93,16 @@ static enum pp_status judge(struct pp_arena *arena, const struct check *check, c
     const bool is_same =
         !changes->count && !changes->largest.path && !changes->words && !changes->added;
 
-    print_verdict(check, changes, name, out);
-    pp_changes_print(arena, changes, check->rows, out);
+    if (check->files) {
+        json_array_append_new(check->files, verdict_json(name, changes));
+    } else {
+        print_verdict(check, changes, name, out);
+        pp_changes_print(arena, changes, check->rows, out);
+    }
     if (check->updates && !is_same) {
         PP_TRY(rewrite(arena, path, text, length, err));
-        fputs("  written anew\n", out);
+        if (!check->files)
+            fputs("  written anew\n", out);
     } else if (!check->updates && changes->count > 0) {
         return pp_error_set(err, PP_ETOLERANCE, "%s: %d of %d figures moved", name, changes->count,
                             changes->figures);
@@ -126,6 +139,7 @@ static enum pp_status check_report(struct pp_arena *arena, const struct check *c
 static enum pp_status check_sweep(struct pp_arena *arena, const struct check *check,
                                   const char *path, FILE *out, struct pp_error *err)
 {
+    struct pp_table old, new;
     struct pp_changes changes;
     json_t *before, *after;
 
@@ -137,8 +151,10 @@ static enum pp_status check_sweep(struct pp_arena *arena, const struct check *ch
     if (check->updates)
         return pp_error_set(err, PP_EINVAL, "--update has no effect on a sweep: copy %s over it",
                             check->with);
-    PP_TRY(pp_baseline_sweep(arena, path, &before, err));
-    PP_TRY(pp_baseline_sweep(arena, check->with, &after, err));
+    PP_TRY(pp_table_read(arena, path, &old, err));
+    PP_TRY(pp_baseline_sweep(arena, &old, &before, err));
+    PP_TRY(pp_table_read(arena, check->with, &new, err));
+    PP_TRY(pp_baseline_sweep(arena, &new, &after, err));
     pp_baseline_diff(arena, before, after, check->tolerance_frac, &changes);
     return judge(arena, check, path, path, &changes, NULL, 0, out, err);
 }
@@ -164,38 +180,59 @@ static enum pp_status check_one(const struct check *check, const char *path, FIL
 }
 
 /* All files are looked at; the worst of them is the exit code. */
+static enum pp_status check_all(const struct check *check, const struct pp_parsed *parsed,
+                                FILE *out, struct pp_error *err)
+{
+    struct pp_error all = {0};
+    enum pp_status worst = PP_OK;
+
+    for (int i = 0; i < parsed->operand_count; i++) {
+        struct pp_error one = {0};
+        const enum pp_status status = check_one(check, parsed->operands[i], out, &one);
+        if (status == PP_OK)
+            continue;
+        if (check->files && status != PP_ETOLERANCE)
+            json_array_append_new(check->files,
+                                  json_pack("{so* so*}", "file", json_string(parsed->operands[i]),
+                                            "error", json_string(one.message)));
+        if (worst == PP_OK)
+            all = one;
+        else
+            pp_error_append(&all, "\n%s", one.message);
+        if (worst == PP_OK || worst == PP_ETOLERANCE)
+            worst = status; /* what could not be looked at counts more than what moved */
+    }
+    if (worst != PP_OK) {
+        *err = all;
+        err->status = worst;
+    }
+    return worst;
+}
+
 enum pp_status pp_command_check(struct pp_arena *arena, const struct pp_parsed *parsed, FILE *out,
                                 struct pp_error *err)
 {
     const struct pp_option_value *tolerance = get(parsed, "tolerance"),
                                  *worst = get(parsed, "worst");
-    const struct check check = {.tolerance_frac = tolerance->count ? tolerance->number : 0,
-                                .rows = worst->count ? (int)worst->integer : DEFAULT_WORST,
-                                .updates = get(parsed, "update")->count > 0,
-                                .with = get(parsed, "with")->text};
-    struct pp_error all = {0};
-    enum pp_status worst_status = PP_OK;
+    struct check check = {.tolerance_frac = tolerance->count ? tolerance->number : 0,
+                          .rows = worst->count ? (int)worst->integer : DEFAULT_WORST,
+                          .updates = get(parsed, "update")->count > 0,
+                          .with = get(parsed, "with")->text};
 
     (void)arena;
     if (check.with && parsed->operand_count != 1)
         return pp_error_set(err, PP_EINVAL,
                             "--with %s is the new form of one sweep, not of %d files", check.with,
                             parsed->operand_count);
-    for (int i = 0; i < parsed->operand_count; i++) {
-        struct pp_error one = {0};
-        const enum pp_status status = check_one(&check, parsed->operands[i], out, &one);
-        if (status == PP_OK)
-            continue;
-        if (worst_status == PP_OK)
-            all = one;
-        else
-            pp_error_append(&all, "\n%s", one.message);
-        if (worst_status == PP_OK || worst_status == PP_ETOLERANCE)
-            worst_status = status; /* what could not be looked at counts more than what moved */
+    if (get(parsed, "json")->count > 0)
+        check.files = json_array();
+    const enum pp_status status = check_all(&check, parsed, out, err);
+    if (check.files) {
+        json_t *o = json_pack("{ss sf so}", "schema", "pipesim.check/1", "tolerance_frac",
+                              check.tolerance_frac, "files", check.files);
+        json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+        fputc('\n', out);
+        json_decref(o);
     }
-    if (worst_status != PP_OK) {
-        *err = all;
-        err->status = worst_status;
-    }
-    return worst_status;
+    return status;
 }

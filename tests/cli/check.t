@@ -67,6 +67,44 @@ $ cd $TMPDIR; sed 's/"pp": "3"/"pp": "4"/; s/"micro-batches": "3"/"micro-batches
 >   ... and 21 more; --worst 23 shows all
 ! pipesim: error: f.json: 23 of 64 figures moved
 = 5
+# For programs.
+$ cd $TMPDIR; sed 's/"iteration_s": 9.0/"iteration_s": 10.0/; s/"vp": 1/"vp": 2/' a.json >b.json; pipesim check b.json c.json --tolerance 1% --json
+> {
+>   "schema": "pipesim.check/1",
+>   "tolerance_frac": 0.01,
+>   "files": [
+>     {
+>       "file": "b.json",
+>       "figures": 56,
+>       "moved": 2,
+>       "texts": 0,
+>       "added": 0,
+>       "changes": [
+>         {
+>           "figure": "layout.vp",
+>           "before": 2,
+>           "after": 1,
+>           "of": null,
+>           "change_frac": null
+>         },
+>         {
+>           "figure": "iteration_s",
+>           "before": 10.0,
+>           "after": 9.0,
+>           "of": "itself",
+>           "change_frac": -0.10000000000000001
+>         }
+>       ]
+>     },
+>     {
+>       "file": "c.json",
+>       "error": "c.json: its schema is 'pipesim.report/2'; expected 'pipesim.report/1' or 'pipesim.comparison/1', what pipesim --json of this version prints of one schedule or of several"
+>     }
+>   ]
+> }
+! pipesim: error: b.json: 2 of 56 figures moved
+! c.json: its schema is 'pipesim.report/2'; expected 'pipesim.report/1' or 'pipesim.comparison/1', what pipesim --json of this version prints of one schedule or of several
+= 2
 # A sweep, held against what it gives now.
 $ cd $TMPDIR; pipesim sweep --schedule 1f1b,gems --pp 3,4 --micro-batches 4 --unit F=1,B=2 -o s.csv 2>/dev/null; pipesim check s.csv --with s.csv
 > s.csv: none of 128 figures moved
