@@ -179,7 +179,13 @@ Test(state, a_tensor_drawn_by_many_threads_is_drawn_by_place)
     state.weights = pp_arena_alloc(arena, bytes), state.sum = pp_arena_alloc(arena, bytes);
     state.m = pp_arena_alloc(arena, bytes), state.v = pp_arena_alloc(arena, bytes);
     state.share = pp_share_of(&stage, 0, 1);
+    void *const zeros[] = {state.sum, state.m, state.v};
+    for (int v = 0; v < 3; v++)
+        memset(zeros[v], 0xff, bytes);
     pp_state_init(&stage, k, 3, &state, 1);
+    for (int v = 0; v < 3; v++)
+        for (int64_t i = 0; i < stage.elements; i++)
+            cr_assert_eq(((uint64_t *)zeros[v])[i], 0, "vector %d, element %d", v, (int)i);
     const uint64_t stream = pp_random_stream(3, 9);
     for (int i = 0; i < COUNT; i++) {
         const uint64_t a = pp_random_bits(stream, (uint64_t)i & ~1ul) >> 11,
