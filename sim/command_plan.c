@@ -46,17 +46,8 @@ static bool is_one_layout(const struct pp_request *request)
 {
     const char *text = pp_request_text(request, "free", NULL);
 
-    if (!text)
-        return pp_request_int(request, "objective", 0) == PP_OBJECTIVE_COMM;
-    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-        const size_t length = strcspn(at, ",");
-        bool is_known = false;
-        for (const struct pp_planner_knob *k = pp_planner_knobs; k->name; k++)
-            is_known |= strlen(k->name) == length && !strncmp(k->name, at, length);
-        if (!is_known)
-            return false;
-    }
-    return true;
+    return text ? pp_planner_has(text)
+                : pp_request_int(request, "objective", 0) == PP_OBJECTIVE_COMM;
 }
 
 static enum pp_status check_output(struct pp_arena *arena, const struct pp_parsed *parsed,

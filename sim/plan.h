@@ -47,7 +47,9 @@ struct pp_planner {
     int count, fitting, too_large, refused, ties;
 };
 
-/* --free: names from the table, checked against what was given. */
+/* Are all names of a list with commas in the table? */
+bool pp_planner_has(const char *list);
+/* --free, a list that the planner has, checked against what was given. */
 enum pp_status pp_planner_free(const struct pp_request *request, struct pp_planner *planner,
                                struct pp_error *err);
 /* All values of the free knobs together, simulated and ranked. base and knobs are given. Steps that

@@ -48,26 +48,6 @@ const struct pp_planner_knob pp_planner_knobs[] = {
 
 /* ---- --free ---------------------------------------------------------------------------------- */
 
-static enum pp_status unknown(const char *name, int length, struct pp_error *err)
-{
-    const char *names[PP_PLANNER_KNOBS + 1];
-    char word[64];
-    int count = 0;
-
-    for (; pp_planner_knobs[count].name; count++)
-        names[count] = pp_planner_knobs[count].name;
-    names[count] = NULL;
-    snprintf(word, sizeof(word), "%.*s", length, name);
-    const char *near = pp_suggest(word, names);
-    pp_error_set(err, PP_EINVAL, "--free: unknown '%s'; ", word);
-    if (near)
-        return pp_error_append(err, "did you mean %s?", near);
-    pp_error_append(err, "what can be free:");
-    for (int i = 0; i < count; i++)
-        pp_error_append(err, "%s %s", i ? "," : "", names[i]);
-    return err->status;
-}
-
 /* What a preset says about a knob that the user frees is dropped with its other defaults. */
 static enum pp_status add(const struct pp_request *request, const struct pp_planner_knob *knob,
                           struct pp_planner *planner, struct pp_error *err)
@@ -86,24 +66,29 @@ static enum pp_status add(const struct pp_request *request, const struct pp_plan
     return PP_OK;
 }
 
+static const struct pp_planner_knob *knob_of(const char *name, int length)
+{
+    const struct pp_planner_knob *knob = pp_planner_knobs;
+
+    while (knob->name && (strncmp(knob->name, name, (size_t)length) != 0 || knob->name[length]))
+        knob++;
+    return knob->name ? knob : NULL;
+}
+
+bool pp_planner_has(const char *list)
+{
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (!knob_of(at, (int)strcspn(at, ",")))
+            return false;
+    return true;
+}
+
 enum pp_status pp_planner_free(const struct pp_request *request, struct pp_planner *planner,
                                struct pp_error *err)
 {
-    const char *text = pp_request_text(request, "free", "shard");
+    const char *list = pp_request_text(request, "free", "shard");
 
-    while (*text) {
-        const int length = (int)strcspn(text, ",");
-        const struct pp_planner_knob *knob = pp_planner_knobs;
-        while (knob->name &&
-               (strncmp(knob->name, text, (size_t)length) != 0 || knob->name[length] != '\0'))
-            knob++;
-        if (!knob->name)
-            return unknown(text, length, err);
-        PP_TRY(add(request, knob, planner, err));
-        text += length;
-        if (*text == ',' && !*++text)
-            return unknown(text, 0, err);
-    }
-    return planner->knob_count ? PP_OK
-                               : pp_error_set(err, PP_EINVAL, "--free: expected shard, recompute");
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        PP_TRY(add(request, knob_of(at, (int)strcspn(at, ",")), planner, err));
+    return PP_OK;
 }

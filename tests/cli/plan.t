@@ -137,6 +137,14 @@ $ pipesim plan --gpus 24 --model gpt2-64 --free tp --engine dag --json | grep '"
 >     "gbs": 6636,
 # The best as a command gives its step and its peak.
 $ words='--gpus 16 --model llama2-13b --cluster a800 --gbs 64'; pipesim plan $words --json | grep -A40 '"best"' | grep -e iteration_s -e peak_mem | head -2 | tr -d ' ,' >best.txt; $(pipesim plan $words --json | sed -n 's/.*"choose": "\(.*\)".*/\1/p') --no-alternatives --json | grep -e '^  "iteration_s' -e '^  "peak_mem' | tr -d ' ,' | diff - best.txt && rm best.txt
+# Every set of modules that selective recomputation may compute again.
+$ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --free tp,modules --top 2 --engine dag | sed -n "/  #/,/^$/p" | head -6
+>    #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %     GB vs #1 %
+>    1=  2   1  1    8   -  -   1 1f1b           none 0  1.70 s  44.9   67.3       -
+>    2=  2   1  1    8   -  -   1 1f1b           sel  0  1.71 s  44.7   66.3    +0.5
+>
+>   safest     #4 of the ties leaves most memory free, 20.7 of 85.5 GB: TP 2,
+>              PP 1, CP 1, MBS 1, 1f1b, recompute selective=layernorm+act, 1.3 %
 $ pipesim plan --gpus 64 --model llama2-7b --free tp,shard
 ! pipesim: error: --free shard: all ways to cut state are tried for one layout: give it alone, or with recompute
 = 2
