@@ -135,6 +135,14 @@ static enum pp_status resolve_machine(const struct pp_request *request,
     PP_TRY(pp_exec_weight_stream(request, config, err));
     PP_TRY(resolve_faults(request, config, err));
     config->cores = pp_request_int(request, "cores", 0);
+    if (config->cores > 0 && (!config->backend->is_immediate || config->clock == PP_CLOCK_WALL))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has no effect %s: it says how many ops of ranks on CPUs compute "
+                            "at a time on the virtual clock",
+                            pp_request_typed(request, "cores", typed),
+                            config->backend->is_immediate ? "with --clock wall"
+                            : config->cuda                ? "with --backend cuda"
+                                                          : "with --backend fake");
     if (config->clock == PP_CLOCK_WALL && pp_request_has(request, "link"))
         return pp_error_set(err, PP_EINVAL,
                             "%s has no effect with --clock wall: messages take what they take",

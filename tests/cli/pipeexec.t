@@ -29,15 +29,18 @@ $ pipeexec -h
 $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 > Machine:
 >   --backend NAME          Where work runs. cuda: all ranks on one GPU, the first
->                           that CUDA_VISIBLE_DEVICES leaves. fake: on the CPU,
->                           but in the worst order that the events of the program
->                           allow. (cpu, cuda or fake; default cpu; also --device)
+>                           that CUDA_VISIBLE_DEVICES leaves, or with --transport
+>                           nccl or ipc a process for each, which take the GPUs of
+>                           their host in turn. fake: on the CPU, but in the worst
+>                           order that the events of the program allow. (cpu, cuda
+>                           or fake; default cpu; also --device)
 >   --device-mode MODE      How ranks share a GPU. serial: one op at a time, so
 >                           that it takes what it would take alone. streams: each
 >                           rank, channel and sum has a CUDA stream of its own,
 >                           and what the program lets overlap does. partition: so,
 >                           and each rank has multiprocessors of its own (CUDA
->                           12.4). (serial, streams or partition; default serial)
+>                           12.4). (serial, streams or partition; default serial;
+>                           streams with --transport nccl or ipc)
 >   --weight-grad-stream on|off
 >                           on: each rank computes its W on a stream of its own,
 >                           which takes what F, I and B leave of the GPU
@@ -56,7 +59,8 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           gradient sums go by NCCL. ipc: the same on one host,
 >                           where processes map each other's memory of GPUs and
 >                           copy by themselves. (local, shm, tcp, nccl or ipc;
->                           default local)
+>                           default local; beside others that a launcher has
+>                           started tcp, or nccl with --backend cuda)
 >   --rendezvous WHERE      Where processes meet that a launcher has started, or
 >                           you have with RANK and WORLD_SIZE: file://PATH, a file
 >                           that all see, in which the first one writes where it
@@ -69,9 +73,10 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           waiting for others, as if each rank had a device and
 >                           wires of its own. wall: what a watch shows. (virtual
 >                           or wall; default virtual; wall with --device-mode
->                           streams or partition)
->   --cores K               Compute ops that run at a time. (1 to 4096; default
->                           those of the machine)
+>                           streams or partition, and with --transport nccl or
+>                           ipc)
+>   --cores K               Compute ops that run at a time, on the virtual clock
+>                           of CPUs. (1 to 4096; default those of the machine)
 >   --timeout S             Seconds after which a run in which no rank gets on
 >                           ends, saying who waits for what. 0: never. (0 to
 >                           1048576; default 600)

@@ -14,6 +14,12 @@ $ pipeexec --device-mode streams
 $ pipeexec --cuda-graphs off
 ! pipeexec: error: --cuda-graphs off has no effect with --backend cpu: graphs are those of CUDA
 = 2
+$ pipeexec --backend fake --cores 2
+! pipeexec: error: --cores 2 has no effect with --backend fake: it says how many ops of ranks on CPUs compute at a time on the virtual clock
+= 2
+$ pipeexec --clock wall --cores 2
+! pipeexec: error: --cores 2 has no effect with --clock wall: it says how many ops of ranks on CPUs compute at a time on the virtual clock
+= 2
 $ pipeexec --backend fake --device-mode serial
 ! pipeexec: error: --device-mode serial has no effect with --backend fake: it says how ranks share a GPU
 = 2

@@ -30,6 +30,9 @@ $ pipeexec --backend cuda --np 2 --schedule zbv --layers 4 --hidden 32 --heads 2
 >              bit (203,328 elements)
 > 16
 > 0
+$ pipeexec --backend cuda --cores 2
+! pipeexec: error: --cores 2 has no effect with --backend cuda: it says how many ops of ranks on CPUs compute at a time on the virtual clock
+= 2
 $ pipeexec --backend cuda --np 2 --schedule zbv --weight-grad-stream on
 ! pipeexec: error: --weight-grad-stream on: with --device-mode serial one op runs at a time; use streams or partition
 = 2
