@@ -116,9 +116,15 @@ static struct pp_emit_value group(const struct pp_emit_job *job)
 
 /* ---- degrees --------------------------------------------------------------------------------- */
 
+/* Experts beside tensor parallelism are refused without it. */
+static bool needs_sequence_parallel(const struct pp_emit_job *job)
+{
+    return job->layout.tp > 1 && job->config->model.experts.count > 0;
+}
+
 static struct pp_emit_value sequence_parallel(const struct pp_emit_job *job)
 {
-    return PP_EMIT_FLAG(pp_emit_is_sequence_parallel(job));
+    return PP_EMIT_FLAG(pp_emit_is_sequence_parallel(job) || needs_sequence_parallel(job));
 }
 
 static struct pp_emit_value tp_overlap(const struct pp_emit_job *job)
@@ -158,6 +164,14 @@ static const char *say_seq(const struct pp_emit_job *job)
                            "--seq %d is not a multiple of 2 * cp = %d, as Megatron-LM cuts "
                            "sequences; nearest: --seq %d",
                            seq, part, seq > part ? seq / part * part : part);
+}
+
+static const char *say_sequence(const struct pp_emit_job *job)
+{
+    return needs_sequence_parallel(job) && !pp_emit_is_sequence_parallel(job)
+               ? "experts beside tensor parallelism need sequence parallelism; nearest, and set "
+                 "here: --sequence-parallel on"
+               : NULL;
 }
 
 static const char *say_warmup(const struct pp_emit_job *job)
@@ -204,6 +218,7 @@ static const struct pp_emit_gap gaps[] = {
     {PP_EMIT_REFUSED, say_seq},
     {PP_EMIT_DIFFERS, pp_emit_say_schedule},
     {PP_EMIT_DIFFERS, pp_emit_say_barrier},
+    {PP_EMIT_DIFFERS, say_sequence},
     {PP_EMIT_DIFFERS, say_warmup},
     {PP_EMIT_DIFFERS, pp_emit_say_head},
     {PP_EMIT_DIFFERS, say_map},

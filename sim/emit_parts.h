@@ -108,6 +108,8 @@ struct pp_emit_tool {
 extern const struct pp_emit_tool pp_emit_deepspeed, pp_emit_megatron, pp_emit_nanotron,
     pp_emit_torchtitan;
 extern const struct pp_emit_table pp_emit_torchtitan_split;
+/* Whether stages are named module by module. */
+bool pp_emit_torchtitan_is_listed(const struct pp_emit_job *job);
 
 /* ---- sim/emit_schedule.c ---- */
 /* Fill in schedule, call, shape, layout and blocks. PP_EINVAL where the framework has nothing that

@@ -356,6 +356,25 @@ static const struct pp_emit_gap gaps[] = {
     {PP_EMIT_DIFFERS, pp_emit_say_bits},
 };
 
+/* What has another name, or none, in its Python classes of 2026. */
+static const char *say_renamed(const struct pp_emit_job *job)
+{
+    const bool has_etp = job->layout.ep > 1 && pp_layout_etp(&job->layout) > 1;
+
+    return pp_arena_printf(
+        job->arena,
+        "Since 2026 torchtitan takes these names in Python (ParallelismConfig and so on)%s%s%s.",
+        has_pipeline(job) ? pp_arena_printf(job->arena,
+                                            ", with num_pp_microbatches = %d for "
+                                            "pipeline_parallel_microbatch_size",
+                                            job->layout.micro_batches)
+                          : "",
+        pp_emit_torchtitan_is_listed(job)
+            ? ", and pipeline_parallel_module_fqns_per_model_part for the list of modules"
+            : "",
+        has_etp ? ", and experts are no longer cut (etp 1)" : "");
+}
+
 static const char *launch(const struct pp_emit_job *job, int i)
 {
     if (i == 0)
@@ -365,11 +384,7 @@ static const char *launch(const struct pp_emit_job *job, int i)
                                pp_emit_nodes(job), pp_emit_node_gpus(job),
                                job->path ? job->path : "FILE.toml");
     if (i == 1)
-        return pp_arena_printf(job->arena,
-                               "Since 2026 torchtitan takes the same names in Python "
-                               "(ParallelismConfig and so on), with num_pp_microbatches = %d for "
-                               "pipeline_parallel_microbatch_size.",
-                               job->layout.micro_batches);
+        return say_renamed(job);
     if (i == 2 && job->list_path)
         return pp_arena_printf(job->arena,
                                "The order of %s is no class of PyTorch: it is read from %s, %s.",

@@ -2,10 +2,11 @@
  * sim/emit_torchtitan.c. */
 #include "sim/emit_parts.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WEIGHTS = 9 };
+enum { WEIGHTS = 9, WIDTH = 80, NAME_BYTES = 32, MARKS = 5 };
 
 /* generate_llm_fqn_per_model_part: what is before the first block and behind the last counts as so
  * many blocks; all are shared out evenly, the first stages take one more. */
@@ -88,27 +89,58 @@ static struct pp_emit_value layers_per_stage(const struct pp_emit_job *job)
                : PP_EMIT_NOTHING;
 }
 
+bool pp_emit_torchtitan_is_listed(const struct pp_emit_job *job)
+{
+    struct weights ignored;
+
+    return job->layout.pp > 1 && !find_weights(job, &ignored);
+}
+
+/* A list over several lines. */
+struct list {
+    FILE *out;
+    int column;
+    bool is_begun;
+};
+__attribute__((format(printf, 2, 3))) static void add(struct list *list, const char *format, ...)
+{
+    char name[NAME_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    const int length = vsnprintf(name, sizeof(name), format, args);
+    va_end(args);
+    if (list->is_begun)
+        list->column += fprintf(list->out, ",");
+    if (list->is_begun && list->column + length + MARKS > WIDTH)
+        list->column = fprintf(list->out, "\n     ") - 1;
+    else if (list->is_begun)
+        list->column += fprintf(list->out, " ");
+    list->column += fprintf(list->out, "\"%s\"", name);
+    list->is_begun = true;
+}
+
 /* Every module of every stage by its name. */
 static struct pp_emit_value modules(const struct pp_emit_job *job)
 {
     const int stages = pp_emit_stages(job);
-    struct weights ignored;
     char *text = NULL;
     size_t size;
 
-    if (job->layout.pp == 1 || find_weights(job, &ignored))
+    if (!pp_emit_torchtitan_is_listed(job))
         return PP_EMIT_NOTHING;
     FILE *out = open_memstream(&text, &size);
     fputs("[\n", out);
     for (int s = 0, block = 0; s < stages; s++) {
-        const char *comma = "";
-        fputs("    [", out);
+        struct list list = {.out = out, .column = fprintf(out, "    [")};
         if (s == 0)
-            fputs("\"tok_embeddings\"", out), comma = ", ";
-        for (int i = 0; i < job->blocks[s]; i++, block++, comma = ", ")
-            fprintf(out, "%s\"layers.%d\"", comma, block);
-        if (s == stages - 1)
-            fprintf(out, "%s\"norm\", \"output\"", comma);
+            add(&list, "tok_embeddings");
+        for (int i = 0; i < job->blocks[s]; i++)
+            add(&list, "layers.%d", block++);
+        if (s == stages - 1) {
+            add(&list, "norm");
+            add(&list, "output");
+        }
         fputs("],\n", out);
     }
     fputs("]", out);

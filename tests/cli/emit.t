@@ -41,7 +41,7 @@ $ pipesim --engine dag --schedule zbv --model llama3-8b --gpus 16 --tp 2 --pp 4 
 > #   2, 16 micro-batches of 1.
 > # Launch: torchrun --nnodes 2 --nproc-per-node 8 -m torchtitan.train
 > #   --job.config_file FILE.toml
-> # Since 2026 torchtitan takes the same names in Python (ParallelismConfig and so
+> # Since 2026 torchtitan takes these names in Python (ParallelismConfig and so
 > #   on), with num_pp_microbatches = 16 for pipeline_parallel_microbatch_size.
 > # Differs: a step ends on all ranks before the next one begins; --step-barrier
 > #   on predicts that.
@@ -132,7 +132,7 @@ $ pipesim --engine dag --schedule chimera --model gpt3-175b --gpus 64 --tp 8 --p
 > # This run does not fit into the memory of its devices.
 > # Launch: torchrun --nnodes 8 --nproc-per-node 8 -m torchtitan.train
 > #   --job.config_file FILE.toml
-> # Since 2026 torchtitan takes the same names in Python (ParallelismConfig and so
+> # Since 2026 torchtitan takes these names in Python (ParallelismConfig and so
 > #   on), with num_pp_microbatches = 32 for pipeline_parallel_microbatch_size.
 > # Differs: chimera does not run in torchtitan; nearest, and set here: 1f1b
 > #   (1F1B), which is not what was simulated; --schedule 1f1b predicts it.
@@ -183,6 +183,27 @@ $ pipesim --engine dag --schedule 1f1b --model gemma2-9b --gpus 16 --tp 2 --pp 2
 >     --window-attn-skip-freq '([1]*1+[0]*1)*21'
 >     # precision
 >     --bf16
+$ pipesim --engine dag --schedule 1f1b --model mixtral-8x7b --gpus 32 --tp 2 --pp 2 --ep 4 --gbs 64 --sequence-parallel off --emit megatron | grep -E -A1 "Differs|sequence-par"
+> # Differs: experts beside tensor parallelism need sequence parallelism; nearest,
+> #   and set here: --sequence-parallel on.
+> ARGS=(
+> --
+>     --sequence-parallel
+>     --pipeline-model-parallel-size 2
+$ pipesim --engine dag --schedule 1f1b --model mixtral-8x7b --gpus 32 --tp 2 --pp 2 --ep 4 --gbs 64 --first-stage-layers 4 --last-stage-layers 28 --recompute none --emit torchtitan | sed -n '/Since/,/etp 1/p; /_fqns.* = /,/^]/p'
+> # Since 2026 torchtitan takes these names in Python (ParallelismConfig and so
+> #   on), with num_pp_microbatches = 8 for pipeline_parallel_microbatch_size, and
+> #   pipeline_parallel_module_fqns_per_model_part for the list of modules, and
+> #   experts are no longer cut (etp 1).
+> module_fqns_per_model_part = [
+>     ["tok_embeddings", "layers.0", "layers.1", "layers.2", "layers.3"],
+>     ["layers.4", "layers.5", "layers.6", "layers.7", "layers.8", "layers.9",
+>      "layers.10", "layers.11", "layers.12", "layers.13", "layers.14",
+>      "layers.15", "layers.16", "layers.17", "layers.18", "layers.19",
+>      "layers.20", "layers.21", "layers.22", "layers.23", "layers.24",
+>      "layers.25", "layers.26", "layers.27", "layers.28", "layers.29",
+>      "layers.30", "layers.31", "norm", "output"],
+> ]
 # An order that is no class of PyTorch goes to a file of its own.
 $ pipesim --engine dag --schedule zb-h1 --model llama3-8b --gpus 8 --tp 1 --pp 4 --gbs 16 --zero 3 --recompute none --emit torchtitan -o run.toml | head -1 && grep -E "csv|schedule" run.toml && cat run.csv && pipesim verify run.csv
 > pipesim 0.1.0  zb-h1 on 8 GPUs               (* = chosen for you, see --explain)

@@ -132,18 +132,20 @@ Test(emit, megatron_builds_the_same_stages)
 
 /* ---- torchtitan ------------------------------------------------------------------------------ */
 
-/* The list of modules: blocks between "[" and "]" of a line. */
+/* The list of modules: those of a stage between "[" and "]", all of them so, too. */
 static int torch_listed(const char *text, int *blocks)
 {
-    int stage = 0;
+    int stage = -1, depth = 0;
 
-    for (const char *line = strchr(text, '\n') + 1; *line != ']'; line = strchr(line, '\n') + 1) {
-        blocks[stage] = 0;
-        for (const char *p = line; p < strchr(line, '\n'); p++)
-            blocks[stage] += !strncmp(p, "\"layers.", 8);
-        stage++;
+    for (const char *p = strchr(text, '['); *p; p++) {
+        if (*p == '[' && ++depth == 2)
+            blocks[++stage] = 0;
+        else if (*p == ']' && --depth == 0)
+            break;
+        else if (!strncmp(p, "\"layers.", 8))
+            blocks[stage]++;
     }
-    return stage;
+    return stage + 1;
 }
 
 /* pipeline_llm and generate_llm_fqn_per_model_part of pipeline_parallel.py. */
