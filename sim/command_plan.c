@@ -70,11 +70,11 @@ static bool prints_report(const char *path)
     return !path || strcmp(path, "-") != 0;
 }
 
-/* The best for another program, in place of the report. */
-static enum pp_status emit_best(struct pp_arena *arena, const struct pp_emit_tool *tool,
-                                const struct pp_config *best, FILE *out, struct pp_error *err)
+static enum pp_status emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
+                           const struct pp_config *best, const char *remark, FILE *out,
+                           struct pp_error *err)
 {
-    const struct pp_emit_run run = {.config = best, .fits = true};
+    const struct pp_emit_run run = {.config = best, .fits = true, .remark = remark};
 
     return best ? pp_emit(arena, tool, &run, out, err)
                 : pp_error_set(err, PP_EINVAL, "--emit: nothing fits, so there is no best");
@@ -92,13 +92,37 @@ static enum pp_status write_search(struct pp_arena *arena, const struct pp_searc
     return pp_output_commit(&output, err);
 }
 
+/* The best layout that the framework runs as it is; where it runs none of those that were
+ * simulated, the best of all, with what runs in its place. */
+static enum pp_status emit_layout(struct pp_arena *arena, const struct pp_emit_tool *tool,
+                                  const struct pp_search *search, FILE *out, struct pp_error *err)
+{
+    struct pp_config first, config;
+    int i = 0;
+
+    if (search->count == 0)
+        return emit(arena, tool, NULL, NULL, out, err);
+    PP_TRY(pp_search_config(arena, &search->space, search->rows[0].point, &first, err));
+    for (config = first; !pp_emit_runs(arena, tool, &config) && ++i < search->count;)
+        PP_TRY(pp_search_config(arena, &search->space, search->rows[i].point, &config, err));
+    if (i == 0 || i == search->count)
+        return emit(arena, tool, &first, NULL, out, err);
+    const struct pp_layout *l = &first.layout;
+    const char *remark = pp_arena_printf(
+        arena,
+        "This is choice %d of the plan, the first that runs there as it is; it takes %.1f %% more "
+        "time than choice 1: %s, TP %d x CP %d x PP %d x DP %d.",
+        i + 1, 100 * (search->rows[i].s_per_sample / search->rows[0].s_per_sample - 1),
+        first.schedule_name, l->tp, l->cp, l->pp, l->dp);
+    return emit(arena, tool, &config, remark, out, err);
+}
+
 static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parsed *parsed,
                                    struct pp_request *request, FILE *out, struct pp_error *err)
 {
     struct pp_search *search = PP_NEW(arena, struct pp_search);
     const int rows = pp_request_int(request, "top", 10);
     const struct pp_emit_tool *tool;
-    struct pp_config best;
     const char *path;
 
     PP_TRY(pp_emit_open_plan(parsed, &tool, err));
@@ -118,10 +142,8 @@ static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parse
     PP_TRY(pp_search_run(arena, search, err));
     if (path)
         PP_TRY(write_search(arena, search, path, err));
-    if (tool && search->count)
-        PP_TRY(pp_search_config(arena, &search->space, search->rows[0].point, &best, err));
     if (tool)
-        PP_TRY(emit_best(arena, tool, search->count ? &best : NULL, out, err));
+        PP_TRY(emit_layout(arena, tool, search, out, err));
     else if (pp_request_has(request, "json"))
         pp_search_json(arena, search, out);
     else if (prints_report(path) && !pp_page_is_alone(parsed))
@@ -188,7 +210,7 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
         PP_TRY(write_points(arena, &planner, path, err));
     if (tool)
         PP_TRY(
-            emit_best(arena, tool, planner.fitting ? &planner.points[0].config : NULL, out, err));
+            emit(arena, tool, planner.fitting ? &planner.points[0].config : NULL, NULL, out, err));
     else if (pp_request_has(request, "json"))
         pp_planner_json(&planner, out);
     else if (prints_report(path) && !pp_page_is_alone(parsed))

@@ -140,6 +140,22 @@ static enum pp_status write_files(const struct pp_emit_job *job, const struct pp
     return pp_output_commit_all(outputs, job->list_path ? 2 : 1, err);
 }
 
+bool pp_emit_runs(struct pp_arena *arena, const struct pp_emit_tool *tool,
+                  const struct pp_config *config)
+{
+    struct pp_emit_job job = {.arena = arena, .tool = tool, .config = config};
+    struct pp_error ignored = {0};
+
+    if (pp_emit_choose(&job, &ignored) != PP_OK || pp_emit_is_other(&job))
+        return false;
+    for (int i = 0; tool->tables[i]; i++)
+        for (int k = 0; k < tool->tables[i]->gap_count; k++)
+            if (tool->tables[i]->gaps[k].weight == PP_EMIT_REFUSED &&
+                tool->tables[i]->gaps[k].say(&job))
+                return false;
+    return true;
+}
+
 enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
                        const struct pp_emit_run *run, FILE *out, struct pp_error *err)
 {
@@ -163,6 +179,8 @@ enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
     if (!run->fits)
         emission.remarks[emission.remark_count++] =
             "This run does not fit into the memory of its devices.";
+    if (run->remark)
+        emission.remarks[emission.remark_count++] = run->remark;
     for (int i = 0; i < LAUNCH_LINES && (text = tool->launch(&job, i)); i++)
         if (*text)
             emission.remarks[emission.remark_count++] = text;

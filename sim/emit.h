@@ -35,8 +35,12 @@ struct pp_emit_run {
     const struct pp_config *config;   /* complete, not of unit mode */
     const struct pp_program *program; /* as simulated; read with a path only */
     bool fits;
-    const char *path; /* NULL or "-": `out` */
+    const char *path;   /* NULL or "-": `out` */
+    const char *remark; /* a sentence more, or NULL */
 };
+/* Whether the framework runs the degrees and this very order, not the nearest. */
+bool pp_emit_runs(struct pp_arena *arena, const struct pp_emit_tool *tool,
+                  const struct pp_config *config);
 /* Print the fragment, or write it to run->path with the files that belong to it: FILE.csv beside
  * FILE.toml. PP_EINVAL, and nothing printed, where the framework has no way to run the degrees at
  * all; PP_EFAIL when a file cannot be written, then none is. */

@@ -38,9 +38,7 @@ enum pp_status pp_emit_open_plan(const struct pp_parsed *parsed, const struct pp
     *tool = NULL;
     if (!has(parsed, "emit"))
         return PP_OK;
-    PP_TRY(check_stdout(has(parsed, "json")            ? "json"
-                        : table && !strcmp(table, "-") ? "output -"
-                                                       : NULL,
+    PP_TRY(check_stdout(table && !strcmp(table, "-") ? "output -" : other_answer(parsed),
                         "give one of them", err));
     return pp_emit_find(pp_options_get(&pp_sim_cli, parsed, "emit")->text, tool, err);
 }
