@@ -107,8 +107,11 @@ static void check_drawn(const struct words *w, const struct pp_result *result)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
-    if (result->trace->steps == 1)
-        check_fixed(arena, words_line(w), result);
+    if (result->trace->steps > 1)
+        return;
+    check_fixed(arena, words_line(w), result);
+    struct loggp graph = read_goal(arena, words_line(w), result, PP_WIRES_NETWORK);
+    run_goal(words_line(w), &graph);
 }
 
 Test(laws_export, what_state_memory_and_sums_add_ends_when_it_did)
@@ -331,4 +334,20 @@ Test(laws_chakra, collectives_meet)
             if (k < 2)
                 check_one_by_one(arena, line, &result);
         }
+}
+
+/* Under one class of links or several, the reader's network decides: it has to end. */
+static void check_drawn_chakra(const struct words *w, const struct pp_result *result)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    if (result->trace->steps > 1)
+        return;
+    struct loggp graph = read_chakra(arena, words_line(w), result);
+    run_goal(words_line(w), &graph);
+}
+
+Test(laws_chakra, what_state_memory_and_sums_add_ends)
+{
+    law_for_each_line(60, check_drawn_chakra);
 }
