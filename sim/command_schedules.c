@@ -29,6 +29,19 @@ static const char *alias_list(const struct pp_schedule *s, char text[PP_TEXT_BYT
     return text;
 }
 
+/* "torchtitan as Interleaved1F1B (not with all options)". */
+static const char *call_list(const struct pp_schedule *s, char text[PP_TEXT_BYTES])
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (const struct pp_schedule_call *c = s->calls; c && c->tool && used < PP_TEXT_BYTES; c++)
+        used +=
+            (size_t)snprintf(text + used, PP_TEXT_BYTES - used, "%s%s as %s%s", used ? ", " : "",
+                             c->tool, c->name, c->is_same ? " (not with all options)" : "");
+    return text;
+}
+
 static void print_schedule(const struct pp_schedule *s, FILE *out)
 {
     char text[PP_TEXT_BYTES];
@@ -45,6 +58,8 @@ static void print_schedule(const struct pp_schedule *s, FILE *out)
     row(out, "source", s->source);
     if (alias_list(s, text)[0])
         row(out, "aliases", text);
+    if (call_list(s, text)[0])
+        row(out, "runs in", text);
 }
 
 /* ---- docs/schedules.md ----------------------------------------------------------------------- */
@@ -115,6 +130,8 @@ static void cell_rows(FILE *out, const struct pp_schedule *s)
     cell_row(out, "source", s->source);
     if (alias_list(s, text)[0])
         cell_row(out, "aliases", text);
+    if (call_list(s, text)[0])
+        cell_row(out, "runs in", text);
 }
 
 static enum pp_status document(struct pp_arena *arena, const struct pp_schedule *s, FILE *out,
