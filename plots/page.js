@@ -34,7 +34,9 @@
       this.rows = this.data.rows.map((list) => readRow(this.data, list));
       this.kinds = this.data.kinds.map((text) => text.split(" ")[0]);
       this.plot = figure.querySelector(".plot");
-      this.axis = figure.querySelector(".axis");
+      this.axis = document.createElement("div"); // the other one stays for paper
+      this.axis.className = "axis drawn";
+      figure.querySelector(".axis").after(this.axis);
       this.pipes = 1 + Math.max(0, ...this.data.looks.map((look) => look[3]));
       this.chunks = 1 + Math.max(0, ...this.data.looks.map((look) => look[4]));
       this.picked = null;

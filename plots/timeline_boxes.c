@@ -99,11 +99,16 @@ static bool has_fused(const struct pp_timeline *t)
     return false;
 }
 
+bool pp_timeline_is_framed(const struct pp_timeline_page *page,
+                           const struct pp_timeline_panel *panel)
+{
+    return !panel->is_binned && usual_width_in(page, panel) >= FRAMED_IN;
+}
+
 bool pp_timeline_has_pairs(const struct pp_timeline_page *page,
                            const struct pp_timeline_panel *panel)
 {
-    return !panel->is_binned && has_fused(&panel->timeline) &&
-           usual_width_in(page, panel) >= FRAMED_IN;
+    return has_fused(&panel->timeline) && pp_timeline_is_framed(page, panel);
 }
 
 static void print_pairs(const struct pp_timeline_page *page, int index)
@@ -188,7 +193,7 @@ void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index)
     const struct pp_timeline *t = &panel->timeline;
     FILE *script = page->figure->script;
     const double half = page->height_in / page->pitch_in / 2;
-    const bool is_framed = usual_width_in(page, panel) >= FRAMED_IN;
+    const bool is_framed = pp_timeline_is_framed(page, panel);
 
     fprintf(script, "plot $ops%d using (($2+$3)/2):1:2:3:($1-%.3g):($1+%.3g):4 with boxxyerror ",
             index, half, half);

@@ -147,7 +147,7 @@ void pp_timeline_write_picture(const struct pp_timeline_page *page, int index, F
             "<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
             "aria-label=\"Who computes what when: %d pipeline rank%s, %.4g %s\"%s>\n",
             WIDTH, ROW * panel->rows, t->ranks, t->ranks == 1 ? "" : "s", page->span, page->unit,
-            panel->is_binned ? " class=\"shares\"" : "");
+            pp_timeline_is_framed(page, panel) ? "" : " class=\"bare\"");
     write_paths(&picture, out);
     fputs("</svg>\n", out);
 }

@@ -93,6 +93,9 @@ enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_trace *t
 void pp_timeline_print(const struct pp_timeline_page *page, const char *title);
 
 /* ---- plots/timeline_boxes.c: every op a box ---- */
+/* Are boxes wide enough for a frame? */
+bool pp_timeline_is_framed(const struct pp_timeline_page *page,
+                           const struct pp_timeline_panel *panel);
 /* Are overlapped pairs framed? */
 bool pp_timeline_has_pairs(const struct pp_timeline_page *page,
                            const struct pp_timeline_panel *panel);

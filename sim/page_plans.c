@@ -5,19 +5,27 @@
 #include "sim/plan.h"
 #include "sim/search.h"
 
-/* ---- layouts --------------------------------------------------------------------------------- */
-
-struct printed_search {
+/* What the report in text is printed from. */
+struct printed {
     struct pp_arena *arena;
-    const struct pp_search *search;
+    const void *plan; /* struct pp_search or pp_planner */
     int rows;
 };
+static struct printed *printed_of(struct pp_arena *arena, const void *plan, int rows)
+{
+    struct printed *printed = PP_NEW(arena, struct printed);
+
+    *printed = (struct printed){arena, plan, rows};
+    return printed;
+}
+
+/* ---- layouts --------------------------------------------------------------------------------- */
 
 static void print_search(const void *subject, FILE *out)
 {
-    const struct printed_search *s = subject;
+    const struct printed *p = subject;
 
-    pp_search_print(s->arena, s->search, s->rows, out);
+    pp_search_print(p->arena, p->plan, p->rows, out);
 }
 
 static const char *number(struct pp_arena *arena, int value)
@@ -50,12 +58,10 @@ struct pp_page_plan pp_page_of_search(struct pp_arena *arena, const struct pp_se
 {
     const struct pp_config *fixed = &search->space.fixed;
     struct pp_page_point *points = PP_ARRAY(arena, struct pp_page_point, search->count);
-    struct printed_search *printed = PP_NEW(arena, struct printed_search);
     char gpus[PP_UNITS_TEXT_BYTES];
 
     for (int i = 0; i < search->count; i++)
         points[i] = point_of_search(arena, search, i);
-    *printed = (struct printed_search){arena, search, rows};
     return (struct pp_page_plan){
         .title =
             pp_arena_printf(arena, "Layouts of %s on %s GPUs of %s", fixed->model.name,
@@ -66,22 +72,16 @@ struct pp_page_plan pp_page_of_search(struct pp_arena *arena, const struct pp_se
         .count = search->count,
         .capacity_bytes = fixed->cluster.device.memory_bytes,
         .print = print_search,
-        .subject = printed};
+        .subject = printed_of(arena, search, rows)};
 }
 
 /* ---- one layout ------------------------------------------------------------------------------ */
 
-struct printed_planner {
-    struct pp_arena *arena;
-    const struct pp_planner *planner;
-    int rows;
-};
-
 static void print_planner(const void *subject, FILE *out)
 {
-    const struct printed_planner *p = subject;
+    const struct printed *p = subject;
 
-    pp_planner_print(p->arena, p->planner, p->rows, out);
+    pp_planner_print(p->arena, p->plan, p->rows, out);
 }
 
 static const char *mesh(struct pp_arena *arena, const struct pp_state_spec *state, int class)
@@ -109,12 +109,10 @@ struct pp_page_plan pp_page_of_planner(struct pp_arena *arena, const struct pp_p
 {
     const struct pp_config *base = &planner->base;
     struct pp_page_point *points = PP_ARRAY(arena, struct pp_page_point, planner->fitting);
-    struct printed_planner *printed = PP_NEW(arena, struct printed_planner);
     char gpus[PP_UNITS_TEXT_BYTES];
 
     for (int i = 0; i < planner->fitting; i++)
         points[i] = point_of_planner(arena, &planner->points[i]);
-    *printed = (struct printed_planner){arena, planner, rows};
     return (struct pp_page_plan){
         .title = pp_arena_printf(arena, "State of %s on %s GPUs of %s", base->model.name,
                                  pp_units_print_count(base->layout.gpus, gpus), base->cluster.name),
@@ -124,5 +122,5 @@ struct pp_page_plan pp_page_of_planner(struct pp_arena *arena, const struct pp_p
         .count = planner->fitting,
         .capacity_bytes = base->cluster.device.memory_bytes,
         .print = print_planner,
-        .subject = printed};
+        .subject = printed_of(arena, planner, rows)};
 }

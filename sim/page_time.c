@@ -24,8 +24,11 @@ static const struct {
     {"peak_mem_bytes", "most bytes alive on the fullest pipeline rank, for each device"},
 };
 
-static const char *meaning_of(const char *key)
+static const char *meaning_of(const char *key, bool is_unit)
 {
+    if (key && is_unit && !strcmp(key, "iteration_s"))
+        return "one training step in which nothing takes time but the ops of --unit, and messages "
+               "where it gives C";
     for (size_t i = 0; key && i < sizeof(MEANINGS) / sizeof(*MEANINGS); i++)
         if (!strcmp(MEANINGS[i].key, key))
             return MEANINGS[i].what;
@@ -44,7 +47,7 @@ void pp_page_headlines(const struct pp_page *page, const struct pp_result *r)
                                .key = rows[i].key,
                                .figure = rows[i].figure,
                                .remark = rows[i].remark,
-                               .meaning = meaning_of(rows[i].key),
+                               .meaning = meaning_of(rows[i].key, r->config.is_unit),
                                .value = rows[i].value,
                                .is_bad = strstr(rows[i].remark, "DOES NOT FIT") != NULL,
                            });

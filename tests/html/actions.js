@@ -31,6 +31,8 @@
     check("the picture gives way", getComputedStyle(figure.querySelector(".plot > svg")).display === "none", "it does not");
     check("nothing is wider than the page", document.documentElement.scrollWidth <= window.innerWidth, document.documentElement.scrollWidth);
     const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    const axes = [...figure.querySelectorAll(".axis")].map((axis) => getComputedStyle(axis).display);
+    check("the axis of the picture is for paper", axes[0] === "none" && axes[1] !== "none", axes.join());
     check("something is drawn", pixels.some((value) => value > 0), "it is blank");
 
     button("zoom in").click();
