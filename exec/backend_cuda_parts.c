@@ -95,7 +95,8 @@ static enum pp_status split(const struct driver *driver, const CUdevResource *al
 static enum pp_status make(struct pp_device *d, int count, struct pp_error *err)
 {
     struct pp_cuda_parts *parts = d->parts;
-    CUdevResource all, *results = PP_ARRAY(d->arena, CUdevResource, count);
+    CUdevResource all = {.type = CU_DEV_RESOURCE_TYPE_INVALID};
+    CUdevResource *results = PP_ARRAY(d->arena, CUdevResource, count);
     CUdevice device;
 
     PP_TRY(find_calls(&parts->driver, err));

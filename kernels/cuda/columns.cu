@@ -58,10 +58,11 @@ __global__ __launch_bounds__(LANES *ROWS) void columns_kernel(columns<T> c)
                 bias.at[j] += dy.at[j];
             if (IS_NORM) {
                 const pp_floats<N> x = pp_load<N>(c.x + (int64_t)row * c.width + column);
-                const float2 stats = ((const float2 *)c.stats)[row];
+                const float mean = c.stats[2 * (int64_t)row];
+                const float inverse = c.stats[2 * (int64_t)row + 1];
 #pragma unroll
                 for (int j = 0; j < N; j++)
-                    gain.at[j] += dy.at[j] * ((x.at[j] - stats.x) * stats.y);
+                    gain.at[j] += dy.at[j] * ((x.at[j] - mean) * inverse);
             }
         }
     float *const to = c.partials + (int64_t)blockIdx.y * c.width;
