@@ -133,7 +133,7 @@ static uint64_t find_token(const char *source)
 static int number(const char *const *names, size_t count, int otherwise)
 {
     for (size_t i = 0; i < count; i++)
-        if (variable(names[i]))
+        if (variable(names[i]) && atoi(variable(names[i])) >= 0)
             return atoi(variable(names[i]));
     return otherwise;
 }

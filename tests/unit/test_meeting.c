@@ -130,6 +130,28 @@ Test(meeting, follows_from_a_rendezvous)
     clearenv();
 }
 
+/* Which GPU is taken: none has a number below 0. */
+Test(meeting, has_a_place_on_its_host)
+{
+    static const struct {
+        const char *variable;
+        int place;
+    } PLACES[] = {{"LOCAL_RANK=1", 1}, {"SLURM_LOCALID=2", 2}, {"LOCAL_RANK=-1", 3}, {"NONE=1", 3}};
+
+    for (size_t i = 0; i < sizeof(PLACES) / sizeof(*PLACES); i++) {
+        struct pp_meeting m;
+        struct pp_error err = {0};
+
+        clearenv();
+        putenv((char *)(uintptr_t) "RANK=3");
+        putenv((char *)(uintptr_t) "WORLD_SIZE=4");
+        putenv((char *)(uintptr_t)PLACES[i].variable);
+        cr_assert_eq(pp_meeting_find("tcp://n7:12", &m, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(m.local_index, PLACES[i].place, "%s: %d", PLACES[i].variable, m.local_index);
+    }
+    clearenv();
+}
+
 static uint64_t token_of(const char *const *variables, int count)
 {
     struct pp_meeting meeting;
