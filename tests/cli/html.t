@@ -82,5 +82,5 @@ $ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html - --json
 ! pipesim: error: --html - and --json both write to stdout; give a file
 = 2
 $ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html - --emit megatron
-! pipesim: error: --html - and --emit both write to stdout; give a file
+! pipesim: error: --html - and --emit both write to stdout; give one of them
 = 2
