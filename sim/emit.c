@@ -2,6 +2,7 @@
 
 #include "core/options.h"
 #include "core/output.h"
+#include "core/printable.h"
 #include "core/units.h"
 #include "sim/export.h"
 
@@ -76,6 +77,14 @@ static const char *what_is(const struct pp_emit_job *job)
                            l->micro_batches, l->mbs);
 }
 
+/* Names of files hold anything; a fragment is a text of one encoding. */
+static void add_remark(struct pp_emission *emission, const char *text)
+{
+    assert(emission->remark_count < REMARKS);
+    if (text && *text)
+        emission->remarks[emission->remark_count++] = pp_printable(emission->arena, text);
+}
+
 static enum pp_status add_gaps(const struct pp_emit_job *job, const struct pp_emit_table *table,
                                struct pp_emission *emission, struct pp_error *err)
 {
@@ -84,9 +93,7 @@ static enum pp_status add_gaps(const struct pp_emit_job *job, const struct pp_em
         if (text && table->gaps[i].weight == PP_EMIT_REFUSED)
             return pp_error_set(err, PP_EINVAL, "--emit %s: %s", job->tool->name, text);
         if (text)
-            emission->remarks[emission->remark_count++] =
-                pp_arena_printf(job->arena, "Differs: %s.", text);
-        assert(emission->remark_count < REMARKS);
+            add_remark(emission, pp_arena_printf(job->arena, "Differs: %s.", text));
     }
     return PP_OK;
 }
@@ -175,15 +182,16 @@ enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
     PP_TRY(pp_emit_choose(&job, err));
     if (!job.call && job.layout.pp > 1)
         job.list_path = path_of_list(&job);
-    emission.remarks[emission.remark_count++] = what_is(&job);
-    if (!run->fits)
-        emission.remarks[emission.remark_count++] =
-            "This run does not fit into the memory of its devices.";
-    if (run->remark)
-        emission.remarks[emission.remark_count++] = run->remark;
+    if (job.list_path && pp_printable(arena, job.list_path) != job.list_path)
+        return pp_error_set(err, PP_EINVAL,
+                            "-o %s: the fragment names a file beside it, and TOML holds no such "
+                            "letters; nearest: a name in UTF-8",
+                            pp_printable(arena, job.path));
+    add_remark(&emission, what_is(&job));
+    add_remark(&emission, run->fits ? NULL : "This run does not fit into its devices' memory.");
+    add_remark(&emission, run->remark);
     for (int i = 0; i < LAUNCH_LINES && (text = tool->launch(&job, i)); i++)
-        if (*text)
-            emission.remarks[emission.remark_count++] = text;
+        add_remark(&emission, text);
     for (int i = 0; tool->tables[i]; i++) {
         PP_TRY(add_gaps(&job, tool->tables[i], &emission, err));
         add_settings(&job, tool->tables[i], &emission);

@@ -37,7 +37,8 @@ static bool is_run(const struct pp_emit_job *job, const struct pp_schedule *sche
     struct pp_error ignored = {0};
 
     return call && pp_schedule_check(schedule, shape, &ignored) == PP_OK &&
-           pp_shape_stages(shape) <= job->config->model.layers &&
+           (pp_shape_stages(shape) == pp_shape_stages(&job->config->shape) ||
+            pp_shape_stages(shape) <= job->config->model.layers) &&
            (!call->is_same || call->is_same(shape));
 }
 

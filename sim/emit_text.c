@@ -16,9 +16,7 @@ static void print_remarks(const struct pp_emission *emission, FILE *out)
             const int word = (int)strcspn(p, " ");
             if (column > 1 && column + 1 + word > WIDTH)
                 column = fprintf(out, "\n#  ") - 1;
-            column += fprintf(out, " ");
-            for (int k = 0; k < word; k++, column++) /* names of files hold anything */
-                fputc((unsigned char)p[k] < ' ' ? '?' : p[k], out);
+            column += fprintf(out, " %.*s", word, p);
             p += word;
         }
         fputc('\n', out);

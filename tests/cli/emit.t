@@ -129,7 +129,7 @@ $ pipesim --engine dag --schedule chimera --model gpt3-175b --gpus 64 --tp 8 --p
 > #   simulated; --schedule 1f1b predicts it.
 > ARGS=(
 $ pipesim --engine dag --schedule chimera --model gpt3-175b --gpus 64 --tp 8 --pp 4 --gbs 64 --zero 0 --recompute none --emit torchtitan | sed -n '/not fit/,/^$/p'
-> # This run does not fit into the memory of its devices.
+> # This run does not fit into its devices' memory.
 > # Launch: torchrun --nnodes 8 --nproc-per-node 8 -m torchtitan.train
 > #   --job.config_file FILE.toml
 > # Since 2026 torchtitan takes these names in Python (ParallelismConfig and so
@@ -340,6 +340,16 @@ $ pipesim --engine dag --schedule interleaved --vp 2 --model mixtral-8x7b --gpus
 >     moe_config:
 >       num_experts: 8
 >       top_k: 2
+# Names of files hold anything.
+$ printf '{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":1024,"num_hidden_layers":8,"num_attention_heads":8,"intermediate_size":4096,"vocab_size":32000,"max_position_embeddings":2048}' >"$(printf 'a\377\n"b.json')" && for f in deepspeed nanotron; do pipesim --engine dag --schedule 1f1b --model "$(printf 'a\377\n"b.json')" --gpus 8 --tp 2 --pp 2 --gbs 16 --emit $f | grep -o '.*json (200M)'; done
+>     "DeepSpeed: a\\xff\\x0a\"b.json (200M)
+> # nanotron: a\xff\x0a"b.json (200M)
+$ pipesim --engine dag --schedule zb-h1 --model llama3-8b --gpus 8 --tp 1 --pp 4 --gbs 16 --zero 3 --emit torchtitan -o "$(printf 'a\377.toml')" || find . -name 'a*toml'
+! pipesim: error: -o a\xff.toml: the fragment names a file beside it, and TOML holds no such letters; nearest: a name in UTF-8
+$ pipesim --engine dag --schedule chimera --model llama3-405b --gpus 1024 --tp 8 --pp 128 --gbs 128 --head counted --emit megatron | grep -E "Differs|account"
+> # Differs: chimera does not run in Megatron-LM; nearest, and set here: 1f1b
+>     --account-for-embedding-in-pipeline-split
+>     --account-for-loss-in-pipeline-split
 # No way to run the degrees at all.
 $ pipesim --engine dag --schedule 1f1b --model llama3-8b --gpus 16 --tp 2 --pp 2 --cp 2 --gbs 32 --emit deepspeed
 ! pipesim: error: --emit deepspeed: --cp 2: DeepSpeed cuts sequences by heads (Ulysses), and not beside a pipeline; nearest: --cp 1
