@@ -32,9 +32,11 @@ host() { # FIGURE OPTIONS...
 }
 host host_us_per_instruction --cuda-graphs on
 host host_us_without_graphs --cuda-graphs off
+cut=(--np 4 --schedule zb-h1 --mbs 4 --micro-batches 16 --device-mode partition)
+[ "$kind" = cuda ] || cut=(--np 4 --schedule zb-h1 --mbs 1 --micro-batches 4 --device-mode partition)
 parts() { # NAME OPTIONS...: its step in run_step_s
     # shellcheck disable=SC2086
-    run "$1" 20 $small --np 4 --schedule zb-h1 --mbs 4 --micro-batches 16 --device-mode partition "${@:2}"
+    run "$1" 20 $small "${cut[@]}" "${@:2}"
 }
 beside() {
     local usual_s
