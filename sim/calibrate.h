@@ -8,6 +8,7 @@
 #include "core/request.h"
 #include "schedules/band.h"
 #include "sim/config.h"
+#include "traces/files.h"
 #include "traces/trace.h"
 
 #include <stdio.h>
@@ -63,6 +64,29 @@ struct pp_calibrate_trial {
 /* Read traces, find out what ran, leave a schedule out, refuse what does not go together. */
 enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_parsed *parsed,
                                  struct pp_error *err);
+
+/* Options that name the model, "model" first; ended by NULL. */
+extern const char *const pp_calibrate_model_options[];
+/* What can be seen in the events. */
+struct pp_calibrate_seen {
+    int stages, micro_batches, splits;
+    double bytes; /* of a message of one granule and split, 0 = there is none */
+};
+enum pp_status pp_calibrate_look(const struct pp_trace *trace, struct pp_calibrate_seen *seen,
+                                 struct pp_error *err);
+
+/* ---- sim/calibrate_kineto.c ---- */
+/* PP_EINVAL where options say what a run of PyTorch was and there is none, or the other way round.
+ */
+enum pp_status pp_calibrate_check_kineto(const struct pp_parsed *parsed, int files,
+                                         struct pp_error *err);
+/* The one run of all files of PyTorch, as if it had said what it was: its `about` is made of the
+ * command line and the events. */
+enum pp_status pp_calibrate_read_kineto(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                        const struct pp_trace_files *files,
+                                        struct pp_calibrate_run *run, struct pp_error *err);
+/* Its messages get the bytes that they have in the run as resolved. */
+void pp_calibrate_fill_bytes(const struct pp_calibrate_run *run);
 
 /* ---- sim/calibrate_together.c ---- */
 /* PP_EINVAL with both names where traces are of different precision, or, unless that is wanted, of

@@ -29,13 +29,8 @@ static void add_int(struct words *w, const char *option, int value)
 
 /* ---- a trace that does not say what ran ------------------------------------------------------*/
 
-/* What can be seen in the events. */
-struct seen {
-    int stages, micro_batches, splits;
-    double bytes; /* of a message of one granule and split, 0 = there is none */
-};
-
-static enum pp_status look(const struct pp_trace *trace, struct seen *seen, struct pp_error *err)
+enum pp_status pp_calibrate_look(const struct pp_trace *trace, struct pp_calibrate_seen *seen,
+                                 struct pp_error *err)
 {
     for (int i = 0; i < trace->count; i++) {
         const struct pp_trace_event *e = &trace->events[i];
@@ -59,22 +54,26 @@ static enum pp_status look(const struct pp_trace *trace, struct seen *seen, stru
 }
 
 /* Options that name the model, where it is not in the trace. */
-static const char *const MODEL_OPTIONS[] = {"model",     "layers",    "hidden", "heads",
-                                            "kv-heads",  "ffn",       "mlp",    "vocab",
-                                            "positions", "embedding", "seq"};
-enum { MODEL_OPTION_COUNT = sizeof(MODEL_OPTIONS) / sizeof(*MODEL_OPTIONS) };
+const char *const pp_calibrate_model_options[] = {"model",     "layers",    "hidden", "heads",
+                                                  "kv-heads",  "ffn",       "mlp",    "vocab",
+                                                  "positions", "embedding", "seq",    NULL};
+enum {
+    MODEL_OPTION_COUNT =
+        sizeof(pp_calibrate_model_options) / sizeof(*pp_calibrate_model_options) - 1
+};
 
 static bool is_of_model(const char *option)
 {
     for (int k = 0; k < MODEL_OPTION_COUNT; k++)
-        if (!strncmp(option, "--", 2) && !strcmp(option + 2, MODEL_OPTIONS[k]))
+        if (!strncmp(option, "--", 2) && !strcmp(option + 2, pp_calibrate_model_options[k]))
             return true;
     return false;
 }
 
 /* Samples of a message follow from its bytes: values of 4 bytes for each hidden element. */
-static enum pp_status guess_rows(const struct pp_calibrate_run *run, const struct seen *seen,
-                                 struct words *w, struct pp_error *err)
+static enum pp_status guess_rows(const struct pp_calibrate_run *run,
+                                 const struct pp_calibrate_seen *seen, struct words *w,
+                                 struct pp_error *err)
 {
     const struct pp_config *c = &run->config;
     const double sample_bytes =
@@ -134,9 +133,9 @@ static struct words begin(struct pp_arena *arena)
 /* Do events and options speak of the same run? */
 static enum pp_status check_stages(const struct pp_calibrate_run *run, struct pp_error *err)
 {
-    struct seen seen = {0};
+    struct pp_calibrate_seen seen = {0};
 
-    PP_TRY(look(run->trace, &seen, err));
+    PP_TRY(pp_calibrate_look(run->trace, &seen, err));
     return seen.stages == run->inputs.stages
                ? PP_OK
                : pp_error_set(err, PP_EINVAL,
@@ -171,9 +170,9 @@ static enum pp_status resolve_events(struct pp_arena *arena, const struct pp_par
                                      struct pp_calibrate_run *run, struct pp_error *err)
 {
     struct words w = begin(arena);
-    struct seen seen = {0};
+    struct pp_calibrate_seen seen = {0};
 
-    PP_TRY(look(run->trace, &seen, err));
+    PP_TRY(pp_calibrate_look(run->trace, &seen, err));
     if (seen.bytes <= 0)
         return pp_error_set(err, PP_EINVAL,
                             "no message has bytes, so that nothing says how many samples an op "
@@ -186,10 +185,11 @@ static enum pp_status resolve_events(struct pp_arena *arena, const struct pp_par
     if (seen.splits > 1)
         add_int(&w, "--splits", seen.splits);
     for (int k = 0; k < MODEL_OPTION_COUNT; k++) {
-        const struct pp_option_value *value = pp_options_get(&pp_sim_cli, parsed, MODEL_OPTIONS[k]);
+        const struct pp_option_value *value =
+            pp_options_get(&pp_sim_cli, parsed, pp_calibrate_model_options[k]);
         if (value->count == 0 && k > 0)
             continue;
-        add(&w, pp_arena_printf(arena, "--%s", MODEL_OPTIONS[k]));
+        add(&w, pp_arena_printf(arena, "--%s", pp_calibrate_model_options[k]));
         add(&w, value->count ? value->text : "tiny");
     }
     add_fixed(&w, "fp32");
@@ -243,22 +243,43 @@ static void name_model(struct pp_calibrate *c, const struct pp_parsed *parsed)
             model[c->file->model_count++] = about->options[k + 1];
         }
     for (int k = 0; !about && k < MODEL_OPTION_COUNT; k++) {
-        const struct pp_option_value *value = pp_options_get(&pp_sim_cli, parsed, MODEL_OPTIONS[k]);
+        const struct pp_option_value *value =
+            pp_options_get(&pp_sim_cli, parsed, pp_calibrate_model_options[k]);
         if (value->count == 0 && k > 0)
             continue;
-        model[c->file->model_count++] = pp_arena_printf(c->arena, "--%s", MODEL_OPTIONS[k]);
+        model[c->file->model_count++] =
+            pp_arena_printf(c->arena, "--%s", pp_calibrate_model_options[k]);
         model[c->file->model_count++] = value->count ? value->text : "tiny";
     }
+}
+
+static enum pp_status open_kineto(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                  const struct pp_trace_files *files, struct pp_calibrate_run *run,
+                                  struct pp_error *err)
+{
+    PP_TRY(pp_calibrate_read_kineto(arena, parsed, files, run, err));
+    if (resolve_about(arena, run, err) != PP_OK)
+        return pp_error_prefix(err, "%s: ", run->path);
+    run->schedule = NULL; /* any would have done */
+    pp_calibrate_fill_bytes(run);
+    return PP_OK;
 }
 
 enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_parsed *parsed,
                                  struct pp_error *err)
 {
-    c->run_count = parsed->operand_count;
+    struct pp_trace_files files;
+
+    PP_TRY(pp_trace_files_find(c->arena, (const char *const *)parsed->operands,
+                               parsed->operand_count, &files, err));
+    PP_TRY(pp_calibrate_check_kineto(parsed, files.kineto_count, err));
+    c->run_count = files.own_count + (files.kineto_count > 0);
     c->runs = PP_ARRAY(c->arena, struct pp_calibrate_run, c->run_count);
     c->file = PP_NEW(c->arena, struct pp_cost_file);
-    for (int k = 0; k < c->run_count; k++)
-        PP_TRY(open_run(c->arena, parsed, parsed->operands[k], &c->runs[k], err));
+    for (int k = 0; k < files.own_count; k++)
+        PP_TRY(open_run(c->arena, parsed, files.own[k], &c->runs[k], err));
+    if (files.kineto_count > 0)
+        PP_TRY(open_kineto(c->arena, parsed, &files, &c->runs[files.own_count], err));
     PP_TRY(pp_calibrate_check_machines(
         c, pp_options_get(&pp_sim_cli, parsed, "mixed-machines")->count > 0, err));
     name_model(c, parsed);

@@ -32,7 +32,10 @@ static const char *traces_text(const struct pp_calibrate *c)
         const struct pp_calibrate_run *run = &c->runs[k];
         if (!run->is_left_out)
             text = pp_arena_printf(c->arena, "%s%s%s (%s, %d step%s)", text, *text ? ", " : "",
-                                   run->path, run->schedule ? run->schedule : "CSV",
+                                   run->path,
+                                   run->schedule            ? run->schedule
+                                   : run->trace->is_partial ? "PyTorch"
+                                                            : "CSV",
                                    run->trace->steps, run->trace->steps == 1 ? "" : "s");
     }
     return text;

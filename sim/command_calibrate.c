@@ -52,8 +52,7 @@ enum pp_status pp_command_calibrate(struct pp_arena *arena, const struct pp_pars
 {
     const struct pp_option_value *output = get(parsed, "output"), *seed = get(parsed, "seed");
     struct pp_calibrate *c = PP_NEW(arena, struct pp_calibrate);
-    struct pp_calibrate_trial *trials =
-        PP_ARRAY(arena, struct pp_calibrate_trial, parsed->operand_count);
+    struct pp_calibrate_trial *trials;
     int count;
 
     c->arena = arena;
@@ -63,6 +62,7 @@ enum pp_status pp_command_calibrate(struct pp_arena *arena, const struct pp_pars
     PP_TRY(pp_calibrate_collect(c, err));
     PP_TRY(pp_calibrate_fit(c, err));
     PP_TRY(read_logs(c, parsed, err));
+    trials = PP_ARRAY(arena, struct pp_calibrate_trial, c->run_count);
     c->file->path = output->count ? output->text : "costs";
     PP_TRY(try_all(c, seed->count ? (uint64_t)seed->integer : 0, trials, &count, err));
     if (output->count)

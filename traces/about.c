@@ -116,9 +116,12 @@ enum pp_status pp_trace_about_read(struct pp_arena *arena, const char *name, jso
 
 const char *pp_trace_about_machine(struct pp_arena *arena, const struct pp_trace_about *about)
 {
-    return pp_arena_printf(arena, "%s clock on %s, %d core%s, %s (%s), %s", about->clock,
-                           about->cpu, about->cores, about->cores == 1 ? "" : "s", about->backend,
-                           about->kernels, about->transport);
+    const char *cores = about->cores > 0 ? pp_arena_printf(arena, ", %d core%s", about->cores,
+                                                           about->cores == 1 ? "" : "s")
+                                         : "";
+
+    return pp_arena_printf(arena, "%s clock on %s%s, %s (%s), %s", about->clock, about->cpu, cores,
+                           about->backend, about->kernels, about->transport);
 }
 
 const char *pp_trace_about_wires(struct pp_arena *arena, const struct pp_trace_about *about)

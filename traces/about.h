@@ -14,7 +14,7 @@ struct pp_trace_about {
     const char *version; /* of the program that ran */
     /* the machine; durations of another one are others */
     const char *cpu, *backend, *kernels, *transport, *clock; /* clock: "virtual" or "wall" */
-    int cores;
+    int cores;                                               /* 0: nobody says */
     const char *what_if; /* --slow, --link-bw, --unit as typed; "" = ops took what they took */
     const char *const *options; /* [option_count] the run as pipesim takes it: "--schedule",
                                  * "1f1b", "--pp", "2", ... */

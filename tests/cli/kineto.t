@@ -212,6 +212,47 @@ $ sed 's/(ms): 76/(ms): oops 76/' tests/data/logs/megatron.log >bad.log; pipesim
 $ pipesim compare report.json p.csv
 ! pipesim: error: report.json: "otherData" and "traceEvents" are expected, as this program writes them; other Chrome traces are not read
 = 2
+# Costs from such a run predict others: those of the simulator that it was made from.
+$ run='pipesim --model gpt2 --mbs 2 --seq 512 --tp 1 --dp 1 --engine dag --no-alternatives --micro-batches 8'; $run --schedule interleaved-zb --vp 2 --pp 2 --trace c.csv >log; python3 tests/kineto/make.py c.csv profile; pipesim calibrate profile --model gpt2 --mbs 2 --seq 512 -o cost.json; for s in '1f1b --pp 2' 'gpipe --pp 4' 'zb-h1 --pp 4'; do $run --schedule $s | grep iteration; pipesim --cost cost.json --dp 1 --micro-batches 8 --no-alternatives --schedule $s | grep iteration; done
+> pipesim 0.1.0  costs from 1 trace
+>
+>   machine  wall clock on NVIDIA H100 80GB HBM3, device (PyTorch), its own
+>            messages
+>   traces   profile/rank0_trace.json.gz and 1 more (PyTorch, 1 step)
+>   layers   hidden 768, 12 heads, ffn 3072, vocab 50257; 2 samples of 512 tokens
+>            at a time
+>                     block  embedding       head     beside  samples  worst fit
+>            F       101 us    17.7 us     661 us        0 s       32      0.1 %
+>            I       135 us    4.50 us     804 us        0 s       32      0.0 %
+>            W      72.8 us     122 us     264 us        0 s       32      2.1 %
+>   update   0.0137 ns a parameter + 12.6 us; 4 samples
+>   channel  wire: 0 s + bytes / (271.2 GB/s); 48 samples, median error 0.0 %
+>   left out nothing, so that nothing says how wrong these costs are; traces of a
+>            second schedule do
+>   note     3 kinds of stages cannot tell 4 parts apart: what is left open
+>            follows flops; a run of an interleaved schedule, or with other --np,
+>            has other stages
+>   next     pipesim --cost cost.json --schedule 1f1b --pp 8 --micro-batches 8
+>   iteration          32.0 ms   256k tokens/s, 128k tokens/s/GPU
+>   iteration          32.1 ms   255k tokens/s, 128k tokens/s/GPU
+>   iteration          25.3 ms   324k tokens/s, 81.0k tokens/s/GPU
+>   iteration          25.3 ms   323k tokens/s, 80.9k tokens/s/GPU
+>   iteration          23.3 ms   352k tokens/s, 88.0k tokens/s/GPU
+>   iteration          23.3 ms   351k tokens/s, 87.9k tokens/s/GPU
+$ pipesim calibrate profile --model gpt2
+! pipesim: error: traces of PyTorch do not say what ran: give --mbs, and --model, --seq and --precision where the run's are not the default
+= 2
+$ pipesim calibrate profile --model gpt2 --mbs 2 --seq 512 --precision fp32 -o - | grep _bytes
+>   "value_bytes": 4,
+>   "gradient_bytes": 4,
+$ pipesim calibrate profile --model gpt2 --layers 2 --mbs 2
+! pipesim: error: profile/rank0_trace.json.gz and 1 more: 2 layers cannot fill 4 stages with at least one each: use at most 2 stages (lower --pp or --vp), or --head counted: embedding and head fill a stage each
+= 2
+$ pipesim calibrate tests/data/calibrate/1f1b.json.gz --mbs 2
+! pipesim: error: --mbs says what a run of PyTorch was; these traces say it themselves
+= 2
+$ pipesim calibrate profile tests/data/calibrate --model gpt2 --mbs 2 --seq 512 2>&1 | head -1
+> pipesim: error: tests/data/calibrate/zb-h1.json.gz has values of 4 bytes, profile/rank0_trace.json.gz and 1 more of 2: costs are of one precision
 # What is no run, or not in whole.
 $ pipesim compare p.csv plain/rank[023]_trace.json.gz
 ! pipesim: error: stage 1 of 0 .. 3 is in none of the 3 files: give the trace of each pipeline rank (of one replica is enough)

@@ -93,6 +93,15 @@ def kind_of(cell):
     return cell.strip("0123456789").split("-")[0].split("s")[0]
 
 
+def order_updates(events):
+    """An optimizer for each part of the model, in the order of parts."""
+    updates = sorted((e for e in events if e["kind"] == "U"), key=lambda e: int(e["cell"][:-1]))
+    at_s = min((float(e["start_s"]) for e in updates), default=0)
+    for event in updates:
+        event["start_s"], at_s = at_s, at_s + float(event["duration_s"])
+        event["end_s"] = at_s
+
+
 def write(process, folder, rank):
     options = process.options
     trace = {"schemaVersion": 1}
@@ -126,6 +135,7 @@ def main():
             for step in steps:
                 ours = [e for e in events if int(e["step"]) == step
                         and (e["stream"] in ("compute", "channel"))]
+                order_updates(ours)
                 first = min(float(e["posted_s"] or e["start_s"]) for e in ours)
                 last = max(float(e["end_s"]) for e in ours)
                 # the host is ahead of the device, and done with the step before it
