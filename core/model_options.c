@@ -17,6 +17,17 @@ static bool is_same(const struct pp_model *a, const struct pp_model *b)
            a->is_gated == b->is_gated && a->is_tied == b->is_tied && a->positions == b->positions;
 }
 
+/* --positions. Megatron-LM's --max-position-embeddings bounds the samples of every model, and is a
+ * table only where the model learns one. */
+static int positions_of(const struct pp_request *request, const struct pp_model *model)
+{
+    const struct pp_option_value *value = pp_request_get(request, "positions", NULL);
+
+    if (!value || (model->positions == 0 && strstr(value->typed, "max-position-embeddings")))
+        return model->positions;
+    return (int)value->integer;
+}
+
 /* Sizes that follow another one keep their ratio to it. A model of other dimensions is trained anew
  * with a table of as many positions as its samples need. */
 static void override_dimensions(struct pp_arena *arena, const struct pp_request *request,
@@ -37,7 +48,7 @@ static void override_dimensions(struct pp_arena *arena, const struct pp_request 
     m->ffn = pp_request_int(request, "ffn", m->ffn);
     m->kv_heads =
         pp_request_int(request, "kv-heads", m->kv_heads == m->heads ? heads : m->kv_heads);
-    m->positions = pp_request_int(request, "positions", m->positions);
+    m->positions = positions_of(request, m);
     m->is_gated = choice(request, "mlp", m->is_gated) == 1;
     m->is_tied = choice(request, "embedding", !m->is_tied) == 0;
     m->hidden = hidden;

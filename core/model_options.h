@@ -24,7 +24,7 @@
     {.name = "vocab", .type = PP_OPTION_INT, .argument = "V", .min = 1, .max = 1 << 28, .group = (heading), .commands = (mask), \
      .aliases = PP_NAMES("vocab-size"), .help = "Vocabulary size, in place of the model's."}, \
     {.name = "positions", .type = PP_OPTION_INT, .argument = "N", .min = 0, .max = 1 << 26, .group = (heading), .commands = (mask), \
-     .aliases = PP_NAMES("max-position-embeddings"), .help = "Rows of a learned table of positions, in place of the model's; 0: none, as with rotary embeddings."}, \
+     .aliases = PP_NAMES("max-position-embeddings"), .help = "Rows of a learned table of positions, in place of the model's; 0: none, as with rotary embeddings. As --max-position-embeddings it changes no model without such a table."}, \
     {.name = "embedding", .type = PP_OPTION_CHOICE, .choices = "tied|untied", .argument = "HOW", .group = (heading), .commands = (mask), \
      .help = "Whether the head shares the matrix of the embedding, in place of the model's way."}
 /* --experts --top-k --moe-ffn --shared-ffn --dense-layers --mtp */

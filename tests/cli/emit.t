@@ -350,6 +350,11 @@ $ pipesim --engine dag --schedule chimera --model llama3-405b --gpus 1024 --tp 8
 > # Differs: chimera does not run in Megatron-LM; nearest, and set here: 1f1b
 >     --account-for-embedding-in-pipeline-split
 >     --account-for-loss-in-pipeline-split
+# Given back: a bound of samples is no table of positions, where the model has none.
+$ for o in "" "--max-position-embeddings 8192" "--positions 8192"; do pipesim --engine dag --schedule 1f1b --model llama3-8b --gpus 8 --tp 2 --pp 2 --gbs 16 $o | grep -o "llama3.*parameters"; done
+> llama3-8b  8.03B parameters
+> llama3-8b  8.03B parameters
+> llama3-8b-like  8.06B parameters
 # No way to run the degrees at all.
 $ pipesim --engine dag --schedule 1f1b --model llama3-8b --gpus 16 --tp 2 --pp 2 --cp 2 --gbs 32 --emit deepspeed
 ! pipesim: error: --emit deepspeed: --cp 2: DeepSpeed cuts sequences by heads (Ulysses), and not beside a pipeline; nearest: --cp 1

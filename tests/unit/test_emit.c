@@ -298,8 +298,7 @@ static bool has_name(const struct pp_option *option, const char *name)
     return false;
 }
 
-/* Settings that a run of pipesim takes by the framework's name, as its words. A table of positions
- * is in Megatron-LM where position-embedding-type says so alone. */
+/* Settings that a run of pipesim takes by the framework's name, as its words. */
 static const char *given_back(struct pp_arena *arena, const struct emitted *e, int *count)
 {
     const char *line = "";
@@ -309,7 +308,7 @@ static const char *given_back(struct pp_arena *arena, const struct emitted *e, i
         for (int k = 0; k < pp_sim_cli.option_count; k++) {
             const struct pp_option *option = &pp_sim_cli.options[k];
             if (!(option->commands & 1u << PP_CMD_RUN) || !*e->settings[i].value ||
-                !has_name(option, e->settings[i].name) || !strcmp(option->name, "positions"))
+                !has_name(option, e->settings[i].name))
                 continue;
             line = pp_arena_printf(arena, "%s --%s %s", line, e->settings[i].name,
                                    e->settings[i].value);
