@@ -7,6 +7,7 @@
 #ifndef PP_SIM_SEARCH_H
 #define PP_SIM_SEARCH_H
 
+#include "core/progress.h"
 #include "schedules/bound.h"
 #include "sim/config.h"
 #include "sim/resolve.h"
@@ -197,6 +198,7 @@ struct pp_search {
     int jobs;           /* 0 = one for each core */
     int top;            /* rows that the run's engine simulates in the end */
     double margin_frac; /* points so near the best survive */
+    struct pp_progress progress;
     /* result */
     struct pp_search_row *rows; /* that fit and were simulated, best first */
     int count, capacity;

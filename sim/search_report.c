@@ -4,6 +4,7 @@
 #include "sim/report_text.h"
 #include "sim/search.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 80, INDENT = 13 };
@@ -57,9 +58,10 @@ static void print_counts(struct pp_arena *arena, const struct pp_search *search,
                   large = n[PP_SEARCH_NO_ROOM] + n[PP_SEARCH_TOO_LARGE],
                   illegal = n[PP_SEARCH_BATCH] + n[PP_SEARCH_SHAPE] + n[PP_SEARCH_REFUSED];
     const char *text = pp_arena_printf(
-        arena, "%s~layout%s in %.1f~s: %s~fit, %s~out~of~memory, %s~illegal", count_of(arena, all),
-        all == 1 ? "" : "s", search->wall_s, count_of(arena, n[PP_SEARCH_FITS]),
-        count_of(arena, large), count_of(arena, illegal));
+        arena, "%s~layout%s in %.1f~s: %s~fit, %s~out~of~memory (%s~by their bounds), %s~illegal",
+        count_of(arena, all), all == 1 ? "" : "s", search->wall_s,
+        count_of(arena, n[PP_SEARCH_FITS]), count_of(arena, large),
+        count_of(arena, n[PP_SEARCH_NO_ROOM]), count_of(arena, illegal));
 
     if (n[PP_SEARCH_OPEN])
         text = pp_arena_printf(arena,
@@ -241,25 +243,79 @@ static void print_least(struct pp_arena *arena, const struct pp_search *search, 
                                           pp_search_command(arena, &search->space, search->least)));
 }
 
+struct refusals { /* of one schedule, with all its chunks */
+    const char *schedule;
+    int64_t count;
+};
+
+static int by_refusals(const void *a, const void *b)
+{
+    const struct refusals *x = a, *y = b;
+
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return strcmp(x->schedule, y->schedule);
+}
+
+/* "hanayo 2,272, dualpipe 900, 3 others 40": who refuses most. */
+static const char *who_refuses(struct pp_arena *arena, const struct pp_search *search)
+{
+    enum { NAMED = 4 };
+    const struct pp_search_space *s = &search->space;
+    struct refusals *list = PP_ARRAY(arena, struct refusals, s->order_count);
+    int *at = PP_ARRAY(arena, int, s->order_count), kinds = 0, refusing = 0;
+    const char *text = "";
+    int64_t rest = 0;
+
+    for (int o = 0; o < s->order_count; o++) { /* the orders of a schedule follow each other */
+        const char *name = s->orders[o].base.schedule_name;
+        kinds += o == 0 || strcmp(name, list[kinds - 1].schedule) != 0;
+        list[at[o] = kinds - 1].schedule = name;
+    }
+    for (int64_t k = 0; k < s->points; k++)
+        list[at[k % s->order_count]].count += search->board.status[k] == PP_SEARCH_SHAPE;
+    qsort(list, (size_t)kinds, sizeof(*list), by_refusals);
+    while (refusing < kinds && list[refusing].count > 0)
+        refusing++;
+    for (int i = 0; i < refusing; i++) {
+        if (i < NAMED || refusing == NAMED + 1)
+            text = pp_arena_printf(arena, "%s%s%s~%s", text, i ? ", " : "", list[i].schedule,
+                                   count_of(arena, list[i].count));
+        else
+            rest += list[i].count;
+    }
+    return rest ? pp_arena_printf(arena, "%s, %d~others~%s", text, refusing - NAMED,
+                                  count_of(arena, rest))
+                : text;
+}
+
+/* Those of one kind, with the reason of the first. */
+static void print_reason(struct pp_arena *arena, const struct pp_search *search,
+                         enum pp_search_status status, const char *why, FILE *out)
+{
+    const int64_t example = search->examples[status];
+    struct pp_config config;
+    struct pp_error err = {0};
+
+    if (!search->counts[status] ||
+        pp_search_config(arena, &search->space, example, &config, &err) == PP_OK)
+        return;
+    const struct pp_search_point p = pp_search_point(&search->space, example);
+    pp_text_paragraph(out, WIDTH, INDENT, "illegal",
+                      pp_arena_printf(arena, "%s %s, such as %s on TP~%d x PP~%d x DP~%d: %s",
+                                      count_of(arena, search->counts[status]), why,
+                                      p.order->base.schedule_name, p.frame->tp, p.frame->pp,
+                                      p.frame->dp, err.message));
+}
+
 static void print_illegal(struct pp_arena *arena, const struct pp_search *search, FILE *out)
 {
-    static const int KINDS[] = {PP_SEARCH_BATCH, PP_SEARCH_SHAPE, PP_SEARCH_REFUSED};
-
-    for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++) {
-        const int64_t example = search->examples[KINDS[i]];
-        struct pp_config config;
-        struct pp_error err = {0};
-        if (!search->counts[KINDS[i]])
-            continue;
-        if (pp_search_config(arena, &search->space, example, &config, &err) == PP_OK)
-            continue;
-        const struct pp_search_point p = pp_search_point(&search->space, example);
-        pp_text_paragraph(out, WIDTH, INDENT, "illegal",
-                          pp_arena_printf(arena, "%s, such as %s on TP~%d x PP~%d x DP~%d: %s",
-                                          count_of(arena, search->counts[KINDS[i]]),
-                                          p.order->base.schedule_name, p.frame->tp, p.frame->pp,
-                                          p.frame->dp, err.message));
-    }
+    print_reason(arena, search, PP_SEARCH_BATCH, "by their batch", out);
+    if (search->counts[PP_SEARCH_SHAPE])
+        print_reason(arena, search, PP_SEARCH_SHAPE,
+                     pp_arena_printf(arena, "by their schedules (%s)", who_refuses(arena, search)),
+                     out);
+    print_reason(arena, search, PP_SEARCH_REFUSED, "for other reasons", out);
 }
 
 void pp_search_print(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out)

@@ -2,6 +2,7 @@
  * near the best. Workers share the best so far; what they try beyond the final margin is forgotten,
  * so that the result does not depend on who was faster. */
 #include "core/pool.h"
+#include "core/progress.h"
 #include "sim/search.h"
 
 #include <math.h>
@@ -31,6 +32,8 @@ struct round {
     struct pp_search_row *rows; /* shared with the workers */
     int count;
     _Atomic double *best; /* seconds per sample; shared */
+    int64_t done;         /* points; of the parent */
+    struct pp_progress progress;
 };
 
 static double limit_of(const struct pp_search *search, double best)
@@ -123,15 +126,24 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
 static enum pp_status done(void *context, int64_t item, const char *text, size_t length,
                            const char *death, struct pp_error *err)
 {
-    const struct round *round = context;
+    struct round *round = context;
 
     (void)text, (void)length, (void)err;
+    round->done += ITEM_POINTS;
     for (int64_t i = item * ITEM_POINTS; death && i < (item + 1) * ITEM_POINTS && i < round->count;
          i++) {
         round->rows[i].status = PP_SEARCH_REFUSED;
         snprintf(round->rows[i].reason, PP_SEARCH_REASON_BYTES, "%s", death);
     }
     return PP_OK;
+}
+
+static void tick(void *context)
+{
+    struct round *round = context;
+
+    pp_progress_count(&round->progress, round->search->count + round->done,
+                      round->search->count + round->count, "layouts");
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
@@ -227,11 +239,16 @@ static enum pp_status run_round(struct pp_arena *arena, struct pp_search *search
                                  .workers = search->jobs,
                                  .context = &round,
                                  .work = work,
-                                 .done = done};
+                                 .done = done,
+                                 .tick = tick};
 
     for (int i = 0; i < count; i++)
         round.rows[i] = (struct pp_search_row){.point = list[i].point, .status = PP_SEARCH_OPEN};
-    PP_TRY(pp_pool_run(&pool, err));
+    round.progress = search->progress;
+    const enum pp_status status = pp_pool_run(&pool, err);
+    search->progress = round.progress;
+    pp_progress_clear(&search->progress);
+    PP_TRY(status);
     keep(arena, search, &round);
     return PP_OK;
 }

@@ -61,9 +61,9 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 > pipesim 0.1.0  llama2-7b (6.74B) on 16 GPUs of a100, free: cp, ep, mbs, pp,
 >   recompute, schedule, tp, vp, zero
 >   batch      gbs 64, seq 2048, framework plain; cluster a100
->   searched   6,590 layouts in T s: 486 fit, 155 out of memory, 240 illegal,
->              5,709 not simulated: no order of theirs can be within 6 % of the
->              best
+>   searched   6,590 layouts in T s: 486 fit, 155 out of memory (139 by their
+>              bounds), 240 illegal, 5,709 not simulated: no order of theirs can
+>              be within 6 % of the best
 >
 >    #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %     GB vs #1 %
 >    1=  1   2  1    8   -  -   2 zbv            none 1  1.69 s  66.6   40.9       -
@@ -82,10 +82,11 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >              memory and device FLOP/s
 >   published  NeMo 24.07, 8 h100: TP 1, PP 1, CP 1, EP 1, VP -, MBS 1, 1f1b: here
 >              1.79 s, 44.3 GB, +6.1 % to #1
->   illegal    124, such as 1f1b on TP 1 x PP 1 x DP 16: --gbs 64 is not a
->              multiple of dp * mbs = 16 * 8 = 128; nearest: 128
->   illegal    116, such as dualpipe on TP 1 x PP 2 x DP 8: --micro-batches 2:
->              dualpipe needs an even number, at least twice --pp 2; nearest: 4
+>   illegal    124 by their batch, such as 1f1b on TP 1 x PP 1 x DP 16: --gbs 64
+>              is not a multiple of dp * mbs = 16 * 8 = 128; nearest: 128
+>   illegal    116 by their schedules (dualpipe 56, dualpipev 56, gems 4), such as
+>              dualpipe on TP 1 x PP 2 x DP 8: --micro-batches 2: dualpipe needs
+>              an even number, at least twice --pp 2; nearest: 4
 $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --cluster a100 --tp 4 --schedule 1f1b,zbv --free pp,schedule --engine dag | sed -n "/  #/,/=/p"
 >    #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %     GB vs #1 %
 >    1=  4   2  1    2   -  -   1 zbv            none 0  4.39 s  55.2   21.9       -
@@ -97,6 +98,7 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --cluster a100 --tp 4 --sche
 >              in this space
 # Nothing fits: what needs least.
 $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n +5
+>              bounds), 480 illegal
 >
 >   nothing fits
 >
@@ -109,8 +111,8 @@ $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n
 >              MBS 1, interleaved: not in this space
 >   published  Megatron-Bridge 26.06, 256 gb200: TP 4, PP 16, CP 1, EP 1, VP 4,
 >              MBS 1, interleaved: not in this space
->   illegal    480, such as hanayo on TP 1 x PP 2 x DP 4: --vp 3: a wave of hanayo
->              is two chunks; nearest: 2 or 4
+>   illegal    480 by their schedules (hanayo 480), such as hanayo on TP 1 x PP 2
+>              x DP 4: --vp 3: a wave of hanayo is two chunks; nearest: 2 or 4
 ! pipesim: error: no layout fits into 85.5 GB
 # Every layout is a row, with what became of it; the same with and without bounds at the top.
 $ pipesim plan --gpus 8 --model llama2-7b --gbs 16 --seq 2048 --engine dag -o - | cut -d, -f13 | sort | uniq -c
@@ -167,8 +169,8 @@ $ pipesim plan --gpus 64 --model llama2-7b --schedule none.csv
 ! pipesim: error: cannot open none.csv: No such file or directory
 = 1
 $ pipesim plan --gpus 64 --model llama2-7b --schedule chimera --concat auto --engine dag | tail -2
->   illegal    848, such as chimera on TP 1 x PP 1 x DP 64: --pp 1: chimera needs
->              an even number; nearest: 2
+>   illegal    848 by their schedules (chimera 848), such as chimera on TP 1 x
+>              PP 1 x DP 64: --pp 1: chimera needs an even number; nearest: 2
 # What is to be chosen is a whole command, which gives the step and the peak of the first row.
 $ for words in '--gpus 64 --model llama2-13b --cluster a800' '--gpus 16 --model llama2-7b --micro-batches 4' '--gpus 12 --model llama2-7b --cluster "a800 gpu:6" --seq 2048'; do eval "pipesim plan $words --free shard --json" | grep -A14 '"best"' | grep -e iteration_s -e peak_mem | tr -d ' ,'; command=$(eval "pipesim plan $words --free shard" | sed -n '/^  choose/,/--recompute/p' | sed 's/choose//' | tr '\n' ' '); eval "$command --no-alternatives --json" | grep -e '^  "iteration_s' -e '^  "peak_mem' | tr -d ' ,'; done | sort | uniq -c | sed 's/"[:].*//'
 >       2 "iteration_s
