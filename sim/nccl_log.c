@@ -1,6 +1,7 @@
 #include "sim/nccl_log.h"
 
 #include "core/file.h"
+#include "core/lines.h"
 
 #include <errno.h>
 #include <math.h>
@@ -34,16 +35,6 @@ static enum pp_status fail(const struct reader *r, struct pp_error *err, const c
                            const char *word)
 {
     return pp_error_set(err, PP_EINVAL, "%s:%d: %s '%.40s'", r->name, r->line, what, word);
-}
-
-static int split(char *line, char **words)
-{
-    int count = 0;
-
-    for (char *save, *word = strtok_r(line, " \t\r", &save); word && count < MOST_WORDS;
-         word = strtok_r(NULL, " \t\r", &save))
-        words[count++] = word;
-    return count;
 }
 
 /* A number of at least 0 and nothing behind it. */
@@ -187,7 +178,7 @@ static enum pp_status read_line(struct reader *r, char *text, struct pp_error *e
 
     if (is_debug(line))
         return PP_OK;
-    const int count = split(line, words);
+    const int count = pp_words(line, words, MOST_WORDS);
     if (count == 0)
         return PP_OK;
     if (words[0][0] == '#')
@@ -237,20 +228,15 @@ enum pp_status pp_nccl_log_parse(struct pp_arena *arena, const struct pp_nccl_lo
                                  struct pp_error *err)
 {
     struct reader r = {.arena = arena, .name = source->name, .log = log};
+    struct pp_lines lines = {.name = source->name, .text = text, .length = length};
     char line[MOST_LINE];
 
     *log = (struct pp_nccl_log){0};
-    for (size_t from = 0; from < length;) {
-        const char *end = memchr(text + from, '\n', length - from);
-        const size_t bytes = end ? (size_t)(end - text) - from : length - from;
-
-        r.line++;
-        if (bytes >= sizeof(line) || memchr(text + from, '\0', bytes))
-            return pp_error_set(err, PP_EINVAL, "%s:%d: not a line of text", r.name, r.line);
-        memcpy(line, text + from, bytes);
-        line[bytes] = '\0';
-        PP_TRY(read_line(&r, line, err));
-        from += bytes + 1;
+    for (bool found = true; found;) {
+        PP_TRY(pp_lines_next(&lines, line, sizeof(line), &found, err));
+        r.line = lines.number;
+        if (found)
+            PP_TRY(read_line(&r, line, err));
     }
     return check(&r, source->operation, err);
 }

@@ -1,6 +1,7 @@
 #include "sim/topology.h"
 
 #include "core/file.h"
+#include "core/lines.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -38,16 +39,6 @@ static void drop_escapes(char *line)
         }
     }
     *to = '\0';
-}
-
-static int split(char *line, char **words)
-{
-    int count = 0;
-
-    for (char *save, *word = strtok_r(line, " \t\r", &save); word && count < MOST_WORDS;
-         word = strtok_r(NULL, " \t\r", &save))
-        words[count++] = word;
-    return count;
 }
 
 static bool is_gpu(const char *word)
@@ -137,7 +128,7 @@ static enum pp_status read_line(struct reader *r, char *line, struct pp_error *e
     char *words[MOST_WORDS];
 
     drop_escapes(line);
-    const int count = split(line, words);
+    const int count = pp_words(line, words, MOST_WORDS);
     if (count == 0)
         return PP_OK;
     if (!r->has_head)
@@ -179,20 +170,15 @@ enum pp_status pp_topology_parse(struct pp_arena *arena, const char *name, const
                                  size_t length, struct pp_topology *topology, struct pp_error *err)
 {
     struct reader r = {.arena = arena, .t = topology};
+    struct pp_lines lines = {.name = name, .text = text, .length = length};
     char *line = pp_arena_alloc_raw(arena, MOST_LINE);
 
     *topology = (struct pp_topology){.name = name};
-    for (size_t from = 0; from < length;) {
-        const char *end = memchr(text + from, '\n', length - from);
-        const size_t bytes = end ? (size_t)(end - text) - from : length - from;
-
-        r.line++;
-        if (bytes >= MOST_LINE || memchr(text + from, '\0', bytes))
-            return pp_error_set(err, PP_EINVAL, "%s:%d: not a line of text", name, r.line);
-        memcpy(line, text + from, bytes);
-        line[bytes] = '\0';
-        PP_TRY(read_line(&r, line, err));
-        from += bytes + 1;
+    for (bool found = true; found;) {
+        PP_TRY(pp_lines_next(&lines, line, MOST_LINE, &found, err));
+        r.line = lines.number;
+        if (found)
+            PP_TRY(read_line(&r, line, err));
     }
     return check(&r, err);
 }

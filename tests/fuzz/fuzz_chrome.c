@@ -1,29 +1,12 @@
 /* A trace that is read from JSON can be written as JSON and read again to the same events, and as
  * CSV; compared with itself it differs in nothing, or is refused with a reason. */
 #include "core/file.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/events.h"
 #include "traces/compare.h"
 
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-
-static bool same(double a, double b)
-{
-    return a == b || (isnan(a) && isnan(b));
-}
-
-static void check_events(const struct pp_trace *trace)
-{
-    FUZZ_CHECK(trace->count > 0 && trace->ranks > 0 && trace->replicas > 0 && trace->steps > 0);
-    for (int i = 0; i < trace->count; i++) {
-        const struct pp_trace_event *e = &trace->events[i];
-        FUZZ_CHECK(e->rank >= 0 && e->rank < trace->ranks && e->replica >= 0 &&
-                   e->replica < trace->replicas && e->step >= 0 && e->step < trace->steps);
-        FUZZ_CHECK(e->start_s >= 0 && e->end_s >= e->start_s && isfinite(e->end_s));
-        FUZZ_CHECK(e->kind == PP_WAIT ? e->waits_for >= 0 && e->waits_for < i : e->waits_for == -1);
-    }
-}
 
 /* Doubles hold picoseconds exactly up to 2^53 of them. */
 static bool is_exact(const struct pp_trace *trace)
@@ -55,8 +38,8 @@ static void check_again(struct pp_arena *arena, const struct pp_trace *trace)
         if (a->stream == PP_STREAM_CONTROL && a->end_s <= a->start_s)
             continue;
         FUZZ_CHECK(k++ < again->count && !strcmp(a->cell, b->cell) && a->step == b->step);
-        FUZZ_CHECK(same(a->start_s, b->start_s) && same(a->end_s, b->end_s));
-        FUZZ_CHECK(same(a->posted_s, b->posted_s) && same(a->matched_s, b->matched_s));
+        FUZZ_CHECK(fuzz_same(a->start_s, b->start_s) && fuzz_same(a->end_s, b->end_s));
+        FUZZ_CHECK(fuzz_same(a->posted_s, b->posted_s) && fuzz_same(a->matched_s, b->matched_s));
     }
     FUZZ_CHECK(k == again->count && again->program_hash == trace->program_hash);
 }
@@ -89,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != PP_OK) {
         FUZZ_CHECK(status == PP_EINVAL && err.status == status && !strncmp(err.message, "f:", 2));
     } else {
-        check_events(trace);
+        fuzz_check_events(trace);
         if (is_exact(trace))
             check_again(arena, trace);
         check_comparison(arena, trace);
