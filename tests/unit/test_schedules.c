@@ -1,5 +1,6 @@
 /* Laws that hold for every schedule of the registry at every size it accepts. */
 #include "order_oracle.h"
+#include "schedules/bound.h"
 #include "schedules/program.h"
 
 #include <criterion/criterion.h>
@@ -188,6 +189,74 @@ Test(schedules, peak_formulas_equal_the_simulation)
 {
     visit_all(check_peak);
     cr_assert_gt(compared, 1000);
+}
+
+/* Bounds of a step and of what a rank holds, from stages that are all alike. */
+static int tight;
+
+static const double *alike(struct pp_arena *arena, int stages, double value)
+{
+    double *list = PP_ARRAY(arena, double, stages);
+
+    for (int s = 0; s < stages; s++)
+        list[s] = value;
+    return list;
+}
+
+static void check_bounds(struct visit *v)
+{
+    const int stages = pp_shape_stages(&v->shape), q = v->shape.splits;
+    const struct pp_bound_rule rule =
+        pp_bound_rule_make(v->arena, v->schedule, &v->shape, false, false);
+    const double *none = alike(v->arena, stages, 0), *one = alike(v->arena, stages, 1);
+    double most_held = 0;
+
+    for (int i = 0; i < COSTS; i++) {
+        const struct pp_unit_costs *unit = &costs[i];
+        const struct oracle o = judge(v, unit);
+        const struct pp_bound_times times = {alike(v->arena, stages, q * unit->f),
+                                             alike(v->arena, stages, q * unit->i),
+                                             alike(v->arena, stages, q * unit->w)};
+        const struct pp_bound_stages in = {.stages = stages,
+                                           .times = times,
+                                           .hidden = times,
+                                           .again_s = none,
+                                           .state_bytes = none,
+                                           .kept_bytes = one,
+                                           .weights_bytes = one};
+        const double bound = 2 * pp_bound_step_s(&rule, &in),
+                     formula = v->schedule->bubble_frac.value
+                                   ? v->schedule->bubble_frac.value(&v->shape, unit, 0)
+                                   : (double)NAN;
+        if (v->schedule->has_pairs && unit->fb != unit->f + unit->b)
+            continue;
+        cr_expect_leq(bound, (double)o.makespan, "%s F=%g B=%g", v->where, unit->f, unit->b);
+        if (!v->schedule->bubble_frac.is_exact || isnan(formula) || q > 1 || v->shape.granules > 1)
+            continue;
+        tight++;
+        cr_expect_geq(bound * (1 + 1e-6), (double)o.makespan, "%s F=%g B=%g", v->where, unit->f,
+                      unit->b);
+    }
+    const struct oracle o = judge(v, &costs[0]);
+    const struct pp_bound_stages in = {.stages = stages,
+                                       .again_s = none,
+                                       .state_bytes = none,
+                                       .kept_bytes = one,
+                                       .weights_bytes = one};
+    bool is_exact = v->schedule->peak.is_exact;
+    for (int rank = 0; rank < v->shape.ranks; rank++) {
+        most_held = fmax(most_held, o.peak[rank]);
+        is_exact = is_exact && !isnan(v->schedule->peak.value(&v->shape, &costs[0], rank));
+    }
+    cr_expect_leq(pp_bound_peak_bytes(&rule, &in), most_held, "%s", v->where);
+    if (is_exact)
+        cr_expect_geq(pp_bound_peak_bytes(&rule, &in), most_held * (1 - 1e-6), "%s", v->where);
+}
+
+Test(schedules, bounds_hold_and_are_the_simulation_where_formulas_are_exact)
+{
+    visit_all(check_bounds);
+    cr_assert_gt(tight, 1000);
 }
 
 static bool is_split(const struct visit *v)
