@@ -1,7 +1,8 @@
-/* Any trace that can be read is drawn or refused with a reason: in characters, as a script, and as
- * a prediction of itself. */
+/* Any trace that can be read is drawn or refused with a reason: in characters, as a script, as a
+ * prediction of itself, and as a part of a page, of bounded size. */
 #define _GNU_SOURCE /* open_memstream */
 #include "plots/gantt.h"
+#include "plots/html.h"
 #include "plots/plot.h"
 #include "plots/timeline.h"
 #include "tests/fuzz/fuzz.h"
@@ -68,6 +69,27 @@ static void check_script(struct pp_arena *arena, const struct pp_trace *trace,
     FUZZ_CHECK(status == PP_OK || (status == PP_EINVAL && err.message[0]));
 }
 
+/* Two panels, one of them in another measure; what is written is as big as the header says. */
+static void check_page(struct pp_arena *arena, const struct pp_trace *trace,
+                       const struct pp_plot_timeline *options)
+{
+    enum { PER_BOX = 40, PER_OP = 80, AROUND = 1 << 16 };
+    const struct pp_plot_timeline_panel panels[] = {{.trace = trace, .heading = "<a>"},
+                                                    {.trace = trace, .divisor = 3}};
+    struct pp_error err = {0};
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    const enum pp_status status =
+        pp_html_timelines(arena, panels, 1 + trace->count % 2, options, out, &err);
+
+    fclose(out);
+    FUZZ_CHECK(status == PP_OK ? bytes > 0 : status == PP_EINVAL && err.message[0]);
+    FUZZ_CHECK(bytes < 2 * PER_BOX * PP_HTML_BOXES + PER_OP * PP_HTML_DETAIL + AROUND);
+    FUZZ_CHECK(!strstr(text, "nan") && !strstr(text, "inf") && !strstr(text, "<a>"));
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pp_arena *arena = pp_arena_create();
@@ -90,6 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                           .to_s = part.to_s});
         check_script(arena, trace, &ALL, path);
         check_script(arena, trace, &part, path);
+        check_page(arena, trace, &ALL);
+        check_page(arena, trace, &part);
         if (pp_step_at(arena, trace, trace->steps - 1, &step, &err) == PP_OK)
             check_script(arena, &step.trace, &ALL, path);
         unlink(path);
