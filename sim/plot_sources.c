@@ -4,7 +4,11 @@
 
 #include "core/file.h"
 
+#include "traces/files.h"
+#include "traces/kineto.h"
+
 #include <string.h>
+#include <sys/stat.h>
 
 static bool contains(const struct pp_plot_file *file, const char *words)
 {
@@ -68,6 +72,14 @@ static enum pp_status combine(struct pp_plot_files *files, struct pp_error *err)
                             : "");
 }
 
+/* Traces of PyTorch's profiler, or a folder of them: too large to be held whole. */
+static bool is_profile(const char *path)
+{
+    struct stat info;
+
+    return (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) || pp_kineto_is_one(path);
+}
+
 enum pp_status pp_plot_files_read(struct pp_arena *arena, const char *const *paths, int count,
                                   struct pp_plot_files *files, struct pp_error *err)
 {
@@ -82,6 +94,10 @@ enum pp_status pp_plot_files_read(struct pp_arena *arena, const char *const *pat
             return pp_error_set(err, PP_EINVAL, "plot: only one of the files can be stdin");
         has_stdin |= is_stdin;
         file->name = is_stdin ? "<stdin>" : paths[i];
+        if (is_profile(paths[i])) {
+            file->source = PP_FROM_TRACE;
+            continue;
+        }
         PP_TRY(pp_file_read(arena, paths[i], &file->text, &file->length, err));
         PP_TRY(recognize(file, err));
     }
@@ -97,6 +113,8 @@ enum pp_status pp_plot_file_table(struct pp_arena *arena, const struct pp_plot_f
 enum pp_status pp_plot_file_trace(struct pp_arena *arena, const struct pp_plot_file *file,
                                   struct pp_trace **trace, struct pp_error *err)
 {
+    if (!file->text)
+        return pp_trace_files_read(arena, &file->name, 1, trace, err);
     return *begin(file) == '{'
                ? pp_trace_parse_chrome(arena, file->name, file->text, file->length, trace, err)
                : pp_trace_parse_csv(arena, file->name, file->text, file->length, trace, err);

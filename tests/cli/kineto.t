@@ -160,6 +160,18 @@ $ pipesim compare p.csv plain --json | grep -E '"(step_error_frac|program_hash|f
 $ pipesim compare p.csv plain --tolerance 0.1% >log
 ! pipesim: error: the predicted step is off by -0.7715 %, more than the tolerance of 0.1 %
 = 5
+# Pictures of the run, alone and below the predicted one.
+$ pipesim plot plain | head -7
+> step 3 of 3
+> P0 |F0 F1 F2 F3  .  .  .  .  .  .  .  .  .  .  .  .  . B0 b0  .  .  .  .  . ...
+> P1 | . F0 F1 F2  .  .  .  .  .  .  .  .  .  .  . B0 b0 F3  .  .  .  .  . B1 ...
+> P2 | .  . F0 F1  .  .  .  .  .  .  .  . B0 b0 b0 F2  .  .  .  .  . B1 b1 F3 ...
+> P3 | .  .  . F0 f0 f0 f0 B0 b0 b0 b0 b0 F1 f1 f1 B1 b1 b1 b1 b1 b1 F2 f2 f2 ...
+> ... 26 more columns
+> one column = 299 us, 50 columns in all
+$ pipesim plot m.csv plain -o two.gp && grep -c . two.gp >log; pipesim plot plain --kind memory
+! pipesim: error: --kind memory is drawn from a sweep, but plain is a trace; from that: timeline, memory-time
+= 2
 # A log of steps has no events. It is held against a trace or a report.
 $ for file in p.csv plain; do pipesim compare $file tests/data/logs/megatron.log | head -5; done
 > pipesim 0.1.0  step: predicted 14.9 ms, measured 7.61 s, error -99.8 %
@@ -269,7 +281,8 @@ $ pipesim compare p.csv plain m.csv
 $ pipesim compare p.csv m.csv m.csv
 ! pipesim: error: m.csv and m.csv: one measured trace is compared; several files are those of PyTorch's profiler, one a process
 = 2
-$ mkdir empty; pipesim compare p.csv empty
+$ mkdir empty; pipesim compare p.csv empty; pipesim plot empty
+! pipesim: error: empty: no .json or .json.gz is in this folder
 ! pipesim: error: empty: no .json or .json.gz is in this folder
 = 2
 $ zcat plain/rank0_trace.json.gz | head -c 20000 >cut.json; pipesim compare p.csv cut.json
