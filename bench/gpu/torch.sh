@@ -18,15 +18,12 @@ else
 fi
 "$work/build/kernels" tokens "$work/one.bin" $((seq + 1)) $vocab
 
-# compare PRECISION: a step without an update, whose first moments are the gradients.
+# compare PRECISION
 compare() {
     # shellcheck disable=SC2086
     set -- "$1" $small
-    rm -rf "$work/checkpoint"
-    timeout -k 2 "$(within 40)" "$work/build/pipeexec" --backend cuda --precision "$1" --model gpt2 --layers "$2" --hidden "$3" --heads "$4" \
-        --vocab $vocab --seq $seq --data "$work/one.bin" --tokens u16 --np 1 --schedule gpipe --mbs 1 --micro-batches 1 \
-        --steps 1 --warmup 1 --lr 0 --weight-decay 0 --no-check --json --checkpoint "$work/checkpoint" >"$work/step.json" &&
-        timeout -k 2 "$(within 40)" "$python" $script check "$work/checkpoint/step-000000001" "$work/step.json" "$work/one.bin" $place
+    timeout -k 2 "$(within 80)" bench/gpu/torch_step.sh "$work" "$python" "$work/build/pipeexec" "$work/one.bin" $place "${@:2}" $vocab $seq \
+        --backend cuda --precision "$1" --np 1 --schedule gpipe
 }
 member() { sed -n "s/.*\"$2\": \([-0-9.e+]*\).*/\1/p" <<<"$1"; }
 for precision in fp32 bf16; do
