@@ -85,6 +85,20 @@ static enum pp_status find_host(struct pp_meeting *meeting, struct pp_error *err
                         meeting->source, meeting->index, meeting->count);
 }
 
+/* torchrun listens at MASTER_PORT itself, with a store for programs of PyTorch, and says so. */
+static bool is_port_taken(void)
+{
+    const char *says = variable("TORCHELASTIC_USE_AGENT_STORE");
+
+    return says && !strcmp(says, "True");
+}
+
+/* All processes come to the same one. */
+static int beside(int port)
+{
+    return port < 65535 ? port + 1 : port - 1;
+}
+
 static enum pp_status find_port(struct pp_meeting *meeting, struct pp_error *err)
 {
     const char *given = variable("MASTER_PORT");
@@ -95,7 +109,7 @@ static enum pp_status find_port(struct pp_meeting *meeting, struct pp_error *err
             port += (int64_t)(strtoull(variable(JOBS[i]), NULL, 10) % SPREAD);
     if (given && pp_units_parse_int(given, 1, 65535, &port, err) != PP_OK)
         return pp_error_prefix(err, "MASTER_PORT: ");
-    meeting->port = (int)port;
+    meeting->port = given && is_port_taken() ? beside((int)port) : (int)port;
     return PP_OK;
 }
 

@@ -50,6 +50,15 @@ check_same() { # of the last start
 report "threads"
 start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" && check_same
 report "torchrun"
+store() { # torchrun's own, at the port that it gives
+    python3 -c 'import socket, sys, time; s = socket.create_server(("127.0.0.1", int(sys.argv[1]))); time.sleep(60)' $((port + 1)) &
+    keeper=$! && disown $!
+    for _ in $(seq 500); do (: <>"/dev/tcp/127.0.0.1/$((port + 1))") 2>/dev/null && return; sleep 0.01; done
+}
+store && start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=localhost TORCHELASTIC_USE_AGENT_STORE=True" && check_same
+report "torchrun, which listens at the port that it gives"
+kill $keeper
+port=$((port + 1))
 start "RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" && check_same
 report "by hand"
 start "SLURM_PROCID=%k SLURM_STEP_NUM_TASKS=4 SLURM_STEP_ID=0 SLURM_STEP_NODELIST=localhost" && check_same

@@ -19,6 +19,10 @@ static const struct {
     {{"RANK=3", "WORLD_SIZE=8", "LOCAL_RANK=1", "MASTER_ADDR=n7", "MASTER_PORT=1234"}, 3, 8, "n7", 1234},
     {{"RANK=3", "WORLD_SIZE=8", "LOCAL_RANK=1", "MASTER_ADDR=fe80::1"}, 3, 8, "fe80::1", 29500},
     {{"RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=n7", "MASTER_PORT=1234"}, 1, 2, "n7", 1234}, /* by hand */
+    /* torchrun listens at its port itself */
+    {{"RANK=3", "WORLD_SIZE=8", "MASTER_ADDR=a", "MASTER_PORT=1234", "TORCHELASTIC_USE_AGENT_STORE=True"}, 3, 8, "a", 1235},
+    {{"RANK=3", "WORLD_SIZE=8", "MASTER_ADDR=a", "MASTER_PORT=65535", "TORCHELASTIC_USE_AGENT_STORE=True"}, 3, 8, "a", 65534},
+    {{"RANK=3", "WORLD_SIZE=8", "MASTER_ADDR=a", "MASTER_PORT=1234", "TORCHELASTIC_USE_AGENT_STORE=False"}, 3, 8, "a", 1234},
     {{"RANK=3"}, 0, 1, "", 0}, /* anybody's name */
     {{"SLURM_PROCID=2", "SLURM_STEP_NUM_TASKS=4", "SLURM_STEP_ID=0", "SLURM_STEP_NODELIST=n[07-09,12],m1", "SLURM_JOB_ID=1002"}, 2, 4, "n07", 29502},
     {{"SLURM_PROCID=2", "SLURM_STEP_NUM_TASKS=4", "SLURM_STEP_ID=0", "SLURM_NODELIST=alpha,beta"}, 2, 4, "alpha", 29500},
