@@ -13,6 +13,10 @@ void pp_page_time(const struct pp_page *page, const struct pp_result *result);
 void pp_page_step(const struct pp_page *page, const struct pp_result *result, double longest_s);
 
 /* ---- sim/page_ranks.c ---- */
+/* What a rank holds at its peak, beside the device's memory, where the width stands for
+ * `whole_bytes`: a cell of a table. */
+void pp_page_memory(const struct pp_page *page, const struct pp_rank_memory *memory,
+                    double capacity_bytes, double whole_bytes);
 enum pp_status pp_page_ranks(struct pp_arena *arena, const struct pp_page *page,
                              const struct pp_result *result, struct pp_error *err);
 

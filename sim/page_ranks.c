@@ -55,20 +55,28 @@ static double scale_of(const struct pp_result *r)
     return 1.02 * fmax(r->memory[r->peak_rank].peak_bytes, r->config.cluster.device.memory_bytes);
 }
 
-static void write_bytes(const struct pp_page *page, const struct pp_result *r, int rank)
+void pp_page_memory(const struct pp_page *page, const struct pp_rank_memory *memory,
+                    double capacity_bytes, double whole_bytes)
 {
     struct pp_html_part parts[PP_MEMORY_PARTS];
     int64_t bytes[PP_MEMORY_PARTS];
-    char text[PP_TEXT_BYTES], key[48];
 
-    pp_memory_whole_parts(&r->memory[rank], bytes);
+    pp_memory_whole_parts(memory, bytes);
     for (int i = 0; i < PP_MEMORY_PARTS; i++)
         parts[i] =
             (struct pp_html_part){pp_plot_memory_name(i), (double)bytes[i], pp_plot_memory_rgb(i)};
     fputs("<td class=\"bar\"><div class=\"mini\">", page->out);
-    pp_html_band(parts, PP_MEMORY_PARTS, scale_of(r), r->config.cluster.device.memory_bytes,
-                 page->out);
+    pp_html_band(parts, PP_MEMORY_PARTS, whole_bytes, capacity_bytes, page->out);
     fputs("</div></td>", page->out);
+}
+
+static void write_bytes(const struct pp_page *page, const struct pp_result *r, int rank)
+{
+    int64_t bytes[PP_MEMORY_PARTS];
+    char text[PP_TEXT_BYTES], key[48];
+
+    pp_memory_whole_parts(&r->memory[rank], bytes);
+    pp_page_memory(page, &r->memory[rank], r->config.cluster.device.memory_bytes, scale_of(r));
     snprintf(text, sizeof(text), "%.1f", r->memory[rank].peak_bytes / GIB);
     write_member(page, rank, "peak_mem_bytes", round(r->memory[rank].peak_bytes), text);
     for (int i = 0; i < PP_MEMORY_PARTS; i++) {

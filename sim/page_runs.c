@@ -2,6 +2,7 @@
 #include "sim/page_parts.h"
 
 #include "core/html.h"
+#include "plots/html.h"
 #include <math.h>
 #include <string.h>
 
@@ -89,27 +90,59 @@ static double most_activations(const struct pp_result *r)
     return most;
 }
 
+/* What the bars of all runs are measured by. */
+struct scale {
+    const struct pp_result *first;
+    double longest_s, most_bytes;
+};
+static struct scale scale_of(const struct pp_result *const *rows, int count)
+{
+    struct scale scale = {rows[0], 0, 0};
+
+    for (int i = 0; i < count && rows[i]->status == PP_OK; i++) {
+        const struct pp_result *r = rows[i];
+        scale.longest_s = fmax(scale.longest_s, r->metrics.iteration_s);
+        scale.most_bytes = fmax(scale.most_bytes, 1.02 * r->config.cluster.device.memory_bytes);
+        scale.most_bytes = fmax(scale.most_bytes, 1.02 * r->memory[r->peak_rank].peak_bytes);
+    }
+    return scale;
+}
+
+/* What only runs of a model have. */
+static void write_model(const struct pp_page *page, const struct pp_result *r,
+                        const struct scale *scale)
+{
+    const struct pp_rank_memory *memory = &r->memory[r->peak_rank];
+    char text[PP_TEXT_BYTES], shards[PP_STATE_TEXT_BYTES];
+
+    pp_page_percent(page, "mfu", r->mfu);
+    pp_page_memory(page, memory, r->config.cluster.device.memory_bytes, scale->most_bytes);
+    snprintf(text, sizeof(text), "%.1f", memory->peak_bytes / GIB);
+    pp_page_cell(page, "peak_mem_bytes", round(memory->peak_bytes), text);
+    pp_html(page->out, "<td class=\"name\">%s</td><td class=\"name\">%s</td>",
+            pp_state_name(&r->config.state, shards), pp_text_recompute(&r->config, text));
+    pp_html(page->out, "<td class=\"number\">%s</td></tr>\n",
+            pp_text_versus(r, scale->first, text));
+}
+
 /* Unit costs are those of a chunk, so that steps of schedules with more of them on a rank are
  * longer: there all are as wide, and parts are shares. */
-static void write_run(const struct pp_page *page, const struct pp_result *r, double longest_s)
+static void write_run(const struct pp_page *page, const struct pp_result *r,
+                      const struct scale *scale)
 {
     char text[PP_TEXT_BYTES];
 
     pp_html(page->out, "<tr><td>%s</td><td class=\"number\">%d</td>", r->config.schedule_name,
             r->config.layout.vp);
-    pp_page_step(page, r, r->config.is_unit ? r->metrics.iteration_s : longest_s);
+    pp_page_step(page, r, r->config.is_unit ? r->metrics.iteration_s : scale->longest_s);
     pp_page_cell(page, "iteration_s", r->metrics.iteration_s,
                  pp_text_time(&r->config, r->metrics.iteration_s, text));
     pp_page_percent(page, "bubble_frac", r->metrics.bubble_frac);
     pp_page_percent(page, "span_bubble_frac", r->metrics.span_bubble_frac);
-    if (r->config.is_unit) {
-        pp_html(page->out, "<td class=\"number\">%g</td><td></td></tr>\n", most_activations(r));
-        return;
-    }
-    pp_page_percent(page, "mfu", r->mfu);
-    snprintf(text, sizeof(text), "%.1f", r->memory[r->peak_rank].peak_bytes / GIB);
-    pp_page_cell(page, "peak_mem_bytes", round(r->memory[r->peak_rank].peak_bytes), text);
-    pp_html(page->out, "<td>%s</td></tr>\n", r->fits ? "" : "does not fit");
+    if (r->config.is_unit)
+        pp_html(page->out, "<td class=\"number\">%g</td></tr>\n", most_activations(r));
+    else
+        write_model(page, r, scale);
 }
 
 static void write_refused(const struct pp_result *r, int columns, FILE *out)
@@ -133,34 +166,45 @@ static void write_parts(const struct pp_page *page, const struct pp_result *cons
     pp_page_time_legend(page, occurs);
 }
 
+static void write_memory_parts(const struct pp_page *page)
+{
+    fputs("<ul class=\"legend\">\n", page->out);
+    for (int part = 0; part < PP_MEMORY_PARTS; part++) {
+        fputs("<li>", page->out);
+        pp_html_swatch(pp_plot_memory_rgb(part), page->out);
+        pp_html(page->out, "%s</li>\n", pp_plot_memory_name(part));
+    }
+    fputs("</ul>\n", page->out);
+}
+
 void pp_page_ranking(struct pp_arena *arena, const struct pp_page *page,
                      const struct pp_result *const *rows, int count)
 {
     FILE *out = page->out;
     const bool is_unit = rows[0]->status == PP_OK && rows[0]->config.is_unit;
-    double longest_s = 0;
+    const struct scale scale = scale_of(rows, count);
 
-    for (int i = 0; i < count; i++)
-        if (rows[i]->status == PP_OK)
-            longest_s = fmax(longest_s, rows[i]->metrics.iteration_s);
     fputs("<div class=\"wide\"><table>\n<caption>Best first. Bubble: share of the step in which an "
           "average rank waits for other stages; span form: 1 - (largest busy time of a rank) / "
           "(longest time from a rank's first op to its last)</caption>\n<thead><tr><th>schedule"
           "</th><th class=\"number\">VP</th><th>step</th><th></th><th class=\"number\">bubble</th>"
           "<th class=\"number\">span form</th>",
           out);
-    fputs(is_unit ? "<th class=\"number\">chunk activations</th><th></th>"
-                  : "<th class=\"number\">MFU</th><th class=\"number\">GiB</th><th></th>",
+    fputs(is_unit ? "<th class=\"number\">chunk activations</th>"
+                  : "<th class=\"number\">MFU</th><th>memory</th><th class=\"number\">GiB</th>"
+                    "<th>state</th><th>recompute</th><th class=\"number\">vs first</th>",
           out);
     fputs("</tr></thead>\n<tbody>\n", out);
     for (int i = 0; i < count; i++) {
         struct pp_page one = *page;
         one.prefix = pp_arena_printf(arena, "runs.%d.", i);
         if (rows[i]->status == PP_OK)
-            write_run(&one, rows[i], longest_s);
+            write_run(&one, rows[i], &scale);
         else
-            write_refused(rows[i], is_unit ? 8 : 9, out);
+            write_refused(rows[i], is_unit ? 7 : 12, out);
     }
     fputs("</tbody></table></div>\n", out);
     write_parts(page, rows, count);
+    if (rows[0]->status == PP_OK && !is_unit)
+        write_memory_parts(page);
 }

@@ -72,23 +72,34 @@ static void print_unit_row(const struct pp_result *r, int rank, FILE *out)
             100 * r->metrics.bubble_frac, 100 * r->metrics.span_bubble_frac, most_activations(r));
 }
 
-static void print_row(const struct pp_result *r, const struct pp_result *first, int rank, FILE *out)
+const char *pp_text_versus(const struct pp_result *r, const struct pp_result *first,
+                           char text[PP_VERSUS_BYTES])
 {
-    char time[PP_TEXT_BYTES], versus[32] = "-";
     const double gain = score(r) / score(first) - 1;
 
-    if (r != first)
-        snprintf(versus, sizeof(versus),
+    if (!r->fits)
+        snprintf(text, PP_VERSUS_BYTES, "no fit");
+    else if (r == first)
+        snprintf(text, PP_VERSUS_BYTES, "-");
+    else
+        snprintf(text, PP_VERSUS_BYTES,
                  fabs(gain) < PP_TIE_FRAC ? "tie"
                  : fabs(gain) < 1         ? "%+.1f %%"
                                           : "%+.0f %%",
                  100 * gain);
+    return text;
+}
+
+static void print_row(const struct pp_result *r, const struct pp_result *first, int rank, FILE *out)
+{
+    char time[PP_TEXT_BYTES], versus[PP_VERSUS_BYTES];
+
     fprintf(out, "  %2d  %-14s%3d%5d %-9s%10s%6.1f %%%6.1f %%%7.1f  %s\n", rank,
             r->config.schedule_name, r->config.layout.vp, pp_state_zero(&r->config.state),
             pp_recompute_names[r->config.recompute],
             pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
             100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / GIB,
-            r->fits ? versus : "no fit");
+            pp_text_versus(r, first, versus));
 }
 
 const struct pp_result **pp_report_rank(struct pp_arena *arena, const struct pp_result *results,

@@ -31,6 +31,10 @@ const char *pp_text_schedule(const struct pp_config *config, char text[PP_TEXT_B
 /* "full", "selective", "selective=act+mlp": as --recompute takes it; a stage-aware ratio is left
  * out. */
 const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES]);
+/* Time for a sample beside the first of a ranking: "+4.7 %", "tie", "no fit". Not in unit mode. */
+enum { PP_VERSUS_BYTES = 32 };
+const char *pp_text_versus(const struct pp_result *result, const struct pp_result *first,
+                           char text[PP_VERSUS_BYTES]);
 /* The same layout under other schedules, best first; nothing when there are none. */
 void pp_report_others(const struct pp_others *others, FILE *out);
 /* Settings of a what-if, and flags that had no effect; nothing when there are none. */

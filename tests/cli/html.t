@@ -46,7 +46,7 @@ $ pipesim --schedule chimera --pp 3 --micro-batches 2 --unit F=1,B=2 --html refu
 = 2
 $ pipesim --schedule chimera,1f1b --pp 3 --micro-batches 2 --unit F=1,B=2 --html - | grep -E '<h1|refused'
 > <h1>2 schedules, 3 ranks, 2 micro-batches</h1>
-> <tr><td>chimera</td><td colspan="7" class="soft">refused: --pp 3: chimera needs an even number; nearest: 2 or 4</td></tr>
+> <tr><td>chimera</td><td colspan="6" class="soft">refused: --pp 3: chimera needs an even number; nearest: 2 or 4</td></tr>
 $ pipesim sweep --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html page.html
 ! pipesim: error: --html is not an option of "pipesim sweep" but of "run", "compare", "plan"
 ! try: pipesim sweep --help
