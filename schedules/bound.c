@@ -32,8 +32,7 @@ static double held_by(const struct pp_bound_rule *rule, int rank)
 }
 
 struct pp_bound_rule pp_bound_rule_make(struct pp_arena *arena, const struct pp_schedule *schedule,
-                                        const struct pp_shape *shape, bool is_steady,
-                                        bool is_reordered)
+                                        const struct pp_shape *shape, int steps, bool is_reordered)
 {
     struct pp_bound_rule rule = {.schedule = schedule,
                                  .shape = *shape,
@@ -41,7 +40,7 @@ struct pp_bound_rule pp_bound_rule_make(struct pp_arena *arena, const struct pp_
                                      pp_placement_make(arena, schedule->placement, shape->ranks,
                                                        shape->chunks, shape->pipelines),
                                  .of_pipe = count_pipes(arena, schedule, shape),
-                                 .is_steady = is_steady,
+                                 .steps = steps,
                                  .is_reordered = is_reordered};
     double *held = PP_ARRAY(arena, double, shape->ranks);
 
@@ -81,7 +80,7 @@ static void take_stage(const struct pp_bound_rule *rule, const struct pp_bound_s
 /* Only whole micro-batches go from stage to stage in the times that are given here. */
 static bool has_chains(const struct pp_bound_rule *rule)
 {
-    return !rule->is_steady && rule->shape.splits == 1 && rule->shape.granules == 1;
+    return rule->shape.splits == 1 && rule->shape.granules == 1;
 }
 
 static void fill_seats(const struct pp_bound_rule *rule, const struct pp_bound_stages *stages,
@@ -122,7 +121,8 @@ static double closed_s(const struct pp_bound_rule *rule, const struct pp_bound_s
                                  .i = least_of(t->input_s, stages->stages),
                                  .w = least_of(t->weight_s, stages->stages)};
 
-    if (!form->value || !form->is_exact || rule->is_reordered || !has_chains(rule))
+    if (!form->value || !form->is_exact || rule->is_reordered || !has_chains(rule) ||
+        rule->steps > 1)
         return 0;
     unit.b = unit.i + unit.w;
     unit.fb = unit.f + unit.b;
@@ -132,20 +132,49 @@ static double closed_s(const struct pp_bound_rule *rule, const struct pp_bound_s
                                     (1 - bubble_frac);
 }
 
+/* The rank's own way of a step, with or without the weight gradients that may come later. */
+static double way_s(const struct seat *seat)
+{
+    return seat->before_s + seat->work_s - seat->late_s + seat->behind_s;
+}
+
+static double flush_s(const struct pp_bound_rule *rule, const struct pp_bound_stages *stages,
+                      const struct seat *seats)
+{
+    double most_s = 0;
+
+    for (int r = 0; r < rule->shape.ranks; r++) {
+        const struct seat *seat = &seats[r];
+        most_s = fmax(most_s, seat->work_s);
+        if (has_chains(rule) && seat->work_s > 0)
+            most_s = fmax(most_s, fmax(seat->before_s + seat->work_s, way_s(seat)));
+    }
+    return fmax(most_s, closed_s(rule, stages)) + stages->closing_s;
+}
+
+static double steady_s(const struct pp_bound_rule *rule, const struct pp_bound_stages *stages,
+                       const struct seat *seats)
+{
+    const bool is_known = has_chains(rule) && stages->after_s > 0 && rule->shape.pipelines == 1;
+    double least_s = INFINITY, round_s = 0, late_s = 0;
+
+    for (int r = 0; r < rule->shape.ranks; r++) {
+        least_s = fmin(least_s, seats[r].work_s);
+        round_s = fmax(round_s, way_s(&seats[r]));
+        late_s = fmax(late_s, seats[r].late_s);
+    }
+    return is_known ? fmax(least_s, round_s - (late_s + stages->after_s) / (rule->steps - 1))
+                    : least_s;
+}
+
+/* A continuous schedule goes on with the next step while it ends one. */
 static double step_s(const struct pp_bound_rule *rule, const struct pp_bound_stages *stages,
                      struct seat *seats)
 {
-    double least_s = INFINITY, most_s = 0;
-
     fill_seats(rule, stages, seats);
-    for (int r = 0; r < rule->shape.ranks; r++) {
-        const struct seat *seat = &seats[r];
-        const double way_s = has_chains(rule) && seat->work_s > 0 ? seat->before_s : 0,
-                     back_s = has_chains(rule) && seat->work_s > 0 ? seat->behind_s : 0;
-        least_s = fmin(least_s, seat->work_s);
-        most_s = fmax(most_s, way_s + fmax(seat->work_s, seat->work_s - seat->late_s + back_s));
-    }
-    return rule->is_steady ? least_s : fmax(most_s, closed_s(rule, stages)) + stages->closing_s;
+    if (rule->steps == 1)
+        return flush_s(rule, stages, seats);
+    return rule->schedule->is_continuous ? 0 : steady_s(rule, stages, seats);
 }
 
 double pp_bound_step_s(const struct pp_bound_rule *rule, const struct pp_bound_stages *stages)

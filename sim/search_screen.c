@@ -170,12 +170,14 @@ static void fill(struct screen *c, struct division *d, const struct pp_layer_tab
     (void)c;
 }
 
-/* Of a layout whose division is not known only work and state count, on average. */
+/* Of a layout whose division is not known only work and state count, on average: as of steps that
+ * overlap. */
 static struct pp_bound_rule rule_in(const struct division *d, const struct pp_search_rule *rule)
 {
     struct pp_bound_rule bound = rule->bound;
 
-    bound.is_steady |= !d->first;
+    if (!d->first && bound.steps == 1)
+        bound.steps = 2;
     return bound;
 }
 
@@ -312,6 +314,35 @@ static double closing_s(const struct pp_config *config, const struct pp_costs *c
     return s;
 }
 
+/* Sums, updates and gathers of the rank that has most of them, one after the other, on the real
+ * network; 0 where more than that may stand there. */
+static enum pp_status after_s(struct pp_arena *arena, const struct pp_config *config,
+                              const uint16_t *rank_of, double *seconds, struct pp_error *err)
+{
+    static const enum pp_op_kind KINDS[] = {PP_U, PP_AR, PP_RS, PP_AG, PP_BC};
+    const int zero = pp_state_zero(&config->state);
+    struct pp_cost_inputs inputs;
+    struct pp_costs *costs;
+    double tied_s = 0;
+
+    *seconds = 0;
+    if (zero < 0 || zero > 1 || config->is_dp_overlapped || pp_buckets_are_used(config) ||
+        config->cost)
+        return PP_OK;
+    for (int class = 0; class < PP_STATE_CLASSES; class ++)
+        if (config->state.home[class] != PP_TIER_DEVICE)
+            return PP_OK;
+    PP_TRY(pp_simulate_costs(arena, config, rank_of, &inputs, &costs, err));
+    tied_s = costs->tied ? (double)costs->tied->ps * 1e-12 : 0;
+    double *of_rank = column(arena, config->shape.ranks);
+    for (int s = 0; s < costs->stages; s++)
+        for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++)
+            of_rank[rank_of[s]] += (double)costs->op[KINDS[i]][s].ps * 1e-12;
+    for (int r = 0; r < config->shape.ranks; r++)
+        *seconds = fmax(*seconds, of_rank[r] + tied_s);
+    return PP_OK;
+}
+
 static void fill_memory(struct pp_arena *arena, const struct pp_config *config,
                         const struct pp_costs *costs, struct pp_bound_stages *stages)
 {
@@ -342,7 +373,7 @@ enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *
     PP_TRY(pp_resolve_bare_costs(arena, config, &rank_of, &costs, err));
     const struct pp_bound_rule rule =
         pp_bound_rule_make(arena, config->schedule, &config->shape,
-                           plan->is_barrier_free && plan->steps > 1, config->is_eager);
+                           plan->is_barrier_free ? plan->steps : 1, config->is_eager);
     struct pp_bound_stages stages = {
         .stages = costs->stages,
         .times = all_times(arena, costs, false),
@@ -352,6 +383,8 @@ enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *
         .closing_s = closing_s(config, costs),
     };
     fill_memory(arena, config, costs, &stages);
+    if (rule.steps > 1)
+        PP_TRY(after_s(arena, config, rank_of, &stages.after_s, err));
     bounds->step_s = costs->overlap || costs->overlap_all ? 0 : pp_bound_step_s(&rule, &stages);
     bounds->peak_bytes = pp_bound_peak_bytes(&rule, &stages);
     return PP_OK;

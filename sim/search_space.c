@@ -237,7 +237,7 @@ static struct pp_search_rule rule_of(struct pp_arena *arena, const struct pp_sea
         return rule;
     rule.stages = pp_shape_stages(&shape);
     rule.bound = pp_bound_rule_make(arena, base->schedule, &shape,
-                                    plan->is_barrier_free && plan->steps > 1, base->is_eager);
+                                    plan->is_barrier_free ? plan->steps : 1, base->is_eager);
     return rule;
 }
 

@@ -207,7 +207,7 @@ static void check_bounds(struct visit *v)
 {
     const int stages = pp_shape_stages(&v->shape), q = v->shape.splits;
     const struct pp_bound_rule rule =
-        pp_bound_rule_make(v->arena, v->schedule, &v->shape, false, false);
+        pp_bound_rule_make(v->arena, v->schedule, &v->shape, 1, false);
     const double *none = alike(v->arena, stages, 0), *one = alike(v->arena, stages, 1);
     double most_held = 0;
 
