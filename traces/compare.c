@@ -132,6 +132,8 @@ static bool is_in_all(const struct pp_trace_event *event)
 static void add_odd(struct matcher *m, struct pp_compare_list *list, const struct pp_trace_event *p,
                     const struct pp_trace_event *q)
 {
+    if (m->result->is_partial && (q ? q : p)->kind == PP_R)
+        return; /* in its backward */
     if (is_in_all(q ? q : p) && m->odd_count++ == 0)
         m->odd = describe(m, p, q);
     if (list->count < PP_COMPARE_FEW)
@@ -354,6 +356,10 @@ enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predict
         .worst = PP_ARRAY(arena, struct pp_compare_event, options->worst + 1)};
     if (!options->allows_different)
         PP_TRY(check_programs(predicted, measured, err));
+    if (comparison->is_partial) {
+        predicted = pp_compare_join_recompute(arena, predicted);
+        measured = pp_compare_join_recompute(arena, measured);
+    }
     PP_TRY(pp_step_slices(arena, predicted, &m.predicted, err));
     PP_TRY(pp_step_slices(arena, measured, &m.measured, err));
     PP_TRY(choose_steps(&m, err));

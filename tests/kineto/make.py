@@ -102,6 +102,20 @@ def order_updates(events):
         event["end_s"] = at_s
 
 
+def join_recomputation(events):
+    """It is launched by a backward, as a part of it."""
+    joined, before = [], None
+    for event in sorted(events, key=lambda e: float(e["start_s"])):
+        if event["kind"] == "R":
+            before = event
+            continue
+        if before and event["kind"] in "BI":
+            event["start_s"] = float(event["start_s"]) - float(before["duration_s"])
+            before = None
+        joined.append(event)
+    return joined
+
+
 def write(process, folder, rank):
     options = process.options
     trace = {"schemaVersion": 1}
@@ -136,6 +150,7 @@ def main():
                 ours = [e for e in events if int(e["step"]) == step
                         and (e["stream"] in ("compute", "channel"))]
                 order_updates(ours)
+                ours = join_recomputation(ours)
                 first = min(float(e["posted_s"] or e["start_s"]) for e in ours)
                 last = max(float(e["end_s"]) for e in ours)
                 # the host is ahead of the device, and done with the step before it
