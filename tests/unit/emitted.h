@@ -86,9 +86,12 @@ static inline enum pp_status emitted_try(struct pp_arena *arena, const char *too
     PP_TRY(sim_run_at(arena, pp_arena_printf(arena, "--engine dag %s", line), PP_METRICS,
                       &e->result, err));
     const struct pp_emit_run run = {&e->result.config, e->result.program, true, NULL};
-    FILE *out = open_memstream(&e->text, &size);
+    char *text;
+    FILE *out = open_memstream(&text, &size);
     const enum pp_status status = pp_emit(arena, found, &run, out, err);
     fclose(out);
+    e->text = pp_arena_printf(arena, "%s", text);
+    free(text);
     if (status == PP_OK)
         emitted_read(arena, e);
     return status;

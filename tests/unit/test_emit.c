@@ -124,7 +124,6 @@ Test(emit, megatron_builds_the_same_stages)
         listed += emitted_get(&e, "pipeline-model-parallel-layout") != NULL;
         megatron_blocks(arena, &e, blocks);
         expect_blocks(&e, blocks, RUNS[i]);
-        free(e.text);
     }
     cr_assert_geq(checked, 15);
     cr_assert_geq(listed, 2);
@@ -197,7 +196,6 @@ Test(emit, torchtitan_builds_the_same_stages)
         listed += emitted_get(&e, "parallelism.module_fqns_per_model_part") != NULL;
         torch_blocks(&e, e.result.config.model.layers, blocks);
         expect_blocks(&e, blocks, RUNS[i]);
-        free(e.text);
     }
     cr_assert_geq(checked, 20);
     cr_assert_geq(listed, 1);
@@ -217,7 +215,6 @@ Test(emit, blocks_that_no_weights_say_are_listed)
     cr_assert_not_null(emitted_get(&e, "parallelism.module_fqns_per_model_part"));
     torch_blocks(&e, 32, blocks);
     expect_blocks(&e, blocks, "2 and 1");
-    free(e.text);
 }
 
 /* ---- DeepSpeed and nanotron ------------------------------------------------------------------ */
@@ -246,7 +243,6 @@ Test(emit, deepspeed_takes_the_batch_and_the_stage)
             cr_expect(l->pp == 1 || stage < 2, "%s", e.text);
             json_decref(root);
         }
-        free(e.text);
     }
 }
 
@@ -282,7 +278,6 @@ Test(emit, nanotron_has_all_devices_and_the_batch)
             cr_expect_eq(yaml_int(&e, "  model_config:\n", "    num_hidden_layers: ", 0),
                          e.result.config.model.layers, "%s", e.text);
         }
-        free(e.text);
     }
 }
 
@@ -378,7 +373,6 @@ static int round_trip(const char *tool, int least)
             cr_expect_eq(again.metrics.iteration_s, e.result.metrics.iteration_s, "%s\n%s", RUNS[i],
                          line);
         }
-        free(e.text);
     }
     return checked;
 }
@@ -464,6 +458,5 @@ Test(emit, a_framework_without_the_degrees_refuses)
                      "%s: %s", REFUSED[i].line, e.text);
         cr_expect_not_null(strstr(err.message, REFUSED[i].says), "%s", err.message);
         cr_expect_str_empty(e.text ? e.text : "");
-        free(e.text);
     }
 }
