@@ -91,22 +91,6 @@ static bool has_drives(const struct pp_state_spec *state)
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-static enum pp_precision precision(const struct pp_emit_job *job)
-{
-    return job->config->cluster.device.precision;
-}
-
-static struct pp_emit_value bf16(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(precision(job) == PP_PRECISION_BF16 ||
-                        pp_precision_is_narrow(precision(job)));
-}
-
-static struct pp_emit_value fp16(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(precision(job) == PP_PRECISION_FP16);
-}
-
 /* Beside a pipeline the script's model is cut, not DeepSpeed's. */
 static struct pp_emit_value autotp(const struct pp_emit_job *job)
 {
@@ -121,8 +105,8 @@ static const struct pp_emit_row rows[] = {
     {"", "train_micro_batch_size_per_gpu", PP_EMIT_LAYOUT(mbs)},
     {"", "gradient_accumulation_steps", PP_EMIT_LAYOUT(micro_batches)},
     {"", "sequence_parallel_size", PP_EMIT_LAYOUT(cp), .unless = 1},
-    {"bf16", "enabled", .value = bf16},
-    {"fp16", "enabled", .value = fp16},
+    {"bf16", "enabled", .value = pp_emit_bf16},
+    {"fp16", "enabled", .value = pp_emit_fp16},
     {ZERO, "stage", .value = stage},
     {ZERO, "overlap_comm", .value = overlap},
     {ZERO, "mics_shard_size", .value = mics},
@@ -202,11 +186,11 @@ static const char *say_offload(const struct pp_emit_job *job)
 
 static const char *say_precision(const struct pp_emit_job *job)
 {
-    return pp_precision_is_narrow(precision(job))
+    return pp_precision_is_narrow(pp_emit_precision(job))
                ? pp_arena_printf(job->arena,
                                  "%s takes matrices of the script's own; nearest, and "
                                  "set here: bf16",
-                                 pp_precision_names[precision(job)])
+                                 pp_precision_names[pp_emit_precision(job)])
                : NULL;
 }
 

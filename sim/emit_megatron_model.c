@@ -223,30 +223,14 @@ static struct pp_emit_value expert_overlap(const struct pp_emit_job *job)
 
 /* ---- precision and kernels ------------------------------------------------------------------- */
 
-static enum pp_precision precision(const struct pp_emit_job *job)
-{
-    return job->config->cluster.device.precision;
-}
-
-static struct pp_emit_value bf16(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(precision(job) == PP_PRECISION_BF16 ||
-                        pp_precision_is_narrow(precision(job)));
-}
-
-static struct pp_emit_value fp16(const struct pp_emit_job *job)
-{
-    return PP_EMIT_FLAG(precision(job) == PP_PRECISION_FP16);
-}
-
 static struct pp_emit_value fp8(const struct pp_emit_job *job)
 {
-    return precision(job) == PP_PRECISION_FP8 ? PP_EMIT_TEXT("hybrid") : PP_EMIT_NOTHING;
+    return pp_emit_precision(job) == PP_PRECISION_FP8 ? PP_EMIT_TEXT("hybrid") : PP_EMIT_NOTHING;
 }
 
 static struct pp_emit_value fp4(const struct pp_emit_job *job)
 {
-    return precision(job) == PP_PRECISION_NVFP4 ? PP_EMIT_TEXT("e2m1") : PP_EMIT_NOTHING;
+    return pp_emit_precision(job) == PP_PRECISION_NVFP4 ? PP_EMIT_TEXT("e2m1") : PP_EMIT_NOTHING;
 }
 
 static struct pp_emit_value attention(const struct pp_emit_job *job)
@@ -258,7 +242,7 @@ static struct pp_emit_value attention(const struct pp_emit_job *job)
 
 static const char *say_fp16_experts(const struct pp_emit_job *job)
 {
-    return job->layout.ep > 1 && precision(job) == PP_PRECISION_FP16
+    return job->layout.ep > 1 && pp_emit_precision(job) == PP_PRECISION_FP16
                ? "Megatron-LM has no expert parallelism in fp16; nearest: --precision bf16"
                : NULL;
 }
@@ -330,8 +314,8 @@ static const struct pp_emit_row rows[] = {
     {EXPERTS, "moe-expert-capacity-factor", .value = capacity},
     {EXPERTS, "overlap-moe-expert-parallel-comm", .value = expert_overlap},
 
-    {PRECISION, "bf16", .value = bf16},
-    {PRECISION, "fp16", .value = fp16},
+    {PRECISION, "bf16", .value = pp_emit_bf16},
+    {PRECISION, "fp16", .value = pp_emit_fp16},
     {PRECISION, "fp8-format", .value = fp8},
     {PRECISION, "fp4-format", .value = fp4},
     {PRECISION, "attention-backend", .value = attention},

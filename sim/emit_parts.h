@@ -123,6 +123,10 @@ const char *pp_emit_say_schedule(const struct pp_emit_job *job);
 /* As many blocks in every stage. */
 bool pp_emit_is_even(const struct pp_emit_job *job);
 struct pp_emit_value pp_emit_gbs(const struct pp_emit_job *job);
+enum pp_precision pp_emit_precision(const struct pp_emit_job *job);
+/* Whether all but narrower matrices is in that type. */
+struct pp_emit_value pp_emit_bf16(const struct pp_emit_job *job);
+struct pp_emit_value pp_emit_fp16(const struct pp_emit_job *job);
 /* Devices that hold the same parameters, over which state may be cut. */
 int pp_emit_replicas(const struct pp_emit_job *job);
 int pp_emit_nodes(const struct pp_emit_job *job); /* of the cluster that are used */

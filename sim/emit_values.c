@@ -14,6 +14,23 @@ struct pp_emit_value pp_emit_gbs(const struct pp_emit_job *job)
     return PP_EMIT_INT(job->layout.gbs);
 }
 
+enum pp_precision pp_emit_precision(const struct pp_emit_job *job)
+{
+    return job->config->cluster.device.precision;
+}
+
+struct pp_emit_value pp_emit_bf16(const struct pp_emit_job *job)
+{
+    const enum pp_precision precision = pp_emit_precision(job);
+
+    return PP_EMIT_FLAG(precision == PP_PRECISION_BF16 || pp_precision_is_narrow(precision));
+}
+
+struct pp_emit_value pp_emit_fp16(const struct pp_emit_job *job)
+{
+    return PP_EMIT_FLAG(pp_emit_precision(job) == PP_PRECISION_FP16);
+}
+
 int pp_emit_replicas(const struct pp_emit_job *job)
 {
     return job->layout.dp * job->layout.cp;
