@@ -47,5 +47,9 @@ page --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2
 page --schedule dualpipe,chimera,seq1f1b --pp 4 --micro-batches 8 --unit F=1,B=2
 page --schedule 1f1b --pp 64 --micro-batches 200 --unit F=1,B=2
 size=400,700 page --schedule chimera --gpus 64 --model gpt2 --engine dag
+for slow in 1 0.8; do
+    "$pipesim" --schedule zbv --pp 4 --micro-batches 8 --unit F=1,B=2 --slow 1=$slow --trace slow-$slow.csv >/dev/null
+done
+page compare slow-1.csv slow-0.8.csv
 echo "1..$number"
 [ $failures = 0 ]
