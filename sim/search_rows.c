@@ -2,6 +2,7 @@
 #include "core/pool.h"
 #include "sim/search.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -26,6 +27,25 @@ static void only_fitting(struct pp_search *search)
     search->count = kept;
     if (kept)
         qsort(search->rows, (size_t)kept, sizeof(*search->rows), by_merit);
+}
+
+/* Of ties those last that fit only as the allocator gives blocks back: that takes time that is in
+ * no step. The order is kept beside. */
+static void put_room_first(struct pp_search *search, int count)
+{
+    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    struct pp_search_row *rows = search->rows,
+                         *strained = PP_ARRAY(scratch, struct pp_search_row, count + 1);
+    const double limit = rows[0].s_per_sample * (1 + search->margin_frac);
+    int kept = 0, put_off = 0, ties = 0;
+
+    for (; ties < count && rows[ties].s_per_sample <= limit; ties++)
+        if (rows[ties].is_strained)
+            strained[put_off++] = rows[ties];
+        else
+            rows[kept++] = rows[ties];
+    for (int i = 0; i < put_off; i++)
+        rows[kept + i] = strained[i];
 }
 
 /* ---- the engine of a run --------------------------------------------------------------------- */
@@ -86,17 +106,31 @@ static enum pp_status simulate_top(struct pp_search *search, int top, struct pp_
     for (int i = 0; i < top; i++)
         search->rows[i] = final.rows[i];
     qsort(search->rows, (size_t)top, sizeof(*search->rows), by_merit);
+    put_room_first(search, top);
     return PP_OK;
 }
 
 /* ---- ties ------------------------------------------------------------------------------------ */
 
+/* By the engine that simulated the first row: others are lower bounds of what it would say. */
+static double fastest_of(const struct pp_search *search)
+{
+    const struct pp_search_row *rows = search->rows;
+    double s = (double)INFINITY;
+
+    for (int i = 0; i < search->count; i++)
+        if (rows[i].is_simulated == rows[0].is_simulated)
+            s = fmin(s, rows[i].s_per_sample);
+    return s;
+}
+
 static void mark_ties(struct pp_search *search)
 {
+    const double limit = fastest_of(search) * (1 + search->margin_frac);
     struct pp_search_row *rows = search->rows;
 
     for (int i = 0; i < search->count; i++) {
-        rows[i].is_tie = rows[i].s_per_sample <= rows[0].s_per_sample * (1 + search->margin_frac);
+        rows[i].is_tie = rows[i].s_per_sample <= limit;
         search->ties += rows[i].is_tie;
         if (rows[i].is_tie && rows[i].peak_bytes < rows[search->safest].peak_bytes)
             search->safest = i;
@@ -108,6 +142,8 @@ enum pp_status pp_search_finish(struct pp_arena *arena, struct pp_search *search
 {
     (void)arena;
     only_fitting(search);
+    if (search->count)
+        put_room_first(search, search->count);
     const int top = search->top < search->count ? search->top : search->count;
     if (top)
         PP_TRY(simulate_top(search, top, err));

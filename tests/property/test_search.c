@@ -14,6 +14,8 @@ static const char *const LINES[] = {
     "--gpus 16 --model gpt-18b --cluster a100 --micro-batches 8 --free tp,pp,schedule,zero,mbs",
     "--gpus 8 --model llama2-70b --gbs 8 --seq 2048 --free tp,pp,cp,schedule",
     "--gpus 16 --model llama2-7b --gbs 32 --zero 3 --free tp,pp,cp,mbs,schedule",
+    "--gpus 16 --model llama2-13b --gbs 64 --seq 4096 --framework amsp --free "
+    "tp,pp,mbs,schedule,zero",
 };
 
 static struct pp_search *search_of(struct pp_arena *arena, const char *line, bool is_exhaustive,
@@ -42,7 +44,7 @@ static void expect_same_rows(const struct pp_search *a, const struct pp_search *
 
 Test(search, bounds_cost_no_answer)
 {
-    int64_t skipped = 0, none = 0;
+    int64_t skipped = 0, none = 0, strained = 0;
 
     for (size_t i = 0; i < sizeof(LINES) / sizeof(*LINES); i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -56,7 +58,13 @@ Test(search, bounds_cost_no_answer)
         cr_assert_eq(all->counts[PP_SEARCH_OPEN], 0, "%s", LINES[i]);
         skipped += some->counts[PP_SEARCH_OPEN];
         none += all->count == 0;
+        for (int k = 0; k < some->ties; k++) {
+            strained += some->rows[k].is_strained;
+            cr_assert(k == 0 || some->rows[k].is_strained || !some->rows[k - 1].is_strained,
+                      "%s: row %d has room, the one before has not", LINES[i], k);
+        }
     }
+    cr_assert_gt(strained, 0, "everything has room");
     cr_assert_gt(skipped, 1000, "hardly anything was pruned");
     cr_assert_geq(none, 1, "something always fits");
 }
