@@ -221,6 +221,10 @@ struct pp_search_what_if {
 };
 extern const struct pp_search_what_if pp_search_what_ifs[]; /* terminated by name NULL */
 enum { PP_SEARCH_WHAT_IFS = 8 };
+/* Make of a machine with its fabric another one; no layout has been resolved yet. PP_EINVAL where
+ * it has no such links. */
+enum pp_status pp_search_rescale(const struct pp_search_scale *scale, struct pp_config *config,
+                                 struct pp_error *err);
 /* Which of the rows at the top would win there. */
 struct pp_search_flip {
     bool is_known;      /* false: the cluster has no such thing, or nothing fits */

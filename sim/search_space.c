@@ -355,24 +355,6 @@ static void set_gbs(const struct pp_request *request, struct pp_search_space *s)
     s->gbs = s->gbs < odd ? odd : s->gbs;
 }
 
-/* Bandwidth of a class of links, by the cluster's figures and by the fabric's. */
-static enum pp_status scale_links(const struct pp_fabric *fabric, const char *class, double factor,
-                                  double *links, struct pp_error *err)
-{
-    if (factor == 0)
-        return PP_OK;
-    *links *= factor;
-    return pp_fabric_scale((struct pp_fabric *)(uintptr_t)fabric, class, factor, err);
-}
-
-static void scale_device(const struct pp_search_scale *scale, struct pp_device *device)
-{
-    if (scale->memory > 0)
-        device->memory_bytes *= scale->memory;
-    if (scale->peak > 0)
-        pp_device_scale_peak(device, scale->peak * device->peak_flops_per_s);
-}
-
 enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_request *request,
                                struct pp_search_space *s, struct pp_error *err)
 {
@@ -382,9 +364,7 @@ enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_request *
     s->dp = pp_request_int(request, "dp", 0);
     PP_TRY(pp_resolve_gpus(request, &s->fixed, &s->gpus, err));
     PP_TRY(pp_resolve_fabric(arena, &s->fixed, s->gpus, err));
-    PP_TRY(scale_links(s->fixed.fabric, "network", s->scale.network, &s->fixed.inter_factor, err));
-    PP_TRY(scale_links(s->fixed.fabric, "node", s->scale.node, &s->fixed.intra_factor, err));
-    scale_device(&s->scale, &s->fixed.cluster.device);
+    PP_TRY(pp_search_rescale(&s->scale, &s->fixed, err));
     set_gbs(request, s);
     fill_axes(request, s);
     return PP_OK;
