@@ -78,6 +78,12 @@ static void bind_shares(struct pp_machine *m, const struct pp_stage *stage, stru
     sum->tied = tied_locally(m, stage);
 }
 
+/* Where bucket k begins: vectors are summed 16 bytes at a time where all of them begin at such. */
+static int64_t bucket_at(const struct pp_stage *stage, int k, int buckets)
+{
+    return stage->elements * k / buckets / PP_FLAT_UNIT * PP_FLAT_UNIT;
+}
+
 /* The ordinary sum of a stage leaves the tied matrix to the tied sum, where there is one. */
 static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, struct pp_sum *sum)
 {
@@ -85,8 +91,8 @@ static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, 
     const struct pp_param *tied =
         c->kind != PP_AG && has_tied_collective(m->p) ? pp_stage_tied(stage) : NULL;
     const int buckets = c->buckets > 1 ? c->buckets : 1;
-    const int64_t from = stage->elements * c->bucket / buckets,
-                  until = stage->elements * (c->bucket + 1) / buckets;
+    const int64_t from = bucket_at(stage, c->bucket, buckets),
+                  until = bucket_at(stage, c->bucket + 1, buckets);
 
     for (int replica = 0; replica < m->replicas; replica++)
         for (int pipe = 0; pipe < m->p->pipelines; pipe++)
