@@ -19,11 +19,12 @@ static struct pp_emit_value tp_mode(const struct pp_emit_job *job)
     return PP_EMIT_TEXT(pp_emit_is_sequence_parallel(job) ? "REDUCE_SCATTER" : "ALL_REDUCE");
 }
 
+/* Left out where it is false, which is its default: nanotron 0.4 does not know it. */
 static struct pp_emit_value recompute(const struct pp_emit_job *job)
 {
     const enum pp_recompute how = job->config->recompute;
 
-    return PP_EMIT_BOOL(how == PP_RECOMPUTE_FULL || how == PP_RECOMPUTE_STAGE);
+    return PP_EMIT_FLAG(how == PP_RECOMPUTE_FULL || how == PP_RECOMPUTE_STAGE);
 }
 
 static struct pp_emit_value zero(const struct pp_emit_job *job)

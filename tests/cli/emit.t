@@ -318,7 +318,6 @@ $ pipesim --engine dag --schedule interleaved --vp 2 --model mixtral-8x7b --gpus
 >   expert_parallel_size: 4
 >   pp_engine: 1f1b
 >   tp_mode: REDUCE_SCATTER
->   recompute_layer: false
 > tokens:
 >   sequence_length: 8192
 >   micro_batch_size: 1
