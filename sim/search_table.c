@@ -21,7 +21,7 @@ static enum pp_status costs_in(struct pp_arena *arena, const struct pp_search_sp
     c.fabric = NULL;
     c.cost = NULL;
     c.engine_options.plan.ring_flows = false;
-    c.head = PP_HEAD_LAST;
+    c.head = s->fixed.head == PP_HEAD_IGNORED ? PP_HEAD_IGNORED : PP_HEAD_LAST;
     c.shape = (struct pp_shape){.ranks = 1,
                                 .chunks = stages,
                                 .micro_batches = 1,

@@ -26,6 +26,7 @@ static const char *const LINES[] = {
     "--gpus 16 --model llama2-7b --gbs 32 --head counted",
     "--gpus 16 --model llama2-7b --gbs 32 --head parallel",
     "--gpus 16 --model llama2-7b --gbs 32 --head ignored --first-stage-layers 3",
+    "--gpus 8 --model gemma-2b --gbs 32 --cluster a100 --head ignored --schedule all",
     "--gpus 16 --model llama2-7b --gbs 32 --steps 3 --step-barrier off",
     "--gpus 32 --model llama2-7b --gbs 16 --schedule zbv,zb-h2 --free tp,pp,cp,mbs,schedule,zero",
     "--gpus 16 --model gpt2-64 --seq 512 --gbs 64 --steps 2 --step-barrier off --zero 0",
