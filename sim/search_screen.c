@@ -180,6 +180,16 @@ static struct pp_bound_rule rule_in(const struct division *d, const struct pp_se
     return bound;
 }
 
+/* Tables are of whole micro-batches. Attention whose kernels compute whole rectangles takes less in
+ * splits, which leave out what lies ahead of them: (q + 1) / 2q of the keys. Nothing else does. */
+static double least_frac(const struct pp_search_space *s, const struct pp_bound_rule *bound)
+{
+    const double splits = bound->shape.splits;
+    const bool is_cut = s->fixed.model.is_causal && s->fixed.cluster.device.is_attention_unfused;
+
+    return is_cut ? (splits + 1) / (2 * splits) : 1;
+}
+
 /* The points of one frame, recomputation and order: one for each ZeRO stage. */
 static void screen_order(struct screen *c, const struct pp_search_frame *f,
                          const struct pp_layer_table *table, int64_t first, int order)
@@ -193,7 +203,7 @@ static void screen_order(struct screen *c, const struct pp_search_frame *f,
     fill(c, d, table, rule->stages, first);
     const struct pp_bound_stages stages = stages_of(&d->sums, rule->stages, table->other_bytes);
     const struct pp_bound_rule bound = rule_in(d, rule);
-    const double step_s = pp_bound_step_s(&bound, &stages) / (double)f->gbs;
+    const double step_s = least_frac(s, &bound) * pp_bound_step_s(&bound, &stages) / (double)f->gbs;
     for (int z = 0; z < zero->count; z++) {
         const int64_t k = first + (int64_t)z * s->order_count + order;
         cut_state(&d->sums, rule->stages, cuts_of(s, zero->list[z], copies));
