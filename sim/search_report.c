@@ -96,7 +96,7 @@ static void print_row(struct pp_arena *arena, const struct pp_search *search, in
 
     if (at > 0)
         snprintf(change, sizeof(change), "%+.1f", 100 * worse);
-    fprintf(out, " %3d%c%3d%4d%3d%5d%4s%3s%4d %-14s %-4s %1s%8s%6.1f%7.1f%8s\n", at + 1,
+    fprintf(out, "%3d%c%3d%4d%3d%5d%4s%3s%4d %-14s %-4s %1s%8s%6.1f %5.1f%8s\n", at + 1,
             search->ties > 1 && row->is_tie ? '=' : ' ', f->tp, f->pp, f->cp, f->dp,
             has_experts ? number(arena, f->ep, 0) : "-", number(arena, p.order->vp, 0), f->mbs,
             p.order->base.schedule_name, again_of(p.again),
@@ -113,7 +113,7 @@ static void print_rows(struct pp_arena *arena, const struct pp_search *search, i
         fputs("\n  nothing fits\n\n", out);
         return;
     }
-    fprintf(out, "\n   #  TP  PP CP   DP  EP VP MBS %-14s %-4s %1s%8s%6s%7s%8s\n", "schedule",
+    fprintf(out, "\n  #  TP  PP CP   DP  EP VP MBS %-14s %-4s %1s%8s%6s%6s%8s\n", "schedule",
             "rec.", "Z", "step", "MFU %", "GB", "vs #1 %");
     for (int i = 0; i < shown; i++)
         print_row(arena, search, i, out);

@@ -65,10 +65,10 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >              bounds), 240 illegal, 5,731 not simulated: no order of theirs can
 >              be within 6 % of the best
 >
->    #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %     GB vs #1 %
->    1=  1   2  1    8   -  -   2 zbv            none 1  1.69 s  66.6   40.9       -
->    2=  1   2  2    4   -  -   4 zbv            none 1  1.70 s  66.2   40.9    +0.6
->    3=  1   2  1    8   -  -   2 v-half         none 1  1.70 s  66.0   40.9    +0.9
+>   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %    GB vs #1 %
+>   1=  1   2  1    8   -  -   2 zbv            none 1  1.69 s  66.6  40.9       -
+>   2=  1   2  2    4   -  -   4 zbv            none 1  1.70 s  66.2  40.9    +0.6
+>   3=  1   2  1    8   -  -   2 v-half         none 1  1.70 s  66.0  40.9    +0.9
 >
 >   461 more fit and were simulated; --top N shows them, -o FILE.csv has all
 >   best       4,850 tokens/s/GPU, simulated by dag
@@ -88,8 +88,8 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >              dualpipe on TP 1 x PP 2 x DP 8: --micro-batches 2: dualpipe needs
 >              an even number, at least twice --pp 2; nearest: 4
 $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --cluster a100 --tp 4 --schedule 1f1b,zbv --free pp,schedule --engine dag | sed -n "/  #/,/=/p"
->    #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %     GB vs #1 %
->    1=  4   2  1    2   -  -   1 zbv            none 0  4.39 s  55.2   21.9       -
+>   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %    GB vs #1 %
+>   1=  4   2  1    2   -  -   1 zbv            none 0  4.39 s  55.2  21.9       -
 >   safest     #3 of the ties leaves most memory free, 69.8 of 85.2 GB: TP 4,
 >              PP 4, CP 1, MBS 1, zbv, recompute none, 3.9 % slower
 >   sensitive  #1 stays with half and twice of network, links of a node, device
@@ -125,9 +125,9 @@ $ for how in "" --exhaustive; do pipesim plan --gpus 8 --model llama2-7b --gbs 1
 >       2     "iteration_s": 0.36867757758199998,
 >       2     "peak_mem_bytes": 46747512832
 $ pipesim plan --gpus 16 --model mixtral-8x7b --gbs 64 --free tp,pp,ep,zero,schedule --schedule 1f1b,dualpipev --engine dag --top 2 | sed -n "/  #/,/2=/p"
->    #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %     GB vs #1 %
->    1=  4   2  1    2   8  -   1 dualpipev      none 1  5.94 s  49.9   72.5       -
->    2=  4   2  1    2   8  -   1 dualpipev      none 0  5.94 s  49.9   73.9    +0.0
+>   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %    GB vs #1 %
+>   1=  4   2  1    2   8  -   1 dualpipev      none 1  5.94 s  49.9  72.5       -
+>   2=  4   2  1    2   8  -   1 dualpipev      none 0  5.94 s  49.9  73.9    +0.0
 >   safest     #5 of the ties leaves most memory free, 17.8 of 85.5 GB: TP 4,
 >              PP 2, CP 1, MBS 1, 1f1b, recompute none, 5.6 % slower
 >   sensitive  device memory x 0.5: nothing of these fits; #1 stays with network x
@@ -137,13 +137,16 @@ $ pipesim plan --gpus 24 --model gpt2-64 --free tp --engine dag --json | grep '"
 >         "gbs": 6636,
 >       "gbs": 6636,
 >     "gbs": 6636,
+# No line is wider than a terminal.
+$ pipesim plan --gpus 8 --model gpt2 --engine dag --jobs 2 --top 40 >wide.txt; grep -c "interleaved-zb\|1f1b" wide.txt; awk 'length > 80' wide.txt; rm wide.txt
+> 5
 # The best as a command gives its step and its peak.
 $ words='--gpus 16 --model llama2-13b --cluster a800 --gbs 64'; pipesim plan $words --json | grep -A40 '"best"' | grep -e iteration_s -e peak_mem | head -2 | tr -d ' ,' >best.txt; $(pipesim plan $words --json | sed -n 's/.*"choose": "\(.*\)".*/\1/p') --no-alternatives --json | grep -e '^  "iteration_s' -e '^  "peak_mem' | tr -d ' ,' | diff - best.txt && rm best.txt
 # Every set of modules that selective recomputation may compute again.
 $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --free tp,modules --top 2 --engine dag | sed -n "/  #/,/^$/p" | head -6
->    #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %     GB vs #1 %
->    1=  2   1  1    8   -  -   1 1f1b           none 0  1.70 s  44.9   67.3       -
->    2=  2   1  1    8   -  -   1 1f1b           sel  0  1.71 s  44.7   66.3    +0.5
+>   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %    GB vs #1 %
+>   1=  2   1  1    8   -  -   1 1f1b           none 0  1.70 s  44.9  67.3       -
+>   2=  2   1  1    8   -  -   1 1f1b           sel  0  1.71 s  44.7  66.3    +0.5
 >
 >   safest     #4 of the ties leaves most memory free, 20.7 of 85.5 GB: TP 2,
 >              PP 1, CP 1, MBS 1, 1f1b, recompute selective=layernorm+act, 1.3 %
