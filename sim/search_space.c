@@ -4,6 +4,7 @@
 #include "sim/inputs.h"
 #include "sim/search.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { LEAST_TOKENS = 1024, MOST_MBS = 8, MOST_FRAMES = 1 << 24 };
@@ -335,14 +336,28 @@ static enum pp_status fill_frames(struct pp_arena *arena, struct pp_search_space
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* A batch near the usual one, less than an eighth away, that as many as possible of all replicas and
+ * micro-batches can share: a multiple of their product, or of its half, and so on, at least of its
+ * odd part. */
+static int64_t shared_gbs(int64_t usual, int64_t unit)
+{
+    for (;; unit /= 2) {
+        const int64_t gbs = (usual + unit / 2) / unit * unit;
+
+        if (unit % 2)
+            return gbs ? gbs : unit;
+        if (llabs(gbs - usual) <= usual / 8)
+            return gbs;
+    }
+}
+
 /* The batch is the same for all layouts, so that steps compare. */
 static void set_gbs(const struct pp_request *request, struct pp_search_space *s)
 {
     enum pp_origin n_from;
     const struct pp_option_value *n = pp_request_get(request, "micro-batches", &n_from),
                                  *gbs = pp_request_get(request, "gbs", NULL);
-    const int odd = s->gpus >> __builtin_ctz((unsigned)s->gpus);
-    const int64_t usual = pp_resolve_usual_gbs(s->fixed.layout.seq);
+    const int64_t replicas = s->dp ? s->dp : s->gpus;
 
     if (n && (n_from == PP_FROM_FLAG || !gbs))
         s->fixed_n = (int)n->integer;
@@ -351,8 +366,8 @@ static void set_gbs(const struct pp_request *request, struct pp_search_space *s)
     if (gbs || n)
         return;
     s->is_gbs_chosen = true;
-    s->gbs = (usual + odd / 2) / odd * odd;
-    s->gbs = s->gbs < odd ? odd : s->gbs;
+    s->gbs = shared_gbs(pp_resolve_usual_gbs(s->fixed.layout.seq),
+                        replicas * pp_request_int(request, "mbs", MOST_MBS));
 }
 
 enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_request *request,

@@ -133,10 +133,13 @@ $ pipesim plan --gpus 16 --model mixtral-8x7b --gbs 64 --free tp,pp,ep,zero,sche
 >   sensitive  device memory x 0.5: nothing of these fits; #1 stays with network x
 >              0.5, network x 2, links of a node x 0.5, links of a node x 2,
 >              device memory x 2, device FLOP/s x 0.5, device FLOP/s x 2
-$ pipesim plan --gpus 24 --model gpt2-64 --free tp --engine dag --json | grep '"gbs"' | sort -u
->         "gbs": 6636,
->       "gbs": 6636,
->     "gbs": 6636,
+# A batch that was not given is one that replicas and micro-batches can share.
+$ for words in "--gpus 24 --model gpt2-64" "--gpus 7 --model gpt2" "--gpus 8 --model gpt2 --mbs 3" "--gpus 1000 --model llama3.2-1b" "--gpus 8 --model gpt2"; do pipesim plan $words --free tp --engine dag --json | grep '"gbs"' | sort -u | tail -1; done
+>     "gbs": 6720,
+>     "gbs": 4088,
+>     "gbs": 4104,
+>     "gbs": 500,
+>     "gbs": 4096,
 # No line is wider than a terminal.
 $ pipesim plan --gpus 8 --model gpt2 --engine dag --jobs 2 --top 40 >wide.txt; grep -c "interleaved-zb\|1f1b" wide.txt; awk 'length > 80' wide.txt; rm wide.txt
 > 5
