@@ -1,6 +1,7 @@
 #include "core/options.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <string.h>
 
 enum { WORD_BYTES = 64, PREFIX_MIN = 3 };
@@ -56,18 +57,20 @@ const char *pp_suggest(const char *word, const char *const *names)
     char wanted[WORD_BYTES], name[WORD_BYTES];
     const int length = fold(word, wanted);
     const char *best = NULL;
-    int best_distance = tolerance(length) + 1;
+    int best_score = 2 * tolerance(length) + 1;
 
     for (; *names && length > 0; names++) {
         const int name_length = fold(*names, name);
         const bool is_prefix = length >= PREFIX_MIN && !strncmp(name, wanted, (size_t)length);
         const int edits = distance(wanted, length, name, name_length);
-        const int score = is_prefix ? least(edits, 1) : edits;
+        /* Halves of an edit: "llama3" begins llama3-8b, and llama-30b only without its dash. */
+        const int most = !is_prefix ? INT_MAX : strncmp(*names, word, strlen(word)) ? 2 : 1;
+        const int score = least(2 * edits, most);
 
         /* "ab" must not become "cd" by two edits, nor "pp" the unrelated "x" by one of each. */
-        if (score < best_distance && (is_prefix || edits < name_length)) {
+        if (score < best_score && (is_prefix || edits < name_length)) {
             best = *names;
-            best_distance = score;
+            best_score = score;
         }
     }
     return best;

@@ -273,6 +273,9 @@ Test(options, suggestions_are_near_or_absent)
     cr_assert_str_eq(pp_suggest("ZB_H1", names), "zb-h1");
     cr_assert_str_eq(pp_suggest("chiemra", names), "chimera");
     cr_assert_str_eq(pp_suggest("inter", names), "interleaved");
+    static const char *const models[] = {"llama-30b", "llama3-8b", NULL};
+    cr_assert_str_eq(pp_suggest("llama3", models), "llama3-8b"); /* as it is typed, first */
+    cr_assert_str_eq(pp_suggest("llama30", models), "llama-30b");
     cr_assert_null(pp_suggest("zzzz", names));
     cr_assert_null(pp_suggest("", names));
     cr_assert_null(pp_suggest("-", names));
