@@ -29,7 +29,8 @@ enum pp_status pp_cost_channels_check(const struct pp_cost_file *file,
                                                     : NULL;
 
     return what ? pp_error_set(err, PP_EINVAL,
-                               "%s has no durations of %s: calibrate with --pp 2, or --nccl-tests",
+                               "%s has no durations of %s: calibrate on traces of pipeexec --pp 2, or "
+                               "--nccl-tests LOG beside those",
                                file->path, what)
                 : PP_OK;
 }

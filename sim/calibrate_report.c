@@ -103,6 +103,28 @@ static int next_ranks(const struct pp_config *config)
     return ranks;
 }
 
+/* What a pipeline cannot be predicted without; traces of a host have no messages. */
+static bool has_messages(const struct pp_cost_file *file)
+{
+    return pp_cost_file_line(file, "wire") || pp_cost_file_line(file, "sendrecv");
+}
+
+static void print_next(const struct page *page, const struct pp_calibrate *c, const char *output)
+{
+    const struct pp_config *config = &c->runs[0].config;
+    const char *run = pp_arena_printf(page->arena,
+                                      "pipesim --cost %s --schedule 1f1b --pp %d "
+                                      "--micro-batches~%d",
+                                      output, next_ranks(config), config->layout.micro_batches);
+
+    line(page, "next",
+         has_messages(c->file) ? run
+                               : pp_arena_printf(page->arena,
+                                                 "the same with --nccl-tests LOG of sendrecv_perf, "
+                                                 "as no trace has durations of messages; then %s",
+                                                 run));
+}
+
 void pp_calibrate_print(const struct pp_calibrate *c, const struct pp_calibrate_trial *trials,
                         int count, const char *output, FILE *out)
 {
@@ -127,8 +149,5 @@ void pp_calibrate_print(const struct pp_calibrate *c, const struct pp_calibrate_
              "of a second schedule do");
     print_notes(&page, c);
     if (output)
-        line(&page, "next",
-             pp_arena_printf(
-                 c->arena, "pipesim --cost %s --schedule 1f1b --pp %d --micro-batches~%d", output,
-                 next_ranks(&c->runs[0].config), c->runs[0].config.layout.micro_batches));
+        print_next(&page, c, output);
 }

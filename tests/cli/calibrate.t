@@ -192,7 +192,7 @@ $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --nic fifo
 = 2
 # Messages need a channel. One rank has sent none; a log of nccl-tests does instead.
 $ cd $TMPDIR; sed 's/"name": "wire"/"name": "all_gather"/' cost.json >none.json; pipesim --cost none.json --schedule 1f1b --pp 4
-! pipesim: error: none.json has no durations of messages: calibrate with --pp 2, or --nccl-tests
+! pipesim: error: none.json has no durations of messages: calibrate on traces of pipeexec --pp 2, or --nccl-tests LOG beside those
 = 2
 $ cd $TMPDIR; sed 's/"name": "wire"/"name": "sendrecv"/' cost.json >sendrecv.json; for file in cost sendrecv; do pipesim --cost $file.json --schedule 1f1b --pp 4 --dp 2 --micro-batches 8 --no-alternatives | grep iteration; done | uniq | wc -l
 > 1
