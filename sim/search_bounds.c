@@ -41,12 +41,19 @@ static double least_s(const struct pp_costs *costs, int kind)
     return isinf(least) ? 0 : least;
 }
 
+/* Sums take what their cost says: rings whose steps are messages take their own time. */
+static bool has_priced_sums(const struct pp_config *config)
+{
+    return !config->is_dp_overlapped && !pp_buckets_are_used(config) &&
+           !config->engine_options.plan.ring_flows;
+}
+
 /* The update of some stage behind its sum, where nothing of that hides behind a backward. */
 static double closing_s(const struct pp_config *config, const struct pp_costs *costs)
 {
     const int zero = pp_state_zero(&config->state);
-    const bool is_plain = !config->is_dp_overlapped && !pp_buckets_are_used(config) &&
-                          pp_config_is_summed(config) && !config->schedule->is_continuous;
+    const bool is_plain =
+        has_priced_sums(config) && pp_config_is_summed(config) && !config->schedule->is_continuous;
     double s = config->schedule->is_continuous ? 0 : least_s(costs, PP_U);
 
     if (is_plain && zero == 0)
@@ -68,8 +75,7 @@ static enum pp_status after_s(struct pp_arena *arena, const struct pp_config *co
     double tied_s = 0;
 
     *seconds = 0;
-    if (zero < 0 || zero > 1 || config->is_dp_overlapped || pp_buckets_are_used(config) ||
-        config->cost)
+    if (zero < 0 || zero > 1 || !has_priced_sums(config) || config->cost)
         return PP_OK;
     for (int class = 0; class < PP_STATE_CLASSES; class ++)
         if (config->state.home[class] != PP_TIER_DEVICE)

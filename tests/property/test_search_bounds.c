@@ -27,6 +27,8 @@ static const char *const LINES[] = {
     "--gpus 16 --model llama2-7b --gbs 32 --head parallel",
     "--gpus 16 --model llama2-7b --gbs 32 --head ignored --first-stage-layers 3",
     "--gpus 8 --model gemma-2b --gbs 32 --cluster v100-dgx1 --head ignored --schedule all",
+    "--gpus 32 --model gpt-18b --seq 2048 --gbs 192 --schedule zbv,eager-1f1b,zb-h2 --cluster "
+    "v100-dgx1 --collectives flows",
     "--gpus 8 --model gemma-2b --gbs 32 --cluster v100-dgx1 --schedule seq1f1b",
     "--gpus 8 --model gemma-2b --gbs 32 --cluster v100-dgx1 --schedule seq1f1b --splits 4",
     "--gpus 16 --model llama2-7b --gbs 32 --steps 3 --step-barrier off",
