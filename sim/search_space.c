@@ -189,7 +189,12 @@ static enum pp_status fill_orders(struct pp_arena *arena, const struct pp_reques
         PP_TRY(pp_subjects_open(arena, request, &subjects, &count, err));
         for (int i = 0; i < count; i++)
             PP_TRY(add_orders(arena, request, &subjects[i], s, err));
-        return PP_OK;
+        return s->order_count
+                   ? PP_OK
+                   : pp_error_set(err, PP_EINVAL,
+                                  "--schedule: chunks are needed, and %d layers are too few for 2 "
+                                  "ranks with 2 each; give --vp, or other schedules",
+                                  s->fixed.model.layers);
     }
     for (int i = 0; pp_schedules[i]; i++) {
         const struct pp_subject subject = {
@@ -202,16 +207,11 @@ static enum pp_status fill_orders(struct pp_arena *arena, const struct pp_reques
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* Chunks that leave stages of equal size, or are a power of two. Without a pipeline there is
- * nothing to schedule: one order, the usual one, stands for all. */
+/* Chunks that leave stages of equal size, or are a power of two. */
 static bool is_there(const struct pp_search_space *s, const struct pp_search_order *order, int pp)
 {
     const int stages = pp * order->base.shape.chunks;
 
-    if (pp == 1 && s->is_free[PP_SEARCH_SCHEDULE])
-        return pp_schedule_find(pp_request_text(s->request, "schedule", "")) ==
-                   order->base.schedule ||
-               s->order_count == 1;
     return !order->vp || !s->is_free[PP_SEARCH_VP] ||
            (stages <= most_stages(s) &&
             (is_power(order->vp) || s->fixed.model.layers % stages == 0));
@@ -242,6 +242,28 @@ static struct pp_search_rule rule_of(struct pp_arena *arena, const struct pp_sea
     return rule;
 }
 
+/* Cuts less, else holds less. */
+static bool is_plainer(const struct pp_search_rule *a, const struct pp_search_rule *b)
+{
+    const struct pp_shape *x = &a->bound.shape, *y = &b->bound.shape;
+    const int parts = a->stages * x->splits * x->granules,
+              other_parts = b->stages * y->splits * y->granules;
+
+    return parts != other_parts ? parts < other_parts : a->bound.held[0] < b->bound.held[0];
+}
+
+/* Without a pipeline there is nothing to schedule: the plainest order stands for all. */
+static void leave_plainest(struct pp_search_rule *rules, int count)
+{
+    int plainest = -1;
+
+    for (int i = 0; i < count; i++)
+        if (rules[i].is_legal && (plainest < 0 || is_plainer(&rules[i], &rules[plainest])))
+            plainest = i;
+    for (int i = 0; plainest >= 0 && i < count; i++)
+        rules[i].is_there = i == plainest;
+}
+
 /* Those of a frame with the same pp, N and mbs serve again. */
 static const struct pp_search_rule *rules_of(struct pp_arena *arena,
                                              const struct pp_search_space *s,
@@ -258,6 +280,8 @@ static const struct pp_search_rule *rules_of(struct pp_arena *arena,
     rules = PP_ARRAY(arena, struct pp_search_rule, s->order_count);
     for (int i = 0; i < s->order_count; i++)
         rules[i] = rule_of(arena, s, &s->orders[i], frame);
+    if (frame->pp == 1 && s->is_free[PP_SEARCH_SCHEDULE])
+        leave_plainest(rules, s->order_count);
     return rules;
 }
 

@@ -90,7 +90,7 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --cluster a100 --tp 4 --schedule 1f1b,zbv --free pp,schedule --engine dag | sed -n "/  #/,/=/p"
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %    GB vs #1 %
 >   1=  4   2  1    2   -  -   1 zbv            none 0  4.39 s  55.2  21.9       -
->   safest     #3 of the ties leaves most memory free, 69.8 of 85.2 GB: TP 4,
+>   safest     #4 of the ties leaves most memory free, 69.8 of 85.2 GB: TP 4,
 >              PP 4, CP 1, MBS 1, zbv, recompute none, 3.9 % slower
 >   sensitive  #1 stays with half and twice of network, links of a node, device
 >              memory and device FLOP/s
@@ -143,6 +143,12 @@ $ for words in "--gpus 24 --model gpt2-64" "--gpus 7 --model gpt2" "--gpus 8 --m
 # No line is wider than a terminal.
 $ pipesim plan --gpus 8 --model gpt2 --engine dag --jobs 2 --top 40 >wide.txt; grep -c "interleaved-zb\|1f1b" wide.txt; awk 'length > 80' wide.txt; rm wide.txt
 > 5
+# Without a pipeline one schedule of a list stands for all of them.
+$ pipesim plan --gpus 8 --model llama2-7b --gbs 64 --seq 2048 --schedule gpipe,zbv,1f1b --mbs 1 --exhaustive --engine dag -o - | cut -d, -f2,10 | grep ^1, | sort | uniq -c
+>      26 1,1f1b
+$ pipesim plan --gpus 8 --model llama2-7b --layers 3 --schedule hanayo,bfs
+! pipesim: error: --schedule: chunks are needed, and 3 layers are too few for 2 ranks with 2 each; give --vp, or other schedules
+= 2
 # The best as a command gives its step and its peak.
 $ words='--gpus 16 --model llama2-13b --cluster a800 --gbs 64'; pipesim plan $words --json | grep -A40 '"best"' | grep -e iteration_s -e peak_mem | head -2 | tr -d ' ,' >best.txt; $(pipesim plan $words --json | sed -n 's/.*"choose": "\(.*\)".*/\1/p') --no-alternatives --json | grep -e '^  "iteration_s' -e '^  "peak_mem' | tr -d ' ,' | diff - best.txt && rm best.txt
 # Every set of modules that selective recomputation may compute again.

@@ -16,6 +16,7 @@ static const char *const LINES[] = {
     "--gpus 16 --model llama2-7b --gbs 32 --zero 3 --free tp,pp,cp,mbs,schedule",
     "--gpus 16 --model llama2-13b --gbs 64 --seq 4096 --framework amsp --free "
     "tp,pp,mbs,schedule,zero",
+    "--gpus 8 --model llama2-7b --gbs 64 --seq 2048 --schedule gpipe,1f1b",
     "--gpus 4 --model gemma-2b --layers 4 --seq 4096 --gbs 32 --cluster v100-dgx1 --head ignored",
 };
 
