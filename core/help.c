@@ -90,20 +90,43 @@ static void print_groups(const struct pp_cli *cli, int command, FILE *out, int w
     print_pair(out, "--version", "the version", width);
 }
 
-static int print_examples(const struct pp_cli *cli, int command, FILE *out, int most)
+/* As a shell takes it, over as many lines as it needs; an option stays with its arguments. */
+static int print_command(FILE *out, const char *text, int width)
 {
-    int count = 0;
+    int at = fprintf(out, "  "), lines = 1;
+
+    for (bool is_first = true; *text; is_first = false) {
+        const char *words = text + strspn(text, " "), *next = strstr(words, " -");
+        const int bytes = (int)(next ? next - words : (ptrdiff_t)strlen(words));
+        const int size = 1 + columns(words, bytes), room = next ? width - 2 : width;
+
+        text = words + bytes;
+        if (!is_first && at + size > room) {
+            at = fprintf(out, " \\\n     ") - 3;
+            lines++;
+        }
+        fprintf(out, "%s%.*s", is_first ? "" : " ", bytes, words);
+        at += size - is_first;
+    }
+    fputc('\n', out);
+    return lines;
+}
+
+/* Returns how many lines they took. */
+static int print_examples(const struct pp_cli *cli, int command, FILE *out, int most, int width)
+{
+    int count = 0, lines = 0;
 
     for (int i = 0; i < cli->example_count && count < most; i++) {
         if (!pp_example_is_of(cli, &cli->examples[i], command))
             continue;
         if (count++ == 0)
-            fprintf(out, "\nExamples:\n");
+            fprintf(out, "\nExamples:\n"), lines = 2;
         if (cli->examples[i].comment)
-            fprintf(out, "  # %s\n", cli->examples[i].comment);
-        fprintf(out, "  %s\n", cli->examples[i].command);
+            fprintf(out, "  # %s\n", cli->examples[i].comment), lines++;
+        lines += print_command(out, cli->examples[i].command, width);
     }
-    return count;
+    return lines;
 }
 
 /* The first sentence on one line, cut at the edge of the screen. */
@@ -144,8 +167,7 @@ void pp_options_short_help(const struct pp_cli *cli, FILE *out, int width)
     int lines = SCREEN_LINES - 5; /* the title, two blank lines, a heading, the last line */
     lines -= wrap(out, cli->commands[0].usage, 7, 11, columns_out);
     lines -= print_command_names(cli, out, columns_out);
-    const int examples = print_examples(cli, -1, out, SHORT_EXAMPLES);
-    lines -= examples ? 2 + 2 * examples : 0;
+    lines -= print_examples(cli, -1, out, SHORT_EXAMPLES, columns_out);
     for (int i = 0; i < cli->option_count; i++)
         has_common |= cli->options[i].is_common;
     fprintf(out, "\nThe most important options:\n");
@@ -193,5 +215,5 @@ void pp_options_help(const struct pp_cli *cli, int command, FILE *out, int width
         print_topics(cli, out, columns_out);
     }
     print_groups(cli, command, out, columns_out);
-    print_examples(cli, command, out, cli->example_count);
+    print_examples(cli, command, out, cli->example_count, columns_out);
 }

@@ -49,3 +49,13 @@ $ for topic in bubble memory mfu schedules units; do pipesim help $topic; done |
 $ for topic in bubble memory mfu schedules units; do pipesim help $topic; done | sed -n '/^  pipesim/{:a /\\$/{N;ba};p}' > topics.sh; grep -c '^  pipesim' topics.sh; sh -e topics.sh > topics.out && grep -c '^pipesim 0' topics.out
 > 10
 > 5
+# No line of any help is wider than 80 columns, and an example goes on in the next line as a shell takes it.
+$ for c in "-h" "--help" $(pipesim -h | sed -n '/^commands:/,/^$/p' | sed 's/commands://'); do case $c in -*) pipesim $c;; *) pipesim $c --help;; esac; done >help.txt; pipesim --help | grep -c '^  pipesim'; awk 'length > 80' help.txt; grep -A1 'recompute none .$' help.txt | uniq | head -2
+> 16
+>   pipesim sweep --preset megatron-sc21-145b --gbs 768:6144:x2 --recompute none \
+>       --recompute full --engine dag
+$ COLUMNS=50 pipesim sweep --help | sed -n '/^Examples/,$p' | sed '/^  #/d' | head -4
+> Examples:
+>   pipesim sweep --schedule all --pp 4,8 \
+>       --micro-batches 8:64:x2 --unit F=1,B=2
+>   pipesim sweep --preset megatron-sc21-145b \
