@@ -58,6 +58,8 @@ static enum pp_status check_output(struct pp_arena *arena, const struct pp_parse
     if (*path && !strcmp(*path, "-") && pp_page_is_alone(parsed))
         return pp_error_set(err, PP_EINVAL,
                             "--html - and -o - both write to stdout; give one of them a file");
+    if (*path && !strcmp(*path, "-") && pp_options_get(&pp_sim_cli, parsed, "json")->count)
+        return pp_error_set(err, PP_EINVAL, "--json and -o - both write to stdout; give a file");
     return *path ? pp_output_check(arena, *path, err) : PP_OK;
 }
 
