@@ -32,8 +32,10 @@ const char *pp_line_title(const struct pp_result *r, char text[PP_LINE_BYTES])
     char number[PP_UNITS_TEXT_BYTES], name[PP_TEXT_BYTES], splits[SPLITS_BYTES];
 
     if (c->is_unit)
-        snprintf(text, PP_LINE_BYTES, "%s, %d ranks, %d micro-batches%s", pp_text_schedule(c, name),
-                 c->shape.ranks, c->shape.micro_batches, text_splits(c, " ", splits));
+        snprintf(text, PP_LINE_BYTES, "%s, %d rank%s, %d micro-batch%s%s",
+                 pp_text_schedule(c, name), c->shape.ranks, c->shape.ranks == 1 ? "" : "s",
+                 c->shape.micro_batches, c->shape.micro_batches == 1 ? "" : "es",
+                 text_splits(c, " ", splits));
     else
         snprintf(text, PP_LINE_BYTES, "%s on %s GPU%s", pp_text_schedule(c, name),
                  pp_units_print_count(c->layout.gpus, number), c->layout.gpus == 1 ? "" : "s");
