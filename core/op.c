@@ -185,16 +185,22 @@ static enum pp_status parse_int(struct cursor *c, const char *name, int64_t max,
 static const struct {
     const char *text;
     int kind;
-} aliases[] = {{"REDUCE_GRAD", PP_AR}, {"UNSHARD", PP_AG}, {"RESHARD", PP_DROP}};
+    bool is_wait; /* for that kind */
+} aliases[] = {{"REDUCE_GRAD", PP_AR, false},    {"UNSHARD", PP_AG, false},
+               {"RESHARD", PP_DROP, false},      {"WAIT_SEND_F", PP_SEND_F, true},
+               {"WAIT_SEND_B", PP_SEND_B, true}, {"WAIT_REDUCE_GRAD", PP_AR, true}};
 
-static int find_kind(const char *word, size_t length)
+static int find_kind(const char *word, size_t length, bool *is_wait)
 {
+    *is_wait = false;
     for (int k = 0; k < PP_OP_KINDS; k++)
         if (strlen(pp_op_kinds[k].text) == length && !memcmp(pp_op_kinds[k].text, word, length))
             return k;
     for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
-        if (strlen(aliases[i].text) == length && !memcmp(aliases[i].text, word, length))
+        if (strlen(aliases[i].text) == length && !memcmp(aliases[i].text, word, length)) {
+            *is_wait = aliases[i].is_wait;
             return aliases[i].kind;
+        }
     return PP_OP_KINDS;
 }
 
@@ -212,7 +218,7 @@ static enum pp_status unknown_kind(const struct cursor *c, const char *word, int
     return PP_EPROGRAM;
 }
 
-static enum pp_status parse_kind(struct cursor *c, int *kind)
+static enum pp_status parse_kind(struct cursor *c, int *kind, bool *is_wait)
 {
     const char *word = c->at;
 
@@ -221,7 +227,7 @@ static enum pp_status parse_kind(struct cursor *c, int *kind)
     if (c->at - word == 1 && !strncmp(word, "A2A", 3)) /* the one kind with a digit */
         c->at = word + 3;
     /* "F3s1" ends the word at 3; "0Fx" makes it "Fx". */
-    *kind = find_kind(word, (size_t)(c->at - word));
+    *kind = find_kind(word, (size_t)(c->at - word), is_wait);
     if (*kind == PP_OP_KINDS)
         return unknown_kind(c, word, (int)(c->at - word));
     if (*kind == PP_WAIT)
@@ -312,14 +318,26 @@ static enum pp_status parse_suffixes(struct cursor *c, struct pp_op *op)
     return PP_OK;
 }
 
+static enum pp_status make_wait(const struct cursor *c, struct pp_op *op)
+{
+    if (!pp_op_is_posted(op->kind))
+        return fail(c, "WAIT is for posted instructions (SEND, RECV, collectives, COPY)");
+    if (op->slot >= 0)
+        return fail(c, "the instruction inside WAIT has no slot");
+    op->aux = op->kind;
+    op->kind = PP_WAIT;
+    return PP_OK;
+}
+
 static enum pp_status parse_single(struct cursor *c, struct pp_op *op)
 {
     int64_t stage;
+    bool is_wait;
     int kind;
 
     *op = (struct pp_op){.mb = -1, .arg = -1, .slot = -1};
     PP_TRY(parse_int(c, "stage", UINT16_MAX - 1, &stage));
-    PP_TRY(parse_kind(c, &kind));
+    PP_TRY(parse_kind(c, &kind, &is_wait));
     op->stage = (uint16_t)stage;
     op->kind = (uint8_t)kind;
     if (take(c, '.'))
@@ -328,7 +346,8 @@ static enum pp_status parse_single(struct cursor *c, struct pp_op *op)
         PP_TRY(parse_micro_batch(c, op));
     else if (is_digit(*c->at))
         return fail(c, "this kind takes no micro-batch");
-    return parse_suffixes(c, op);
+    PP_TRY(parse_suffixes(c, op));
+    return is_wait ? make_wait(c, op) : PP_OK;
 }
 
 /* "(0;7)AR" behind its first parenthesis; *is_tied_sum false and nothing read if it is not one. */
@@ -367,17 +386,6 @@ static enum pp_status parse_part(struct cursor *c, struct pp_op *op)
         return fail(c, "composite cells cannot be nested");
     PP_TRY(parse_single(c, op));
     skip_blanks(c);
-    return PP_OK;
-}
-
-static enum pp_status make_wait(const struct cursor *c, struct pp_op *op)
-{
-    if (!pp_op_is_posted(op->kind))
-        return fail(c, "WAIT is for posted instructions (SEND, RECV, collectives, COPY)");
-    if (op->slot >= 0)
-        return fail(c, "the instruction inside WAIT has no slot");
-    op->aux = op->kind;
-    op->kind = PP_WAIT;
     return PP_OK;
 }
 

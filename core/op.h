@@ -157,8 +157,8 @@ size_t pp_op_print(const struct pp_op *op, struct pp_op_style style, char *text)
 /* Parse one cell strictly: trailing text, unknown kinds, numbers that overflow are errors
  * (PP_EPROGRAM; the message names the text and what was expected). A composite cell yields two ops,
  * so `ops` has room for 2; `*count` is set. Fields that the text lacks are 0, or -1 for mb, arg,
- * slot; `pipe` is 0 unless @p was given. REDUCE_GRAD parses as AR, UNSHARD as AG, RESHARD as DROP.
- */
+ * slot; `pipe` is 0 unless @p was given. Of PyTorch REDUCE_GRAD parses as AR, UNSHARD as AG,
+ * RESHARD as DROP, 0WAIT_SEND_F1 as (0SEND_F1)WAIT, WAIT_SEND_B and WAIT_REDUCE_GRAD likewise. */
 enum pp_status pp_op_parse(const char *text, struct pp_op ops[2], int *count, struct pp_error *err);
 
 #endif

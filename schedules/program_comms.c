@@ -1,20 +1,29 @@
-/* schedules/program_comms.c — files that post messages or collectives but never wait, as PyTorch's
- * compute_comms format does: its runtime waits for a RECV (or an UNSHARD) before the computation
- * that needs it, and for a SEND (or a gradient sum) at the end of the list. */
+/* schedules/program_comms.c — files that post messages or collectives but never wait for what they
+ * receive, as PyTorch's compute_comms format does: its runtime waits for a RECV (or an UNSHARD)
+ * before the computation that needs it, and for a SEND (or a gradient sum) at the end of the list,
+ * or since 2.15 where the list says so. */
 #include "schedules/map64.h"
 #include "schedules/program_private.h"
 
+static bool is_need(int kind)
+{
+    return pp_op_is_recv(kind) || kind == PP_AG;
+}
+
 static bool lacks_waits(const struct pp_orders *lists)
 {
-    bool has_posts = false;
+    bool has_posts = false, has_needs = false, has_waits = false;
 
     for (int r = 0; r < lists->ranks; r++)
         for (int at = 0; at < lists->count[r]; at++) {
-            if (lists->ops[r][at].kind == PP_WAIT)
+            const struct pp_op *op = &lists->ops[r][at];
+            if (op->kind == PP_WAIT && is_need(op->aux))
                 return false;
-            has_posts |= pp_op_is_posted(lists->ops[r][at].kind);
+            has_waits |= op->kind == PP_WAIT;
+            has_needs |= is_need(op->kind);
+            has_posts |= pp_op_is_posted(op->kind);
         }
-    return has_posts;
+    return has_waits ? has_needs : has_posts;
 }
 
 /* What a computation needs: its message by (kind, stage, micro-batch, split), its weights by
@@ -33,6 +42,7 @@ struct rewrite { /* one list being copied with waits */
     const int32_t *from_line, *from_column;
     int count;
     struct pp_map64 open; /* RECVs and AGs posted and not waited for: position in `from`, or -1 */
+    struct pp_map64 said; /* what the list itself waits for */
 };
 
 static void copy_op(struct rewrite *w, int at)
@@ -89,15 +99,17 @@ static void rewrite_list(struct rewrite *w, int count)
         if (op->aux == PP_FUSED_FIRST && op->kind == PP_F)
             wait_for_needs(w, at + 1); /* the pair starts together */
         copy_op(w, at);
-        if (pp_op_is_recv(op->kind) || op->kind == PP_AG)
+        if (op->kind == PP_WAIT)
+            *pp_map64_at(&w->said, need_key(op->aux, op, op->split), at) = at;
+        if (is_need(op->kind))
             *pp_map64_at(&w->open, need_key(op->kind, op, op->split), at) = at;
     }
     for (int at = 0; at < count; at++) {
-        const int kind = w->from[at].kind;
-        if (!pp_op_is_posted(kind))
+        const struct pp_op *op = &w->from[at];
+        const int kind = op->kind;
+        if (!pp_op_is_posted(kind) || pp_map64_find(&w->said, need_key(kind, op, op->split)))
             continue;
-        if (pp_op_is_recv(kind) || kind == PP_AG) {
-            const struct pp_op *op = &w->from[at];
+        if (is_need(kind)) {
             int32_t *target = pp_map64_find(&w->open, need_key(kind, op, op->split));
             if (!target || *target != at)
                 continue;
@@ -124,7 +136,8 @@ void pp_reading_add_waits(struct pp_reading *reading)
                             .column = pp_arena_alloc_raw(scratch, (size_t)room * sizeof(int32_t)),
                             .from_line = reading->line[r],
                             .from_column = reading->column[r],
-                            .open = pp_map64_create(scratch, lists->count[r])};
+                            .open = pp_map64_create(scratch, lists->count[r]),
+                            .said = pp_map64_create(scratch, lists->count[r])};
         rewrite_list(&w, lists->count[r]);
         lists->ops[r] = w.ops;
         lists->count[r] = lists->capacity[r] = w.count;

@@ -220,6 +220,23 @@ Test(kineto, what_the_profiler_drew)
     check_us(find(run.trace, "0F1", 0), 20, 29);
 }
 
+/* What PyTorch waits for by itself is known, and no op of ours. */
+Test(kineto, waits_are_passed_over)
+{
+    static const char *const texts[] = {
+        FILE_OF("0", RANGE("PP:0UNSHARD", "10", "5") RANGE("PP:0F0", "100", "50")
+                         RANGE("PP:0B0", "160", "40") RANGE("PP:0WAIT_SEND_F0", "200", "9")
+                             RANGE("PP:0REDUCE_GRAD", "210", "5")
+                                 RANGE("PP:0WAIT_REDUCE_GRAD", "215", "5")),
+        NULL};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_kineto run = read_all(arena, texts);
+
+    cr_assert(!has_note(&run, "name no op"));
+    for (int k = 0; k < run.trace->count; k++)
+        cr_assert(!strstr(run.trace->events[k].cell, "WAIT"), "%s", run.trace->events[k].cell);
+}
+
 Test(kineto, what_is_no_run_is_refused)
 {
     static const struct {

@@ -116,6 +116,24 @@ Test(op, pytorch_names_are_understood)
     cr_assert_eq(ops[0].kind, PP_DROP);
 }
 
+Test(op, waits_of_pytorch_are_waits)
+{
+    static const char *const pairs[][2] = {{"3WAIT_SEND_F2", "(3SEND_F2)WAIT"},
+                                           {"0WAIT_SEND_B17", "(0SEND_B17)WAIT"},
+                                           {"1WAIT_REDUCE_GRAD", "(1AR)WAIT"}};
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+        struct pp_op ops[2];
+        struct pp_error err;
+        char text[PP_OP_TEXT_BYTES];
+        int count;
+        cr_assert_eq(pp_op_parse(pairs[i][0], ops, &count, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(count, 1);
+        pp_op_print(&ops[0], (struct pp_op_style){0}, text);
+        cr_assert_str_eq(text, pairs[i][1]);
+    }
+}
+
 Test(op, style_adds_splits_and_pipelines)
 {
     const struct pp_op f = {.kind = PP_F, .granules = 1, .slot = 3, .version = 1};
@@ -163,6 +181,12 @@ static const struct {
     {"(0F0)WAIT", "posted instructions"},
     {"(0BAR)WAIT", "posted instructions"},
     {"(0SEND_F0[1])WAIT", "no slot"},
+    {"0WAIT_SEND_F", "number (micro-batch)"},
+    {"0WAIT_SEND_F0[1]", "no slot"},
+    {"0WAIT_RECV_F0", "unknown kind"},
+    {"0WAIT_REDUCE_GRAD1", "takes no micro-batch"},
+    {"(0WAIT_SEND_F0)WAIT", "posted instructions"},
+    {"(0F0;0WAIT_SEND_F0)OVERLAP_F_B", "a forward and a full backward"},
     {"(0SEND_F0WAIT", "expected ';' or ')'"},
     {"(0SEND_F0)", "expected WAIT"},
     {"(0F0;0B0)", "expected OVERLAP_F_B"},

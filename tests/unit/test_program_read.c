@@ -166,6 +166,25 @@ Test(program_read, waits_are_placed_by_need)
     cr_assert(strstr(pp_program_text(arena, p), "(0RECV_B0)WAIT,(0F2;0B0)OVERLAP_F_B"));
 }
 
+/* Since PyTorch 2.15 a list says where it waits for its sends and sums, not for what it receives.
+ */
+Test(program_read, waits_of_pytorch_stay_where_they_are)
+{
+    const struct pp_program *p =
+        parsed("0UNSHARD,0F0,0SEND_F0,0RECV_B0,0B0,0WAIT_SEND_F0,0REDUCE_GRAD,0WAIT_REDUCE_GRAD,"
+               "0RESHARD\n"
+               "1UNSHARD,1RECV_F0,1F0,1B0,1SEND_B0,1REDUCE_GRAD,1WAIT_REDUCE_GRAD,1RESHARD,"
+               "1WAIT_SEND_B0\n");
+    const char *text = pp_program_text(arena, p);
+
+    cr_assert(strstr(text, "\n0AG,(0AG)WAIT,0F0,0SEND_F0,0RECV_B0,(0RECV_B0)WAIT,0B0,"
+                           "(0SEND_F0)WAIT,0AR,(0AR)WAIT,0DROP\n"
+                           "1AG,1RECV_F0,(1AG)WAIT,(1RECV_F0)WAIT,1F0,1B0,1SEND_B0,1AR,(1AR)WAIT,"
+                           "1DROP,(1SEND_B0)WAIT\n"),
+              "%s", text);
+    check_fixpoint(p);
+}
+
 /* ---- what is read ------------------------------------------------------------------------- */
 
 Test(program_read, spreadsheet_habits_are_tolerated)
