@@ -25,6 +25,7 @@ static enum pp_status recognize(struct pp_plot_file *file, struct pp_error *err)
     static const char TRACE[] = "step,rank,replica,stream,";
     const char *text = begin(file);
 
+    PP_TRY(pp_trace_refuse_paje(file->name, text, err));
     if (*text != '{')
         file->source = strncmp(text, TRACE, strlen(TRACE)) ? PP_FROM_TABLE : PP_FROM_TRACE;
     else if (contains(file, "\"traceEvents\""))

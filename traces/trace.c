@@ -61,6 +61,16 @@ enum pp_status pp_trace_write(const struct pp_trace *trace, const char *path, st
     return pp_trace_write_all(&trace, &path, 1, err);
 }
 
+enum pp_status pp_trace_refuse_paje(const char *name, const char *text, struct pp_error *err)
+{
+    return text[0] == '%'
+               ? pp_error_set(err, PP_EINVAL,
+                              "%s: a trace in Paje's format is for viewers; expected one in .csv "
+                              "or .json, which hold all of it",
+                              name)
+               : PP_OK;
+}
+
 enum pp_status pp_trace_read(struct pp_arena *arena, const char *path, struct pp_trace **trace,
                              struct pp_error *err)
 {
@@ -69,11 +79,7 @@ enum pp_status pp_trace_read(struct pp_arena *arena, const char *path, struct pp
     size_t length;
 
     PP_TRY(pp_file_read(arena, path, &text, &length, err));
-    if (text[0] == '%')
-        return pp_error_set(err, PP_EINVAL,
-                            "%s: a trace in Paje's format is for viewers; expected one in .csv or "
-                            ".json, which hold all of it",
-                            name);
+    PP_TRY(pp_trace_refuse_paje(name, text, err));
     if (text[strspn(text, " \t\r\n")] == '{')
         return pp_trace_parse_chrome(arena, name, text, length, trace, err);
     return pp_trace_parse_csv(arena, name, text, length, trace, err);

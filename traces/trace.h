@@ -79,6 +79,8 @@ enum pp_status pp_trace_parse_csv(struct pp_arena *arena, const char *name, cons
  * no time. Times are whole picoseconds, exact up to 9,000 s. */
 enum pp_status pp_trace_parse_chrome(struct pp_arena *arena, const char *name, const char *text,
                                      size_t length, struct pp_trace **trace, struct pp_error *err);
+/* PP_EINVAL for the text of a trace in Paje's format, which cannot be read again. */
+enum pp_status pp_trace_refuse_paje(const char *name, const char *text, struct pp_error *err);
 /* Either, by content: a file that begins with '{' is JSON. "-" is stdin, ".gz" is decompressed. */
 enum pp_status pp_trace_read(struct pp_arena *arena, const char *path, struct pp_trace **trace,
                              struct pp_error *err);

@@ -324,3 +324,8 @@ $ pipesim clusters meson.build
 $ pipesim run --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1 -o x.png
 ! pipesim: error: -o x.png is for --emit; a run is drawn with --plot FILE, its report goes to stdout
 = 2
+# A trace for viewers is not read again, whoever asks.
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --trace view.paje >log; for c in plot "compare view.paje"; do pipesim $c view.paje; done
+! pipesim: error: view.paje: a trace in Paje's format is for viewers; expected one in .csv or .json, which hold all of it
+! pipesim: error: view.paje: a trace in Paje's format is for viewers; expected one in .csv or .json, which hold all of it
+= 2
