@@ -24,9 +24,12 @@ static const char *step_note(struct pp_arena *arena, const struct pp_comparison 
 {
     const int predicted = c->steps[0].predicted;
 
-    return pp_arena_printf(arena,
-                           "each of the %d measured steps is compared with predicted step %d",
-                           c->step_count, predicted);
+    return c->step_count == 1
+               ? pp_arena_printf(arena, "the measured step is compared with predicted step %d",
+                                 predicted)
+               : pp_arena_printf(arena,
+                                 "each of the %d measured steps is compared with predicted step %d",
+                                 c->step_count, predicted);
 }
 
 static int note_count(const struct pp_trace *trace)

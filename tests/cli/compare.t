@@ -496,3 +496,6 @@ $ pipesim compare --help
 >   pipesim compare predicted.csv measured.json.gz --tolerance 5%
 >   # the same of a run of PyTorch, by the traces of its profiler
 >   pipesim compare predicted.csv profile/
+# One measured step beside the last of several predicted ones.
+$ run='pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2'; $run --steps 3 --trace three.csv >log; $run --trace one.csv >log; pipesim compare three.csv one.csv | grep 'measured step'
+>   note       the measured step is compared with predicted step 2
