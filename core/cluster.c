@@ -59,6 +59,11 @@ void pp_device_scale_peak(struct pp_device *device, double peak_flops_per_s)
     device->fp4_flops_per_s *= factor;
 }
 
+const char *pp_cluster_name(int i)
+{
+    return pp_cluster_presets[i].name;
+}
+
 static const struct {
     const char *alias, *name;
 } aliases[] = {

@@ -126,6 +126,7 @@ struct pp_cluster {
 };
 
 extern const struct pp_cluster pp_cluster_presets[]; /* alphabetical, terminated by name NULL */
+const char *pp_cluster_name(int i);                  /* of the i-th; NULL behind the last */
 extern const struct pp_device pp_device_presets[];
 /* A preset (aliases such as "piz-daint" included; case and dashes ignored) or a text: "node:2 gpu:8
  * device:a100 nvlink:300GBps nic:8x200Gbps memory:40GB peak:312TF latency:5us"; without a device

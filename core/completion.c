@@ -4,10 +4,11 @@
 
 /* What a shell may offer behind an option. */
 enum offer { OFFER_NOTHING, OFFER_CHOICES, OFFER_FILES };
+typedef const char *name_of_fn(int i);
 
 static enum offer offer_of(const struct pp_option *option)
 {
-    if (option->type == PP_OPTION_CHOICE)
+    if (option->type == PP_OPTION_CHOICE || option->name_of)
         return OFFER_CHOICES;
     if (option->type != PP_OPTION_STRING)
         return OFFER_NOTHING;
@@ -15,7 +16,8 @@ static enum offer offer_of(const struct pp_option *option)
     const char *argument = option->argument ? option->argument : "FILE";
     return strstr(argument, "FILE") || strstr(argument, "DIR") || strstr(argument, "PATH")
                ? OFFER_FILES
-               : OFFER_NOTHING;
+           : option->offered ? OFFER_CHOICES
+                             : OFFER_NOTHING;
 }
 
 /* The program's name as a function name. */
@@ -40,11 +42,22 @@ static void print_quoted(FILE *out, const char *text, const char *special)
     }
 }
 
-/* Choices separated by blanks; none of them has a blank or a quote. */
+/* Names separated by blanks; none of them has a blank or a quote. */
+static void print_names(FILE *out, name_of_fn *name_of)
+{
+    for (int i = 0; name_of && name_of(i); i++)
+        fprintf(out, "%s%s", i ? " " : "", name_of(i));
+}
+
 static void print_choices(FILE *out, const struct pp_option *option)
 {
     char copy[PP_CHOICES_BYTES];
     const char *names[PP_CHOICES_MAX + 1];
+
+    if (option->type != PP_OPTION_CHOICE) {
+        print_names(out, option->name_of ? option->name_of : option->offered);
+        return;
+    }
     const int count = pp_choices_split(option->choices, copy, names);
 
     for (int i = 0; i < count; i++)
@@ -57,9 +70,27 @@ static void print_commands(const struct pp_cli *cli, FILE *out, const char *sepa
         fprintf(out, "%s%s", i ? separator : "", cli->commands[i].name);
 }
 
+static bool is_help(const struct pp_command *command)
+{
+    return !strcmp(command->name, "help");
+}
+
+/* What stands behind a command beside files; behind help its commands, topics and formats. */
+static void print_operands(const struct pp_cli *cli, int command, FILE *out)
+{
+    print_names(out, cli->commands[command].offered);
+    if (!is_help(&cli->commands[command]))
+        return;
+    print_commands(cli, out, " ");
+    for (const struct pp_topic *topic = cli->topics; topic && topic->name; topic++)
+        fprintf(out, " %s", topic->name);
+    fputs(" man bash zsh fish", out);
+}
+
+/* Files. */
 static bool takes_operands(const struct pp_command *command)
 {
-    return command->max_operands != 0;
+    return command->max_operands != 0 && !is_help(command);
 }
 
 /* ---- bash ------------------------------------------------------------------------------------ */
@@ -93,7 +124,9 @@ static void bash_command(const struct pp_cli *cli, int command, FILE *out)
             print_choices(out, option);
             fputs("' -- \"$cur\")); ", out);
         } else if (offer_of(option) == OFFER_FILES) {
-            fputs("compopt -o filenames; COMPREPLY=($(compgen -f -- \"$cur\")); ", out);
+            fputs("compopt -o filenames; COMPREPLY=($(compgen -W '", out);
+            print_names(out, option->offered);
+            fputs("' -f -- \"$cur\")); ", out);
         }
         fputs("return ;;\n", out);
     }
@@ -101,6 +134,8 @@ static void bash_command(const struct pp_cli *cli, int command, FILE *out)
     for (int i = 0; i < cli->option_count; i++)
         if (pp_option_is_in(&cli->options[i], command))
             fprintf(out, " %s%s", pp_option_dashes(cli->options[i].name), cli->options[i].name);
+    fputs("'\n        names='", out);
+    print_operands(cli, command, out);
     fprintf(out, "'\n        files=%d ;;\n", takes_operands(&cli->commands[command]));
 }
 
@@ -111,7 +146,7 @@ static void print_bash(const struct pp_cli *cli, FILE *out)
     fprintf(out,
             "()\n{\n"
             "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-            "    local command=%s options= files=0\n"
+            "    local command=%s options= names= files=0\n"
             "    COMPREPLY=()\n"
             "    # bash cuts --name=value into three words\n"
             "    if [[ $cur == '=' ]]; then\n"
@@ -136,7 +171,9 @@ static void print_bash(const struct pp_cli *cli, FILE *out)
     fputs("' -- \"$cur\"))\n"
           "    elif [[ $files -eq 1 ]]; then\n"
           "        compopt -o filenames\n"
-          "        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+          "        COMPREPLY=($(compgen -W \"$names\" -f -- \"$cur\"))\n"
+          "    else\n"
+          "        COMPREPLY=($(compgen -W \"$names\" -- \"$cur\"))\n"
           "    fi\n}\ncomplete -F _",
           out);
     print_identifier(cli, out);
@@ -236,7 +273,7 @@ static void fish_option(const struct pp_cli *cli, const struct pp_option *option
         fprintf(out, " -s %s", letter ? letter : option->name);
     if (pp_option_has_argument(option))
         fputs(offer_of(option) == OFFER_FILES ? " -r -F" : " -x", out);
-    if (offer_of(option) == OFFER_CHOICES) {
+    if (offer_of(option) == OFFER_CHOICES || option->offered) {
         fputs(" -a '", out);
         print_choices(out, option);
         fputc('\'', out);

@@ -130,6 +130,7 @@ bool pp_model_published(struct pp_arena *arena, const char *name, struct pp_mode
 
 /* Presets: name, ..., source; alphabetical; terminated by name NULL. */
 extern const struct pp_model pp_model_presets[];
+const char *pp_model_name(int i); /* of the i-th; NULL behind the last */
 /* A preset (case and dashes ignored) or the path of a config.json (anything with a '/' or ending in
  * .json). Unknown names are PP_EINVAL with a suggestion. */
 enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,

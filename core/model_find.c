@@ -39,6 +39,11 @@ static const struct {
 };
 enum { ALIASES = sizeof aliases / sizeof *aliases };
 
+const char *pp_model_name(int i)
+{
+    return pp_model_presets[i].name;
+}
+
 static enum pp_status unknown_model(struct pp_arena *arena, const char *name, struct pp_error *err)
 {
     const char **names = NULL;

@@ -29,6 +29,7 @@ struct pp_option {
     const char *choices;           /* CHOICE: "end|eager|eager-opt" */
     const char *kind;              /* said of its values in help; NULL = what the type says */
     const char *(*name_of)(int i); /* in place of it: names of a table, NULL behind the last */
+    const char *(*offered)(int i); /* names that a shell offers, too; help does not list them */
     int64_t min, max;              /* INT, LONG; 0, 0 = all values of the type */
     const char *default_text;      /* shown in help; NULL = none */
     const char *group;             /* heading in help */
@@ -46,6 +47,7 @@ struct pp_command {
     int min_operands, max_operands; /* file arguments; max -1 = any */
     bool takes_lists; /* arguments may be lists or ranges: kept as text, any option may be repeated;
                          the caller splits them and reads the parts with pp_option_read() */
+    const char *(*offered)(int i); /* names that a shell offers as operands, beside files */
 };
 
 struct pp_example { /* for -h, help and the man page; a test runs each */

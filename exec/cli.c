@@ -1,6 +1,8 @@
 #include "exec/cli.h"
 
+#include "core/model.h"
 #include "core/model_options.h"
+#include "schedules/schedule.h"
 #include "schedules/select_options.h"
 
 enum { RUN = 1 << PP_EXEC_RUN, BIG = PP_OPTION_BIG };
@@ -24,7 +26,7 @@ static const struct pp_command commands[] = {
 
 /* clang-format off */
 static const struct pp_option options[] = {
-    {.name = "schedule", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "1f1b", .group = G_SCHEDULE, .commands = RUN,
+    {.name = "schedule", .offered = pp_schedule_name, .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "1f1b", .group = G_SCHEDULE, .commands = RUN,
      .aliases = PP_SCHEDULE_ALIASES,
      .help = "A schedule or a program file. 'pipesim schedules' names them; a file ends in .csv or has a / in its name."},
     PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, RUN, "8, or the next above that the schedule accepts"),
@@ -43,7 +45,7 @@ static const struct pp_option options[] = {
     PP_OPTIONS_DP(G_LAYOUT, RUN),
     PP_OPTIONS_BATCH(G_LAYOUT, RUN, "4"),
 
-    {.name = "model", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "tiny", .group = G_MODEL, .commands = RUN,
+    {.name = "model", .offered = pp_model_name, .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "tiny", .group = G_MODEL, .commands = RUN,
      .help = "A preset or a Hugging Face config.json. Decoders like GPT-2 and LLaMA; 'pipesim models' names the presets."},
     PP_OPTIONS_DIMENSIONS(G_MODEL, RUN),
     {.name = "data", .is_common = true, .type = PP_OPTION_STRING, .argument = "FILE", .default_text = "a text that is built in", .group = G_MODEL, .commands = RUN,

@@ -51,6 +51,11 @@ const struct pp_schedule *const pp_schedules[] = {
     NULL,
 };
 
+const char *pp_schedule_name(int i)
+{
+    return pp_schedules[i] ? pp_schedules[i]->name : NULL;
+}
+
 const struct pp_schedule *pp_schedule_find(const char *name)
 {
     for (int i = 0; pp_schedules[i] != NULL; i++) {

@@ -165,6 +165,7 @@ struct pp_schedule {
 };
 
 extern const struct pp_schedule *const pp_schedules[]; /* alphabetical, NULL-terminated */
+const char *pp_schedule_name(int i);                    /* of the i-th; NULL behind the last */
 /* Case, dashes and underscores do not matter; aliases count. NULL when unknown. */
 const struct pp_schedule *pp_schedule_find(const char *name);
 /* The nearest name for "did you mean", or NULL. */

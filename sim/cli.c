@@ -1,8 +1,11 @@
 #include "sim/cli.h"
 
+#include "core/cluster.h"
 #include "core/framework.h"
+#include "core/model.h"
 #include "core/model_options.h"
 #include "core/op.h"
+#include "schedules/schedule.h"
 #include "schedules/select_options.h"
 #include "sim/emit.h"
 #include "sim/plot_kinds.h"
@@ -27,17 +30,22 @@ enum {
     BIG = PP_OPTION_BIG,
 };
 
+static const char *preset_name(int i)
+{
+    return pp_presets[i].name;
+}
+
 static const struct pp_command commands[] = {
     [PP_CMD_RUN] = {"run", "pipesim [run] --schedule NAME|FILE.csv --gpus N [options]",
                     "predict step time, bubble, memory and MFU", 0, 0},
     [PP_CMD_SCHEDULES] = {"schedules", "pipesim schedules [NAME]",
-                          "what schedules are built in: source, limits, closed forms", 0, 1},
+                          "what schedules are built in: source, limits, closed forms", 0, 1, .offered = pp_schedule_name},
     [PP_CMD_MODELS] = {"models", "pipesim models [NAME|config.json]", "model presets, with sources",
-                       0, 1},
+                       0, 1, .offered = pp_model_name},
     [PP_CMD_CLUSTERS] = {"clusters", "pipesim clusters [NAME|TEXT|FILE] [--topo FILE] [--xml]",
-                         "cluster presets, with sources; a cluster from its topology", 0, 1},
+                         "cluster presets, with sources; a cluster from its topology", 0, 1, .offered = pp_cluster_name},
     [PP_CMD_PRESETS] = {"presets", "pipesim presets [NAME]",
-                        "sets of defaults that reproduce a published run", 0, 1},
+                        "sets of defaults that reproduce a published run", 0, 1, .offered = preset_name},
     [PP_CMD_PROGRAM] =
         {"program", "pipesim program --schedule S --pp D --micro-batches N [--compute] [-o FILE]",
          "print a schedule as a program (CSV)", 0, 0},
@@ -93,10 +101,10 @@ static const struct pp_command commands[] = {
 #define CHOICE(name, summary, sources, function)  "|" name
 #define SUMMARY(name, summary, sources, function) " " name ": " summary "."
 static const struct pp_option options[] = {
-    {.name = "schedule", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .group = G_SCHEDULE, .commands = SHAPE,
+    {.name = "schedule", .offered = pp_schedule_name, .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .group = G_SCHEDULE, .commands = SHAPE,
      .aliases = PP_SCHEDULE_ALIASES,
      .help = "A schedule, a comma list, all, or a program file. A list gives a ranked table; 'pipesim schedules' names them; a file ends in .csv or has a / in its name."},
-    {.name = "preset", .type = PP_OPTION_STRING, .argument = "NAME", .group = G_SCHEDULE, .commands = RUN,
+    {.name = "preset", .offered = preset_name, .type = PP_OPTION_STRING, .argument = "NAME", .group = G_SCHEDULE, .commands = RUN,
      .help = "A set of defaults, see 'pipesim presets'. Flags win over it."},
     {.name = "from", .type = PP_OPTION_STRING, .argument = "REPORT", .group = G_SCHEDULE, .commands = REPORT | EXPORT,
      .help = "The run of a report that was saved with --json, as far as no other flag says otherwise; -: from stdin."},
@@ -126,7 +134,7 @@ static const struct pp_option options[] = {
     {.name = "map", .type = PP_OPTION_STRING, .argument = "ORDER", .default_text = "tp,cp,dp,pp", .group = G_LAYOUT, .commands = RUN,
      .help = "Which devices lie beside each other. Degrees from inside out: the first fills a node first."},
 
-    {.name = "model", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "gpt3-175b", .group = G_MODEL, .commands = RUN,
+    {.name = "model", .offered = pp_model_name, .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "gpt3-175b", .group = G_MODEL, .commands = RUN,
      .help = "A preset or a Hugging Face config.json. See 'pipesim models'."},
     {.name = "params", .type = PP_OPTION_COUNT, .argument = "X", .group = G_MODEL, .commands = RUN,
      .help = "A model known only by its number of parameters: 7.5e9, 70B."},
@@ -141,7 +149,7 @@ static const struct pp_option options[] = {
 
     {.name = "framework", .type = PP_OPTION_STRING, .argument = "NAME", .name_of = pp_framework_name, .default_text = "plain", .group = G_CLUSTER, .commands = RUN,
      .help = "What the software adds to kernels and tensors: host gaps, memory of contexts and copies, habits; plain: nothing."},
-    {.name = "cluster", .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "h100", .group = G_CLUSTER, .commands = RUN,
+    {.name = "cluster", .offered = pp_cluster_name, .is_common = true, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "h100", .group = G_CLUSTER, .commands = RUN,
      .help = "A preset, a text or a file. See 'pipesim clusters'; a text is like \"node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps\"; a file is a SimGrid platform: its name ends in .xml or has a /."},
     {.name = "topo", .type = PP_OPTION_STRING, .argument = "FILE", .group = G_CLUSTER, .commands = CLUSTERS,
      .help = "What nvidia-smi topo -m has printed on a node: devices, NVLinks and network cards."},
@@ -261,7 +269,7 @@ static const struct pp_option options[] = {
      .help = "What ran in logs of nccl-tests that do not say so."},
     {.name = "mixed-machines", .type = PP_OPTION_FLAG, .group = G_CALIBRATE, .commands = CALIBRATE,
      .help = "Take traces of different machines together."},
-    {.name = "model", .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "tiny", .group = G_CALIBRATE, .commands = CALIBRATE,
+    {.name = "model", .offered = pp_model_name, .type = PP_OPTION_STRING, .argument = "NAME|FILE", .default_text = "tiny", .group = G_CALIBRATE, .commands = CALIBRATE,
      .help = "The model that ran, for traces in CSV and of PyTorch, which do not say so."},
     {.name = "mbs", .type = PP_OPTION_INT, .argument = "B", .min = 1, .max = BIG, .group = G_CALIBRATE, .commands = CALIBRATE,
      .help = "Samples of a micro-batch of a run of PyTorch."},

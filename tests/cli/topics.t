@@ -59,3 +59,17 @@ $ COLUMNS=50 pipesim sweep --help | sed -n '/^Examples/,$p' | sed '/^  #/d' | he
 >   pipesim sweep --schedule all --pp 4,8 \
 >       --micro-batches 8:64:x2 --unit F=1,B=2
 >   pipesim sweep --preset megatron-sc21-145b \
+# A shell offers names, where options and operands have some.
+$ pipesim help bash >offers.sh; cat >ask.sh <<<'compopt() { :; }; . ./offers.sh; while read -r line; do COMP_WORDS=($line); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _pipesim; echo "$line: ${COMPREPLY[*]}"; done'; for line in "help bub" "help pl" "help zs" "schedules zb-" "models mixtral" "clusters gb2" "presets chimera-" "--schedule chi" "plan --model mixtral" "plan --emit m" "--cluster gb2" "calibrate --model tiny-"; do echo "pipesim $line"; done | bash ask.sh
+> pipesim help bub: bubble
+> pipesim help pl: plot plan
+> pipesim help zs: zsh
+> pipesim schedules zb-: zb-auto zb-h1 zb-h2
+> pipesim models mixtral: mixtral-8x22b mixtral-8x7b
+> pipesim clusters gb2: gb200
+> pipesim presets chimera-: chimera-bert48 chimera-sc21
+> pipesim --schedule chi: chimera
+> pipesim plan --model mixtral: mixtral-8x22b mixtral-8x7b
+> pipesim plan --emit m: megatron
+> pipesim --cluster gb2: gb200
+> pipesim calibrate --model tiny-: tiny-llama
