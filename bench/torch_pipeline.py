@@ -3,7 +3,7 @@
 
   torchrun --nproc-per-node RANKS bench/torch_pipeline.py SCHEDULE.csv MICRO_BATCHES FOLDER [FORMAT]
 
-SCHEDULE.csv: from `pipesim export --to pytorch` (FORMAT compute_only) or pytorch-comms (compute_comms). A stage
+SCHEDULE.csv: from `pipesim export --to pytorch` (FORMAT compute_only) or pytorch-waits (compute_comms). A stage
 is a block of a transformer; messages go by gloo. Each rank writes FOLDER/rank-R.json, of the last of three
 steps, and process 0 says the loss with the schedule and that of all stages in a row."""
 import os

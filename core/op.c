@@ -76,7 +76,10 @@ static char *put_single(char *at, int kind, const struct pp_op *op, struct pp_op
         at = put_tagged_int(at, ';', op->peer);
         return put_text(at, ")AR");
     }
-    at = put_text(put_int(at, op->stage), pp_op_kinds[kind].text);
+    at = put_int(at, op->stage);
+    if (style.pytorch && op->kind == PP_WAIT)
+        at = put_text(at, "WAIT_");
+    at = put_text(at, pp_op_kinds[kind].text);
     if (pp_op_has_purpose(kind) && op->version && op->version < PP_PURPOSES) {
         *at++ = '.';
         at = put_text(at, pp_purpose_names[op->version]);
@@ -107,11 +110,11 @@ size_t pp_op_print(const struct pp_op *op, struct pp_op_style style, char *text)
 {
     char *at = text;
 
-    if (op->kind == PP_WAIT) {
+    if (op->kind == PP_WAIT && !style.pytorch) {
         *at++ = '(';
         at = put_text(put_single(at, op->aux, op, style), ")WAIT");
     } else {
-        at = put_single(at, op->kind, op, style);
+        at = put_single(at, op->kind == PP_WAIT ? op->aux : op->kind, op, style);
     }
     *at = '\0';
     return (size_t)(at - text);

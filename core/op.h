@@ -148,6 +148,7 @@ struct pp_op_style {
     bool pipelines; /* print @p where there is no micro-batch */
     bool slots;     /* print [k] */
     bool versions;  /* print vK where it is not 0 */
+    bool pytorch;   /* print (0SEND_F1)WAIT as 0WAIT_SEND_F1, as PyTorch does */
 };
 
 /* Print one cell (a fused pair prints as two cells here; the program printer joins them).

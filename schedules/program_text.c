@@ -116,6 +116,7 @@ void pp_program_print_kinds(const struct pp_program *p, uint64_t kinds, FILE *ou
     struct pp_op_style style = pp_program_style(p);
 
     style.slots = style.versions = false;
+    style.pytorch = true;
     sink_cells(&sink, p, kinds, style);
 }
 

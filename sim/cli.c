@@ -256,8 +256,8 @@ static const struct pp_option options[] = {
     {.name = "update", .type = PP_OPTION_FLAG, .group = G_CHECK, .commands = CHECK,
      .help = "Write the reports anew where anything has changed, and exit 0."},
 
-    {.name = "to", .is_common = true, .type = PP_OPTION_CHOICE, .choices = "goal|chakra|pytorch|pytorch-comms", .argument = "FORMAT", .group = G_EXPORT, .commands = EXPORT,
-     .help = "goal: the text of LogGOPSim and others, in nanoseconds. chakra: execution traces of ASTRA-sim, a folder with a file for each rank. pytorch: the order of ops alone, as torch.distributed.pipelining loads it; pytorch-comms: with its sends and receives."},
+    {.name = "to", .is_common = true, .type = PP_OPTION_CHOICE, .choices = "goal|chakra|pytorch|pytorch-comms|pytorch-waits", .argument = "FORMAT", .group = G_EXPORT, .commands = EXPORT,
+     .help = "goal: the text of LogGOPSim and others, in nanoseconds. chakra: execution traces of ASTRA-sim, a folder with a file for each rank. pytorch: the order of ops alone, as torch.distributed.pipelining loads it; pytorch-comms: with its sends and receives; pytorch-waits: with waits for its sends, too, as PyTorch 2.15 wants them."},
     {.name = "wires", .type = PP_OPTION_CHOICE, .choices = "network|fixed", .argument = "HOW", .default_text = "network", .group = G_EXPORT, .commands = EXPORT,
      .help = "network: the engine that reads it decides what messages take; sums become rings, all replicas are there. fixed: messages and collectives take what they took here, as tasks, so that any engine has to come to the same step."},
 

@@ -45,12 +45,12 @@ static enum pp_status goal(struct pp_arena *arena, const struct job *job, FILE *
     return PP_OK;
 }
 
-static enum pp_status pytorch_form(struct pp_arena *arena, const struct job *job, bool has_messages,
-                                   FILE *out, struct pp_error *err)
+static enum pp_status pytorch_form(struct pp_arena *arena, const struct job *job,
+                                   enum pp_pytorch_list list, FILE *out, struct pp_error *err)
 {
     const char *warning;
 
-    PP_TRY(pp_export_pytorch(arena, job->result->program, has_messages, out, &warning, err));
+    PP_TRY(pp_export_pytorch(arena, job->result->program, list, out, &warning, err));
     if (warning)
         fprintf(stderr, "pipesim: warning: %s\n", warning);
     return PP_OK;
@@ -59,13 +59,19 @@ static enum pp_status pytorch_form(struct pp_arena *arena, const struct job *job
 static enum pp_status pytorch(struct pp_arena *arena, const struct job *job, FILE *out,
                               struct pp_error *err)
 {
-    return pytorch_form(arena, job, false, out, err);
+    return pytorch_form(arena, job, PP_PYTORCH_COMPUTE, out, err);
 }
 
 static enum pp_status pytorch_comms(struct pp_arena *arena, const struct job *job, FILE *out,
                                     struct pp_error *err)
 {
-    return pytorch_form(arena, job, true, out, err);
+    return pytorch_form(arena, job, PP_PYTORCH_COMMS, out, err);
+}
+
+static enum pp_status pytorch_waits(struct pp_arena *arena, const struct job *job, FILE *out,
+                                    struct pp_error *err)
+{
+    return pytorch_form(arena, job, PP_PYTORCH_WAITS, out, err);
 }
 
 /* A folder: `out` is not written to. */
@@ -92,6 +98,7 @@ static const struct format {
     {"chakra", false, true, chakra},
     {"pytorch", false, false, pytorch},
     {"pytorch-comms", false, false, pytorch_comms},
+    {"pytorch-waits", false, false, pytorch_waits},
 };
 
 static enum pp_status write_file(struct pp_arena *arena, const struct format *format,
@@ -117,7 +124,8 @@ static enum pp_status find_format(const struct pp_request *request, const struct
 
     if (!to)
         return pp_error_set(err, PP_EINVAL,
-                            "--to FORMAT is needed: goal, chakra, pytorch or pytorch-comms");
+                            "--to FORMAT is needed: goal, chakra, pytorch, "
+                            "pytorch-comms or pytorch-waits");
     *format = &FORMATS[to->integer];
     if (!(*format)->has_wires && pp_request_has(request, "wires"))
         return pp_error_set(err, PP_EINVAL,

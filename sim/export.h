@@ -67,12 +67,14 @@ void pp_export_tasks(struct pp_arena *arena, const struct pp_export *export, int
                      struct pp_tasks *tasks);
 
 /* ---- sim/export_pytorch.c ---- */
-/* The compute ops of a run as torch.distributed.pipelining reads them, one row a rank: compute
- * only, or with SEND and RECV where its own pass puts them. It waits, recomputes and updates by
- * itself.
+/* Which of its lists of actions: compute_only; compute_comms with SEND and RECV where its own pass
+ * puts them; the same with a WAIT for each SEND, as PyTorch 2.15 demands. */
+enum pp_pytorch_list { PP_PYTORCH_COMPUTE, PP_PYTORCH_COMMS, PP_PYTORCH_WAITS };
+/* The compute ops of a run as torch.distributed.pipelining reads them, one row a rank. It receives,
+ * recomputes and updates by itself.
  * `*warning` is what of it PyTorch cannot load, or NULL. */
 enum pp_status pp_export_pytorch(struct pp_arena *arena, const struct pp_program *program,
-                                 bool has_messages, FILE *out, const char **warning,
+                                 enum pp_pytorch_list list, FILE *out, const char **warning,
                                  struct pp_error *err);
 
 /* ---- sim/export_goal.c ---- */

@@ -1,6 +1,6 @@
 # A run for other engines: what is refused, and where it goes.
 $ pipesim export
-! pipesim: error: --to FORMAT is needed: goal, chakra, pytorch or pytorch-comms
+! pipesim: error: --to FORMAT is needed: goal, chakra, pytorch, pytorch-comms or pytorch-waits
 = 2
 $ pipesim export --to goal
 ! pipesim: error: --schedule is needed: 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, pipedream, pipedream-2bw, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv, all, or a program file
@@ -17,8 +17,10 @@ $ pipesim export --to pytorch --schedule seq1f1b --splits 2 --pp 2 --micro-batch
 > 0F0s0,0F0s1,0B0s1,0B0s0
 > 1F0s0,1F0s1,1B0s1,1B0s0
 ! pipesim: warning: PyTorch does not split sequences and cannot load their parts (0F3s1)
+$ pipesim export --to pytorch-waits --schedule zbv --pp 2 --micro-batches 4 --unit F=1,I=1,W=1 -o $TMPDIR/w.csv; pipesim --schedule $TMPDIR/w.csv --unit F=1,I=1,W=1 --json | grep -c '"schedule"'
+> 2
 $ pipesim export --to dot --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1
-! pipesim: error: --to: "dot" is not one of goal, chakra, pytorch and pytorch-comms
+! pipesim: error: --to: "dot" is not one of goal, chakra, pytorch, pytorch-comms and pytorch-waits
 = 2
 $ pipesim export --to goal --schedule 1f1b,gpipe --pp 2 --micro-batches 2 --unit F=1
 ! pipesim: error: pipesim export writes one schedule, --schedule lists 2

@@ -20,15 +20,15 @@ static const char *const RUNS[] = {
 };
 
 static char *export_of(struct pp_arena *arena, const char *line, const struct pp_program *program,
-                       bool has_messages, const char **warning)
+                       enum pp_pytorch_list list, const char **warning)
 {
     struct pp_error err = {0};
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
 
-    cr_assert_eq(pp_export_pytorch(arena, program, has_messages, out, warning, &err), PP_OK,
-                 "%s: %s", line, err.message);
+    cr_assert_eq(pp_export_pytorch(arena, program, list, out, warning, &err), PP_OK, "%s: %s", line,
+                 err.message);
     fclose(out);
     char *copy = pp_arena_strdup(arena, text);
     free(text);
@@ -71,13 +71,14 @@ static int count_messages(const struct pp_program *p)
 }
 
 static void check_messages(struct pp_arena *arena, const char *line,
-                           const struct pp_program *program, const char *order)
+                           const struct pp_program *program, enum pp_pytorch_list list,
+                           const char *order)
 {
     const struct pp_verify_options options = {0};
     const char *warning;
     struct pp_error err = {0};
     const struct pp_program *read =
-        read_back(arena, line, export_of(arena, line, program, true, &warning));
+        read_back(arena, line, export_of(arena, line, program, list, &warning));
 
     cr_assert_eq(pp_verify(read, &options, &err), PP_OK, "%s: %s", line, err.message);
     cr_assert_str_eq(order_of(arena, read), order, "%s", line);
@@ -93,7 +94,7 @@ static void check_run(const char *line)
 
     cr_assert_eq(sim_run(arena, line, &result, &err), PP_OK, "%s: %s", line, err.message);
     const struct pp_program *p = result.program;
-    const char *text = export_of(arena, line, p, false, &warning);
+    const char *text = export_of(arena, line, p, PP_PYTORCH_COMPUTE, &warning);
     const bool is_foreign = p->pipelines > 1 || p->splits > 1 || p->versions > 1;
     cr_assert_eq(warning != NULL, is_foreign, "%s: %s", line, warning ? warning : "no warning");
     cr_assert_eq(strpbrk(text, "#[@") != NULL, false, "%s: not what PyTorch reads", line);
@@ -101,8 +102,8 @@ static void check_run(const char *line)
     cr_assert_eq(read->level, PP_LEVEL_COMPUTE);
     cr_assert_str_eq(pp_program_text(arena, read), text, "%s", line);
     cr_assert_str_eq(order_of(arena, p), text, "%s", line);
-    if (!is_foreign)
-        check_messages(arena, line, p, text);
+    for (int list = PP_PYTORCH_COMMS; list <= PP_PYTORCH_WAITS && !is_foreign; list++)
+        check_messages(arena, line, p, (enum pp_pytorch_list)list, text);
 }
 
 Test(export_pytorch, every_schedule_comes_back)
@@ -116,12 +117,13 @@ Test(export_pytorch, every_schedule_comes_back)
         }
 }
 
-static void check_golden(const char *name)
+static void check_golden(const char *name, enum pp_pytorch_list list, const char *suffix)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     char *line = pp_arena_printf(
         arena, "--schedule " PP_TESTS_DIR "/golden/%s.csv --unit F=1,I=1,W=1", name);
-    const char *path = pp_arena_printf(arena, PP_TESTS_DIR "/golden/%s.comms.csv", name), *warning;
+    const char *path = pp_arena_printf(arena, PP_TESTS_DIR "/golden/%s.%s.csv", name, suffix),
+               *warning;
     struct pp_result result;
     struct pp_error err = {0};
     size_t length;
@@ -129,11 +131,17 @@ static void check_golden(const char *name)
 
     cr_assert_eq(sim_run(arena, line, &result, &err), PP_OK, "%s", err.message);
     cr_assert_eq(pp_file_read(arena, path, &want, &length, &err), PP_OK, "%s", err.message);
-    cr_assert_str_eq(export_of(arena, name, result.program, true, &warning), want);
+    cr_assert_str_eq(export_of(arena, name, result.program, list, &warning), want);
 }
 
 Test(export_pytorch, messages_stand_where_pytorch_puts_them)
 {
-    check_golden("pt_interleaved1f1b_D4_V2_N8");
-    check_golden("pt_zbv_D4_N8");
+    check_golden("pt_interleaved1f1b_D4_V2_N8", PP_PYTORCH_COMMS, "comms");
+    check_golden("pt_zbv_D4_N8", PP_PYTORCH_COMMS, "comms");
+}
+
+Test(export_pytorch, waits_stand_where_pytorch_puts_them)
+{
+    check_golden("pt_interleaved1f1b_D4_V2_N8", PP_PYTORCH_WAITS, "waits");
+    check_golden("pt_zbv_D4_N8", PP_PYTORCH_WAITS, "waits");
 }
