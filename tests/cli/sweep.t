@@ -188,7 +188,7 @@ $ pipesim sweep --pp 4 2>&1 | head -1 | cut -c1-46
 > pipesim: error: --schedule is needed: 1f1b, bf
 # Options that a sweep does not have, or not so.
 $ pipesim sweep --schedule 1f1b --json
-! pipesim: error: --json is not an option of "pipesim sweep" but of "run", "compare", "validate", "plan"
+! pipesim: error: --json is not an option of "pipesim sweep" but of "run", "compare", "validate", "plan", "check"
 ! try: pipesim sweep --help
 = 2
 $ pipesim sweep --schedule 1f1b --require-fit
@@ -220,7 +220,7 @@ $ pipesim sweep --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1 -o /nowhere/
 ! pipesim: error: cannot write '/nowhere/s.csv': No such file or directory
 = 1
 $ pipesim run --schedule 1f1b --pp 4 --jobs 4
-! pipesim: error: --jobs is not an option of "pipesim run" but of "sweep"
+! pipesim: error: --jobs is not an option of "pipesim run" but of "sweep", "plan"
 ! try: pipesim run --help
 = 2
 # Ranges in other notations; what is not a range stays as it is.
