@@ -57,14 +57,14 @@ const char *pp_suggest(const char *word, const char *const *names)
     char wanted[WORD_BYTES], name[WORD_BYTES];
     const int length = fold(word, wanted);
     const char *best = NULL;
-    int best_score = 2 * tolerance(length) + 1;
+    int best_score = 2 * tolerance(length) + 2;
 
     for (; *names && length > 0; names++) {
         const int name_length = fold(*names, name);
         const bool is_prefix = length >= PREFIX_MIN && !strncmp(name, wanted, (size_t)length);
         const int edits = distance(wanted, length, name, name_length);
         /* Halves of an edit: "llama3" begins llama3-8b, and llama-30b only without its dash. */
-        const int most = !is_prefix ? INT_MAX : strncmp(*names, word, strlen(word)) ? 2 : 1;
+        const int most = !is_prefix ? INT_MAX : strncmp(*names, word, strlen(word)) ? 3 : 2;
         const int score = least(2 * edits, most);
 
         /* "ab" must not become "cd" by two edits, nor "pp" the unrelated "x" by one of each. */
