@@ -183,7 +183,7 @@ static double count_instructions(const struct pp_program *p, const struct job *j
     return (count + ring) * job->replicas;
 }
 
-static double best_s(struct pp_arena *arena, const struct job *job, const struct pp_plan *plan,
+static double best_s(struct pp_arena *arena, const struct job *job, const struct pp_eval *plan,
                      int64_t *makespan_ps)
 {
     enum { LEAST_RUNS = 5, MOST_RUNS = 2000 };
@@ -195,7 +195,7 @@ static double best_s(struct pp_arena *arena, const struct job *job, const struct
     for (int k = 0; k < LEAST_RUNS || (k < MOST_RUNS && now_s() - begin_s < 1); k++) {
         const struct pp_arena_mark mark = pp_arena_mark(arena);
         const double start_s = now_s();
-        *makespan_ps = pp_plan_run(arena, plan, lanes, &jitter, job->wanted)->makespan_ps;
+        *makespan_ps = pp_eval_run(arena, plan, lanes, &jitter, job->wanted)->makespan_ps;
         const double wall_s = now_s() - start_s;
         best = wall_s < best ? wall_s : best;
         pp_arena_release(arena, mark);
@@ -204,16 +204,16 @@ static double best_s(struct pp_arena *arena, const struct job *job, const struct
 }
 
 static double plan_s(const struct pp_program *program, const struct pp_costs *costs,
-                     const struct pp_plan_options *options)
+                     const struct pp_eval_options *options)
 {
     double best = 1e9;
 
     for (int k = 0; k < 5; k++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-        struct pp_plan *plan;
+        struct pp_eval *plan;
         struct pp_error err;
         const double start_s = now_s();
-        must(pp_plan_create(arena, program, costs, options, &plan, &err), &err);
+        must(pp_eval_create(arena, program, costs, options, &plan, &err), &err);
         const double wall_s = now_s() - start_s;
         best = wall_s < best ? wall_s : best;
     }
@@ -225,16 +225,16 @@ static void bench(const struct job *job)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     char run[PP_UNITS_TEXT_BYTES], create[PP_UNITS_TEXT_BYTES], gpus[PP_UNITS_TEXT_BYTES],
         instructions[PP_UNITS_TEXT_BYTES];
-    const struct pp_plan_options options = {.ring_flows = job->is_ring};
+    const struct pp_eval_options options = {.ring_flows = job->is_ring};
     const double start_s = now_s();
     const struct pp_program *program = program_of(arena, job);
     const double lower_s = now_s() - start_s;
     const struct pp_costs *costs = costs_of(arena, job);
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err;
     int64_t makespan_ps;
 
-    must(pp_plan_create(arena, program, costs, &options, &plan, &err), &err);
+    must(pp_eval_create(arena, program, costs, &options, &plan, &err), &err);
     const double count = count_instructions(program, job);
     const double evaluated = job->is_folded ? count / job->replicas : count;
     const double wall_s = best_s(arena, job, plan, &makespan_ps);

@@ -109,8 +109,9 @@ static double loop_s(struct pp_arena *arena, const struct exec_run *run, bool wi
     struct pp_error err = {0};
     double best_s = 1e9, loss;
 
-    must(pp_reference_create(arena, &t->net, t->machine.kernels, &(const struct pp_place){&pp_backend_cpu}, &run->batch,
-                             &run->recipe, &reference, &err),
+    must(pp_reference_create(arena, &t->net, t->machine.kernels,
+                             &(const struct pp_place){&pp_backend_cpu}, &run->batch, &run->recipe,
+                             &reference, &err),
          &err);
     for (int step = 0; step < 6; step++) {
         const double start_s = pp_host_thread_s();
@@ -154,21 +155,22 @@ static void arithmetic(double peak)
 
 /* ---- the interpreter alone --------------------------------------------------------------------*/
 
-static void null_launch(struct pp_device *device, pp_stream_id stream, pp_work work, void *argument)
+static void null_launch(struct pp_backend_device *device, pp_stream_id stream, pp_backend_work work,
+                        void *argument)
 {
     (void)device;
     (void)stream;
     (void)work;
     (void)argument;
 }
-static bool null_wait(struct pp_device *device, pp_stream_id stream, pp_event_id event)
+static bool null_wait(struct pp_backend_device *device, pp_stream_id stream, pp_event_id event)
 {
     (void)device;
     (void)stream;
     (void)event;
     return true;
 }
-static struct pp_span null_span(const struct pp_device *device, pp_stream_id stream, int k)
+static struct pp_span null_span(const struct pp_backend_device *device, pp_stream_id stream, int k)
 {
     (void)device;
     (void)stream;
@@ -212,9 +214,8 @@ static void interpreter(void)
 static double activations_bytes(struct pp_arena *arena, const struct exec_run *run)
 {
     const struct pp_machine_options *m = &run->training.machine;
-    const struct pp_rank_layout *layout =
-        pp_memory_layout(arena, m->program, m->stages, m->kernels, m->recipe->is_exact,
-                         m->batch->replicas);
+    const struct pp_rank_layout *layout = pp_memory_layout(arena, m->program, m->stages, m->kernels,
+                                                           m->recipe->is_exact, m->batch->replicas);
     double bytes = 0;
 
     for (int rank = 0; rank < m->program->ranks; rank++)

@@ -69,7 +69,9 @@ static bool measure(const struct exec_case *c, struct row *row)
     struct pp_prediction prediction;
     must(pp_calibration_costs(calibration, run.program, run.training.machine.stages, &costs, &err),
          &err);
-    must(pp_predict(arena, run.program, &costs, (struct pp_replicas){.count = 1}, &prediction, &err), &err);
+    must(
+        pp_predict(arena, run.program, &costs, (struct pp_replicas){.count = 1}, &prediction, &err),
+        &err);
     row->model_frac = prediction.step_s / row->step_s - 1;
     row->null_frac =
         pp_formula_step_s(run.program, run.training.schedule, &costs) / row->step_s - 1;

@@ -184,7 +184,7 @@ static void print_bash(const struct pp_cli *cli, FILE *out)
 
 static void zsh_option(FILE *out, const struct pp_option *option)
 {
-    struct pp_text text;
+    struct pp_option_text text;
     const char *letter = pp_option_letter(option);
     const char *spellings[] = {option->name, letter};
 
@@ -257,7 +257,7 @@ static void print_zsh(const struct pp_cli *cli, FILE *out)
 
 static void fish_option(const struct pp_cli *cli, const struct pp_option *option, FILE *out)
 {
-    struct pp_text text;
+    struct pp_option_text text;
     const char *letter = pp_option_letter(option);
 
     fprintf(out, "complete -c %s -n 'contains -- (__", cli->program);

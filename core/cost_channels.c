@@ -28,10 +28,11 @@ enum pp_status pp_cost_channels_check(const struct pp_cost_file *file,
                        : is_summed && !sum_of(file) ? "gradient sums"
                                                     : NULL;
 
-    return what ? pp_error_set(err, PP_EINVAL,
-                               "%s has no durations of %s: calibrate on traces of pipeexec --pp 2, or "
-                               "--nccl-tests LOG beside those",
-                               file->path, what)
+    return what ? pp_error_set(
+                      err, PP_EINVAL,
+                      "%s has no durations of %s: calibrate on traces of pipeexec --pp 2, or "
+                      "--nccl-tests LOG beside those",
+                      file->path, what)
                 : PP_OK;
 }
 

@@ -58,12 +58,12 @@ static inline int pp_fabric_node(const struct pp_fabric *f, int device)
 }
 
 /* A route that is being written. */
-struct pp_walk {
+struct pp_route_walk {
     int32_t *links;
     int count;
 };
 
-static inline void pp_walk_add(struct pp_walk *walk, const struct pp_fabric *f,
+static inline void pp_walk_add(struct pp_route_walk *walk, const struct pp_fabric *f,
                                enum pp_fabric_level_kind level, int index)
 {
     walk->links[walk->count++] = f->level[level].first + index;

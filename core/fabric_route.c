@@ -8,7 +8,8 @@ static int local(const struct pp_fabric *f, int device)
     return device % f->size.gpus_per_node;
 }
 
-static void add_nic(struct pp_walk *walk, const struct pp_fabric *f, int node, int rail, int way)
+static void add_nic(struct pp_route_walk *walk, const struct pp_fabric *f, int node, int rail,
+                    int way)
 {
     pp_walk_add(walk, f, PP_LEVEL_NIC, 2 * (node * f->size.rails + rail) + way);
 }
@@ -21,7 +22,7 @@ static bool climbs(const struct pp_fabric *f, int a, int b)
     return f->size.uplinks > 0 && a / f->size.leaf_nodes != b / f->size.leaf_nodes;
 }
 
-static void add_uplink(struct pp_walk *walk, const struct pp_fabric *f, int node, int rail,
+static void add_uplink(struct pp_route_walk *walk, const struct pp_fabric *f, int node, int rail,
                        int spine, int way)
 {
     const int leaf = node / f->size.leaf_nodes * f->size.rails + rail;
@@ -31,7 +32,8 @@ static void add_uplink(struct pp_walk *walk, const struct pp_fabric *f, int node
 
 /* The destination chooses rail and spine (D-mod-K; Zahavi et al. 2010), as SimGrid's FAT_TREE:
  * destination number modulo the ports of a level, divided by them for the next. */
-static void walk_fat_tree(const struct pp_fabric *f, int source, int dest, struct pp_walk *walk)
+static void walk_fat_tree(const struct pp_fabric *f, int source, int dest,
+                          struct pp_route_walk *walk)
 {
     const int a = pp_fabric_node(f, source), b = pp_fabric_node(f, dest);
     const int rail = local(f, dest) % f->size.rails;
@@ -70,7 +72,8 @@ static int of_others(int self, int other)
 }
 
 /* Inside a group: first along the chassis to the slot of the target, then to its chassis. */
-static void walk_group(const struct pp_fabric *f, struct router from, int to, struct pp_walk *walk)
+static void walk_group(const struct pp_fabric *f, struct router from, int to,
+                       struct pp_route_walk *walk)
 {
     const int chassis = from.number / f->size.routers, slot = from.number % f->size.routers;
     const int to_chassis = to / f->size.routers, to_slot = to % f->size.routers;
@@ -88,7 +91,7 @@ static void walk_group(const struct pp_fabric *f, struct router from, int to, st
 /* One minimal path, as SimGrid's DRAGONFLY: router number h of a group holds its link to group h.
  */
 static void walk_minimal(const struct pp_fabric *f, struct router from, struct router to,
-                         struct pp_walk *walk)
+                         struct pp_route_walk *walk)
 {
     if (from.group != to.group) {
         walk_group(f, from, to.group, walk);
@@ -102,7 +105,7 @@ static void walk_minimal(const struct pp_fabric *f, struct router from, struct r
 /* Adaptive: a flow is spread over the paths of its group; what may bind is what leaves a router,
  * all ports together, and the links between two groups. */
 static void walk_adaptive(const struct pp_fabric *f, struct router from, struct router to,
-                          struct pp_walk *walk)
+                          struct pp_route_walk *walk)
 {
     const int of_group = f->size.chassis * f->size.routers;
     const bool moves = from.group != to.group || from.number != to.number;
@@ -116,7 +119,8 @@ static void walk_adaptive(const struct pp_fabric *f, struct router from, struct 
         pp_walk_add(walk, f, PP_LEVEL_ROUTER, 2 * (to.group * of_group + to.number) + DOWN);
 }
 
-static void walk_dragonfly(const struct pp_fabric *f, int source, int dest, struct pp_walk *walk)
+static void walk_dragonfly(const struct pp_fabric *f, int source, int dest,
+                           struct pp_route_walk *walk)
 {
     const int a = pp_fabric_node(f, source), b = pp_fabric_node(f, dest);
 
@@ -152,7 +156,7 @@ static unsigned levels_dragonfly(const struct pp_fabric *f, int a, int b)
 /* Hops along one dimension, the shorter way round; at half way up, but to coordinate 0 down, as
  * SimGrid's TORUS. */
 static int walk_dimension(const struct pp_fabric *f, int node, int dim, int stride, int target,
-                          struct pp_walk *walk)
+                          struct pp_route_walk *walk)
 {
     const int size = f->size.torus[dim];
     int at = node / stride % size;
@@ -169,7 +173,7 @@ static int walk_dimension(const struct pp_fabric *f, int node, int dim, int stri
     return node;
 }
 
-static void walk_torus(const struct pp_fabric *f, int source, int dest, struct pp_walk *walk)
+static void walk_torus(const struct pp_fabric *f, int source, int dest, struct pp_route_walk *walk)
 {
     const int b = pp_fabric_node(f, dest);
     int node = pp_fabric_node(f, source), stride = 1;
@@ -188,7 +192,7 @@ static unsigned levels_torus(const struct pp_fabric *f, int a, int b)
 
 /* ---- star -------------------------------------------------------------------------------- */
 
-static void walk_star(const struct pp_fabric *f, int source, int dest, struct pp_walk *walk)
+static void walk_star(const struct pp_fabric *f, int source, int dest, struct pp_route_walk *walk)
 {
     add_nic(walk, f, pp_fabric_node(f, source), local(f, source) % f->size.rails, UP);
     add_nic(walk, f, pp_fabric_node(f, dest), local(f, dest) % f->size.rails, DOWN);
@@ -204,7 +208,7 @@ static unsigned levels_star(const struct pp_fabric *f, int a, int b)
 
 /* From one node to another, NICs included. */
 static const struct {
-    void (*walk)(const struct pp_fabric *, int source, int dest, struct pp_walk *);
+    void (*walk)(const struct pp_fabric *, int source, int dest, struct pp_route_walk *);
     unsigned (*levels)(const struct pp_fabric *, int node_a, int node_b);
 } shapes[PP_FABRIC_KINDS] = {
     [PP_FABRIC_FAT_TREE] = {walk_fat_tree, levels_fat_tree},
@@ -221,7 +225,7 @@ static int pair(const struct pp_fabric *f, int source, int dest)
 int pp_fabric_walk(const struct pp_fabric *f, int source, int dest, int32_t *links)
 {
     const int a = pp_fabric_node(f, source), b = pp_fabric_node(f, dest);
-    struct pp_walk walk = {.links = links};
+    struct pp_route_walk walk = {.links = links};
 
     if (source == dest)
         return 0;

@@ -66,7 +66,7 @@
 #define NEMO_HABITS                                                                                \
     MEGATRON_CORE_HABITS, MEGATRON_ASYNC, .stuck_frac = 0.01, /* expandable_segments */            \
         .grads_bytes = 2, .has_sync_overlap = true,                                                \
-                          .bucket_bytes = 80e6, /* 40e6 values in bf16 */                          \
+                                          .bucket_bytes = 80e6, /* 40e6 values in bf16 */          \
         .bucket_replica_bytes = 2e6
 
 /* Since its third version Megatron-LM exchanges the gradient of a matrix's input beside the product

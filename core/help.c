@@ -64,7 +64,7 @@ static int fit_width(int width)
 static void print_option(const struct pp_cli *cli, const struct pp_option *option, int command,
                          FILE *out, int width)
 {
-    struct pp_text left, right;
+    struct pp_option_text left, right;
 
     pp_option_spell(option, &left);
     pp_option_describe(option, &right);
@@ -133,7 +133,7 @@ static int print_examples(const struct pp_cli *cli, int command, FILE *out, int 
 static void print_option_line(const struct pp_option *option, FILE *out, int width)
 {
     const char *help = option->help ? option->help : "", *end = strstr(help, ". ");
-    struct pp_text left;
+    struct pp_option_text left;
 
     pp_option_spell(option, &left);
     const int size = (int)left.length, at = size + 4 > COLUMN ? size + 4 : COLUMN;
@@ -145,7 +145,7 @@ static void print_option_line(const struct pp_option *option, FILE *out, int wid
 
 static int print_command_names(const struct pp_cli *cli, FILE *out, int width)
 {
-    struct pp_text names = {.length = 0};
+    struct pp_option_text names = {.length = 0};
 
     for (int i = 0; i < cli->command_count; i++) {
         const size_t room = sizeof(names.bytes) - names.length;

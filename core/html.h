@@ -1,13 +1,13 @@
-/* core/html.h — pages that hold text of others. What is written is HTML and well-formed XML at once,
- * so that any reader of XML can check a page. */
+/* core/html.h — pages that hold text of others. What is written is HTML and well-formed XML at
+ * once, so that any reader of XML can check a page. */
 #ifndef PP_CORE_HTML_H
 #define PP_CORE_HTML_H
 
 #include <stdio.h>
 
-/* printf with %s, %c, %d, %g, %f, %x (with flags, width and precision) and %%; every text that comes
- * by %s is escaped: markup, quotes, and as "\xe9" bytes that are no UTF-8 or control characters.
- * The format is ours and stays as it is. Errors of the stream are sticky. */
+/* printf with %s, %c, %d, %g, %f, %x (with flags, width and precision) and %%; every text that
+ * comes by %s is escaped: markup, quotes, and as "\xe9" bytes that are no UTF-8 or control
+ * characters. The format is ours and stays as it is. Errors of the stream are sticky. */
 void pp_html(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3), nonnull(2)));
 /* Words as the reports in text have them: "~" is a blank at which no line ends. */
 void pp_html_words(FILE *out, const char *words);

@@ -16,7 +16,7 @@ enum pp_kernel_kind {
 };
 
 /* `batch` products out[m, n] = left[m, k] right[k, n]. */
-struct pp_gemm {
+struct pp_gemm_shape {
     double m, n, k, batch;
     bool is_misaligned; /* rows of an operand in memory do not start where tensor cores load them */
 };
@@ -33,7 +33,7 @@ struct pp_kernel {
     bool is_never_again;         /* behind the last tensor that its block saves, where recomputation
                                   * stops there */
     int launches;
-    struct pp_gemm gemm;
+    struct pp_gemm_shape gemm;
     double flops, bytes;
     double eta; /* ATTENTION: share of the peak, before blocks are counted */
     double blocks;
@@ -58,6 +58,6 @@ struct pp_gemm_plan {
     double eta;         /* share of the peak */
     double extra_bytes; /* partial sums written and read */
 };
-struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm gemm);
+struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm_shape gemm);
 
 #endif

@@ -37,11 +37,8 @@ static const double misaligned_speed = 0.5;
 bool pp_gemm_is_misaligned(double row_values, enum pp_precision precision)
 {
     static const double value_bytes[PP_PRECISIONS] = {
-        [PP_PRECISION_TF32] = 4,
-        [PP_PRECISION_FP16] = 2,
-        [PP_PRECISION_BF16] = 2,
-        [PP_PRECISION_FP8] = 1,
-        [PP_PRECISION_NVFP4] = 0.5,
+        [PP_PRECISION_TF32] = 4, [PP_PRECISION_FP16] = 2,    [PP_PRECISION_BF16] = 2,
+        [PP_PRECISION_FP8] = 1,  [PP_PRECISION_NVFP4] = 0.5,
     };
 
     return row_values == floor(row_values) &&
@@ -60,7 +57,7 @@ static double tile_speed(const struct pp_device *device, const struct tile *tile
     return 1 / (1 + (has_tensor_cores(device) ? loads : plain_loads * loads));
 }
 
-struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm g)
+struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm_shape g)
 {
     const double speed = device->gemm_eta * (g.is_misaligned ? misaligned_speed : 1);
     const double ramp = has_tensor_cores(device) ? tensor_ramp : plain_ramp;

@@ -167,11 +167,11 @@ static enum pp_status find_array(struct place *place, struct pp_error *err)
     return PP_OK;
 }
 
-enum pp_status pp_launcher_detect(struct pp_launch *launch, struct pp_error *err)
+enum pp_status pp_launcher_detect(struct pp_launched *launch, struct pp_error *err)
 {
     struct place rank = {.count = 1}, task = {.count = 1};
 
-    *launch = (struct pp_launch){.count = 1};
+    *launch = (struct pp_launched){.count = 1};
     PP_TRY(find_ranks(&rank, err));
     PP_TRY(find_array(&task, err));
     if ((int64_t)rank.count * task.count > INT_MAX)
@@ -184,11 +184,11 @@ enum pp_status pp_launcher_detect(struct pp_launch *launch, struct pp_error *err
     return PP_OK;
 }
 
-enum pp_status pp_launcher_detect_ranks(struct pp_launch *launch, struct pp_error *err)
+enum pp_status pp_launcher_detect_ranks(struct pp_launched *launch, struct pp_error *err)
 {
     struct place rank = {.count = 1};
 
-    *launch = (struct pp_launch){.count = 1};
+    *launch = (struct pp_launched){.count = 1};
     PP_TRY(find_ranks(&rank, err));
     launch->index = rank.index;
     launch->count = rank.count;

@@ -71,9 +71,9 @@ void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix m
     const bool is_misaligned =
         pp_gemm_is_misaligned(k, precision) || pp_gemm_is_misaligned(n, precision);
     /* forward t x k by k x n; input gradient t x n by n x k; weight gradient n x t by t x k */
-    const struct pp_gemm shapes[PP_PASSES] = {{t, n, k, count, is_misaligned},
-                                              {t, k, n, count, is_misaligned},
-                                              {n, k, t, count, is_misaligned}};
+    const struct pp_gemm_shape shapes[PP_PASSES] = {{t, n, k, count, is_misaligned},
+                                                    {t, k, n, count, is_misaligned},
+                                                    {n, k, t, count, is_misaligned}};
     const double operand = is_narrow ? narrow[precision].bytes : e;
     /* a weight gradient is read, added to and written, or written for a sum by itself */
     const double bytes[PP_PASSES] = {

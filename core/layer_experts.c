@@ -10,7 +10,8 @@
  * softmax or sigmoid, top-k, scatter of the chosen, sums for the balancing loss, counts. */
 enum { ROUTER_VALUE_BYTES = 4, ROUTING_KERNELS = 8, ROUTING_GRADIENT_KERNELS = 5 };
 
-struct pp_expert_work pp_roofline_expert_work(const struct pp_cost_inputs *in, struct pp_work work)
+struct pp_expert_work pp_roofline_expert_work(const struct pp_cost_inputs *in,
+                                              struct pp_layer_work work)
 {
     const struct pp_experts *e = &in->model->experts;
     const double capacity = in->capacity_factor > 0 ? in->capacity_factor : 1;

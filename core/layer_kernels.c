@@ -217,8 +217,8 @@ static double matrix_scale(const struct pp_model *model)
            pp_model_layer_params(&plain, PP_LAYER_BLOCK);
 }
 
-void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind, struct pp_work work,
-                      enum pp_pass pass, struct pp_layer_kernels *list)
+void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                      struct pp_layer_work work, enum pp_pass pass, struct pp_layer_kernels *list)
 {
     static void (*const add[])(struct pp_layer_kernels *) = {
         [PP_LAYER_EMBEDDING] = pp_layer_add_embedding,

@@ -7,7 +7,7 @@
 #include "core/roofline.h"
 
 /* What one device works on in one op. */
-struct pp_work {
+struct pp_layer_work {
     double tokens;  /* of all samples of the micro-batch: batch * seq / (cp * splits) */
     double context; /* keys each query multiplies with, on average */
     bool is_near;   /* they are the near ones of a window: its far edge is computed whole, too */
@@ -21,7 +21,7 @@ enum { PP_LAYER_KERNELS_MAX = 64 };
 /* The list while it is built, with what all kernels of the layer need to know. */
 struct pp_layer_kernels {
     const struct pp_cost_inputs *in;
-    struct pp_work work;
+    struct pp_layer_work work;
     enum pp_pass pass;
     double value_bytes;  /* of parameters and activations */
     double grad_bytes;   /* of a weight gradient that is added up over micro-batches */
@@ -32,8 +32,8 @@ struct pp_layer_kernels {
 };
 
 /* All kernels of one layer in one pass. */
-void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind, struct pp_work work,
-                      enum pp_pass pass, struct pp_layer_kernels *list);
+void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                      struct pp_layer_work work, enum pp_pass pass, struct pp_layer_kernels *list);
 
 /* ---- for the files that describe layers ---------------------------------------------------- */
 

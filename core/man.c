@@ -55,7 +55,7 @@ static void print_line(FILE *out, const char *before, const char *text, const ch
 /* A tagged paragraph: the option's spelling in bold, its argument in italics. */
 static void print_option(const struct pp_cli *cli, const struct pp_option *option, FILE *out)
 {
-    struct pp_text text;
+    struct pp_option_text text;
 
     pp_option_spell(option, &text);
     char *argument = pp_option_has_argument(option) ? strrchr(text.bytes, ' ') : NULL;

@@ -37,17 +37,17 @@ int pp_choices_split(const char *choices, char text[PP_CHOICES_BYTES],
                      const char *names[PP_CHOICES_MAX + 1]);
 
 enum { PP_TEXT_BYTES = 4096 };
-struct pp_text {
+struct pp_option_text {
     char bytes[PP_TEXT_BYTES]; /* cut when full */
     size_t length;
 };
 /* "-o, --output FILE" */
-void pp_option_spell(const struct pp_option *option, struct pp_text *text);
+void pp_option_spell(const struct pp_option *option, struct pp_option_text *text);
 /* Help, kind of value, default, repetition, other names. */
-void pp_option_describe(const struct pp_option *option, struct pp_text *text);
+void pp_option_describe(const struct pp_option *option, struct pp_option_text *text);
 /* Append "[only sweep, plot]" for an option that the default command lacks. */
 void pp_option_describe_commands(const struct pp_cli *cli, const struct pp_option *option,
-                                 struct pp_text *text);
+                                 struct pp_option_text *text);
 const char *pp_option_group(const struct pp_option *option);
 /* Groups stand in the order in which the table first names them for that command. */
 bool pp_option_opens_group(const struct pp_cli *cli, int command, int index);

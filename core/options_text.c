@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-static void add(struct pp_text *text, const char *format, ...)
+static void add(struct pp_option_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static void add(struct pp_text *text, const char *format, ...)
+static void add(struct pp_option_text *text, const char *format, ...)
 {
     va_list args;
     const size_t room = sizeof(text->bytes) - text->length;
@@ -24,11 +24,11 @@ static const char *argument_of(const struct pp_option *option)
                                               : "X";
 }
 
-void pp_option_spell(const struct pp_option *option, struct pp_text *text)
+void pp_option_spell(const struct pp_option *option, struct pp_option_text *text)
 {
     const char *letter = option->name[1] ? pp_option_letter(option) : NULL;
 
-    *text = (struct pp_text){.length = 0};
+    *text = (struct pp_option_text){.length = 0};
     if (letter)
         add(text, "-%s, ", letter);
     add(text, "%s%s", pp_option_dashes(option->name), option->name);
@@ -36,7 +36,7 @@ void pp_option_spell(const struct pp_option *option, struct pp_text *text)
         add(text, " %s", argument_of(option));
 }
 
-static void add_range(const struct pp_option *option, struct pp_text *text)
+static void add_range(const struct pp_option *option, struct pp_option_text *text)
 {
     const bool has_range = option->min != 0 || option->max != 0;
     const bool is_open = option->max >= INT32_MAX;
@@ -49,13 +49,13 @@ static void add_range(const struct pp_option *option, struct pp_text *text)
         add(text, "an integer");
 }
 
-static void add_names(const char *(*name_of)(int i), struct pp_text *text)
+static void add_names(const char *(*name_of)(int i), struct pp_option_text *text)
 {
     for (int i = 0; name_of(i); i++)
         add(text, "%s%s", i == 0 ? "" : name_of(i + 1) ? ", " : " or ", name_of(i));
 }
 
-static void add_kind(const struct pp_option *option, struct pp_text *text)
+static void add_kind(const struct pp_option *option, struct pp_option_text *text)
 {
     char copy[PP_CHOICES_BYTES];
     const char *names[PP_CHOICES_MAX + 1];
@@ -78,12 +78,12 @@ static void add_kind(const struct pp_option *option, struct pp_text *text)
     }
 }
 
-void pp_option_describe(const struct pp_option *option, struct pp_text *text)
+void pp_option_describe(const struct pp_option *option, struct pp_option_text *text)
 {
     const char *separator = " (";
-    struct pp_text kind = {.length = 0};
+    struct pp_option_text kind = {.length = 0};
 
-    *text = (struct pp_text){.length = 0};
+    *text = (struct pp_option_text){.length = 0};
     add(text, "%s", option->help ? option->help : "");
     add_kind(option, &kind);
     if (kind.length > 0) {
@@ -111,7 +111,7 @@ void pp_option_describe(const struct pp_option *option, struct pp_text *text)
 }
 
 void pp_option_describe_commands(const struct pp_cli *cli, const struct pp_option *option,
-                                 struct pp_text *text)
+                                 struct pp_option_text *text)
 {
     const char *separator = text->length > 0 ? " [only " : "[only ";
 

@@ -33,7 +33,7 @@ struct run {
     const struct pp_pool *pool;
     struct pp_arena *arena;
     struct pp_worker_board *board;
-    struct pp_worker *workers;
+    struct pp_pool_worker *workers;
     struct pollfd *polls;
     int count, poll_count; /* workers that there may be, and up to the last that there is */
     unsigned char *seen;   /* a bit for every item that done() has had */
@@ -72,7 +72,7 @@ static enum pp_status finish_item(struct run *run, int64_t item, const char *tex
 }
 
 /* Hand on the complete frames; what a crashing worker may have sent is not trusted. */
-static enum pp_status hand_on(struct run *run, struct pp_worker *worker, bool *is_sound,
+static enum pp_status hand_on(struct run *run, struct pp_pool_worker *worker, bool *is_sound,
                               struct pp_error *err)
 {
     enum pp_status status = PP_OK;
@@ -95,7 +95,7 @@ static enum pp_status hand_on(struct run *run, struct pp_worker *worker, bool *i
 }
 
 /* Read once; `*has_more` is false when nothing can come, at least now. */
-static enum pp_status receive(struct run *run, struct pp_worker *worker, bool *has_more,
+static enum pp_status receive(struct run *run, struct pp_pool_worker *worker, bool *has_more,
                               bool *is_sound, struct pp_error *err)
 {
     if (worker->room - worker->length < CHUNK_BYTES) {
@@ -112,7 +112,7 @@ static enum pp_status receive(struct run *run, struct pp_worker *worker, bool *h
     return hand_on(run, worker, is_sound, err);
 }
 
-static enum pp_status drain(struct run *run, struct pp_worker *worker, bool *is_sound,
+static enum pp_status drain(struct run *run, struct pp_pool_worker *worker, bool *is_sound,
                             struct pp_error *err)
 {
     bool has_more = true;
@@ -135,7 +135,7 @@ static bool was_everybody_meant(int wait_status)
 static enum pp_status bury(struct run *run, int index, int wait_status, bool is_sound,
                            struct pp_error *err)
 {
-    struct pp_worker *worker = &run->workers[index];
+    struct pp_pool_worker *worker = &run->workers[index];
     const int64_t item = atomic_load(&run->board->slots[index].item);
     enum pp_status status = drain(run, worker, &is_sound, err);
 
@@ -166,7 +166,7 @@ static int wait_end(pid_t pid, int options, int *wait_status)
 /* It has sent something, or has closed its end, which it does by ending. */
 static enum pp_status listen_to(struct run *run, int index, struct pp_error *err)
 {
-    struct pp_worker *worker = &run->workers[index];
+    struct pp_pool_worker *worker = &run->workers[index];
     bool has_more = true, is_sound = true;
     int wait_status = 0;
 
@@ -198,7 +198,7 @@ static bool fill(struct run *run)
 
     pp_pool_hold(&before);
     for (int i = 0; i < run->count; i++) {
-        struct pp_worker *worker = &run->workers[i];
+        struct pp_pool_worker *worker = &run->workers[i];
         const bool is_wanted = worker->pid == 0 && why == 0 && (!run->is_short || living == 0);
         if (is_wanted && atomic_load(&run->board->next) < run->pool->items &&
             !pp_worker_start(worker, run->pool, run->board, i, &before))
@@ -252,7 +252,7 @@ static enum pp_status end_all(struct run *run, enum pp_status status, struct pp_
         if (run->workers[i].pid != 0)
             kill(run->workers[i].pid, SIGKILL);
     for (int i = 0; i < run->count; i++) {
-        struct pp_worker *worker = &run->workers[i];
+        struct pp_pool_worker *worker = &run->workers[i];
         bool is_sound = true;
         if (worker->pid == 0)
             continue;
@@ -303,7 +303,7 @@ enum pp_status pp_pool_run(const struct pp_pool *pool, struct pp_error *err)
     struct run run = {.pool = pool,
                       .arena = arena,
                       .board = board,
-                      .workers = PP_ARRAY(arena, struct pp_worker, count),
+                      .workers = PP_ARRAY(arena, struct pp_pool_worker, count),
                       .polls = PP_ARRAY(arena, struct pollfd, count),
                       .count = count,
                       .seen = PP_ARRAY(arena, unsigned char, pool->items / 8 + 1),

@@ -25,7 +25,7 @@ struct pp_worker_frame {
 };
 enum { PP_WORKER_TEXT_MAX = 1 << 30, PP_WORKER_DEATH_BYTES = 512 };
 
-struct pp_worker {
+struct pp_pool_worker {
     pid_t pid;           /* 0: none */
     int results;         /* frames; does not block */
     int log;             /* what it has written to stderr */
@@ -35,13 +35,13 @@ struct pp_worker {
 
 /* Fork; false with errno. `mask` is the signal mask of a worker. The caller blocks the signals that
  * it handles meanwhile. */
-bool pp_worker_start(struct pp_worker *worker, const struct pp_pool *pool,
+bool pp_worker_start(struct pp_pool_worker *worker, const struct pp_pool *pool,
                      struct pp_worker_board *board, int index, const sigset_t *mask);
 /* "ended by signal 6 (Aborted): LAST LINE IT WROTE". */
-void pp_worker_death(const struct pp_worker *worker, int wait_status,
+void pp_worker_death(const struct pp_pool_worker *worker, int wait_status,
                      char text[PP_WORKER_DEATH_BYTES]);
 /* Close what the parent holds of a process that is gone. */
-void pp_worker_close(struct pp_worker *worker);
+void pp_worker_close(struct pp_pool_worker *worker);
 
 /* ---- core/pool_signals.c ---- */
 /* The first SIGINT or SIGTERM is remembered; a second one finds the former handlers. Where they

@@ -101,7 +101,7 @@ static _Noreturn void worker_main(const struct pp_pool *pool, struct pp_worker_b
 
 /* ---- the parent -------------------------------------------------------------------------- */
 
-bool pp_worker_start(struct pp_worker *worker, const struct pp_pool *pool,
+bool pp_worker_start(struct pp_pool_worker *worker, const struct pp_pool *pool,
                      struct pp_worker_board *board, int index, const sigset_t *mask)
 {
     const pid_t parent = getpid();
@@ -134,7 +134,7 @@ bool pp_worker_start(struct pp_worker *worker, const struct pp_pool *pool,
     return false;
 }
 
-void pp_worker_close(struct pp_worker *worker)
+void pp_worker_close(struct pp_pool_worker *worker)
 {
     if (worker->results >= 0)
         close(worker->results);
@@ -165,7 +165,7 @@ static void last_line(int log, char line[LINE_BYTES])
     line[length] = '\0';
 }
 
-void pp_worker_death(const struct pp_worker *worker, int wait_status,
+void pp_worker_death(const struct pp_pool_worker *worker, int wait_status,
                      char text[PP_WORKER_DEATH_BYTES])
 {
     const int sig = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;

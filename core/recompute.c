@@ -93,7 +93,7 @@ double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *
  * rule counts differently. */
 static double spared_flops(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
-    const struct pp_work work = pp_roofline_work(in, 0);
+    const struct pp_layer_work work = pp_roofline_work(in, 0);
 
     return (pp_roofline_layer(in, kind, work, PP_PASS_F).flops -
             pp_roofline_whole_again(in, kind, work).flops) *
@@ -109,7 +109,7 @@ static double again_flops(const struct pp_cost_inputs *in, enum pp_layer_kind ki
 
     if (in->recompute != PP_RECOMPUTE_SELECTIVE)
         return pp_model_layer_flops(m, kind, 1, seq, rule) - spared_flops(in, kind);
-    const struct pp_work work = pp_roofline_work(in, 0);
+    const struct pp_layer_work work = pp_roofline_work(in, 0);
     const double samples = (double)in->layout.mbs / in->splits;
     if (pp_roofline_is_per_op(in))
         return pp_roofline_selected(in, kind, work).flops / samples;

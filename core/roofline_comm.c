@@ -280,7 +280,7 @@ static int tp_exchanges(const struct pp_cost_inputs *in, enum pp_layer_kind kind
 }
 
 double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                        struct pp_work work, enum pp_pass pass)
+                        struct pp_layer_work work, enum pp_pass pass)
 {
     const struct pp_device_group group = pp_roofline_group(in, PP_AXIS_TP);
     const double bytes = work.tokens * in->model->hidden * pp_dtype_bytes(&in->cluster->device);
@@ -301,7 +301,8 @@ double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
 /* Ring attention (Liu et al. 2023): cp - 1 rounds, each passes one device's keys and values on
  * while the attention over another's is computed. Only what takes longer than that is exposed. The
  * backward passes keys, values and their gradients. */
-double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_work work, enum pp_pass pass)
+double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_layer_work work,
+                        enum pp_pass pass)
 {
     const struct pp_layout *l = &in->layout;
     const struct pp_model *m = in->model;

@@ -5,11 +5,11 @@ double pp_dtype_bytes(const struct pp_device *device)
     return device->precision == PP_PRECISION_FP32 || device->precision == PP_PRECISION_TF32 ? 4 : 2;
 }
 
-struct pp_work pp_roofline_work(const struct pp_cost_inputs *in, int split)
+struct pp_layer_work pp_roofline_work(const struct pp_cost_inputs *in, int split)
 {
     const struct pp_layout *l = &in->layout;
     const double splits = in->splits, seq = l->seq;
-    struct pp_work work = {
+    struct pp_layer_work work = {
         .tokens = (double)l->mbs * seq / l->cp / splits,
         .context = seq,
     };
@@ -22,11 +22,11 @@ struct pp_work pp_roofline_work(const struct pp_cost_inputs *in, int split)
     return work;
 }
 
-struct pp_work pp_roofline_near_work(const struct pp_cost_inputs *in, int split)
+struct pp_layer_work pp_roofline_near_work(const struct pp_cost_inputs *in, int split)
 {
     const struct pp_window *window = &in->model->window;
     const double length = (double)in->layout.seq / in->splits;
-    struct pp_work work = pp_roofline_work(in, split);
+    struct pp_layer_work work = pp_roofline_work(in, split);
 
     if (window->keys == 0 || in->cluster->device.is_attention_unfused)
         return work;
@@ -81,7 +81,7 @@ static double of_selected(const struct pp_kernel *kernel, unsigned modules)
 }
 
 struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                    struct pp_work work, enum pp_pass pass)
+                                    struct pp_layer_work work, enum pp_pass pass)
 {
     struct pp_layer_kernels list;
 
@@ -90,7 +90,7 @@ struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_lay
 }
 
 struct pp_compute pp_roofline_modules(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                      struct pp_work work, unsigned modules)
+                                      struct pp_layer_work work, unsigned modules)
 {
     struct pp_layer_kernels list;
 
@@ -98,13 +98,13 @@ struct pp_compute pp_roofline_modules(const struct pp_cost_inputs *in, enum pp_l
     return sum_of(&list, modules, of_modules);
 }
 
-struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_work work)
+struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_layer_work work)
 {
     return pp_roofline_modules(in, PP_LAYER_BLOCK, work, PP_AGAIN_CORE);
 }
 
 struct pp_compute pp_roofline_whole_again(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                          struct pp_work work)
+                                          struct pp_layer_work work)
 {
     struct pp_layer_kernels list;
 
@@ -113,7 +113,7 @@ struct pp_compute pp_roofline_whole_again(const struct pp_cost_inputs *in, enum 
 }
 
 struct pp_compute pp_roofline_selected(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                       struct pp_work work)
+                                       struct pp_layer_work work)
 {
     struct pp_layer_kernels list;
 

@@ -134,7 +134,7 @@ static bool has_experts(const struct pp_cost_inputs *in, enum pp_layer_kind kind
            (kind == PP_LAYER_MTP && pp_model_last_kind(in->model) == PP_LAYER_MOE);
 }
 
-double pp_roofline_expert_bytes(const struct pp_cost_inputs *in, struct pp_work work)
+double pp_roofline_expert_bytes(const struct pp_cost_inputs *in, struct pp_layer_work work)
 {
     return pp_roofline_expert_work(in, work).sent * in->model->hidden *
            pp_dtype_bytes(&in->cluster->device);
@@ -165,7 +165,7 @@ double pp_roofline_places_met(const struct pp_experts *e, double places)
 
 /* Once to each node, then within it. The links inside of nodes and between them work at once. */
 static double once_s(const struct pp_cost_inputs *in, struct pp_device_group group,
-                     struct pp_work work)
+                     struct pp_layer_work work)
 {
     const struct pp_experts *e = &in->model->experts;
     const struct pp_device_group node = {group.per_node, group.per_node, 1, 0};
@@ -179,7 +179,7 @@ static double once_s(const struct pp_cost_inputs *in, struct pp_device_group gro
 
 /* Tokens go out and come back, in the backward their gradients. */
 double pp_roofline_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                        struct pp_work work, enum pp_pass pass)
+                        struct pp_layer_work work, enum pp_pass pass)
 {
     enum { EXCHANGES = 2 };
 
@@ -194,7 +194,7 @@ double pp_roofline_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
 
 /* Devices that share an expert gather what they were sent and scatter the sums. */
 double pp_roofline_etp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                         struct pp_work work, enum pp_pass pass)
+                         struct pp_layer_work work, enum pp_pass pass)
 {
     const int etp = pp_layout_etp(&in->layout);
 

@@ -249,7 +249,7 @@ static void explain_head(const struct pp_cost_inputs *in, FILE *out)
 
 static void explain_experts(const struct pp_cost_inputs *in, FILE *out)
 {
-    const struct pp_work work = pp_roofline_work(in, 0);
+    const struct pp_layer_work work = pp_roofline_work(in, 0);
     const struct pp_experts *e = &in->model->experts;
     const struct pp_device_group group = pp_roofline_expert_group(in),
                                  replicas = pp_roofline_expert_replicas(in);

@@ -12,7 +12,7 @@ static const char *const pass_names[] = {
 
 static void print_shape(const struct pp_kernel *kernel, char shape[SHAPE_BYTES])
 {
-    const struct pp_gemm *g = &kernel->gemm;
+    const struct pp_gemm_shape *g = &kernel->gemm;
 
     if (kernel->kind != PP_KERNEL_GEMM)
         pp_units_print(kernel->bytes, PP_UNIT_BYTES, shape);
@@ -38,7 +38,7 @@ static void explain_kernel(const struct pp_device *device, const struct pp_kerne
 static void explain_pass(const struct pp_cost_inputs *in, enum pp_layer_kind kind, const char *what,
                          enum pp_pass pass, FILE *out)
 {
-    const struct pp_work work = pp_roofline_work(in, 0);
+    const struct pp_layer_work work = pp_roofline_work(in, 0);
     const struct pp_compute compute = pp_roofline_layer(in, kind, work, pass);
     const double host_s = pp_roofline_has_fused_experts(in)
                               ? 0
@@ -69,7 +69,7 @@ void pp_roofline_explain_kernels(const struct pp_cost_inputs *in, enum pp_layer_
 void pp_roofline_explain_window(const struct pp_cost_inputs *in, FILE *out)
 {
     const struct pp_model *m = in->model;
-    const struct pp_work full = pp_roofline_work(in, 0), near = pp_roofline_near_work(in, 0);
+    const struct pp_layer_work full = pp_roofline_work(in, 0), near = pp_roofline_near_work(in, 0);
 
     if (m->window.keys == 0)
         return;

@@ -56,7 +56,7 @@ struct pass {
 static double layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int split,
                       enum pp_pass pass)
 {
-    const struct pp_work work = pp_roofline_work(in, split);
+    const struct pp_layer_work work = pp_roofline_work(in, split);
 
     return pp_roofline_layer(in, kind, work, pass).s + pp_roofline_tp_s(in, kind, work, pass);
 }

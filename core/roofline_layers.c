@@ -40,7 +40,7 @@ static int collectives(const struct pp_cost_inputs *in, enum pp_pass pass)
 }
 
 struct pp_layer_sum pp_roofline_layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                          struct pp_work work, enum pp_pass pass)
+                                          struct pp_layer_work work, enum pp_pass pass)
 {
     const struct pp_compute compute = pp_roofline_layer(in, kind, work, pass);
     const double tp_s = pp_roofline_shown_tp_s(in, kind, work, pass, compute.matrix_s);
@@ -63,7 +63,7 @@ struct pp_layer_sum pp_roofline_layer_sum(const struct pp_cost_inputs *in, enum 
  * attention, and half of a block's exchanges are those of its MLP: a gather and a scatter of four,
  * or one sum of two. */
 static struct pp_layer_sum modules_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                       struct pp_work work)
+                                       struct pp_layer_work work)
 {
     const unsigned again = pp_roofline_again(in), others = again & ~(unsigned)PP_AGAIN_CORE;
     const bool has_core = again & PP_AGAIN_CORE,
@@ -90,7 +90,7 @@ static struct pp_layer_sum modules_sum(const struct pp_cost_inputs *in, enum pp_
  * Without, sums are not kept: that of the attention's projection, which is computed again, is half
  * of them, too; nothing that is computed again needs that of the MLP. */
 static struct pp_layer_sum selected_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                        struct pp_work work)
+                                        struct pp_layer_work work)
 {
     if (!pp_roofline_is_per_op(in))
         return modules_sum(in, kind, work);
@@ -107,7 +107,7 @@ static struct pp_layer_sum selected_sum(const struct pp_cost_inputs *in, enum pp
 /* A whole forward once more, or up to the last tensor that the backward needs: then without the
  * last exchange, of the output. */
 static struct pp_layer_sum again_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                     struct pp_work work)
+                                     struct pp_layer_work work)
 {
     struct pp_layer_sum sum = pp_roofline_layer_sum(in, kind, work, PP_PASS_F);
     const struct pp_compute all = pp_roofline_layer(in, kind, work, PP_PASS_F),
@@ -126,7 +126,7 @@ static struct pp_layer_sum again_sum(const struct pp_cost_inputs *in, enum pp_la
 }
 
 struct pp_layer_sum pp_roofline_again_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                          struct pp_work work)
+                                          struct pp_layer_work work)
 {
     if (in->recompute == PP_RECOMPUTE_NONE)
         return (struct pp_layer_sum){0};

@@ -17,13 +17,13 @@ static bool is_fp16(const struct pp_cost_inputs *in)
     return in->cluster->device.precision == PP_PRECISION_FP16;
 }
 
-struct pp_state_bytes pp_roofline_state_bytes(const struct pp_cost_inputs *in)
+struct pp_class_bytes pp_roofline_state_bytes(const struct pp_cost_inputs *in)
 {
     const struct pp_framework *f = pp_roofline_framework(in);
 
     if (pp_dtype_bytes(&in->cluster->device) > 2)
-        return (struct pp_state_bytes){.params = 4, .grads = 4, .optimizer = 8};
-    return (struct pp_state_bytes){.params = f->params_bytes,
+        return (struct pp_class_bytes){.params = 4, .grads = 4, .optimizer = 8};
+    return (struct pp_class_bytes){.params = f->params_bytes,
                                    .grads = is_fp16(in) ? f->fp16_grads_bytes : f->grads_bytes,
                                    .optimizer = f->optimizer_bytes};
 }

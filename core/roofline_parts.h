@@ -18,13 +18,13 @@ struct pp_compute {
 
 double pp_dtype_bytes(const struct pp_device *device); /* of parameters and activations */
 /* Work of sequence split `split`; later splits of a causal model see more keys. */
-struct pp_work pp_roofline_work(const struct pp_cost_inputs *in, int split);
+struct pp_layer_work pp_roofline_work(const struct pp_cost_inputs *in, int split);
 /* The same in a block whose queries meet near keys only. Kernels that store all scores save nothing
  * by it: they mask what is far. */
-struct pp_work pp_roofline_near_work(const struct pp_cost_inputs *in, int split);
+struct pp_layer_work pp_roofline_near_work(const struct pp_cost_inputs *in, int split);
 /* All kernels of one layer in one pass. */
 struct pp_compute pp_roofline_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                    struct pp_work work, enum pp_pass pass);
+                                    struct pp_layer_work work, enum pp_pass pass);
 /* Forward and backward of one layer on one device, recomputation included where every block has it.
  */
 double pp_roofline_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
@@ -35,26 +35,26 @@ struct pp_layer_sum {
     double launches;
 };
 struct pp_layer_sum pp_roofline_layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                          struct pp_work work, enum pp_pass pass);
+                                          struct pp_layer_work work, enum pp_pass pass);
 /* What recomputation does again of a block; nothing without. */
 struct pp_layer_sum pp_roofline_again_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                          struct pp_work work);
+                                          struct pp_layer_work work);
 /* What the recomputation of a whole layer does again: its forward, or as much of it as its backward
  * needs (framework's stops_recompute). */
 struct pp_compute pp_roofline_whole_again(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                          struct pp_work work);
+                                          struct pp_layer_work work);
 /* The kernels between the projections of attention. */
-struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_work work);
+struct pp_compute pp_roofline_attention(const struct pp_cost_inputs *in, struct pp_layer_work work);
 /* Whether selective recomputation chooses op by op, as PyTorch does (framework's
  * is_selective_per_op), or else which modules it computes again. */
 bool pp_roofline_is_per_op(const struct pp_cost_inputs *in);
 unsigned pp_roofline_again(const struct pp_cost_inputs *in);
 /* The kernels of these modules in a forward. */
 struct pp_compute pp_roofline_modules(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                      struct pp_work work, unsigned modules);
+                                      struct pp_layer_work work, unsigned modules);
 /* What PyTorch does again: everything but the attention and every other product. */
 struct pp_compute pp_roofline_selected(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                                       struct pp_work work);
+                                       struct pp_layer_work work);
 /* F, I, W, B and R of every stage over one split. */
 void pp_roofline_fill_split(const struct pp_cost_inputs *in, const double *recompute, int split,
                             struct pp_costs *costs);
@@ -142,12 +142,13 @@ double pp_roofline_ring_step_s(const struct pp_cost_inputs *in, struct pp_device
                                double bytes);
 /* Exposed tensor-parallel seconds of one layer, context-parallel seconds of one block. */
 double pp_roofline_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                        struct pp_work work, enum pp_pass pass);
+                        struct pp_layer_work work, enum pp_pass pass);
 /* What of them shows. They hide behind products, `matrix_s` of the same pass, as far as that was
  * asked for, or behind weight gradients as far as the framework does so. */
 double pp_roofline_shown_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                              struct pp_work work, enum pp_pass pass, double matrix_s);
-double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_work work, enum pp_pass pass);
+                              struct pp_layer_work work, enum pp_pass pass, double matrix_s);
+double pp_roofline_cp_s(const struct pp_cost_inputs *in, struct pp_layer_work work,
+                        enum pp_pass pass);
 
 /* ---- memory tiers ------------------------------------------------------------------------ */
 
@@ -179,7 +180,8 @@ struct pp_expert_work {
     double tokens;  /* of each of them */
     double ffn;     /* width of one on this device */
 };
-struct pp_expert_work pp_roofline_expert_work(const struct pp_cost_inputs *in, struct pp_work work);
+struct pp_expert_work pp_roofline_expert_work(const struct pp_cost_inputs *in,
+                                              struct pp_layer_work work);
 /* Layers of a stage by kind; of the embedding and the head perhaps a part. */
 struct pp_stage_layers {
     double count[PP_LAYER_KINDS];
@@ -204,22 +206,22 @@ void pp_roofline_add_expert_sums(const struct pp_cost_inputs *in,
 /* Do fused kernels compute experts, and graphs launch whole steps? */
 bool pp_roofline_has_fused_experts(const struct pp_cost_inputs *in);
 /* What a device sends in one exchange of a block, its own share included. */
-double pp_roofline_expert_bytes(const struct pp_cost_inputs *in, struct pp_work work);
+double pp_roofline_expert_bytes(const struct pp_cost_inputs *in, struct pp_layer_work work);
 /* Of `places` that divide the experts between them, how many a token's experts lie in, expected. */
 double pp_roofline_places_met(const struct pp_experts *experts, double places);
 /* Seconds of the exchanges of one layer in one pass: over the experts' devices, and between those
  * that share an expert. */
 double pp_roofline_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                        struct pp_work work, enum pp_pass pass);
+                        struct pp_layer_work work, enum pp_pass pass);
 double pp_roofline_etp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                         struct pp_work work, enum pp_pass pass);
+                         struct pp_layer_work work, enum pp_pass pass);
 
 /* How much of the embedding or the head a stage holds: 0 to 1, over all stages 1. */
 double pp_roofline_end_share(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int stage);
 /* What of the messages of a head that is shared out over all stages outlasts the `beside_s` of a
  * stage's blocks; 0 for other heads. */
-double pp_roofline_vocab_s(const struct pp_cost_inputs *in, struct pp_work work, enum pp_pass pass,
-                           double beside_s);
+double pp_roofline_vocab_s(const struct pp_cost_inputs *in, struct pp_layer_work work,
+                           enum pp_pass pass, double beside_s);
 
 /* ---- memory ------------------------------------------------------------------------------ */
 
@@ -254,9 +256,9 @@ bool pp_roofline_has_dropout(const struct pp_cost_inputs *in);
 
 /* State bytes per parameter: mixed precision with Adam as the framework keeps it (plain:
  * Rajbhandari et al. 2020, section 3.1: 2 + 2 + 12); with fp32 training 4 + 4 + 8. */
-struct pp_state_bytes {
+struct pp_class_bytes {
     double params, grads, optimizer;
 };
-struct pp_state_bytes pp_roofline_state_bytes(const struct pp_cost_inputs *in);
+struct pp_class_bytes pp_roofline_state_bytes(const struct pp_cost_inputs *in);
 
 #endif

@@ -32,7 +32,7 @@ struct kinds {
 struct layers {
     struct kinds full, near;
     double gap_s; /* of a stage's F, and of its backward */
-    struct pp_work work;
+    struct pp_layer_work work;
 };
 
 static const enum pp_layer_kind blocks[] = {PP_LAYER_BLOCK, PP_LAYER_MOE};
@@ -44,7 +44,7 @@ static bool occurs(const struct pp_model *model, enum pp_layer_kind kind)
     return kind != PP_LAYER_MOE || model->experts.count > 0;
 }
 
-static struct kinds kinds_of(const struct pp_cost_inputs *in, struct pp_work work)
+static struct kinds kinds_of(const struct pp_cost_inputs *in, struct pp_layer_work work)
 {
     struct kinds kinds = {0};
 
@@ -60,7 +60,7 @@ static struct kinds kinds_of(const struct pp_cost_inputs *in, struct pp_work wor
 
 static struct layers layers_of(const struct pp_cost_inputs *in, int split)
 {
-    const struct pp_work work = pp_roofline_work(in, split);
+    const struct pp_layer_work work = pp_roofline_work(in, split);
     const double gap_s = pp_roofline_framework(in)->op_gap_s / in->splits;
     const bool has_gap = in->stages > 1 && !pp_roofline_has_fused_experts(in);
     struct layers layers = {.full = kinds_of(in, work), .gap_s = has_gap ? gap_s : 0, .work = work};

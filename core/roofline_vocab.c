@@ -15,8 +15,8 @@ double pp_roofline_end_share(const struct pp_cost_inputs *in, enum pp_layer_kind
     return stage == (kind == PP_LAYER_HEAD ? in->stages - 1 : 0);
 }
 
-double pp_roofline_vocab_s(const struct pp_cost_inputs *in, struct pp_work work, enum pp_pass pass,
-                           double beside_s)
+double pp_roofline_vocab_s(const struct pp_cost_inputs *in, struct pp_layer_work work,
+                           enum pp_pass pass, double beside_s)
 {
     const struct pp_device_group ranks = pp_roofline_group(in, PP_AXIS_PP);
     const double tp = in->is_tp_only ? 1 : in->layout.tp,

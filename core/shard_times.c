@@ -23,7 +23,7 @@ static void add_layers(struct pp_shard_times *t, const struct pp_cost_inputs *in
 {
     const struct pp_mesh whole = {1, 1}, *shard = in->state.shard;
     const struct pp_mesh p = shard[PP_STATE_PARAMS], g = shard[PP_STATE_GRADS];
-    const struct pp_state_bytes bytes = pp_roofline_state_bytes(in);
+    const struct pp_class_bytes bytes = pp_roofline_state_bytes(in);
     const double micro_batches = (double)in->layout.micro_batches / in->pipelines,
                  part_bytes = params * bytes.grads / pp_mesh_size(p);
     const struct pp_device_group holders = group_between(whole, p);

@@ -13,7 +13,7 @@ struct block {
     void *memory;
     size_t bytes; /* mapped; 0 = from the heap */
 };
-struct pp_device {
+struct pp_backend_device {
     struct pp_device_options options;
     struct pp_arena *arena;
     struct pp_recorded *recorded;
@@ -22,9 +22,9 @@ struct pp_device {
 };
 
 static enum pp_status cpu_open(struct pp_arena *arena, const struct pp_device_options *options,
-                               struct pp_device **device, struct pp_error *err)
+                               struct pp_backend_device **device, struct pp_error *err)
 {
-    struct pp_device *d = PP_ARRAY(arena, struct pp_device, 1);
+    struct pp_backend_device *d = PP_ARRAY(arena, struct pp_backend_device, 1);
 
     (void)err;
     d->options = *options;
@@ -34,7 +34,7 @@ static enum pp_status cpu_open(struct pp_arena *arena, const struct pp_device_op
     return PP_OK;
 }
 
-static void cpu_close(struct pp_device *d)
+static void cpu_close(struct pp_backend_device *d)
 {
     for (int i = 0; d && i < d->block_count; i++)
         if (d->blocks[i].bytes > 0)
@@ -43,7 +43,7 @@ static void cpu_close(struct pp_device *d)
             free(d->blocks[i].memory);
 }
 
-static struct block make_block(const struct pp_device *d, size_t bytes)
+static struct block make_block(const struct pp_backend_device *d, size_t bytes)
 {
     if (!d->options.is_shared)
         return (struct block){.memory = aligned_alloc(PAGE, bytes)};
@@ -52,7 +52,7 @@ static struct block make_block(const struct pp_device *d, size_t bytes)
     return (struct block){memory == MAP_FAILED ? NULL : memory, bytes};
 }
 
-static enum pp_status cpu_alloc(struct pp_device *d, size_t bytes, void **memory,
+static enum pp_status cpu_alloc(struct pp_backend_device *d, size_t bytes, void **memory,
                                 struct pp_error *err)
 {
     const size_t whole = (bytes + PAGE - 1) / PAGE * PAGE + PAGE; /* never empty */
@@ -67,7 +67,7 @@ static enum pp_status cpu_alloc(struct pp_device *d, size_t bytes, void **memory
 }
 
 /* Processes that are forked later see it where the arena is shared. */
-static enum pp_status cpu_alloc_shared(struct pp_device *d, size_t bytes, void **memory,
+static enum pp_status cpu_alloc_shared(struct pp_backend_device *d, size_t bytes, void **memory,
                                        struct pp_error *err)
 {
     (void)err;
@@ -75,8 +75,8 @@ static enum pp_status cpu_alloc_shared(struct pp_device *d, size_t bytes, void *
     return PP_OK;
 }
 
-static enum pp_status cpu_copy(struct pp_device *d, const void *from, void *to, size_t bytes,
-                               struct pp_error *err)
+static enum pp_status cpu_copy(struct pp_backend_device *d, const void *from, void *to,
+                               size_t bytes, struct pp_error *err)
 {
     (void)d;
     (void)err;
@@ -84,37 +84,38 @@ static enum pp_status cpu_copy(struct pp_device *d, const void *from, void *to, 
     return PP_OK;
 }
 
-static void cpu_launch(struct pp_device *d, pp_stream_id stream, pp_work work, void *argument)
+static void cpu_launch(struct pp_backend_device *d, pp_stream_id stream, pp_backend_work work,
+                       void *argument)
 {
     (void)stream;
     work(d->options.kernels, NULL, argument);
 }
 
-static void cpu_record(struct pp_device *d, pp_stream_id stream, pp_event_id event)
+static void cpu_record(struct pp_backend_device *d, pp_stream_id stream, pp_event_id event)
 {
     (void)stream;
     pp_recorded_set(d->recorded, event);
 }
 
-static bool cpu_wait(struct pp_device *d, pp_stream_id stream, pp_event_id event)
+static bool cpu_wait(struct pp_backend_device *d, pp_stream_id stream, pp_event_id event)
 {
     (void)stream;
     return pp_recorded_wait(d->recorded, event);
 }
 
-static void cpu_begin(struct pp_device *d)
+static void cpu_begin(struct pp_backend_device *d)
 {
     pp_recorded_begin(d->recorded);
 }
 
-static enum pp_status cpu_finish(struct pp_device *d, struct pp_error *err)
+static enum pp_status cpu_finish(struct pp_backend_device *d, struct pp_error *err)
 {
     (void)d;
     (void)err;
     return PP_OK;
 }
 
-static void cpu_cancel(struct pp_device *d)
+static void cpu_cancel(struct pp_backend_device *d)
 {
     pp_recorded_cancel(d->recorded);
 }

@@ -14,7 +14,7 @@ enum pp_status pp_cuda_try(cudaError_t code, const char *what, struct pp_error *
                                               cudaGetErrorName(code), cudaGetErrorString(code));
 }
 
-void pp_cuda_note(struct pp_device *d, cudaError_t code)
+void pp_cuda_note(struct pp_backend_device *d, cudaError_t code)
 {
     int none = cudaSuccess;
 
@@ -22,14 +22,14 @@ void pp_cuda_note(struct pp_device *d, cudaError_t code)
         pp_recorded_cancel(d->recorded);
 }
 
-void pp_cuda_use(struct pp_device *d)
+void pp_cuda_use(struct pp_backend_device *d)
 {
     pp_cuda_note(d, cudaSetDevice(d->gpu));
 }
 
 /* ---- work -----------------------------------------------------------------------------------*/
 
-static struct launch *next_launch(struct pp_device *d, struct stream *stream)
+static struct launch *next_launch(struct pp_backend_device *d, struct stream *stream)
 {
     if (stream->count == stream->made) {
         struct launch *made =
@@ -60,8 +60,8 @@ static void cuda_mark(void *stream)
 }
 
 /* A launch that is refused is told to the thread that launched. */
-static void cuda_launch_kept(struct pp_device *d, pp_stream_id s, int id, pp_work work,
-                             void *argument)
+static void cuda_launch_kept(struct pp_backend_device *d, pp_stream_id s, int id,
+                             pp_backend_work work, void *argument)
 {
     struct stream *stream = &d->streams[s];
     struct lane *lane = stream->lane;
@@ -78,12 +78,14 @@ static void cuda_launch_kept(struct pp_device *d, pp_stream_id s, int id, pp_wor
     pthread_mutex_unlock(&lane->lock);
 }
 
-static void cuda_launch(struct pp_device *d, pp_stream_id s, pp_work work, void *argument)
+static void cuda_launch(struct pp_backend_device *d, pp_stream_id s, pp_backend_work work,
+                        void *argument)
 {
     cuda_launch_kept(d, s, -1, work, argument);
 }
 
-static void cuda_host(struct pp_device *d, pp_stream_id s, pp_work work, void *argument)
+static void cuda_host(struct pp_backend_device *d, pp_stream_id s, pp_backend_work work,
+                      void *argument)
 {
     pp_cuda_use(d);
     pp_cuda_note(d, cudaStreamSynchronize(pp_cuda_stream_of(d, s)));
@@ -93,7 +95,7 @@ static void cuda_host(struct pp_device *d, pp_stream_id s, pp_work work, void *a
 
 /* ---- events ---------------------------------------------------------------------------------*/
 
-static void cuda_record(struct pp_device *d, pp_stream_id s, pp_event_id event)
+static void cuda_record(struct pp_backend_device *d, pp_stream_id s, pp_event_id event)
 {
     pp_cuda_use(d);
     if (d->events)
@@ -103,7 +105,7 @@ static void cuda_record(struct pp_device *d, pp_stream_id s, pp_event_id event)
 
 /* To CUDA, an event that was never recorded is over: so the host waits until it is recorded, though
  * not until it is over. */
-static bool cuda_wait(struct pp_device *d, pp_stream_id s, pp_event_id event)
+static bool cuda_wait(struct pp_backend_device *d, pp_stream_id s, pp_event_id event)
 {
     if (!pp_recorded_wait(d->recorded, event))
         return false;
@@ -113,7 +115,7 @@ static bool cuda_wait(struct pp_device *d, pp_stream_id s, pp_event_id event)
     return true;
 }
 
-static void cuda_cancel(struct pp_device *d)
+static void cuda_cancel(struct pp_backend_device *d)
 {
     pp_recorded_cancel(d->recorded);
 }
@@ -121,7 +123,7 @@ static void cuda_cancel(struct pp_device *d)
 /* ---- steps ----------------------------------------------------------------------------------*/
 
 /* Nothing of the step runs before the event that its times count from. */
-static void cuda_begin(struct pp_device *d)
+static void cuda_begin(struct pp_backend_device *d)
 {
     pp_cuda_use(d);
     for (int s = 0; s < d->options.streams; s++) {
@@ -135,7 +137,7 @@ static void cuda_begin(struct pp_device *d)
     pp_cuda_note(d, cudaEventSynchronize(d->begin));
 }
 
-static enum pp_status cuda_finish(struct pp_device *d, struct pp_error *err)
+static enum pp_status cuda_finish(struct pp_backend_device *d, struct pp_error *err)
 {
     pp_cuda_use(d);
     for (int i = 0; i < d->lane_count; i++)
@@ -153,7 +155,7 @@ static enum pp_status cuda_finish(struct pp_device *d, struct pp_error *err)
 }
 
 /* Times of CUDA are float milliseconds. */
-static double seconds_at(const struct pp_device *d, cudaEvent_t event)
+static double seconds_at(const struct pp_backend_device *d, cudaEvent_t event)
 {
     float ms;
 
@@ -161,7 +163,7 @@ static double seconds_at(const struct pp_device *d, cudaEvent_t event)
                                                                      : (double)NAN;
 }
 
-static struct pp_span cuda_span(const struct pp_device *d, pp_stream_id s, int k)
+static struct pp_span cuda_span(const struct pp_backend_device *d, pp_stream_id s, int k)
 {
     const struct stream *stream = &d->streams[s];
 
@@ -171,7 +173,7 @@ static struct pp_span cuda_span(const struct pp_device *d, pp_stream_id s, int k
                             seconds_at(d, stream->launches[k].end)};
 }
 
-static double cuda_mark_s(const struct pp_device *d, pp_stream_id s, int k, int j)
+static double cuda_mark_s(const struct pp_backend_device *d, pp_stream_id s, int k, int j)
 {
     const struct stream *stream = &d->streams[s];
 

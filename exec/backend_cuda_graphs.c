@@ -27,7 +27,8 @@ static struct graph *graph_at(struct stream *stream, int id)
     return &stream->graphs[id];
 }
 
-cudaError_t pp_cuda_capture(struct lane *lane, pp_work work, void *argument, cudaGraph_t *graph)
+cudaError_t pp_cuda_capture(struct lane *lane, pp_backend_work work, void *argument,
+                            cudaGraph_t *graph)
 {
     const cudaStream_t stream = lane->cuda.stream;
     const cudaError_t begun = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
@@ -45,7 +46,7 @@ cudaError_t pp_cuda_capture(struct lane *lane, pp_work work, void *argument, cud
 }
 
 /* Nothing of the device has failed when a graph is refused. */
-static cudaError_t make(struct lane *lane, pp_work work, void *argument, struct graph *made)
+static cudaError_t make(struct lane *lane, pp_backend_work work, void *argument, struct graph *made)
 {
     cudaGraph_t graph;
     cudaError_t code = pp_cuda_capture(lane, work, argument, &graph);
@@ -66,7 +67,8 @@ static cudaError_t make(struct lane *lane, pp_work work, void *argument, struct 
     return code;
 }
 
-void pp_cuda_keep(struct pp_device *d, pp_stream_id s, int id, int k, pp_work work, void *argument)
+void pp_cuda_keep(struct pp_backend_device *d, pp_stream_id s, int id, int k, pp_backend_work work,
+                  void *argument)
 {
     struct stream *stream = &d->streams[s];
     struct lane *lane = stream->lane;
@@ -107,7 +109,7 @@ bool pp_cuda_replay(struct stream *stream, struct launch *launch, int id)
     return true;
 }
 
-void pp_cuda_kept(const struct pp_device *d, struct pp_kept *kept)
+void pp_cuda_kept(const struct pp_backend_device *d, struct pp_kept *kept)
 {
     *kept = (struct pp_kept){.count = d->graphs.made,
                              .left_out = d->graphs.left_out,
@@ -117,7 +119,7 @@ void pp_cuda_kept(const struct pp_device *d, struct pp_kept *kept)
                              .why_not = d->graphs.why_not};
 }
 
-void pp_cuda_graphs_free(struct pp_device *d)
+void pp_cuda_graphs_free(struct pp_backend_device *d)
 {
     for (int s = 0; d->streams && s < d->options.streams; s++)
         for (int id = 0; id < d->streams[s].graph_count; id++)

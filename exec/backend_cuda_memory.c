@@ -5,7 +5,7 @@
 
 static const double MIB = 1024.0 * 1024.0;
 
-size_t pp_cuda_available_bytes(const struct pp_device *d)
+size_t pp_cuda_available_bytes(const struct pp_backend_device *d)
 {
     size_t free_bytes = 0, all_bytes;
 
@@ -36,7 +36,8 @@ static size_t whole_pages(size_t bytes)
     return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
-enum pp_status pp_cuda_alloc(struct pp_device *d, size_t bytes, void **memory, struct pp_error *err)
+enum pp_status pp_cuda_alloc(struct pp_backend_device *d, size_t bytes, void **memory,
+                             struct pp_error *err)
 {
     pp_cuda_use(d);
     PP_TRY(pp_cuda_take(d->options.is_mapped ? whole_pages(bytes) : bytes, memory, err));
@@ -44,7 +45,7 @@ enum pp_status pp_cuda_alloc(struct pp_device *d, size_t bytes, void **memory, s
     return PP_OK;
 }
 
-enum pp_status pp_cuda_alloc_shared(struct pp_device *d, size_t bytes, void **memory,
+enum pp_status pp_cuda_alloc_shared(struct pp_backend_device *d, size_t bytes, void **memory,
                                     struct pp_error *err)
 {
     const size_t some_bytes = bytes > 0 ? bytes : 1;
@@ -57,7 +58,7 @@ enum pp_status pp_cuda_alloc_shared(struct pp_device *d, size_t bytes, void **me
     return PP_OK;
 }
 
-static enum pp_status copy(struct pp_device *d, const void *from, void *to, size_t bytes,
+static enum pp_status copy(struct pp_backend_device *d, const void *from, void *to, size_t bytes,
                            enum cudaMemcpyKind kind, struct pp_error *err)
 {
     pp_cuda_use(d);
@@ -66,19 +67,19 @@ static enum pp_status copy(struct pp_device *d, const void *from, void *to, size
     return pp_cuda_try(cudaStreamSynchronize(d->copies), "copy between host and GPU", err);
 }
 
-enum pp_status pp_cuda_read(struct pp_device *d, const void *from, void *to, size_t bytes,
+enum pp_status pp_cuda_read(struct pp_backend_device *d, const void *from, void *to, size_t bytes,
                             struct pp_error *err)
 {
     return copy(d, from, to, bytes, cudaMemcpyDeviceToHost, err);
 }
 
-enum pp_status pp_cuda_write(struct pp_device *d, const void *from, void *to, size_t bytes,
+enum pp_status pp_cuda_write(struct pp_backend_device *d, const void *from, void *to, size_t bytes,
                              struct pp_error *err)
 {
     return copy(d, from, to, bytes, cudaMemcpyHostToDevice, err);
 }
 
-void pp_cuda_free_all(struct pp_device *d)
+void pp_cuda_free_all(struct pp_backend_device *d)
 {
     for (int i = 0; i < d->block_count && !atomic_load(&d->keeps_blocks); i++)
         cudaFree(d->blocks[i]);

@@ -23,7 +23,7 @@ static enum pp_status make_multiplier(struct pp_cuda_stream *cuda, int gpu, stru
 /* Blocks of a stream that comes behind others wait while these have any. The usual priority is the
  * lowest there is: so it is the others that have a higher one, the next; the highest is left to
  * what must get through whatever they wait for (exec/cuda_ipc.c). Lower numbers come first. */
-static enum pp_status choose_priorities(struct pp_device *d, struct pp_error *err)
+static enum pp_status choose_priorities(struct pp_backend_device *d, struct pp_error *err)
 {
     int greatest;
 
@@ -44,7 +44,7 @@ static cudaError_t make_stream(struct lane *lane)
     return code;
 }
 
-cudaStream_t pp_cuda_stream_of(struct pp_device *d, pp_stream_id s)
+cudaStream_t pp_cuda_stream_of(struct pp_backend_device *d, pp_stream_id s)
 {
     struct lane *lane = d->streams[s].lane;
 
@@ -58,7 +58,7 @@ cudaStream_t pp_cuda_stream_of(struct pp_device *d, pp_stream_id s)
 }
 
 /* Streams that only move data share all of the GPU with everybody. */
-static enum pp_status make_lane(struct pp_device *d, int index, struct pp_error *err)
+static enum pp_status make_lane(struct pp_backend_device *d, int index, struct pp_error *err)
 {
     struct lane *lane = &d->lanes[index];
     const int worker = pp_device_worker_of(&d->options, index);
@@ -79,7 +79,7 @@ static enum pp_status make_lane(struct pp_device *d, int index, struct pp_error 
     return multiplies ? pp_cuda_try(make_stream(lane), "make a CUDA stream", err) : PP_OK;
 }
 
-static enum pp_status make_events(struct pp_device *d, struct pp_error *err)
+static enum pp_status make_events(struct pp_backend_device *d, struct pp_error *err)
 {
     d->events = PP_ARRAY(d->arena, cudaEvent_t, d->options.events + 1);
     for (int e = 0; e < d->options.events; e++)
@@ -89,7 +89,7 @@ static enum pp_status make_events(struct pp_device *d, struct pp_error *err)
 }
 
 /* Processes of one host take their GPUs in turn. */
-static enum pp_status choose_gpu(struct pp_device *d, struct pp_error *err)
+static enum pp_status choose_gpu(struct pp_backend_device *d, struct pp_error *err)
 {
     int gpus = 0;
 
@@ -99,7 +99,7 @@ static enum pp_status choose_gpu(struct pp_device *d, struct pp_error *err)
     return pp_cuda_try(cudaSetDevice(d->gpu), "use the GPU", err);
 }
 
-static enum pp_status make(struct pp_device *d, struct pp_error *err)
+static enum pp_status make(struct pp_backend_device *d, struct pp_error *err)
 {
     const struct pp_device_options *o = &d->options;
     const bool is_serial = o->mode == PP_DEVICE_SERIAL;
@@ -124,10 +124,10 @@ static enum pp_status make(struct pp_device *d, struct pp_error *err)
 }
 
 enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_options *options,
-                            struct pp_device **device, struct pp_error *err)
+                            struct pp_backend_device **device, struct pp_error *err)
 {
     PP_TRY(pp_cuda_check(err));
-    struct pp_device *d = PP_NEW(arena, struct pp_device);
+    struct pp_backend_device *d = PP_NEW(arena, struct pp_backend_device);
     d->options = *options;
     d->arena = pp_arena_create();
     d->recorded = pp_recorded_create(d->arena, options->events);
@@ -174,7 +174,7 @@ static void forget_lane(struct lane *lane)
 
 /* Also of a device that is half made, or has failed: then CUDA refuses, and the driver cleans up.
  */
-void pp_cuda_close(struct pp_device *d)
+void pp_cuda_close(struct pp_backend_device *d)
 {
     if (!d)
         return;

@@ -92,7 +92,7 @@ static enum pp_status split(const struct driver *driver, const CUdevResource *al
         parts, total, least, total / least);
 }
 
-static enum pp_status make(struct pp_device *d, int count, struct pp_error *err)
+static enum pp_status make(struct pp_backend_device *d, int count, struct pp_error *err)
 {
     struct pp_cuda_parts *parts = d->parts;
     CUdevResource all = {.type = CU_DEV_RESOURCE_TYPE_INVALID};
@@ -117,7 +117,7 @@ static enum pp_status make(struct pp_device *d, int count, struct pp_error *err)
     return PP_OK;
 }
 
-enum pp_status pp_cuda_parts_make(struct pp_device *d, int count, struct pp_error *err)
+enum pp_status pp_cuda_parts_make(struct pp_backend_device *d, int count, struct pp_error *err)
 {
     d->parts = PP_NEW(d->arena, struct pp_cuda_parts);
     d->parts->contexts = PP_ARRAY(d->arena, CUgreenCtx, count);
@@ -125,7 +125,7 @@ enum pp_status pp_cuda_parts_make(struct pp_device *d, int count, struct pp_erro
     return make(d, count, err);
 }
 
-enum pp_status pp_cuda_part_stream(const struct pp_device *d, int part, int priority,
+enum pp_status pp_cuda_part_stream(const struct pp_backend_device *d, int part, int priority,
                                    cudaStream_t *stream, int *sm_count, struct pp_error *err)
 {
     *sm_count = d->parts->sm_counts[part];
@@ -134,7 +134,7 @@ enum pp_status pp_cuda_part_stream(const struct pp_device *d, int part, int prio
                "make a CUDA stream on a part of the GPU", err);
 }
 
-void pp_cuda_parts_free(struct pp_device *d)
+void pp_cuda_parts_free(struct pp_backend_device *d)
 {
     for (int k = 0; d->parts && k < d->parts->count; k++)
         d->parts->driver.destroy(d->parts->contexts[k]);

@@ -17,7 +17,7 @@ static int look_at(struct stream *stream)
 }
 
 /* Failures are told by whoever waits for the step. */
-int64_t pp_cuda_passed(struct pp_device *d)
+int64_t pp_cuda_passed(struct pp_backend_device *d)
 {
     int64_t passed = 0;
 

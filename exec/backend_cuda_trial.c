@@ -41,7 +41,7 @@ static void note_alone(const struct pp_kernels *k, void *stream, void *trial)
     note(trial, true);
 }
 
-static cudaError_t run_graph(struct trial *t, pp_work work)
+static cudaError_t run_graph(struct trial *t, pp_backend_work work)
 {
     cudaGraphExec_t exec = NULL;
     cudaGraph_t graph;
@@ -81,7 +81,7 @@ static bool stays(const struct trial *t)
     return own > 0 && others == 0;
 }
 
-static void judge(struct pp_device *d, struct trial *t)
+static void judge(struct pp_backend_device *d, struct trial *t)
 {
     struct pp_cuda_graphs *graphs = &d->graphs;
     cudaError_t code = cudaErrorUnknown;
@@ -102,7 +102,7 @@ static void judge(struct pp_device *d, struct trial *t)
         graphs->why_not = "with this driver they leave the part of the GPU that a rank has";
 }
 
-void pp_cuda_graphs_try(struct pp_device *d)
+void pp_cuda_graphs_try(struct pp_backend_device *d)
 {
     struct pp_cuda_graphs *graphs = &d->graphs;
     int multiprocessors = 1;

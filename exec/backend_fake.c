@@ -9,7 +9,7 @@
 
 /* ---- the backend ----------------------------------------------------------------------------- */
 
-static void fake_begin(struct pp_device *d)
+static void fake_begin(struct pp_backend_device *d)
 {
     for (int s = 0; s < d->options.streams; s++) {
         struct stream *stream = &d->streams[s];
@@ -26,9 +26,9 @@ static void fake_begin(struct pp_device *d)
 }
 
 static enum pp_status fake_open(struct pp_arena *arena, const struct pp_device_options *options,
-                                struct pp_device **device, struct pp_error *err)
+                                struct pp_backend_device **device, struct pp_error *err)
 {
-    struct pp_device *d = PP_NEW(arena, struct pp_device);
+    struct pp_backend_device *d = PP_NEW(arena, struct pp_backend_device);
 
     (void)err;
     assert(options->streams > 0 && options->workers <= options->streams);
@@ -43,7 +43,7 @@ static enum pp_status fake_open(struct pp_arena *arena, const struct pp_device_o
     return PP_OK;
 }
 
-static void fake_close(struct pp_device *d)
+static void fake_close(struct pp_backend_device *d)
 {
     if (!d)
         return;
@@ -52,7 +52,7 @@ static void fake_close(struct pp_device *d)
     pp_arena_destroy(d->arena);
 }
 
-static enum pp_status fake_alloc_shared(struct pp_device *d, size_t bytes, void **memory,
+static enum pp_status fake_alloc_shared(struct pp_backend_device *d, size_t bytes, void **memory,
                                         struct pp_error *err)
 {
     (void)err;
@@ -60,8 +60,8 @@ static enum pp_status fake_alloc_shared(struct pp_device *d, size_t bytes, void 
     return PP_OK;
 }
 
-static enum pp_status fake_copy(struct pp_device *d, const void *from, void *to, size_t bytes,
-                                struct pp_error *err)
+static enum pp_status fake_copy(struct pp_backend_device *d, const void *from, void *to,
+                                size_t bytes, struct pp_error *err)
 {
     const bool was_open = pp_fake_open_memory(d);
 
@@ -72,7 +72,7 @@ static enum pp_status fake_copy(struct pp_device *d, const void *from, void *to,
 }
 
 /* Caller holds the lock. */
-static void append(struct pp_device *d, pp_stream_id s, struct node node)
+static void append(struct pp_backend_device *d, pp_stream_id s, struct node node)
 {
     struct stream *stream = &d->streams[s];
 
@@ -81,7 +81,8 @@ static void append(struct pp_device *d, pp_stream_id s, struct node node)
     *PP_PUSH(d->arena, stream->nodes, stream->count, stream->capacity) = node;
 }
 
-static void fake_launch(struct pp_device *d, pp_stream_id s, pp_work work, void *argument)
+static void fake_launch(struct pp_backend_device *d, pp_stream_id s, pp_backend_work work,
+                        void *argument)
 {
     struct stream *stream = &d->streams[s];
 
@@ -92,7 +93,7 @@ static void fake_launch(struct pp_device *d, pp_stream_id s, pp_work work, void 
     pthread_mutex_unlock(&d->lock);
 }
 
-static void fake_record(struct pp_device *d, pp_stream_id s, pp_event_id event)
+static void fake_record(struct pp_backend_device *d, pp_stream_id s, pp_event_id event)
 {
     assert(event >= 0 && event < d->options.events);
     pthread_mutex_lock(&d->lock);
@@ -107,7 +108,7 @@ static void fake_record(struct pp_device *d, pp_stream_id s, pp_event_id event)
     pthread_mutex_unlock(&d->lock);
 }
 
-static bool fake_wait(struct pp_device *d, pp_stream_id s, pp_event_id event)
+static bool fake_wait(struct pp_backend_device *d, pp_stream_id s, pp_event_id event)
 {
     assert(event >= 0 && event < d->options.events);
     if (atomic_load(&d->is_cancelled))
@@ -118,7 +119,7 @@ static bool fake_wait(struct pp_device *d, pp_stream_id s, pp_event_id event)
     return true;
 }
 
-static enum pp_status fake_finish(struct pp_device *d, struct pp_error *err)
+static enum pp_status fake_finish(struct pp_backend_device *d, struct pp_error *err)
 {
     const enum pp_status status = atomic_load(&d->is_cancelled) ? PP_OK : pp_fake_run(d, err);
 
@@ -127,12 +128,12 @@ static enum pp_status fake_finish(struct pp_device *d, struct pp_error *err)
                                          : status;
 }
 
-static void fake_cancel(struct pp_device *d)
+static void fake_cancel(struct pp_backend_device *d)
 {
     atomic_store(&d->is_cancelled, true);
 }
 
-static struct pp_span fake_span(const struct pp_device *device, pp_stream_id stream, int k)
+static struct pp_span fake_span(const struct pp_backend_device *device, pp_stream_id stream, int k)
 {
     const struct stream *of = &device->streams[stream];
 

@@ -12,9 +12,9 @@
 enum node_kind { NODE_LAUNCH, NODE_RECORD, NODE_WAIT };
 struct node {
     enum node_kind kind;
-    pp_event_id event; /* RECORD, WAIT */
-    uint64_t issued;   /* its number among all nodes of the step, as the host issued them */
-    pp_work work;      /* LAUNCH */
+    pp_event_id event;    /* RECORD, WAIT */
+    uint64_t issued;      /* its number among all nodes of the step, as the host issued them */
+    pp_backend_work work; /* LAUNCH */
     void *argument;
 };
 
@@ -24,7 +24,7 @@ struct stream {
     int count, capacity;
     int head;                  /* the first that is not over */
     pp_stream_id next_waiting; /* for the same event */
-    struct pp_span *spans; /* of each launch, NAN until it has run */
+    struct pp_span *spans;     /* of each launch, NAN until it has run */
     int launches, span_capacity, launches_over;
 };
 struct event {
@@ -38,7 +38,7 @@ struct fake_block {
     void *memory;
     size_t bytes;
 };
-struct pp_device {
+struct pp_backend_device {
     struct pp_device_options options;
     struct pp_arena *arena; /* of this struct and the lists, which keep their size between steps */
     struct stream *streams;
@@ -54,27 +54,27 @@ struct pp_device {
 
     /* of finish */
     uint64_t step;
-    double ran_s; /* by the launches of this step */
+    double ran_s;           /* by the launches of this step */
     uint64_t random, drawn; /* stream of numbers, and how many were taken */
     pp_stream_id *ready;    /* streams whose head is a launch */
     int ready_count;
     pp_stream_id last; /* stream of the last launch */
 };
 
-static inline bool is_compute(const struct pp_device *d, pp_stream_id s)
+static inline bool is_compute(const struct pp_backend_device *d, pp_stream_id s)
 {
     return pp_device_worker_of(&d->options, s) >= 0;
 }
 
 /* backend_fake_memory.c */
-enum pp_status pp_fake_alloc(struct pp_device *device, size_t bytes, void **memory,
+enum pp_status pp_fake_alloc(struct pp_backend_device *device, size_t bytes, void **memory,
                              struct pp_error *err);
-void pp_fake_free_all(struct pp_device *device);
+void pp_fake_free_all(struct pp_backend_device *device);
 /* Returns whether it was open before, for the second one. */
-bool pp_fake_open_memory(struct pp_device *device);
-void pp_fake_shut_memory(struct pp_device *device, bool was_open);
+bool pp_fake_open_memory(struct pp_backend_device *device);
+void pp_fake_shut_memory(struct pp_backend_device *device, bool was_open);
 
 /* Run the lists in the order of this step, see backend_fake_run.c. */
-enum pp_status pp_fake_run(struct pp_device *device, struct pp_error *err);
+enum pp_status pp_fake_run(struct pp_backend_device *device, struct pp_error *err);
 
 #endif

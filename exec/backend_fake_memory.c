@@ -14,7 +14,8 @@ static size_t whole_pages(size_t bytes)
     return (bytes / page + 1) * page;
 }
 
-enum pp_status pp_fake_alloc(struct pp_device *d, size_t bytes, void **memory, struct pp_error *err)
+enum pp_status pp_fake_alloc(struct pp_backend_device *d, size_t bytes, void **memory,
+                             struct pp_error *err)
 {
     struct fake_block block = {MAP_FAILED, whole_pages(bytes)};
 
@@ -32,13 +33,13 @@ enum pp_status pp_fake_alloc(struct pp_device *d, size_t bytes, void **memory, s
     return PP_OK;
 }
 
-void pp_fake_free_all(struct pp_device *d)
+void pp_fake_free_all(struct pp_backend_device *d)
 {
     for (int i = 0; i < d->block_count; i++)
         munmap(d->blocks[i].memory, d->blocks[i].bytes);
 }
 
-static void protect_all(struct pp_device *d, bool is_open)
+static void protect_all(struct pp_backend_device *d, bool is_open)
 {
     for (int i = 0; i < d->block_count; i++)
         mprotect(d->blocks[i].memory, d->blocks[i].bytes,
@@ -46,7 +47,7 @@ static void protect_all(struct pp_device *d, bool is_open)
     d->is_open = is_open;
 }
 
-bool pp_fake_open_memory(struct pp_device *d)
+bool pp_fake_open_memory(struct pp_backend_device *d)
 {
     const bool was_open = d->is_open;
 
@@ -55,7 +56,7 @@ bool pp_fake_open_memory(struct pp_device *d)
     return was_open;
 }
 
-void pp_fake_shut_memory(struct pp_device *d, bool was_open)
+void pp_fake_shut_memory(struct pp_backend_device *d, bool was_open)
 {
     if (!was_open)
         protect_all(d, false);

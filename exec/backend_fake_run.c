@@ -15,48 +15,48 @@
 
 /* ---- orders ---------------------------------------------------------------------------------- */
 
-static uint64_t draw(struct pp_device *d)
+static uint64_t draw(struct pp_backend_device *d)
 {
     return 1 + (pp_random_bits(d->random, d->drawn++) >> 2);
 }
 
-static uint64_t random_order(struct pp_device *d, pp_stream_id s)
+static uint64_t random_order(struct pp_backend_device *d, pp_stream_id s)
 {
     (void)s;
     return draw(d);
 }
 
 /* One stream as far as it can go before any other. */
-static uint64_t stream_by_stream(struct pp_device *d, pp_stream_id s)
+static uint64_t stream_by_stream(struct pp_backend_device *d, pp_stream_id s)
 {
     return s == d->last ? UINT64_MAX : draw(d);
 }
 
-static uint64_t issued_last_first(struct pp_device *d, pp_stream_id s)
+static uint64_t issued_last_first(struct pp_backend_device *d, pp_stream_id s)
 {
     return d->streams[s].nodes[d->streams[s].head].issued;
 }
 
 /* Copies only when nothing is left to compute. */
-static uint64_t copies_late(struct pp_device *d, pp_stream_id s)
+static uint64_t copies_late(struct pp_backend_device *d, pp_stream_id s)
 {
     return draw(d) | (uint64_t)is_compute(d, s) << 62;
 }
 
-static uint64_t copies_early(struct pp_device *d, pp_stream_id s)
+static uint64_t copies_early(struct pp_backend_device *d, pp_stream_id s)
 {
     return draw(d) | (uint64_t)!is_compute(d, s) << 62;
 }
 
 /* Streams drawn once and for all of the step: the first runs whenever it can, the last only when
  * nobody else can. */
-static uint64_t fixed_priorities(struct pp_device *d, pp_stream_id s)
+static uint64_t fixed_priorities(struct pp_backend_device *d, pp_stream_id s)
 {
     return 1 + (pp_random_bits(d->random, (uint64_t)s) >> 2);
 }
 
 /* Of the launches that may run, the one with the highest score runs; all scores are above 0. */
-static uint64_t (*const orders[])(struct pp_device *device, pp_stream_id stream) = {
+static uint64_t (*const orders[])(struct pp_backend_device *device, pp_stream_id stream) = {
     random_order, copies_late, stream_by_stream, issued_last_first, copies_early, fixed_priorities,
 };
 enum { ORDERS = sizeof(orders) / sizeof(orders[0]) };
@@ -65,7 +65,7 @@ enum { ORDERS = sizeof(orders) / sizeof(orders[0]) };
 
 /* Pass records and waits up to the next launch; a stream that must wait is entered at its event,
  * one that may run in `ready`. Streams that waited for a record are settled in turn. */
-static void settle(struct pp_device *d, pp_stream_id s)
+static void settle(struct pp_backend_device *d, pp_stream_id s)
 {
     struct stream *stream = &d->streams[s];
 
@@ -94,7 +94,7 @@ static void settle(struct pp_device *d, pp_stream_id s)
 
 /* Every stream is held back in turn, whether steps or seeds are counted up; each time round with
  * another order of the rest. */
-static pp_stream_id take_ready(struct pp_device *d)
+static pp_stream_id take_ready(struct pp_backend_device *d)
 {
     const uint64_t turn = d->options.seed + d->step, streams = (uint64_t)d->options.streams;
     const pp_stream_id held_back = (pp_stream_id)(turn % streams);
@@ -115,7 +115,7 @@ static pp_stream_id take_ready(struct pp_device *d)
     return s;
 }
 
-static void run_head(struct pp_device *d, pp_stream_id s)
+static void run_head(struct pp_backend_device *d, pp_stream_id s)
 {
     struct stream *stream = &d->streams[s];
     const struct node *node = &stream->nodes[stream->head++];
@@ -134,17 +134,17 @@ static bool is_stuck(const struct stream *stream)
     return stream->head < stream->count;
 }
 
-static pp_event_id awaited(const struct pp_device *d, pp_stream_id s)
+static pp_event_id awaited(const struct pp_backend_device *d, pp_stream_id s)
 {
     return d->streams[s].nodes[d->streams[s].head].event;
 }
 
-static pp_stream_id waits_for(const struct pp_device *d, pp_stream_id s)
+static pp_stream_id waits_for(const struct pp_backend_device *d, pp_stream_id s)
 {
     return d->events[awaited(d, s)].recorder;
 }
 
-static const char *print_stream(const struct pp_device *d, pp_stream_id s, char text[32])
+static const char *print_stream(const struct pp_backend_device *d, pp_stream_id s, char text[32])
 {
     if (is_compute(d, s) && s >= d->options.workers)
         snprintf(text, 32, "weight stream %d", s - d->options.weights);
@@ -153,7 +153,8 @@ static const char *print_stream(const struct pp_device *d, pp_stream_id s, char 
     return text;
 }
 
-static enum pp_status unrecorded(const struct pp_device *d, pp_stream_id s, struct pp_error *err)
+static enum pp_status unrecorded(const struct pp_backend_device *d, pp_stream_id s,
+                                 struct pp_error *err)
 {
     char name[32];
 
@@ -165,7 +166,8 @@ static enum pp_status unrecorded(const struct pp_device *d, pp_stream_id s, stru
 }
 
 /* From any stream that is stuck, who waits for whom leads into the circle. */
-static enum pp_status circle(const struct pp_device *d, pp_stream_id s, struct pp_error *err)
+static enum pp_status circle(const struct pp_backend_device *d, pp_stream_id s,
+                             struct pp_error *err)
 {
     char name[32], next_name[32];
     int steps = 0;
@@ -188,7 +190,7 @@ static enum pp_status circle(const struct pp_device *d, pp_stream_id s, struct p
     return PP_EFAIL;
 }
 
-static enum pp_status check_all_over(const struct pp_device *d, struct pp_error *err)
+static enum pp_status check_all_over(const struct pp_backend_device *d, struct pp_error *err)
 {
     pp_stream_id stuck = NOBODY;
 
@@ -202,7 +204,7 @@ static enum pp_status check_all_over(const struct pp_device *d, struct pp_error 
     return stuck == NOBODY ? PP_OK : circle(d, stuck, err);
 }
 
-enum pp_status pp_fake_run(struct pp_device *d, struct pp_error *err)
+enum pp_status pp_fake_run(struct pp_backend_device *d, struct pp_error *err)
 {
     char first[32], second[32];
 

@@ -12,7 +12,7 @@ struct pp_calibration *pp_calibration_create(struct pp_arena *arena, const struc
 
     c->arena = arena;
     c->batch = *batch;
-    for (int pass = 0; pass < PP_PASSES; pass++)
+    for (int pass = 0; pass < PP_TIMED_PASSES; pass++)
         for (int part = 0; part < PP_PARTS; part++)
             c->part[pass][part] = PP_ARRAY(arena, struct pp_samples, batch->splits);
     return c;
@@ -86,14 +86,14 @@ static const struct {
     int count;
     struct {
         int row;
-        enum pp_pass pass;
+        enum pp_timed_pass pass;
     } at[2];
 } passes_of[PP_OP_KINDS] = {
-    [PP_F] = {1, {{0, PP_PASS_F}}},
-    [PP_R] = {1, {{0, PP_PASS_R}}},
-    [PP_I] = {1, {{1, PP_PASS_I}}},
-    [PP_W] = {1, {{2, PP_PASS_W}}},
-    [PP_B] = {2, {{1, PP_PASS_BI}, {2, PP_PASS_BW}}},
+    [PP_F] = {1, {{0, PP_TIMED_F}}},
+    [PP_R] = {1, {{0, PP_TIMED_R}}},
+    [PP_I] = {1, {{1, PP_TIMED_I}}},
+    [PP_W] = {1, {{2, PP_TIMED_W}}},
+    [PP_B] = {2, {{1, PP_TIMED_BI}, {2, PP_TIMED_BW}}},
 };
 
 int pp_calibration_layers(const struct pp_stage_shape *shape, enum pp_layer_part part)
@@ -104,7 +104,7 @@ int pp_calibration_layers(const struct pp_stage_shape *shape, enum pp_layer_part
 }
 
 /* Samples of all parts; the time of all layers together. */
-static double add_parts(struct pp_calibration *c, const struct pp_measured_op *m)
+static double add_parts(struct pp_calibration *c, const struct pp_timed_op *m)
 {
     double inside_ps = 0;
 
@@ -128,14 +128,14 @@ static int cell_of(const struct pp_calibration *c, const struct pp_op *op)
     return op->stage * c->batch.splits + op->split;
 }
 
-static void add_update(struct pp_calibration *c, const struct pp_measured_op *m, double ps)
+static void add_update(struct pp_calibration *c, const struct pp_timed_op *m, double ps)
 {
     add(c, &c->whole[PP_U][cell_of(c, &m->op)], ps);
     if (m->stage->elements > 0)
         add(c, pp_sized(c->arena, &c->updates, (double)m->stage->elements), ps);
 }
 
-static void add_pair(struct pp_calibration *c, const struct pp_measured_op *ops, double ps)
+static void add_pair(struct pp_calibration *c, const struct pp_timed_op *ops, double ps)
 {
     const double cells = 2.0 * c->batch.granules * c->batch.splits;
 
@@ -143,7 +143,7 @@ static void add_pair(struct pp_calibration *c, const struct pp_measured_op *ops,
         ps * cells / (ops[0].op.granules + ops[1].op.granules));
 }
 
-void pp_calibration_add(struct pp_calibration *c, const struct pp_measured_op *ops, int count,
+void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops, int count,
                         int64_t duration_ps)
 {
     double inside_ps[2] = {0}, outside_ps = (double)duration_ps;
@@ -194,13 +194,12 @@ void pp_calibration_take(struct pp_calibration *c, const struct pp_machine *mach
         if (!pp_op_is_compute(p->kind[i]) || p->aux[i] == PP_FUSED_SECOND)
             continue;
         for (int replica = 0; replica < replicas; replica++) {
-            struct pp_measured_op ops[2];
+            struct pp_timed_op ops[2];
 
             for (int k = 0; k <= is_fused; k++)
-                ops[k] =
-                    (struct pp_measured_op){.op = pp_program_op(p, i + k),
-                                            .stage = options->stages[p->stage[i + k]],
-                                            .probe = pp_machine_probe(machine, i + k, replica)};
+                ops[k] = (struct pp_timed_op){.op = pp_program_op(p, i + k),
+                                              .stage = options->stages[p->stage[i + k]],
+                                              .probe = pp_machine_probe(machine, i + k, replica)};
             pp_calibration_add(c, ops, 1 + is_fused,
                                durations_ps[(size_t)i * (size_t)replicas + (size_t)replica]);
         }

@@ -9,7 +9,15 @@
 
 #include "exec/predict.h"
 
-enum pp_pass { PP_PASS_F, PP_PASS_R, PP_PASS_I, PP_PASS_W, PP_PASS_BI, PP_PASS_BW, PP_PASSES };
+enum pp_timed_pass {
+    PP_TIMED_F,
+    PP_TIMED_R,
+    PP_TIMED_I,
+    PP_TIMED_W,
+    PP_TIMED_BI,
+    PP_TIMED_BW,
+    PP_TIMED_PASSES
+};
 
 struct pp_samples {
     double *ps;
@@ -29,8 +37,8 @@ struct pp_by_size {
 struct pp_calibration {
     struct pp_arena *arena;
     struct pp_batch batch;
-    struct pp_samples *part[PP_PASSES][PP_PARTS]; /* [split]; BLOCK: of one block */
-    struct pp_samples outside[PP_OP_KINDS];       /* of an op, beside its layers */
+    struct pp_samples *part[PP_TIMED_PASSES][PP_PARTS]; /* [split]; BLOCK: of one block */
+    struct pp_samples outside[PP_OP_KINDS];             /* of an op, beside its layers */
     struct pp_by_size updates;
 
     /* wall clock, else none: see calibration_gaps.c, calibration_wires.c */
@@ -49,13 +57,13 @@ struct pp_calibration {
 /* What follows is measured on this program: samples of whole ops of another one are dropped. */
 void pp_calibration_begin(struct pp_calibration *c, const struct pp_program *program);
 
-struct pp_measured_op {
+struct pp_timed_op {
     struct pp_op op;
     const struct pp_stage *stage;
     const struct pp_probe *probe; /* of the call; NULL: only the whole is known */
 };
 /* One op, or both of a fused pair, that took duration_ps. */
-void pp_calibration_add(struct pp_calibration *c, const struct pp_measured_op *ops, int count,
+void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops, int count,
                         int64_t duration_ps);
 
 /* What a step on the wall clock tells beside durations: how long after it could an op has begun;

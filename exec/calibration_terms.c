@@ -8,13 +8,13 @@ static const char *const part_names[PP_PARTS] = {"the embedding", "a block", "th
  * and W and the other way round, a forward for a recomputation, which repeats it. */
 static const struct {
     int count;
-    enum pp_pass pass[2][2]; /* [pass][choice] */
+    enum pp_timed_pass pass[2][2]; /* [pass][choice] */
 } needs[PP_OP_KINDS] = {
-    [PP_F] = {1, {{PP_PASS_F, PP_PASS_F}}},
-    [PP_R] = {1, {{PP_PASS_R, PP_PASS_F}}},
-    [PP_I] = {1, {{PP_PASS_I, PP_PASS_BI}}},
-    [PP_W] = {1, {{PP_PASS_W, PP_PASS_BW}}},
-    [PP_B] = {2, {{PP_PASS_BI, PP_PASS_I}, {PP_PASS_BW, PP_PASS_W}}},
+    [PP_F] = {1, {{PP_TIMED_F, PP_TIMED_F}}},
+    [PP_R] = {1, {{PP_TIMED_R, PP_TIMED_F}}},
+    [PP_I] = {1, {{PP_TIMED_I, PP_TIMED_BI}}},
+    [PP_W] = {1, {{PP_TIMED_W, PP_TIMED_BW}}},
+    [PP_B] = {2, {{PP_TIMED_BI, PP_TIMED_I}, {PP_TIMED_BW, PP_TIMED_W}}},
 };
 
 static void add(struct pp_terms *terms, const struct pp_samples *samples, double factor)
@@ -82,7 +82,7 @@ static enum pp_status add_layers(const struct pp_calibration *c, int kind, int p
                                  int split, struct pp_terms *terms, struct pp_error *err)
 {
     for (int k = 0; k < needs[kind].count; k++) {
-        const enum pp_pass *choice = needs[kind].pass[k];
+        const enum pp_timed_pass *choice = needs[kind].pass[k];
         const struct pp_samples *samples = &c->part[choice[0]][part][split];
 
         if (samples->count == 0)

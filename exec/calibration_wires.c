@@ -113,7 +113,7 @@ void pp_calibration_wires(struct pp_calibration *c, const struct pp_program *pro
 /* The line through the medians of the smallest and the largest size. Of one size, or where the
  * larger one took no longer, nobody can tell latency from bandwidth: one size is all bandwidth, so
  * that it costs what it did; two that take the same are all latency. */
-bool pp_calibration_wire(const struct pp_calibration *c, struct pp_wire *wire)
+bool pp_calibration_wire(const struct pp_calibration *c, struct pp_measured_wire *wire)
 {
     const struct pp_sized_samples *least = pp_sized_least(&c->messages),
                                   *most = pp_sized_most(&c->messages);
@@ -126,8 +126,8 @@ bool pp_calibration_wire(const struct pp_calibration *c, struct pp_wire *wire)
         least == most ? most_ps / most->size : (most_ps - least_ps) / (most->size - least->size);
     const double ps_per_byte = fmax(0, fmin(slope, most_ps / most->size));
 
-    *wire = (struct pp_wire){.alpha_s = 1e-12 * (most_ps - ps_per_byte * most->size),
-                             .s_per_byte = 1e-12 * ps_per_byte};
+    *wire = (struct pp_measured_wire){.alpha_s = 1e-12 * (most_ps - ps_per_byte * most->size),
+                                      .s_per_byte = 1e-12 * ps_per_byte};
     return true;
 }
 
@@ -138,7 +138,8 @@ struct repriced {
 };
 
 static struct repriced repriced_of(const struct pp_calibration *c, int kind,
-                                   const struct pp_wire *wire, const struct pp_costs *costs)
+                                   const struct pp_measured_wire *wire,
+                                   const struct pp_costs *costs)
 {
     const double factor = pp_samples_median(&c->sum[kind]);
 
@@ -171,7 +172,7 @@ static void fill_sums(struct pp_arena *arena, int kind, struct repriced how, str
     costs->op[kind] = own;
 }
 
-static void fill_messages(struct pp_arena *arena, const struct pp_wire *wire,
+static void fill_messages(struct pp_arena *arena, const struct pp_measured_wire *wire,
                           struct pp_costs *costs)
 {
     costs->alpha_ps = PP_ARRAY(arena, int64_t, costs->links);
@@ -186,7 +187,7 @@ void pp_calibration_fill_wires(struct pp_arena *arena, const struct pp_calibrati
                                struct pp_costs *costs)
 {
     static const int SUMS[] = {PP_AR, PP_RS, PP_AG};
-    struct pp_wire wire;
+    struct pp_measured_wire wire;
     const bool has_wire = pp_calibration_wire(c, &wire);
 
     for (size_t k = 0; k < sizeof SUMS / sizeof *SUMS; k++)

@@ -30,7 +30,7 @@ struct pp_exec_config {
     struct pp_inject inject;
     struct pp_meeting meeting;
     char doubt[256]; /* why this process runs alone, where that may not be meant; else "" */
-    int cores;                /* 0 = those of the machine */
+    int cores;       /* 0 = those of the machine */
     int ranks, micro_batches; /* 0 = not given: the usual, or what a file has */
     int replicas, mbs;        /* mbs 0 = follows from gbs */
     int64_t gbs;              /* 0 = not given */
@@ -63,9 +63,9 @@ struct pp_exec_plan {
     struct pp_batch batch;
     struct pp_costs *costs;
     struct pp_costs *plain_costs; /* without --slow and --link-bw; NULL where neither is given */
-    double *slow;               /* --slow: [rank * replicas + replica], NULL = none */
-    struct pp_unit_costs *unit; /* --unit: what ops take, NULL = what they take */
-    unsigned chosen;            /* of the run, and of this schedule: enum pp_exec_chosen */
+    double *slow;                 /* --slow: [rank * replicas + replica], NULL = none */
+    struct pp_unit_costs *unit;   /* --unit: what ops take, NULL = what they take */
+    unsigned chosen;              /* of the run, and of this schedule: enum pp_exec_chosen */
 };
 
 struct pp_exec_run {

@@ -22,7 +22,7 @@ struct peer {
 typedef CUresult (*wait_fn)(CUstream, CUdeviceptr, uint64_t, unsigned);
 typedef CUresult (*write_fn)(CUstream, CUdeviceptr, unsigned, unsigned);
 struct pp_ipc {
-    struct pp_device *device;
+    struct pp_backend_device *device;
     wait_fn wait;
     write_fn write;
     unsigned wait_flags;
@@ -178,8 +178,8 @@ static enum pp_status choose_wait(struct pp_ipc *ipc, struct pp_error *err)
     return PP_OK;
 }
 
-static enum pp_status ipc_show(struct pp_arena *arena, struct pp_device *d, void *block, int flags,
-                               int peers, struct pp_ipc **ipc, struct pp_ipc_card *card,
+static enum pp_status ipc_show(struct pp_arena *arena, struct pp_backend_device *d, void *block,
+                               int flags, int peers, struct pp_ipc **ipc, struct pp_ipc_card *card,
                                struct pp_error *err)
 {
     struct pp_ipc *made = PP_NEW(arena, struct pp_ipc);

@@ -24,7 +24,7 @@ static enum pp_status nccl_check(struct pp_error *err)
     return pp_nccl_load(scratch, &library, err);
 }
 
-static enum pp_status nccl_place(struct pp_device *d, struct pp_nccl_place *place,
+static enum pp_status nccl_place(struct pp_backend_device *d, struct pp_nccl_place *place,
                                  struct pp_error *err)
 {
     *place = (struct pp_nccl_place){.host = ""};
@@ -33,7 +33,7 @@ static enum pp_status nccl_place(struct pp_device *d, struct pp_nccl_place *plac
                        "ask where the GPU is", err);
 }
 
-static enum pp_status nccl_open(struct pp_arena *arena, struct pp_device *d,
+static enum pp_status nccl_open(struct pp_arena *arena, struct pp_backend_device *d,
                                 const struct pp_nccl_plan *plan, const struct pp_nccl_place *places,
                                 struct pp_nccl **nccl, struct pp_error *err)
 {

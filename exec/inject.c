@@ -128,7 +128,8 @@ enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_p
 {
     if (!inject->kind)
         return PP_OK;
-    const int ops = inject->rank < p->ranks ? p->begin[inject->rank + 1] - p->begin[inject->rank] : 0;
+    const int ops =
+        inject->rank < p->ranks ? p->begin[inject->rank + 1] - p->begin[inject->rank] : 0;
     const struct {
         const char *name;
         int value, least, most;

@@ -44,7 +44,7 @@ struct pp_machine_options {
     bool has_durations; /* virtual clock: ops take what `costs` say, whatever the CPU takes */
     const double *slow; /* [rank * replicas + replica] factor on the speed of compute; NULL = all 1.
                          * Wall clock: at most 1, and the rank sleeps */
-    double timeout_s; /* a step fails when nobody has got on for so long; 0 = never */
+    double timeout_s;   /* a step fails when nobody has got on for so long; 0 = never */
     /* Called by a thread beside when the step has failed and a thread of this process does not come
      * back from its op: it cannot be waited for, nor what it uses be freed, so this must end the
      * process. NULL: it is waited for. */
@@ -52,18 +52,18 @@ struct pp_machine_options {
     void *stuck_closure;
     struct pp_inject inject;
     struct pp_meeting meeting; /* of processes that a launcher has started; count 0 or 1 = none */
-    int cores;        /* compute ops at a time; 0 = those of the machine */
-    int kept_steps;   /* of which times are kept: the last ones */
-    bool is_poisoned; /* fill memory with a pattern first, see memory.h */
+    int cores;                 /* compute ops at a time; 0 = those of the machine */
+    int kept_steps;            /* of which times are kept: the last ones */
+    bool is_poisoned;          /* fill memory with a pattern first, see memory.h */
     size_t reserved_bytes; /* that the caller will take beside: counted when memory is checked */
     size_t reserved_mirror_bytes; /* likewise of the host's, where the backend's memory is apart */
-    uint64_t seed;         /* of the backend's orders */
-    enum pp_device_mode mode; /* of a device that workers share */
-    bool keeps; /* work that is the same in every step, where the backend can */
+    uint64_t seed;                /* of the backend's orders */
+    enum pp_device_mode mode;     /* of a device that workers share */
+    bool keeps;                   /* work that is the same in every step, where the backend can */
 };
 
-/* Do workers take each other's time, by the watch? On one device, where each has a stream but no part
- * of its own: then no step is that of a device for each, whatever its ops take. */
+/* Do workers take each other's time, by the watch? On one device, where each has a stream but no
+ * part of its own: then no step is that of a device for each, whatever its ops take. */
 static inline bool pp_machine_is_contended(const struct pp_machine_options *options)
 {
     return options->mode == PP_DEVICE_STREAMS && options->clock == PP_CLOCK_WALL &&
@@ -83,10 +83,11 @@ void pp_machine_destroy(struct pp_machine *machine); /* accepts NULL; ends all w
  * wrong, here or elsewhere. */
 bool pp_machine_is_member(const struct pp_machine *machine);
 enum pp_status pp_machine_serve(struct pp_machine *machine, struct pp_error *err);
-/* Clocks of workers in processes of their own, held against that of the first before the run, now and
- * then, and after it (by this, between steps). PP_EFAIL: somebody has failed or is gone. */
+/* Clocks of workers in processes of their own, held against that of the first before the run, now
+ * and then, and after it (by this, between steps). PP_EFAIL: somebody has failed or is gone. */
 struct pp_machine_clock {
-    double error_s; /* how far the stamps of two workers may be apart: 0 on one clock, and on virtual ones */
+    double error_s; /* how far the stamps of two workers may be apart: 0 on one clock, and on
+                       virtual ones */
     /* The largest jump seen, 0 = none: clocks that are only slewed cannot differ so much. */
     double jump_s;
     int jump_rank, jump_replica, jump_step; /* seen after so many steps of the training */
@@ -127,8 +128,8 @@ void pp_machine_on_gradients(struct pp_machine *machine,
  * pp_machine_touched(). PP_EFAIL when one of them has failed or is gone: what is here then is of an
  * older step, or of none. */
 enum pp_status pp_machine_fetch(const struct pp_machine *machine, struct pp_error *err);
-/* State of a chunk in a replica, by reference. Errors: pp_machine_fetch(), between steps; none while
- * gradients are shown (above). */
+/* State of a chunk in a replica, by reference. Errors: pp_machine_fetch(), between steps; none
+ * while gradients are shown (above). */
 enum pp_status pp_machine_state(const struct pp_machine *machine, int replica, int pipe, int stage,
                                 struct pp_state *state, struct pp_error *err);
 /* Between steps: the caller has changed states. PP_EFAIL when the device does not take them. */

@@ -26,8 +26,8 @@ struct pp_ipc_calls {
     enum pp_status (*check)(struct pp_error *err);
     /* Show `block`, which the device has given (options.is_mapped), and `flags` flags, all zero, to
      * at most `peers` processes. Lies in the arena, with the device. */
-    enum pp_status (*show)(struct pp_arena *arena, struct pp_device *device, void *block, int flags,
-                           int peers, struct pp_ipc **ipc, struct pp_ipc_card *card,
+    enum pp_status (*show)(struct pp_arena *arena, struct pp_backend_device *device, void *block,
+                           int flags, int peers, struct pp_ipc **ipc, struct pp_ipc_card *card,
                            struct pp_error *err);
     /* Map what a peer shows, which must be on this host; *block: its block, as seen here. */
     enum pp_status (*map)(struct pp_ipc *ipc, int peer, const struct pp_ipc_card *card,

@@ -140,7 +140,7 @@ static int64_t sample_of(const struct pp_machine *m, int replica, int granule)
 }
 
 static void bind_work(const struct binder *b, struct pp_worker *w, const struct pp_op *op, int g,
-                      bool is_beside, struct pp_bound *call, struct pp_stage_work *work)
+                      bool is_beside, struct pp_bound_call *call, struct pp_stage_work *work)
 {
     struct pp_machine *m = b->m;
     const struct pp_chunk *chunk = &w->chunks[op->pipe * m->stages + op->stage];
@@ -178,7 +178,7 @@ static void bind_worker(const struct binder *b, struct pp_worker *w)
 
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
         const struct pp_op op = pp_program_op(p, i);
-        struct pp_bound *call = &b->m->calls[pp_row(b->m, i, w->replica)];
+        struct pp_bound_call *call = &b->m->calls[pp_row(b->m, i, w->replica)];
 
         if (!CALLS[op.kind].run)
             continue;
@@ -194,7 +194,7 @@ void pp_bind_calls(struct pp_machine *m)
     struct binder b = {.m = m, .p = m->p, .class_of = pp_slot_classes(m->arena, m->p)};
 
     note_all(&b);
-    m->calls = PP_ARRAY(m->arena, struct pp_bound, (size_t)m->size * (size_t)m->replicas);
+    m->calls = PP_ARRAY(m->arena, struct pp_bound_call, (size_t)m->size * (size_t)m->replicas);
     b.loss_at = PP_ARRAY(m->arena, size_t, m->p->ranks);
     for (int k = 0; k < m->worker_count; k++) {
         b.loss_at[m->workers[k].rank] = 0;

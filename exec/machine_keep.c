@@ -50,7 +50,7 @@ static bool is_same_work(const struct pp_stage_work *a, const struct pp_stage_wo
            a->loss_scale == b->loss_scale && a->loss == b->loss && a->scratch == b->scratch;
 }
 
-static bool is_same(const struct pp_bound *a, const struct pp_bound *b)
+static bool is_same(const struct pp_bound_call *a, const struct pp_bound_call *b)
 {
     if (a->run != b->run || a->count != b->count)
         return false;
@@ -60,7 +60,7 @@ static bool is_same(const struct pp_bound *a, const struct pp_bound *b)
     return true;
 }
 
-static uint64_t hash_of(const struct pp_bound *call)
+static uint64_t hash_of(const struct pp_bound_call *call)
 {
     const struct pp_stage_work *w = &call->works[0];
     const void *const some[] = {w->stage,    w->kept, w->saved[w->split],
@@ -80,7 +80,7 @@ static void find_same(struct pp_machine *m, const struct pp_worker *w, int32_t *
     memset(buckets, 0, sizeof(*buckets) * (size_t)length);
     for (int i = begin; i < begin + length; i++) {
         const size_t row = pp_row(m, i, w->replica);
-        const struct pp_bound *call = &m->calls[row];
+        const struct pp_bound_call *call = &m->calls[row];
 
         m->same_as[row] = i - begin;
         if (call->count == 0)
@@ -122,7 +122,7 @@ static void keep_list(const struct pp_machine *m, const struct pp_worker *w)
 
         if (!pp_op_is_compute(p->kind[i]) || (!has_marks && id != place_of(w, i)))
             continue;
-        const struct pp_launch launch = pp_launch_of(w, i);
+        const struct pp_worker_launch launch = pp_launch_of(w, i);
         m->backend->keep(m->device, pp_stream_of(w, i), id, has_marks ? m->launch_of[row] : -1,
                          launch.work, launch.argument);
     }

@@ -152,9 +152,8 @@ static void stamp(struct pp_machine *m, struct pp_machine_message *message)
     const size_t send = pp_cell(m, (size_t)message->send.row),
                  recv = pp_cell(m, (size_t)message->recv.row);
     const int64_t matched_ps = max_ps(m->posted_ps[send], m->posted_ps[recv]);
-    const int64_t start_ps = m->options.costs->is_unit
-                                 ? matched_ps
-                                 : max_ps(matched_ps, channel_end_ps(m, message));
+    const int64_t start_ps =
+        m->options.costs->is_unit ? matched_ps : max_ps(matched_ps, channel_end_ps(m, message));
 
     m->matched_ps[send] = m->matched_ps[recv] = matched_ps;
     m->start_ps[send] = m->start_ps[recv] = start_ps;

@@ -17,7 +17,7 @@
 
 /* What a compute instruction runs: `run` for each granule. */
 typedef void (*pp_stage_call)(const struct pp_kernels *, void *, const struct pp_stage_work *);
-struct pp_bound {
+struct pp_bound_call {
     pp_stage_call run;
     struct pp_stage_work *works; /* [count] */
     int count;
@@ -50,15 +50,16 @@ struct pp_worker {
     struct pp_mirror mirror; /* of the states at its begin */
     struct pp_mirror losses;
     struct pp_chunk *chunks; /* [place] */
-    double *squares; /* scratch */
-    int *status; /* enum pp_fixed_status of its gradients */
-    int sum_status;       /* of sums that its process has made, where that is another one */
-    size_t touched_bytes; /* likewise */
-    pthread_t thread; /* or */
+    double *squares;         /* scratch */
+    int *status;             /* enum pp_fixed_status of its gradients */
+    int sum_status;          /* of sums that its process has made, where that is another one */
+    size_t touched_bytes;    /* likewise */
+    pthread_t thread;        /* or */
     pid_t process;
-    atomic_int at;   /* instruction under way: what others may know of it at any time */
-    atomic_llong passed; /* likewise: launches of its device that are over, where it has one elsewhere */
-    int fault_at;    /* instruction before which something is injected, -1 = none */
+    atomic_int at; /* instruction under way: what others may know of it at any time */
+    atomic_llong
+        passed;   /* likewise: launches of its device that are over, where it has one elsewhere */
+    int fault_at; /* instruction before which something is injected, -1 = none */
     /* of the step under way */
     int64_t clock_ps;
     int64_t reduce_ps;         /* end of its last collective */
@@ -70,8 +71,8 @@ struct pp_worker {
     int32_t collective_count;
     int32_t *due, due_count; /* collectives that this worker runs, itself or by its */
     struct pp_reducer reducer;
-    int32_t barriers;        /* passed */
-    int32_t *barrier_row;    /* [k] row of its k-th BAR */
+    int32_t barriers;     /* passed */
+    int32_t *barrier_row; /* [k] row of its k-th BAR */
 };
 
 /* What both sides say of a message. */
@@ -90,8 +91,8 @@ struct pp_machine_message { /* of one replica */
     struct pp_message_side send, recv;
     atomic_int posts;  /* of this step */
     atomic_int landed; /* without shared memory: the match, the bytes */
-    int32_t channel;  /* of this replica: in `channel_ps` */
-    int32_t launch;   /* its number on the channel's stream */
+    int32_t channel;   /* of this replica: in `channel_ps` */
+    int32_t launch;    /* its number on the channel's stream */
     pp_event_id done;
     size_t bytes;
 };
@@ -104,7 +105,7 @@ struct pp_sum {
     bool is_exact;
     size_t element_bytes;
     int copies;
-    char **at; /* [copies] first element */
+    char **at;  /* [copies] first element */
     int *owner; /* [copies] worker */
     int pieces;
     struct pp_range piece[2]; /* elements */
@@ -118,7 +119,7 @@ struct pp_sum {
  * at most PP_SUM_RANGES. */
 enum { PP_SUM_RANGES = 4 };
 struct pp_sum_rule {
-    pp_work run;
+    pp_backend_work run;
     int (*given)(const struct pp_sum *sum, int copy, struct pp_range *ranges);
     int (*got)(const struct pp_sum *sum, int copy, struct pp_range *ranges);
 };
@@ -152,12 +153,12 @@ struct pp_machine {
     uint64_t program_hash;
     int size, replicas, worker_count, stages, places;
     int *copies; /* [stage] that share its optimizer state out; 1 = each has all of it */
-    struct pp_device *device;
+    struct pp_backend_device *device;
     const struct pp_backend *backend;
 
     struct pp_rank_layout *layout; /* [rank] */
     struct pp_worker *workers;     /* [replica * ranks + rank] */
-    struct pp_bound *calls;        /* [row] */
+    struct pp_bound_call *calls;   /* [row] */
     int32_t *same_as;              /* [row]: see machine_keep.c */
     bool is_kept[2], has_run;      /* work without and with marks; a step of this process */
     int32_t *ids, *targets;        /* [sample of the step][seq] */
@@ -194,17 +195,17 @@ struct pp_machine {
 
     /* of the step under way */
     int step;
-    double *squares;      /* sums of squares by block, [square_count] */
-    int64_t *squares_of;  /* [stage] its first one */
+    double *squares;     /* sums of squares by block, [square_count] */
+    int64_t *squares_of; /* [stage] its first one */
     int64_t square_count;
-    double *layer_squares; /* [layers + 2] */
+    double *layer_squares;       /* [layers + 2] */
     struct pp_adamw_step *adamw; /* shared with the device */
     double grad_norm, loss;
     void (*hook)(void *closure, const struct pp_machine *machine, int step);
     void *hook_closure;
-    struct pp_error error;    /* the first one */
-    atomic_flag is_reported;  /* somebody writes it */
-    atomic_bool has_failed;   /* for good: gradients are neither those of a step nor zero */
+    struct pp_error error;   /* the first one */
+    atomic_flag is_reported; /* somebody writes it */
+    atomic_bool has_failed;  /* for good: gradients are neither those of a step nor zero */
 
     sem_t cores;
     bool has_cores; /* fewer cores than workers: a core is taken for each op */
@@ -216,11 +217,11 @@ struct pp_machine {
     struct pp_nccl_run *nccl;       /* of transport nccl */
     struct pp_ipc_run *ipc;         /* of transport ipc */
     struct pp_machine_clock clock;
-    int64_t clock_offset_ps;        /* from the clock of this machine to that of the first */
-    atomic_llong clock_shift_ps;    /* a fault to try: this clock has jumped */
-    atomic_uint round;   /* steps started, and the end */
-    atomic_uint running; /* workers that still walk their lists */
-    int started;         /* workers */
+    int64_t clock_offset_ps;     /* from the clock of this machine to that of the first */
+    atomic_llong clock_shift_ps; /* a fault to try: this clock has jumped */
+    atomic_uint round;           /* steps started, and the end */
+    atomic_uint running;         /* workers that still walk their lists */
+    int started;                 /* workers */
     /* workers that walk their lists, of this process, unless all share this; with work that runs
      * later whoever conducts the step counts as one */
     atomic_uint walking;
@@ -294,8 +295,8 @@ bool pp_message_post_of(struct pp_worker *w, int instruction, const struct pp_he
 /* The bytes have gone, or have come. */
 void pp_message_landed(struct pp_machine *m, struct pp_machine_message *message);
 
-/* machine_place.c: blocks of all workers and what is shared. PP_EFAIL when the machine or the device
- * has not enough. Part of a worker's block, as the host sees it. */
+/* machine_place.c: blocks of all workers and what is shared. PP_EFAIL when the machine or the
+ * device has not enough. Part of a worker's block, as the host sees it. */
 enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err);
 struct pp_mirror pp_block_mirror(const struct pp_machine *m, struct pp_arena *arena,
                                  const struct pp_worker *w, size_t offset, size_t bytes);
@@ -356,8 +357,8 @@ void pp_processes_reap(struct pp_machine *m);
 int64_t pp_machine_passed(struct pp_machine *m);
 /* machine_sums.c: where a collective runs. */
 pp_stream_id pp_sum_stream(const struct pp_machine *m, int32_t collective);
-/* watchdog.c: PP_EFAIL when the system gives no thread. Sees when a worker has died, when nobody has
- * got on for options.timeout_s, and that after an error all come to an end. */
+/* watchdog.c: PP_EFAIL when the system gives no thread. Sees when a worker has died, when nobody
+ * has got on for options.timeout_s, and that after an error all come to an end. */
 enum pp_status pp_watchdog_start(struct pp_machine *m, struct pp_error *err);
 void pp_watchdog_stop(struct pp_machine *m); /* also where it has not been started */
 /* stall.c, all appended to *err: where a worker is; who waits for what from whom, but for one that
@@ -375,14 +376,14 @@ pp_stream_id pp_stream_of(const struct pp_worker *w, int instruction);
 /* Behind what it waits for on the worker's other lane. */
 bool pp_worker_order(struct pp_worker *w, int instruction);
 /* What instruction i of a worker launches. */
-struct pp_launch {
-    pp_work work;
+struct pp_worker_launch {
+    pp_backend_work work;
     void *argument;
 };
-struct pp_launch pp_launch_of(const struct pp_worker *w, int i);
+struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i);
 /* Work on the worker's compute stream, or on that of its weight lane, counted, which the device may
  * have kept as `id`. Returns its number there. */
-int pp_worker_launch(struct pp_worker *w, bool is_beside, int id, struct pp_launch launch);
+int pp_worker_launch(struct pp_worker *w, bool is_beside, int id, struct pp_worker_launch launch);
 void pp_worker_try(struct pp_worker *w, int instruction); /* a compute op, outside of any step */
 
 /* machine_warm_up.c: whatever the ops of this process need of the device is there when it returns;

@@ -6,14 +6,18 @@
 /* Lists and times: about what a row takes in the machine and, for each kept step, in the trace. */
 static double bookkeeping_bytes(const struct pp_machine *m)
 {
-    enum { ROW_BYTES = sizeof(struct pp_bound) + sizeof(struct pp_stage_work), EVENT_BYTES = 256 };
+    enum {
+        ROW_BYTES = sizeof(struct pp_bound_call) + sizeof(struct pp_stage_work),
+        EVENT_BYTES = 256
+    };
     const double kept = m->options.kept_steps > 0 ? m->options.kept_steps : 1;
 
     return (double)m->size * m->replicas * (ROW_BYTES + EVENT_BYTES * kept);
 }
 
-/* What the host holds of memory that is apart: states and losses of workers, as it sees them; all of
- * those that are told of elsewhere; and once, for a while, a whole block, to see what was touched. */
+/* What the host holds of memory that is apart: states and losses of workers, as it sees them; all
+ * of those that are told of elsewhere; and once, for a while, a whole block, to see what was
+ * touched. */
 static double mirror_bytes(const struct pp_machine *m)
 {
     double sum_bytes = (double)m->options.reserved_mirror_bytes, largest_bytes = 0;
@@ -40,12 +44,13 @@ static enum pp_status check_host(const struct pp_machine *m, struct pp_error *er
 
     if (m->backend->available_bytes == NULL || lists_bytes + copies_bytes <= available_bytes)
         return PP_OK;
-    return pp_error_set(err, PP_EFAIL,
-                        "the host needs %.0f MiB and has %.0f MiB free: copies of what the device "
-                        "holds %.0f, lists and times %.0f; --no-check leaves out some of the copies, "
-                        "or lower --dp, --layers or --hidden",
-                        (lists_bytes + copies_bytes) / mib, available_bytes / mib,
-                        copies_bytes / mib, lists_bytes / mib);
+    return pp_error_set(
+        err, PP_EFAIL,
+        "the host needs %.0f MiB and has %.0f MiB free: copies of what the device "
+        "holds %.0f, lists and times %.0f; --no-check leaves out some of the copies, "
+        "or lower --dp, --layers or --hidden",
+        (lists_bytes + copies_bytes) / mib, available_bytes / mib, copies_bytes / mib,
+        lists_bytes / mib);
 }
 
 static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *err)
@@ -69,7 +74,8 @@ static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *
         "%.0f, reference of the check %.0f (--no-check), and rank by rank (%d replica%s of "
         "each), in MiB: weights, gradients, optimizer, activations, other",
         needed_bytes / mib, is_host ? "machine" : "device", available_bytes / mib,
-        (lists_bytes + copies_bytes) / mib, reserved_bytes / mib, m->replicas, m->replicas > 1 ? "s" : "");
+        (lists_bytes + copies_bytes) / mib, reserved_bytes / mib, m->replicas,
+        m->replicas > 1 ? "s" : "");
     for (int r = 0; r < m->p->ranks && r < 16; r++) {
         const struct pp_rank_layout *l = &m->layout[r];
         pp_error_append(err, "\n  rank %d: %.0f, %.0f, %.0f, %.0f, %.0f", r,

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static void place_marks(struct pp_machine *m, struct pp_bound *call)
+static void place_marks(struct pp_machine *m, struct pp_bound_call *call)
 {
     int most = 0;
 
@@ -21,7 +21,7 @@ void pp_machine_probes(struct pp_machine *m, bool on)
 
     m->has_probes = on;
     for (size_t row = 0; row < (size_t)m->size * (size_t)m->replicas; row++) {
-        struct pp_bound *call = &m->calls[row];
+        struct pp_bound_call *call = &m->calls[row];
         if (mark)
             place_marks(m, call);
         call->part.mark = mark;
@@ -36,7 +36,7 @@ void pp_machine_probes(struct pp_machine *m, bool on)
 static void read_marks(const struct pp_machine *m, const struct pp_worker *w, size_t row)
 {
     const pp_stream_id stream = pp_stream_of(w, (int)(row / (size_t)m->replicas));
-    struct pp_bound *call = &m->calls[row];
+    struct pp_bound_call *call = &m->calls[row];
     double last_s = NAN;
 
     memset(call->probe.s, 0, sizeof(call->probe.s));
@@ -63,7 +63,7 @@ void pp_probes_read(struct pp_machine *m)
 
 const struct pp_probe *pp_machine_probe(const struct pp_machine *m, int instruction, int replica)
 {
-    const struct pp_bound *call = &m->calls[pp_row(m, instruction, replica)];
+    const struct pp_bound_call *call = &m->calls[pp_row(m, instruction, replica)];
 
     return m->has_probes && call->count > 0 ? &call->probe : NULL;
 }

@@ -23,7 +23,7 @@ int64_t pp_wall_ps(void)
 
 static void run_call(const struct pp_kernels *k, void *stream, void *argument)
 {
-    struct pp_bound *call = argument;
+    struct pp_bound_call *call = argument;
     struct pp_probe *probe = call->works[0].probe;
 
     call->part.mark_count = 0;
@@ -64,17 +64,18 @@ static void tell_lane(const struct pp_worker *w, int i)
         m->backend->record(m->device, pp_stream_of(w, i), (pp_event_id)pp_row(m, i, w->replica));
 }
 
-struct pp_launch pp_launch_of(const struct pp_worker *w, int i)
+struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
     const struct pp_program *p = m->p;
 
     if (p->kind[i] == PP_U)
-        return (struct pp_launch){pp_update_run, &w->chunks[p->pipe[i] * m->stages + p->stage[i]]};
-    return (struct pp_launch){run_call, &m->calls[pp_row(m, i, w->replica)]};
+        return (struct pp_worker_launch){pp_update_run,
+                                         &w->chunks[p->pipe[i] * m->stages + p->stage[i]]};
+    return (struct pp_worker_launch){run_call, &m->calls[pp_row(m, i, w->replica)]};
 }
 
-int pp_worker_launch(struct pp_worker *w, bool is_beside, int id, struct pp_launch launch)
+int pp_worker_launch(struct pp_worker *w, bool is_beside, int id, struct pp_worker_launch launch)
 {
     const struct pp_machine *m = w->machine;
     const pp_stream_id stream = stream_at(w, is_beside);

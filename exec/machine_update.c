@@ -163,7 +163,7 @@ bool pp_barrier_meet(struct pp_worker *w, int i)
     if (!pp_worker_order(w, i))
         return false;
     if (w->barriers == m->barrier_count)
-        pp_worker_launch(w, false, pp_kept_bar_id(w), (struct pp_launch){pp_squares_run, w});
+        pp_worker_launch(w, false, pp_kept_bar_id(w), (struct pp_worker_launch){pp_squares_run, w});
     m->start_ps[at] = w->clock_ps;
     m->arrived_ps[barrier * m->worker_count + w->index] = w->clock_ps;
     backend->record(m->device, w->index, (pp_event_id)pp_row(m, i, w->replica));

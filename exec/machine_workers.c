@@ -1,6 +1,6 @@
-/* From the first step to the last: workers sleep between steps, then walk their lists, while whoever
- * asked for the step conducts it. Where work is deferred there are none: it is issued by the
- * caller, worker by worker. */
+/* From the first step to the last: workers sleep between steps, then walk their lists, while
+ * whoever asked for the step conducts it. Where work is deferred there are none: it is issued by
+ * the caller, worker by worker. */
 #include "exec/futex.h"
 #include "exec/machine_parts.h"
 

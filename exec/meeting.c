@@ -154,9 +154,12 @@ static int number(const char *const *names, size_t count, int otherwise)
 
 static void find_place(struct pp_meeting *meeting)
 {
-    static const char *const INDICES[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
-                                          "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                                          "PMI_LOCAL_RANK", "SLURM_LOCALID"};
+    static const char *const INDICES[] = {"LOCAL_RANK",
+                                          "OMPI_COMM_WORLD_LOCAL_RANK",
+                                          "MV2_COMM_WORLD_LOCAL_RANK",
+                                          "MPI_LOCALRANKID",
+                                          "PMI_LOCAL_RANK",
+                                          "SLURM_LOCALID"};
 
     meeting->local_index = number(INDICES, COUNT(INDICES), meeting->index);
 }
@@ -166,7 +169,7 @@ static void find_place(struct pp_meeting *meeting)
 static enum pp_status find_ranks(const char *rendezvous, bool is_option, struct pp_meeting *meeting,
                                  struct pp_error *err)
 {
-    struct pp_launch launch;
+    struct pp_launched launch;
 
     if (rendezvous) {
         setenv("MASTER_ADDR", rendezvous, 1);
@@ -213,7 +216,7 @@ enum pp_status pp_meeting_find(const char *rendezvous, struct pp_meeting *meetin
 void pp_meeting_doubt(const char *choice, char *text, size_t bytes)
 {
     const char *rank = variable("RANK"), *size = variable("WORLD_SIZE");
-    struct pp_launch launch;
+    struct pp_launched launch;
     struct pp_error ignored;
     int64_t index, count;
 

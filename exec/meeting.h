@@ -9,17 +9,17 @@
 #include <stdint.h>
 
 struct pp_meeting {
-    int index, count;      /* of this process; of all; count 0 or 1: no launcher */
-    int local_index; /* among those of this host, as far as the launcher says; else of all */
-    char host[128];        /* of process 0 */
+    int index, count; /* of this process; of all; count 0 or 1: no launcher */
+    int local_index;  /* among those of this host, as far as the launcher says; else of all */
+    char host[128];   /* of process 0 */
     int port;
-    bool is_listening;     /* process 0 does already, at `listener`, for the rest of the run */
+    bool is_listening; /* process 0 does already, at `listener`, for the rest of the run */
     int listener;
-    int patience_s;        /* for all to come; 0: the usual */
-    char path[512];        /* of a file that says where process 0 is; "": none */
-    uint64_t token;        /* the same in all processes of a run, another one in other runs, as far as
-                            * the launcher says; 0: it says nothing */
-    char source[128];      /* the variables that said so */
+    int patience_s;   /* for all to come; 0: the usual */
+    char path[512];   /* of a file that says where process 0 is; "": none */
+    uint64_t token;   /* the same in all processes of a run, another one in other runs, as far as
+                       * the launcher says; 0: it says nothing */
+    char source[128]; /* the variables that said so */
     /* PP_EFAIL: one that process 0 has started itself has ended. NULL: others have started them. */
     enum pp_status (*look)(void *closure, struct pp_error *err);
     void *closure;

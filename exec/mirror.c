@@ -1,7 +1,7 @@
 #include "exec/mirror.h"
 
 struct pp_mirror pp_mirror_make(struct pp_arena *arena, const struct pp_backend *backend,
-                                struct pp_device *device, void *there, size_t bytes)
+                                struct pp_backend_device *device, void *there, size_t bytes)
 {
     return (struct pp_mirror){.backend = backend,
                               .device = device,

@@ -7,14 +7,14 @@
 
 struct pp_mirror {
     const struct pp_backend *backend;
-    struct pp_device *device;
+    struct pp_backend_device *device;
     char *there, *here; /* the device's; the host's */
     size_t bytes;
 };
 
 /* Of `bytes` from `there` on; a copy, if there is one, lies in the arena and holds nothing yet. */
 struct pp_mirror pp_mirror_make(struct pp_arena *arena, const struct pp_backend *backend,
-                                struct pp_device *device, void *there, size_t bytes);
+                                struct pp_backend_device *device, void *there, size_t bytes);
 /* Of memory that is the host's. */
 struct pp_mirror pp_mirror_itself(void *memory, size_t bytes);
 /* From the device, to it. PP_EFAIL when it does not answer. */

@@ -46,10 +46,10 @@ enum pp_status pp_calibration_costs_in_situ(const struct pp_calibration *calibra
 
 /* A wire as it was measured on the wall clock, by messages from when they could begin to their end.
  * False: no message was. */
-struct pp_wire {
+struct pp_measured_wire {
     double alpha_s, s_per_byte;
 };
-bool pp_calibration_wire(const struct pp_calibration *calibration, struct pp_wire *wire);
+bool pp_calibration_wire(const struct pp_calibration *calibration, struct pp_measured_wire *wire);
 /* How long after it could an op begins, on the wall clock, by what stands before it: so many WAITs
  * behind the op before, the last for all that are more; a BAR, where the host judges; nothing at
  * all, when the step is handed out. Medians; all 0 on the virtual clock. */

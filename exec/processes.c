@@ -114,4 +114,3 @@ enum pp_status pp_processes_check(struct pp_machine *m, struct pp_error *err)
     pp_stall_waiters(m, w, err);
     return PP_EFAIL;
 }
-

@@ -11,10 +11,11 @@ static enum pp_status look_after(struct pp_arena *arena, struct pp_reference *r,
                                  const struct pp_place *place, struct pp_error *err)
 {
     const struct pp_alarm_options options = {
-        .what = pp_arena_printf(arena,
-                                "backend %s, in the training on one rank that gradients are checked "
-                                "against (--no-check leaves it out),",
-                                place->backend->name),
+        .what =
+            pp_arena_printf(arena,
+                            "backend %s, in the training on one rank that gradients are checked "
+                            "against (--no-check leaves it out),",
+                            place->backend->name),
         .timeout_s = place->backend->is_immediate ? 0 : place->timeout_s,
         .on_stuck = place->on_stuck,
         .closure = place->stuck_closure};
@@ -43,7 +44,7 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
 }
 
 /* On the device, to its end. */
-static enum pp_status run(struct pp_reference *r, pp_work work, void *argument,
+static enum pp_status run(struct pp_reference *r, pp_backend_work work, void *argument,
                           struct pp_error *err)
 {
     pp_alarm_begin(r->alarm);

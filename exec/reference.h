@@ -40,10 +40,9 @@ size_t pp_reference_mirror_bytes(const struct pp_net *net, const struct pp_kerne
  * when it is more than is left, with sizes. `net` and `kernels` are kept by reference;
  * the arena closes the device. mbs is a multiple of the granules, net->seq of the splits. */
 enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *net,
-                                   const struct pp_kernels *kernels,
-                                   const struct pp_place *place, const struct pp_batch *batch,
-                                   const struct pp_recipe *recipe, struct pp_reference **reference,
-                                   struct pp_error *err);
+                                   const struct pp_kernels *kernels, const struct pp_place *place,
+                                   const struct pp_batch *batch, const struct pp_recipe *recipe,
+                                   struct pp_reference **reference, struct pp_error *err);
 /* Gradients of one step (kept until the next call of _step or _update), and its loss: the mean over
  * all tokens. PP_EFAIL for a loss that is not finite or a gradient that overflows, with the step.
  */

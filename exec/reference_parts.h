@@ -10,15 +10,15 @@ struct pp_reference {
     const struct pp_net *net;
     const struct pp_kernels *kernels;
     const struct pp_backend *backend;
-    struct pp_device *device;
+    struct pp_backend_device *device;
     struct pp_alarm *alarm; /* while the device works; NULL: nobody looks after it */
     struct pp_batch batch;
     struct pp_recipe recipe;
     struct pp_stage *stage;
     struct pp_state state, seen; /* on the device; by the host */
     struct pp_mirror mirror;     /* of the state */
-    double *squares, *blocks; /* [layers + 2], [blocks of all tensors] */
-    bool has_gradients;       /* of a step that no update has used and zeroed */
+    double *squares, *blocks;    /* [layers + 2], [blocks of all tensors] */
+    bool has_gradients;          /* of a step that no update has used and zeroed */
 
     /* of one granule */
     void **kept, **saved;    /* [splits] */

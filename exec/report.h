@@ -41,7 +41,8 @@ const char *pp_exec_star(unsigned chosen, unsigned bit);
 void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_run *run);
-/* ---- exec/report_prediction.c: where it comes from, what it has beside ops, and what it leaves ---- */
+/* ---- exec/report_prediction.c: where it comes from, what it has beside ops, and what it leaves
+ * ---- */
 void pp_exec_report_prediction(const struct pp_exec_page *page, const struct pp_exec_run *run);
 /* ---- exec/report_notes.c: what a reader should know before believing the figures ---- */
 void pp_exec_report_notes(const struct pp_exec_page *page, const struct pp_exec_run *run);

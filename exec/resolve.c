@@ -41,18 +41,19 @@ static enum pp_status check_memory(const struct pp_request *request,
     const bool is_apart = config->transport->is_apart;
     char typed[PP_REQUEST_TYPED_BYTES];
 
-    if (config->transport == &pp_transport_local ||
-        (config->backend->is_immediate && !is_apart) || (config->cuda && is_apart))
+    if (config->transport == &pp_transport_local || (config->backend->is_immediate && !is_apart) ||
+        (config->cuda && is_apart))
         return PP_OK;
     if (is_apart)
         return pp_error_set(err, PP_EINVAL,
                             "%s: it is for what lies on GPUs; give --backend cuda, or "
                             "--transport tcp",
                             pp_request_typed(request, "transport", typed));
-    return pp_error_set(err, PP_EINVAL, "%s: backend %s runs all ranks in one process; use --transport %s%s",
-                        pp_request_typed(request, "transport", typed), config->backend->name,
-                        pp_transport_local.name,
-                        config->cuda ? ", or ipc (on one host) or nccl for a process for each" : "");
+    return pp_error_set(
+        err, PP_EINVAL, "%s: backend %s runs all ranks in one process; use --transport %s%s",
+        pp_request_typed(request, "transport", typed), config->backend->name,
+        pp_transport_local.name,
+        config->cuda ? ", or ipc (on one host) or nccl for a process for each" : "");
 }
 
 static enum pp_status resolve_transport(const struct pp_request *request,

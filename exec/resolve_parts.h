@@ -10,11 +10,12 @@
  * --precision, once the recipe is there: PP_EINVAL when it has none. */
 enum pp_status pp_exec_device(const struct pp_request *request, struct pp_exec_config *config,
                               struct pp_error *err);
-/* Each rank has a process of its own: PP_EFAIL when what that needs is not there, PP_EINVAL for a mode
- * in which ranks take turns. */
+/* Each rank has a process of its own: PP_EFAIL when what that needs is not there, PP_EINVAL for a
+ * mode in which ranks take turns. */
 enum pp_status pp_exec_device_alone(const struct pp_request *request, struct pp_exec_config *config,
                                     struct pp_error *err);
-/* --weight-grad-stream, once mode and transport are there: PP_EINVAL where a rank has one stream. */
+/* --weight-grad-stream, once mode and transport are there: PP_EINVAL where a rank has one stream.
+ */
 enum pp_status pp_exec_weight_stream(const struct pp_request *request,
                                      struct pp_exec_config *config, struct pp_error *err);
 enum pp_status pp_exec_kernels(const struct pp_request *request, struct pp_exec_config *config,

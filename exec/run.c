@@ -139,8 +139,8 @@ static enum pp_status check_inputs(const struct pp_request *request,
 
 /* Where each rank needs a process and nobody has started them. */
 static enum pp_status launch(struct pp_arena *arena, const struct pp_request *request,
-                             struct pp_exec_run *run,
-                             struct pp_launched **others, struct pp_error *err)
+                             struct pp_exec_run *run, struct pp_launched **others,
+                             struct pp_error *err)
 {
     const int count = run->plan.program->ranks * run->plan.batch.replicas;
 
@@ -154,7 +154,7 @@ static enum pp_status launch(struct pp_arena *arena, const struct pp_request *re
                             "--transport %s: one rank has nobody to send to; use --transport local",
                             run->config.transport->name);
     PP_TRY(check_inputs(request, run->config.transport, err));
-    PP_TRY(pp_launch(arena, count, &run->config.meeting, others, err));
+    PP_TRY(pp_tcp_launch(arena, count, &run->config.meeting, others, err));
     run->training.machine.meeting = run->config.meeting;
     return PP_OK;
 }

@@ -30,8 +30,7 @@ enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_requ
 
 /* ---- exec/about.c ---- */
 /* What the trace of the run says of it. In the arena. */
-const struct pp_trace_about *pp_exec_about(struct pp_arena *arena,
-                                           const struct pp_request *request,
+const struct pp_trace_about *pp_exec_about(struct pp_arena *arena, const struct pp_request *request,
                                            const struct pp_exec_run *run);
 
 /* ---- exec/run_plot.c ---- */

@@ -49,7 +49,8 @@ static void tell_place(const struct pp_worker *w, int at, struct pp_error *err)
     }
     if (at > first) {
         print_op(p, at - 1, text);
-        pp_error_append(err, "%s %s", at < first + count ? ", after" : " behind its last op,", text);
+        pp_error_append(err, "%s %s", at < first + count ? ", after" : " behind its last op,",
+                        text);
     }
 }
 
@@ -181,8 +182,8 @@ static void tell_op(const struct pp_worker *w, int i, struct pp_error *err)
     }
 }
 
-/* What the device has come to, and has not ended: messages and sums, else an op; all of the list has
- * been issued. */
+/* What the device has come to, and has not ended: messages and sums, else an op; all of the list
+ * has been issued. */
 static void tell_unfinished(const struct pp_worker *w, struct pp_error *err)
 {
     const struct pp_program *p = w->machine->p;
@@ -208,10 +209,11 @@ static void tell_device(const struct pp_machine *m, struct pp_error *err)
         if (!is_done(w, at) && m->p->kind[at] != PP_BAR)
             return;
     }
-    pp_error_append(err,
-                    "\n  stuck: backend %s, in work that it was given: it hangs, or an op takes longer than "
-                    "--timeout",
-                    m->backend->name);
+    pp_error_append(
+        err,
+        "\n  stuck: backend %s, in work that it was given: it hangs, or an op takes longer than "
+        "--timeout",
+        m->backend->name);
     /* One that waits for others answers; one that hangs by itself may not. */
     for (int k = 0; k < m->worker_count && m->remote; k++)
         if (!pp_is_elsewhere(m, &m->workers[k]))

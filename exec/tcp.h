@@ -20,15 +20,15 @@ enum pp_frame_kind {
     PP_FRAME_ARRIVED, /* -> 0: a worker is at a barrier; at the last one: loss, norm, gradients */
     PP_FRAME_RELEASE, /* 0 -> all: it may pass; at the last one: the verdict */
     PP_FRAME_END,     /* -> 0: a worker's step: clock and times */
-    PP_FRAME_AT,      /* -> 0: where a worker is, every now and then; in ps: launches that are over */
-    PP_FRAME_FETCH,   /* 0 -> all: send the state */
-    PP_FRAME_STATE,   /* either way: state of a worker's chunks */
-    PP_FRAME_FAIL,    /* -> 0 -> all: the message */
-    PP_FRAME_PING,    /* 0 -> all and back: the clock there */
-    PP_FRAME_OFFSET,  /* 0 -> all: what to add to it */
-    PP_FRAME_LEAVE,   /* 0 -> all: there is no more, leave what others have */
-    PP_FRAME_LEFT,    /* -> 0: it has been left */
-    PP_FRAME_QUIT,    /* 0 -> all */
+    PP_FRAME_AT,    /* -> 0: where a worker is, every now and then; in ps: launches that are over */
+    PP_FRAME_FETCH, /* 0 -> all: send the state */
+    PP_FRAME_STATE, /* either way: state of a worker's chunks */
+    PP_FRAME_FAIL,  /* -> 0 -> all: the message */
+    PP_FRAME_PING,  /* 0 -> all and back: the clock there */
+    PP_FRAME_OFFSET, /* 0 -> all: what to add to it */
+    PP_FRAME_LEAVE,  /* 0 -> all: there is no more, leave what others have */
+    PP_FRAME_LEFT,   /* -> 0: it has been left */
+    PP_FRAME_QUIT,   /* 0 -> all */
     PP_FRAME_KINDS
 };
 struct pp_frame {
@@ -46,17 +46,17 @@ struct pp_frame_out { /* in a queue */
     char *owned;                        /* freed when it is written */
     struct pp_machine_message *message; /* has landed then */
 };
-struct pp_link {
+struct pp_tcp_link {
     int fd; /* -1 = none */
     struct pp_frame_out *first, *last;
-    size_t written; /* of the first */
+    size_t written;        /* of the first */
     struct pp_frame frame; /* being read */
     char *payload, *owned;
     size_t read;
     bool is_closed;
 };
 
-struct pp_tcp_clock { /* of a node, by that of node 0 */
+struct pp_tcp_clock {  /* of a node, by that of node 0 */
     int64_t offset_ps; /* from the one there */
     int64_t error_ps;  /* half of the shortest round trip */
     int64_t at_ps;     /* when */
@@ -66,31 +66,31 @@ struct pp_tcp_clock { /* of a node, by that of node 0 */
 struct pp_tcp {
     struct pp_machine *m;
     int node, nodes, first_owner;
-    uint64_t token; /* of the run: whoever has another one is let nowhere */
-    struct pp_link *links; /* [node] */
-    int listener, port;    /* where node 0 waits for those that it has forked */
-    bool is_running;       /* the thread */
-    int looks;             /* since a connection has ended */
-    char (*names)[64];     /* [node] address */
+    uint64_t token;            /* of the run: whoever has another one is let nowhere */
+    struct pp_tcp_link *links; /* [node] */
+    int listener, port;        /* where node 0 waits for those that it has forked */
+    bool is_running;           /* the thread */
+    int looks;                 /* since a connection has ended */
+    char (*names)[64];         /* [node] address */
     int wake_fd;
     pthread_t thread;
-    pthread_mutex_t mutex; /* of the queues */
-    atomic_uint changes;   /* a word to sleep on: any of those below has changed */
-    atomic_int asked, answers;  /* by node 0: the kind of the frames it waits for; how many came */
-    atomic_bool *has_answered;  /* [node] */
-    int64_t asked_ps;           /* when, of a clock */
-    atomic_uint_fast64_t moved; /* bytes written and read */
-    atomic_int step_under_way; /* node > 0: 1 + the step that may run */
-    atomic_bool is_quitting;   /* connections may end */
-    int lost;        /* 1 + node to which a member has lost its connection */
-    int64_t lost_ps; /* since then */
-    atomic_int closed;         /* 1 + node whose connection has ended before */
-    int *posted;               /* [worker] sums posted here */
-    int *parts;                /* [worker] how far in its collectives its parts have come */
-    int *last_post;            /* [worker] instruction that it has told of last */
-    bool *has_ended;           /* [worker] its step */
-    bool *has_come;            /* [message] its bytes */
-    int64_t *sum_start_ps;     /* [collective] at its owner */
+    pthread_mutex_t mutex;       /* of the queues */
+    atomic_uint changes;         /* a word to sleep on: any of those below has changed */
+    atomic_int asked, answers;   /* by node 0: the kind of the frames it waits for; how many came */
+    atomic_bool *has_answered;   /* [node] */
+    int64_t asked_ps;            /* when, of a clock */
+    atomic_uint_fast64_t moved;  /* bytes written and read */
+    atomic_int step_under_way;   /* node > 0: 1 + the step that may run */
+    atomic_bool is_quitting;     /* connections may end */
+    int lost;                    /* 1 + node to which a member has lost its connection */
+    int64_t lost_ps;             /* since then */
+    atomic_int closed;           /* 1 + node whose connection has ended before */
+    int *posted;                 /* [worker] sums posted here */
+    int *parts;                  /* [worker] how far in its collectives its parts have come */
+    int *last_post;              /* [worker] instruction that it has told of last */
+    bool *has_ended;             /* [worker] its step */
+    bool *has_come;              /* [message] its bytes */
+    int64_t *sum_start_ps;       /* [collective] at its owner */
     struct pp_tcp_clock *clocks; /* [node] */
     struct pp_tcp_clock asked_clock; /* of the node that is asked, so far */
     int64_t aligned_ps, aligning_ps; /* when; how long it took */
@@ -120,8 +120,8 @@ void pp_tcp_changed(struct pp_tcp *t); /* wakes who sleeps on t->changes */
 void pp_tcp_wake(struct pp_tcp *t);    /* the thread */
 /* What is not told would be waited for in vain: the step fails. */
 void pp_tcp_fail_memory(struct pp_tcp *t);
-struct pp_frame_out *pp_tcp_first(struct pp_tcp *t, struct pp_link *link); /* NULL: nothing */
-void pp_tcp_drop_first(struct pp_tcp *t, struct pp_link *link);
+struct pp_frame_out *pp_tcp_first(struct pp_tcp *t, struct pp_tcp_link *link); /* NULL: nothing */
+void pp_tcp_drop_first(struct pp_tcp *t, struct pp_tcp_link *link);
 
 /* ---- tcp_link.c: the thread ---- */
 enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err);
@@ -133,7 +133,8 @@ bool pp_tcp_read(struct pp_tcp *t, int node);
 
 /* ---- tcp_rules.c: what is let in, before anything is done with it ---- */
 bool pp_tcp_is_legal(const struct pp_tcp *t, int node, const struct pp_frame *frame);
-bool pp_tcp_is_placed(const struct pp_tcp *t, int node, const struct pp_frame *frame); /* but bytes */
+bool pp_tcp_is_placed(const struct pp_tcp *t, int node,
+                      const struct pp_frame *frame); /* but bytes */
 /* Behind a frame that is placed */
 uint64_t pp_tcp_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 bool pp_tcp_is_time(int64_t ps); /* sums and differences of two of them are int64_t */
@@ -204,7 +205,8 @@ enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err);
 struct pp_tcp_ends { /* of a message: workers */
     int source, dest;
 };
-struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, const struct pp_machine_message *message);
+struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m,
+                               const struct pp_machine_message *message);
 /* Of the samples of a step: ids, or targets */
 size_t pp_tcp_token_bytes(const struct pp_machine *m);
 

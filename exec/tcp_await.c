@@ -91,7 +91,8 @@ enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err)
 /* The first process has asked for such frames, one from everybody. */
 bool pp_tcp_is_answer(struct pp_tcp *t, int node, const struct pp_frame *frame)
 {
-    return atomic_load(&t->asked) == (int)frame->kind && !atomic_exchange(&t->has_answered[node], true);
+    return atomic_load(&t->asked) == (int)frame->kind &&
+           !atomic_exchange(&t->has_answered[node], true);
 }
 
 void pp_tcp_count_answer(struct pp_tcp *t)

@@ -67,7 +67,8 @@ static bool compare(struct pp_tcp *t, int node, const struct pp_tcp_clock *befor
     return before->is_known && has_jumped(before, now);
 }
 
-/* Where all others have jumped, it was the first; of one other nobody can tell, and it is blamed. */
+/* Where all others have jumped, it was the first; of one other nobody can tell, and it is blamed.
+ */
 static void blame(struct pp_tcp *t, const int64_t *jump_ps)
 {
     int count = 0;
@@ -96,7 +97,8 @@ enum pp_status pp_tcp_align_clocks(struct pp_tcp *t, struct pp_error *err)
         offset.ps = t->asked_clock.offset_ps;
         pp_tcp_send(t, node, &offset, NULL, NULL, NULL);
         if (compare(t, node, &before))
-            jump_ps[node] = before.offset_ps - offset.ps; /* a clock that is ahead has less to add */
+            jump_ps[node] =
+                before.offset_ps - offset.ps; /* a clock that is ahead has less to add */
     }
     blame(t, jump_ps);
     t->aligned_ps = pp_wall_ps();

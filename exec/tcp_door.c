@@ -61,9 +61,10 @@ static void leave_the_silent(struct pp_door *door, double now_s)
 static void refuse_other_run(struct pp_door *door, struct pp_caller *caller)
 {
     note_stranger(door, caller);
-    pp_door_refuse(caller->fd, PP_EFAIL,
-                   "what listens there belongs to another run of pipeexec: give each run a MASTER_PORT "
-                   "of its own (or all processes of a run the same PIPEEXEC_RUN_ID)");
+    pp_door_refuse(
+        caller->fd, PP_EFAIL,
+        "what listens there belongs to another run of pipeexec: give each run a MASTER_PORT "
+        "of its own (or all processes of a run the same PIPEEXEC_RUN_ID)");
     caller->fd = -1;
 }
 
@@ -114,8 +115,8 @@ static bool listen_to(struct pp_door *door, struct pp_caller *caller)
         caller->fd = -1;
         return false;
     }
-    if (count <= 0 || (caller->bytes >= sizeof(caller->hello.magic) &&
-                       caller->hello.magic != PP_HELLO_MAGIC))
+    if (count <= 0 ||
+        (caller->bytes >= sizeof(caller->hello.magic) && caller->hello.magic != PP_HELLO_MAGIC))
         leave(door, caller);
     else if (caller->bytes == sizeof(caller->hello) && caller->hello.token != door->token)
         refuse_other_run(door, caller);

@@ -1,8 +1,8 @@
 /* exec/tcp_door.h — who calls at a process that listens: private to exec/tcp_*.c.
  *
  * Anybody may: a scan of ports, a browser, a run that another launcher has started with the same
- * port. Whoever does not begin as a pipeexec of this run is left, and costs nobody more than a place
- * at the door for a while. */
+ * port. Whoever does not begin as a pipeexec of this run is left, and costs nobody more than a
+ * place at the door for a while. */
 #ifndef PP_EXEC_TCP_DOOR_H
 #define PP_EXEC_TCP_DOOR_H
 
@@ -25,7 +25,7 @@ struct pp_hello {
     uint64_t token; /* of the run */
     int32_t node, nodes;
     uint64_t program_hash, alike[PP_ALIKES]; /* hashes */
-    uint64_t port; /* where it listens */
+    uint64_t port;                           /* where it listens */
 };
 enum { PP_HELLO_MAGIC = 0x70697066 };
 struct pp_answer { /* of node 0; behind it, when it is ok, the address of every node */

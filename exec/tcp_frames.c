@@ -256,15 +256,24 @@ static bool take_quit(struct pp_tcp *t, int node, const struct pp_frame *frame, 
 }
 
 static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, int, const struct pp_frame *, char *) = {
-    [PP_FRAME_STEP] = take_step,       [PP_FRAME_READY] = take_answer,
-    [PP_FRAME_GO] = take_go,           [PP_FRAME_POST] = take_post,
-    [PP_FRAME_DATA] = take_data,       [PP_FRAME_PART] = take_part,
-    [PP_FRAME_SUM] = take_sum,         [PP_FRAME_ARRIVED] = take_arrived,
-    [PP_FRAME_RELEASE] = take_release, [PP_FRAME_END] = take_end,
-    [PP_FRAME_AT] = take_at,           [PP_FRAME_FETCH] = take_fetch,
-    [PP_FRAME_STATE] = take_state,     [PP_FRAME_FAIL] = take_fail,
-    [PP_FRAME_PING] = pp_tcp_take_ping,       [PP_FRAME_OFFSET] = pp_tcp_take_offset,
-    [PP_FRAME_LEAVE] = take_leave,     [PP_FRAME_LEFT] = take_answer,
+    [PP_FRAME_STEP] = take_step,
+    [PP_FRAME_READY] = take_answer,
+    [PP_FRAME_GO] = take_go,
+    [PP_FRAME_POST] = take_post,
+    [PP_FRAME_DATA] = take_data,
+    [PP_FRAME_PART] = take_part,
+    [PP_FRAME_SUM] = take_sum,
+    [PP_FRAME_ARRIVED] = take_arrived,
+    [PP_FRAME_RELEASE] = take_release,
+    [PP_FRAME_END] = take_end,
+    [PP_FRAME_AT] = take_at,
+    [PP_FRAME_FETCH] = take_fetch,
+    [PP_FRAME_STATE] = take_state,
+    [PP_FRAME_FAIL] = take_fail,
+    [PP_FRAME_PING] = pp_tcp_take_ping,
+    [PP_FRAME_OFFSET] = pp_tcp_take_offset,
+    [PP_FRAME_LEAVE] = take_leave,
+    [PP_FRAME_LEFT] = take_answer,
     [PP_FRAME_QUIT] = take_quit,
 };
 
@@ -277,7 +286,8 @@ bool pp_tcp_is_new(struct pp_tcp *t, const struct pp_frame *frame)
 {
     if (frame->kind != PP_FRAME_DATA)
         return true;
-    const bool is_new = !t->has_come[frame->id] && atomic_load(&t->m->messages[frame->id].posts) > 0;
+    const bool is_new =
+        !t->has_come[frame->id] && atomic_load(&t->m->messages[frame->id].posts) > 0;
     t->has_come[frame->id] = true;
     return is_new;
 }

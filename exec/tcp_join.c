@@ -57,18 +57,19 @@ static void refuse_all(struct pp_tcp *t, struct pp_door *door, int callers,
 static enum pp_status missing(const struct pp_tcp *t, const struct pp_door *door,
                               struct pp_error *err)
 {
-    pp_error_set(err, PP_EFAIL, "after %d s these of %d processes have not called:",
-                 join_s(t), t->nodes);
+    pp_error_set(err, PP_EFAIL, "after %d s these of %d processes have not called:", join_s(t),
+                 t->nodes);
     for (int node = 1, told = 0; node < t->nodes && told < 8; node++)
         if (t->links[node].fd < 0 && ++told)
             pp_error_append(err, " %d", node);
     if (door->strangers > 0)
         pp_error_append(err, "; %d others have who do not belong to this run, the last from %s",
                         door->strangers, door->last);
-    return pp_error_append(err,
-                           "\n  one that has ended says why; one that still waits calls elsewhere than "
-                           "at port %d of this host, or cannot reach it",
-                           pp_socket_port(door->listener));
+    return pp_error_append(
+        err,
+        "\n  one that has ended says why; one that still waits calls elsewhere than "
+        "at port %d of this host, or cannot reach it",
+        pp_socket_port(door->listener));
 }
 
 static enum pp_status take_caller(struct pp_tcp *t, const struct pp_hello *own,
@@ -140,8 +141,8 @@ static enum pp_status host_all(struct pp_tcp *t, int listener, const struct pp_h
 
 /* ---- all others -----------------------------------------------------------------------------*/
 
-/* Where the way to node 0 leaves this host others find it, too. Who knows node 0 by a name that means
- * this host itself is found by others at some other address. */
+/* Where the way to node 0 leaves this host others find it, too. Who knows node 0 by a name that
+ * means this host itself is found by others at some other address. */
 static int listen_beside(struct pp_tcp *t, const char *host)
 {
     struct sockaddr_storage at;
@@ -160,10 +161,11 @@ static enum pp_status introduce(struct pp_tcp *t, const char *host, const struct
 
     pp_socket_patience(fd, join_s(t) + ANSWER_S);
     if (!pp_socket_write(fd, own, sizeof(*own)) || !pp_socket_read(fd, &answer, sizeof(answer)))
-        return pp_error_set(err, PP_EFAIL,
-                            "process 0 at %.100s port %d has gone before all had come, or who listens "
-                            "there is no pipeexec",
-                            host, pp_socket_port_in(at));
+        return pp_error_set(
+            err, PP_EFAIL,
+            "process 0 at %.100s port %d has gone before all had come, or who listens "
+            "there is no pipeexec",
+            host, pp_socket_port_in(at));
     answer.text[sizeof(answer.text) - 1] = '\0';
     if (answer.status != PP_OK)
         return pp_error_set(err, PP_EFAIL, "%s", answer.text);
@@ -208,7 +210,8 @@ static enum pp_status take_peers(struct pp_tcp *t, struct pp_door *door, const s
         struct pp_caller caller;
 
         if (pp_door_next(door, until_s, &caller, err) != PP_OK)
-            return pp_error_set(err, PP_EFAIL, "process %d waits in vain for one behind it", t->node);
+            return pp_error_set(err, PP_EFAIL, "process %d waits in vain for one behind it",
+                                t->node);
         const enum pp_status status = pp_tcp_check_hello(t, own, &caller.hello, err);
         if (status != PP_OK) {
             close(caller.fd);
@@ -238,10 +241,11 @@ static enum pp_status cannot_reach_first(const struct pp_tcp *t, const char *hos
     pp_error_set(err, PP_EFAIL, "process %d cannot reach process 0 at %.100s port %d: %s", t->node,
                  host, port, strerror(errno));
     if (is_refused)
-        pp_error_append(err,
-                        "\n  nobody has listened there for %d s: process 0 has not been started, has "
-                        "ended (then it says why), or is elsewhere",
-                        join_s(t));
+        pp_error_append(
+            err,
+            "\n  nobody has listened there for %d s: process 0 has not been started, has "
+            "ended (then it says why), or is elsewhere",
+            join_s(t));
     return PP_EFAIL;
 }
 
@@ -257,7 +261,8 @@ static enum pp_status join_first(struct pp_tcp *t, const char *host, int port, s
     keep(t, 0, fd);
     const int listener = listen_beside(t, host);
     if (listener < 0)
-        return pp_error_set(err, PP_EFAIL, "process %d cannot listen: %s", t->node, strerror(errno));
+        return pp_error_set(err, PP_EFAIL, "process %d cannot listen: %s", t->node,
+                            strerror(errno));
     pp_door_open(&door, listener, own->token);
     const enum pp_status status = meet_peers(t, &door, host, own, at, err);
     pp_door_close(&door);
@@ -277,9 +282,10 @@ enum pp_status pp_tcp_listen(const char *host, int port, int *listener, int *bou
         const bool is_taken = errno == EADDRINUSE;
         pp_error_set(err, PP_EFAIL, "cannot listen at port %d: %s (MASTER_PORT)", port,
                      strerror(errno));
-        return is_taken ? pp_error_append(err, "\n  another run listens there, or two processes say "
-                                               "that they are process 0")
-                        : PP_EFAIL;
+        return is_taken
+                   ? pp_error_append(err, "\n  another run listens there, or two processes say "
+                                          "that they are process 0")
+                   : PP_EFAIL;
     }
     *bound_port = pp_socket_port(*listener);
     return PP_OK;

@@ -104,8 +104,8 @@ static enum pp_status start_all(struct pp_arena *arena, struct pp_launched *l, i
     return PP_OK;
 }
 
-enum pp_status pp_launch(struct pp_arena *arena, int count, struct pp_meeting *meeting,
-                         struct pp_launched **launched, struct pp_error *err)
+enum pp_status pp_tcp_launch(struct pp_arena *arena, int count, struct pp_meeting *meeting,
+                             struct pp_launched **launched, struct pp_error *err)
 {
     struct pp_launched *l = PP_NEW(arena, struct pp_launched);
 

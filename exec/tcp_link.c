@@ -1,4 +1,5 @@
-/* One thread reads and writes all connections of a process, whatever is ready, and sleeps in poll. */
+/* One thread reads and writes all connections of a process, whatever is ready, and sleeps in poll.
+ */
 #include "core/clock.h"
 #include "exec/tcp.h"
 
@@ -18,7 +19,7 @@ enum { BEAT_MS = 50, LEAVE_S = 2, HEAD_BYTES = sizeof(struct pp_frame) };
 
 static void close_link(struct pp_tcp *t, int node)
 {
-    struct pp_link *link = &t->links[node];
+    struct pp_tcp_link *link = &t->links[node];
 
     link->is_closed = true;
     shutdown(link->fd, SHUT_RDWR);
@@ -34,13 +35,12 @@ static void close_link(struct pp_tcp *t, int node)
 }
 
 /* What is left of a frame: its head, then its payload. */
-static ssize_t write_some(const struct pp_link *link, const struct pp_frame_out *out)
+static ssize_t write_some(const struct pp_tcp_link *link, const struct pp_frame_out *out)
 {
     const size_t head = link->written < HEAD_BYTES ? HEAD_BYTES - link->written : 0,
                  behind = link->written > HEAD_BYTES ? link->written - HEAD_BYTES : 0;
-    struct iovec parts[2] = {
-        {(char *)(uintptr_t)&out->frame + (HEAD_BYTES - head), head},
-        {(char *)(uintptr_t)out->payload + behind, out->frame.bytes - behind}};
+    struct iovec parts[2] = {{(char *)(uintptr_t)&out->frame + (HEAD_BYTES - head), head},
+                             {(char *)(uintptr_t)out->payload + behind, out->frame.bytes - behind}};
     const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
 
     return sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -48,7 +48,7 @@ static ssize_t write_some(const struct pp_link *link, const struct pp_frame_out 
 
 static void write_link(struct pp_tcp *t, int node)
 {
-    struct pp_link *link = &t->links[node];
+    struct pp_tcp_link *link = &t->links[node];
 
     for (struct pp_frame_out *out; (out = pp_tcp_first(t, link));) {
         const ssize_t count = write_some(link, out);
@@ -71,7 +71,7 @@ static void write_link(struct pp_tcp *t, int node)
 
 /* ---- reading --------------------------------------------------------------------------------*/
 
-static ssize_t read_some(struct pp_link *link)
+static ssize_t read_some(struct pp_tcp_link *link)
 {
     if (link->read < HEAD_BYTES)
         return recv(link->fd, (char *)&link->frame + link->read, HEAD_BYTES - link->read,
@@ -83,7 +83,7 @@ static ssize_t read_some(struct pp_link *link)
 /* A head is there: where its payload goes. False = that is no frame that may come here. */
 static bool begin_payload(struct pp_tcp *t, int node)
 {
-    struct pp_link *link = &t->links[node];
+    struct pp_tcp_link *link = &t->links[node];
 
     link->owned = NULL;
     link->payload = NULL;
@@ -103,7 +103,7 @@ static bool begin_payload(struct pp_tcp *t, int node)
 
 static bool end_payload(struct pp_tcp *t, int node)
 {
-    struct pp_link *link = &t->links[node];
+    struct pp_tcp_link *link = &t->links[node];
     const bool is_taken = pp_tcp_take(t, node, &link->frame, link->payload);
 
     if (!is_taken)
@@ -116,7 +116,7 @@ static bool end_payload(struct pp_tcp *t, int node)
 
 bool pp_tcp_read(struct pp_tcp *t, int node)
 {
-    struct pp_link *link = &t->links[node];
+    struct pp_tcp_link *link = &t->links[node];
 
     for (;;) {
         const ssize_t count = read_some(link);
@@ -137,7 +137,7 @@ bool pp_tcp_read(struct pp_tcp *t, int node)
 
 /* ---- the thread -----------------------------------------------------------------------------*/
 
-static bool is_open(const struct pp_link *link)
+static bool is_open(const struct pp_tcp_link *link)
 {
     return link->fd >= 0 && !link->is_closed;
 }
@@ -159,8 +159,7 @@ static void beat(struct pp_tcp *t)
         return;
     const int at = atomic_load_explicit(&t->m->workers[k].at, memory_order_relaxed);
     const bool has_begun = at > 0; /* the first step */
-    const int64_t passed =
-        has_begun && at == t->last_at ? pp_machine_passed(t->m) : t->last_passed;
+    const int64_t passed = has_begun && at == t->last_at ? pp_machine_passed(t->m) : t->last_passed;
     const struct pp_frame frame = {.kind = PP_FRAME_AT, .worker = k, .id = at, .ps = passed};
     if ((at != t->last_at || passed != t->last_passed) && is_open(&t->links[0]))
         pp_tcp_send(t, 0, &frame, NULL, NULL, NULL);
@@ -187,7 +186,7 @@ static void mourn(struct pp_tcp *t)
 static void poll_once(struct pp_tcp *t, struct pollfd *fds)
 {
     for (int node = 0; node < t->nodes; node++) {
-        struct pp_link *link = &t->links[node];
+        struct pp_tcp_link *link = &t->links[node];
 
         fds[node] = (struct pollfd){.fd = is_open(link) ? link->fd : -1, .events = POLLIN};
         if (is_open(link) && pp_tcp_first(t, link))

@@ -33,7 +33,7 @@ void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const
                  char *owned, struct pp_machine_message *message)
 {
     struct pp_frame_out *out = malloc(sizeof(*out));
-    struct pp_link *link = &t->links[node];
+    struct pp_tcp_link *link = &t->links[node];
 
     if (!out) {
         free(owned);
@@ -72,7 +72,7 @@ void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void 
     }
 }
 
-void pp_tcp_drop_first(struct pp_tcp *t, struct pp_link *link)
+void pp_tcp_drop_first(struct pp_tcp *t, struct pp_tcp_link *link)
 {
     struct pp_frame_out *out = link->first;
 
@@ -86,7 +86,7 @@ void pp_tcp_drop_first(struct pp_tcp *t, struct pp_link *link)
     free(out);
 }
 
-struct pp_frame_out *pp_tcp_first(struct pp_tcp *t, struct pp_link *link)
+struct pp_frame_out *pp_tcp_first(struct pp_tcp *t, struct pp_tcp_link *link)
 {
     pthread_mutex_lock(&t->mutex);
     struct pp_frame_out *out = link->first;

@@ -1,6 +1,6 @@
-/* What is let in: who may send a frame, about whom, and how many bytes it has behind its head. Times
- * of a wire, ids, numbers of bytes are indices and sizes here, so all are held against this table
- * before anything is done with them. */
+/* What is let in: who may send a frame, about whom, and how many bytes it has behind its head.
+ * Times of a wire, ids, numbers of bytes are indices and sizes here, so all are held against this
+ * table before anything is done with them. */
 #include "exec/tcp.h"
 
 enum way { ANY_WAY, FROM_FIRST, TO_FIRST };
@@ -207,8 +207,8 @@ bool pp_tcp_is_placed(const struct pp_tcp *t, int node, const struct pp_frame *f
     const struct rule *rule = f->kind < PP_FRAME_KINDS ? &RULES[f->kind] : NULL;
 
     return rule && is_way(t, node, rule->way) && (!rule->is_transfer || t->m->remote->send) &&
-           f->worker >= 0 &&
-           f->worker < t->m->worker_count && (rule->is_any_time || pp_tcp_is_time(f->ps)) &&
+           f->worker >= 0 && f->worker < t->m->worker_count &&
+           (rule->is_any_time || pp_tcp_is_time(f->ps)) &&
            (!rule->is_place || rule->is_place(t, node, f));
 }
 
@@ -224,7 +224,7 @@ void pp_tcp_refuse(struct pp_tcp *t, int node, const struct pp_frame *f)
     pp_error_set(&err, PP_EFAIL,
                  "process %d at %s has sent what it may not send here now: frame \"%s\" (kind %u), "
                  "worker %d, id %d, %llu bytes; is it of another version?",
-                 node, t->names[node], f->kind < PP_FRAME_KINDS ? RULES[f->kind].name : "?", f->kind,
-                 f->worker, f->id, (unsigned long long)f->bytes);
+                 node, t->names[node], f->kind < PP_FRAME_KINDS ? RULES[f->kind].name : "?",
+                 f->kind, f->worker, f->id, (unsigned long long)f->bytes);
     pp_machine_fail(t->m, &err);
 }

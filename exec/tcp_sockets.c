@@ -30,8 +30,7 @@ enum pp_status pp_socket_find(const char *host, int port, struct sockaddr_storag
 
     snprintf(text, sizeof(text), "%d", port);
     /* that one needs no table of hosts (RFC 6761, section 6.3) */
-    const int failure =
-        getaddrinfo(is_localhost(host) ? "127.0.0.1" : host, text, &hints, &found);
+    const int failure = getaddrinfo(is_localhost(host) ? "127.0.0.1" : host, text, &hints, &found);
     if (failure != 0)
         return pp_error_set(err, PP_EFAIL, "cannot find host %.100s: %s", host,
                             gai_strerror(failure));

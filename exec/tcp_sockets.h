@@ -33,8 +33,8 @@ bool pp_socket_peer(int fd, struct sockaddr_storage *at);
 
 /* Of what blocks; 0 = for ever */
 void pp_socket_patience(int fd, int patience_s);
-/* For a connection that is used: nothing is kept back to be sent with what comes next; a host that has
- * lost power or its network ends it within PP_SILENCE_S, though nobody says so. */
+/* For a connection that is used: nothing is kept back to be sent with what comes next; a host that
+ * has lost power or its network ends it within PP_SILENCE_S, though nobody says so. */
 enum { PP_SILENCE_S = 60 };
 void pp_socket_tune(int fd);
 bool pp_socket_read(int fd, void *data, size_t bytes); /* all of it */

@@ -25,8 +25,7 @@ static struct move got(const struct pp_sum *sum, int worker, bool is_out)
 
 static size_t move_range(const struct move *move, int copy, struct pp_range range, char *at)
 {
-    const size_t each = move->sum->element_bytes,
-                 bytes = (size_t)(range.until - range.from) * each;
+    const size_t each = move->sum->element_bytes, bytes = (size_t)(range.until - range.from) * each;
     char *elements = move->sum->at[copy] + (size_t)range.from * each;
 
     if (at && move->is_out)

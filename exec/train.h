@@ -55,7 +55,7 @@ struct pp_training_result {
     /* Wall clock: what the prediction has beside durations. */
     struct pp_pauses pauses;
     bool is_wire_measured; /* false: messages take what the costs of the machine say */
-    struct pp_wire wire;
+    struct pp_measured_wire wire;
     /* How many times as long a step is as it would have been without slow devices and wires: median
      * over the kept steps, each held against its own durations; and as predicted. NAN without any.
      */

@@ -1,5 +1,5 @@
-/* exec/transport.h — where the workers of a program run, and how they reach each other. One file per
- * transport; the lists, their messages and their times are the same for all.
+/* exec/transport.h — where the workers of a program run, and how they reach each other. One file
+ * per transport; the lists, their messages and their times are the same for all.
  *
  *   local   threads of this process
  *   tcp     processes that this one forks, or that a launcher has started on any number of hosts,
@@ -34,11 +34,11 @@ struct pp_remote {
     /* Caller of a step: all may pass the barrier; all are to stop. */
     void (*released)(struct pp_machine *machine, int barrier);
     void (*failed)(struct pp_machine *machine);
-    /* Between steps: bring here what the workers hold. PP_EFAIL when somebody has failed or is gone:
-     * what is here then is of no step. */
+    /* Between steps: bring here what the workers hold. PP_EFAIL when somebody has failed or is
+     * gone: what is here then is of no step. */
     enum pp_status (*fetch)(const struct pp_machine *machine, struct pp_error *err);
-    /* Between steps, on the wall clock: hold all clocks against that of the first process, if that was
-     * long ago, or at the end. PP_EFAIL when somebody has failed or is gone. */
+    /* Between steps, on the wall clock: hold all clocks against that of the first process, if that
+     * was long ago, or at the end. PP_EFAIL when somebody has failed or is gone. */
     enum pp_status (*align)(struct pp_machine *machine, bool is_last, struct pp_error *err);
     /* Close all connections but that to the first process: a fault to try. */
     void (*drop)(struct pp_machine *machine);
@@ -49,12 +49,12 @@ struct pp_remote {
 
 struct pp_transport {
     const char *name, *summary;
-    const char *worker, *workers; /* what a worker is, and several: "thread", "threads" */
-    const char *means;            /* of devices that are apart, in a report: "by NCCL" */
+    const char *worker, *workers;   /* what a worker is, and several: "thread", "threads" */
+    const char *means;              /* of devices that are apart, in a report: "by NCCL" */
     const struct pp_remote *remote; /* NULL: workers share memory */
-    bool is_shared;               /* the machine and its blocks lie in memory that is shared */
-    bool is_apart;                /* for memory of devices; else for that of the host */
-    bool is_mapped;               /* processes map each other's memory of devices */
+    bool is_shared;                 /* the machine and its blocks lie in memory that is shared */
+    bool is_apart;                  /* for memory of devices; else for that of the host */
+    bool is_mapped;                 /* processes map each other's memory of devices */
     /* Start all workers: each runs pp_worker_serve. PP_EFAIL when the system gives no more. */
     enum pp_status (*start)(struct pp_machine *machine, struct pp_error *err);
     /* Once all processes have met, and before anything else goes between them; NULL = nothing. */
@@ -62,8 +62,9 @@ struct pp_transport {
     /* The run has ended well and goes on nowhere: leave what other processes have, before anybody
      * frees it; NULL = nothing. */
     enum pp_status (*leave)(struct pp_machine *machine, struct pp_error *err);
-    /* Where workers are processes, else NULL. check, every few milliseconds: PP_EFAIL says which one
-     * has died, of several one that a signal has ended; all others have been killed then. kill: all of them. */
+    /* Where workers are processes, else NULL. check, every few milliseconds: PP_EFAIL says which
+     * one has died, of several one that a signal has ended; all others have been killed then. kill:
+     * all of them. */
     enum pp_status (*check)(struct pp_machine *machine, struct pp_error *err);
     void (*kill)(struct pp_machine *machine);
     /* They have been told to end: wait until they have. Also after a start that failed. */

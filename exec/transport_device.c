@@ -23,7 +23,7 @@ void pp_device_fail_if(struct pp_machine *m, enum pp_status status, struct pp_er
     pp_machine_fail(m, err);
 }
 
-void pp_device_issue(struct pp_machine *m, pp_stream_id stream, size_t row, pp_work work,
+void pp_device_issue(struct pp_machine *m, pp_stream_id stream, size_t row, pp_backend_work work,
                      void *argument, pp_event_id done)
 {
     if (!m->backend->wait(m->device, stream, (pp_event_id)row))
@@ -52,7 +52,7 @@ void pp_device_join_sums(struct pp_machine *m)
     }
 }
 
-void pp_device_issue_sum(struct pp_worker *w, int i, pp_work work, void *argument)
+void pp_device_issue_sum(struct pp_worker *w, int i, pp_backend_work work, void *argument)
 {
     struct pp_machine *m = w->machine;
     struct pp_machine_collective *c = &m->collectives[m->p->arg[i]];

@@ -98,13 +98,13 @@ struct pp_tcp *pp_tcp_create(struct pp_machine *m)
     t->nodes = m->worker_count + t->first_owner;
     t->node = is_launched(m) ? meeting->index : 0;
     t->token = meeting->token;
-    t->links = PP_ARRAY(m->arena, struct pp_link, t->nodes);
+    t->links = PP_ARRAY(m->arena, struct pp_tcp_link, t->nodes);
     t->names = pp_arena_alloc(m->arena, sizeof(*t->names) * (size_t)t->nodes);
     t->posted = PP_ARRAY(m->arena, int, m->worker_count);
     t->parts = PP_ARRAY(m->arena, int, m->worker_count);
     t->last_post = PP_ARRAY(m->arena, int, m->worker_count);
     t->has_ended = PP_ARRAY(m->arena, bool, m->worker_count);
-    t->has_come = PP_ARRAY(m->arena, bool, (size_t)m->p->message_count * (size_t)m->replicas + 1);
+    t->has_come = PP_ARRAY(m->arena, bool, (size_t)m->p->message_count *(size_t)m->replicas + 1);
     t->has_answered = PP_ARRAY(m->arena, atomic_bool, t->nodes);
     t->clocks = PP_ARRAY(m->arena, struct pp_tcp_clock, t->nodes);
     t->sum_start_ps = PP_ARRAY(m->arena, int64_t, m->p->collective_count + 1);

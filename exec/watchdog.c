@@ -1,23 +1,24 @@
-/* While workers run, somebody looks after them who waits for nobody: every few milliseconds, has one
- * died, has anybody got on? What happened last is read from where every worker says what it does. */
+/* While workers run, somebody looks after them who waits for nobody: every few milliseconds, has
+ * one died, has anybody got on? What happened last is read from where every worker says what it
+ * does. */
 #include "core/clock.h"
 #include "exec/futex.h"
 #include "exec/machine_parts.h"
 
 enum { TICK_NS = 20 * 1000 * 1000 };
 static const double GRACE_S = 1, GRACE_FRAC = 0.75, /* at most; of --timeout */
-                    MOST_S = 5e-9 * TICK_NS;
+    MOST_S = 5e-9 * TICK_NS;
 
 struct sight { /* of the last tick */
     double now_s, passed_s;
     unsigned round;
     int64_t moves, passed;
-    double idle_s; /* since anybody has got on */
+    double idle_s;   /* since anybody has got on */
     double failed_s; /* since the step has failed, and somebody is still in it */
 };
 
-/* Work that runs later may still run when all workers have walked their lists. A process that conducts
- * nothing does not know where others are. */
+/* Work that runs later may still run when all workers have walked their lists. A process that
+ * conducts nothing does not know where others are. */
 static bool is_step_under_way(struct pp_machine *m)
 {
     return atomic_load(&m->running) > 0 ||

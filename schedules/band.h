@@ -18,7 +18,7 @@ struct pp_draws {
     void (*draw)(void *closure, int64_t *compute_ps);
     void *closure;
 };
-/* Of costs only wires and sums are read. Errors as pp_plan_create. */
+/* Of costs only wires and sums are read. Errors as pp_eval_create. */
 enum pp_status pp_band_find(const struct pp_program *program, const struct pp_costs *costs,
                             const struct pp_draws *draws, struct pp_band *band,
                             struct pp_error *err);

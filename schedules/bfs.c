@@ -2,7 +2,7 @@
 #include "schedules/closed_form.h"
 
 /* Sweep df of DF takes micro-batches df, df + DF, ...: all forwards, then all backwards. */
-static struct pp_work next(const struct pp_shape *shape, int direction, int k)
+static struct pp_schedule_work next(const struct pp_shape *shape, int direction, int k)
 {
     const int per_chunk = shape->micro_batches / shape->depth_first * shape->splits;
     const int per_sweep = per_chunk * shape->chunks;
@@ -13,9 +13,10 @@ static struct pp_work next(const struct pp_shape *shape, int direction, int k)
         i = shape->backward_descending
                 ? per_chunk - 1 - i
                 : i - i % shape->splits + shape->splits - 1 - i % shape->splits;
-    return (struct pp_work){.chunk = direction == PP_DIR_F ? chunk : shape->chunks - 1 - chunk,
-                            .mb = i / shape->splits * shape->depth_first + k / per_sweep,
-                            .split = i % shape->splits};
+    return (struct pp_schedule_work){.chunk =
+                                         direction == PP_DIR_F ? chunk : shape->chunks - 1 - chunk,
+                                     .mb = i / shape->splits * shape->depth_first + k / per_sweep,
+                                     .split = i % shape->splits};
 }
 
 static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)

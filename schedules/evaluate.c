@@ -5,9 +5,9 @@
 
 enum { MAX_INSTRUCTIONS = 1 << 29, MAX_STEPS = 1 << 20 };
 
-enum pp_status pp_plan_create(struct pp_arena *arena, const struct pp_program *program,
-                              const struct pp_costs *costs, const struct pp_plan_options *options,
-                              struct pp_plan **plan, struct pp_error *err)
+enum pp_status pp_eval_create(struct pp_arena *arena, const struct pp_program *program,
+                              const struct pp_costs *costs, const struct pp_eval_options *options,
+                              struct pp_eval **plan, struct pp_error *err)
 {
     const int size = pp_program_size(program);
 
@@ -30,23 +30,23 @@ enum pp_status pp_plan_create(struct pp_arena *arena, const struct pp_program *p
     pp_graph_add(&g, (struct pp_node){.owner = PP_NO_OWNER});
     PP_TRY(program->level == PP_LEVEL_LOWERED ? pp_graph_lowered(&g, err)
                                               : pp_graph_compute_only(&g, err));
-    *plan = PP_NEW(arena, struct pp_plan);
+    *plan = PP_NEW(arena, struct pp_eval);
     (*plan)->program = program;
     (*plan)->steps = options->steps > 1 ? options->steps : 1;
     (*plan)->is_barrier_free = options->is_barrier_free;
-    return pp_plan_order(arena, &g, *plan, err);
+    return pp_eval_order(arena, &g, *plan, err);
 }
 
-struct pp_times *pp_plan_run(struct pp_arena *arena, const struct pp_plan *plan, int replicas,
+struct pp_times *pp_eval_run(struct pp_arena *arena, const struct pp_eval *plan, int replicas,
                              const struct pp_perturbation *perturbation,
                              enum pp_times_wanted wanted)
 {
-    const struct pp_kernel *kernel = pp_kernels;
+    const struct pp_eval_kernel *kernel = pp_kernels;
 
     /* A single replica runs through plain code, several run through the widest there is. */
     while (kernel[1].name && ((kernel->lanes > 1) != (replicas > 1) || !kernel->is_usable()))
         kernel++;
-    return pp_plan_run_with(arena, plan, replicas, perturbation, wanted, kernel);
+    return pp_eval_run_with(arena, plan, replicas, perturbation, wanted, kernel);
 }
 
 double pp_times_iteration_s(const struct pp_times *times)

@@ -1,8 +1,8 @@
 /* schedules/evaluate.h — the exact contention-free evaluator: a longest path in integer
  * picoseconds.
  *
- * Plan once, run many: pp_plan_create() turns a lowered program into a topologically sorted list of
- * max-plus nodes; pp_plan_run() evaluates it for any number of replicas at once (replicas are lanes
+ * Plan once, run many: pp_eval_create() turns a lowered program into a topologically sorted list of
+ * max-plus nodes; pp_eval_run() evaluates it for any number of replicas at once (replicas are lanes
  * of a vector). Every value is a max/plus of final values, so neither folding nor lane width nor
  * order can change a bit of the result.
  *
@@ -18,7 +18,7 @@
 #include "core/cost.h"
 #include "schedules/program.h"
 
-struct pp_plan_options {
+struct pp_eval_options {
     bool is_buffered;
     int buffered;    /* K of buffered:K, 0 = without bound */
     bool nic_fifo;   /* one send at a time per rank, in post order (an approximation) */
@@ -31,14 +31,14 @@ struct pp_plan_options {
     bool always_packs;    /* for tests: values share slots however few they are */
 };
 
-struct pp_plan;
+struct pp_eval;
 /* PP_EPROGRAM with the cycle (see verify) when the program deadlocks under these options, PP_EFAIL
  * when times would overflow. The program may be compute-only: then messages are implied by the data
  * dependencies, buffered without bound. In unit mode a message takes C from its post, whatever else
  * is under way on its channel. The plan keeps `program` by reference. */
-enum pp_status pp_plan_create(struct pp_arena *arena, const struct pp_program *program,
-                              const struct pp_costs *costs, const struct pp_plan_options *options,
-                              struct pp_plan **plan, struct pp_error *err);
+enum pp_status pp_eval_create(struct pp_arena *arena, const struct pp_program *program,
+                              const struct pp_costs *costs, const struct pp_eval_options *options,
+                              struct pp_eval **plan, struct pp_error *err);
 
 struct pp_perturbation {
     double jitter_frac; /* durations of compute ops times 1 + jitter * u, u uniform in [-1, 1] */
@@ -68,7 +68,7 @@ enum pp_times_wanted {
 };
 
 /* Evaluate for `replicas` lanes (1 = folded). `perturbation` may be NULL. */
-struct pp_times *pp_plan_run(struct pp_arena *arena, const struct pp_plan *plan, int replicas,
+struct pp_times *pp_eval_run(struct pp_arena *arena, const struct pp_eval *plan, int replicas,
                              const struct pp_perturbation *perturbation,
                              enum pp_times_wanted wanted);
 /* (T_K - T_1) / (K - 1), or T_1 of a single step. */

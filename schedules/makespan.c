@@ -161,7 +161,7 @@ static int64_t latest_end(const struct pp_play *play)
 }
 
 bool pp_makespan(const struct pp_program *program, const struct pp_costs *costs,
-                 const struct pp_plan_options *options, int64_t *makespan_ps)
+                 const struct pp_eval_options *options, int64_t *makespan_ps)
 {
     if (program->level != PP_LEVEL_LOWERED || options->steps > 1 || options->nic_fifo ||
         options->ring_flows)

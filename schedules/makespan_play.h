@@ -47,7 +47,7 @@ struct pp_play {
     struct pp_arena *arena;
     const struct pp_program *p;
     const struct pp_costs *costs;
-    const struct pp_plan_options *options;
+    const struct pp_eval_options *options;
     struct pp_play_transfer *transfers;
     int32_t *line_of; /* [message] */
     struct pp_play_line *lines;

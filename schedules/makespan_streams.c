@@ -6,7 +6,7 @@
 /* When a transfer can start; PP_PLAY_UNKNOWN if that is not known yet. */
 static int64_t start_of(const struct pp_play *play, const struct pp_play_line *line, int32_t first)
 {
-    const struct pp_plan_options *o = play->options;
+    const struct pp_eval_options *o = play->options;
     const struct pp_play_transfer *t = &play->transfers[line->next];
     int64_t start = play->costs->is_unit ? 0 : line->busy_until;
 

@@ -35,7 +35,7 @@ static int granules_of(const struct pp_places *places, int pipe)
     return places->mb_begin[pipe + 1] - places->mb_begin[pipe];
 }
 
-static struct pp_work group_unit(const struct pp_shape *shape, int direction, int k)
+static struct pp_schedule_work group_unit(const struct pp_shape *shape, int direction, int k)
 {
     const int n = shape->micro_batches, splits = shape->splits, chunks = shape->chunks;
     const int group = shape->group > 0 && shape->group < n ? shape->group : n;
@@ -45,9 +45,9 @@ static struct pp_work group_unit(const struct pp_shape *shape, int direction, in
     const int rest = unit - first * chunks;
     const int chunk = rest / size;
 
-    return (struct pp_work){.chunk = direction == PP_DIR_F ? chunk : chunks - 1 - chunk,
-                            .mb = first + rest % size,
-                            .split = direction == PP_DIR_F ? split : splits - 1 - split};
+    return (struct pp_schedule_work){.chunk = direction == PP_DIR_F ? chunk : chunks - 1 - chunk,
+                                     .mb = first + rest % size,
+                                     .split = direction == PP_DIR_F ? split : splits - 1 - split};
 }
 
 /* The next F (direction 0) or B without a chunk number and its chunk; false when there is none
@@ -61,8 +61,9 @@ static bool next_any(struct pp_phases *out, int kind, int direction, int *chunk,
     if (k >= out->total[direction])
         return false;
     out->done[direction]++;
-    const struct pp_work unit = out->schedule->next ? out->schedule->next(shape, direction, k)
-                                                    : group_unit(shape, direction, k);
+    const struct pp_schedule_work unit = out->schedule->next
+                                             ? out->schedule->next(shape, direction, k)
+                                             : group_unit(shape, direction, k);
     *chunk = unit.chunk;
     *op = pp_compute_op(kind, out->slots[unit.chunk], unit.mb, unit.split);
     return true;

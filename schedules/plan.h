@@ -50,7 +50,7 @@ struct pp_graph {
     struct pp_arena *arena, *plan_arena; /* the second outlives the graph */
     const struct pp_program *program;
     const struct pp_costs *costs;
-    const struct pp_plan_options *options;
+    const struct pp_eval_options *options;
     struct pp_node *nodes;
     int count, capacity;
     int32_t *inputs; /* of meets */
@@ -100,7 +100,7 @@ enum pp_status pp_graph_compute_only(struct pp_graph *g, struct pp_error *err);
 
 /* ---- plan ---------------------------------------------------------------------------------- */
 
-struct pp_step {
+struct pp_eval_step {
     int32_t out, in[PP_STEP_INPUTS];
 };
 struct pp_meet {
@@ -109,7 +109,7 @@ struct pp_meet {
     int64_t ps;
 };
 /* Of a step that lasts a share of `ps`; denominator 0 = it does not. */
-struct pp_part {
+struct pp_eval_part {
     int64_t ps;
     uint8_t numerator, denominator;
 };
@@ -121,13 +121,13 @@ struct pp_segment {
  * slots that are reused after their last reader (for the makespan: stays in the cache). */
 struct pp_code {
     int values; /* value 0 is always time zero */
-    struct pp_step *steps;
+    struct pp_eval_step *steps;
     struct pp_meet *meets;
     int32_t *inputs;
     struct pp_carry *carries;
 };
 
-struct pp_plan {
+struct pp_eval {
     const struct pp_program *program;
     struct pp_code full, packed;
     int steps; /* K: how often the code runs */
@@ -137,27 +137,27 @@ struct pp_plan {
     int32_t *entry_of; /* [rank]: value of `full` with which its clock begins */
     struct pp_segment *segments;
     struct pp_ring_plan *rings;
-    int64_t *ps;           /* [step] */
-    struct pp_part *parts; /* [step]; NULL without shares */
-    int32_t *key;          /* [step]: instruction when it is compute, else PP_NO_OWNER */
-    uint16_t *rank;        /* [step]: rank of `key` */
-    int32_t *value_of;     /* [instruction]: value of `full` that is its end; 0 = none */
-    int64_t *value_ps;     /* [value of full]: duration */
-    int32_t *start_of;     /* [value of full]: value that is its start, 0 = end - duration; NULL
-                            * without rings */
-    int32_t (*posts)[2];   /* [message]: values of the two posts */
-    int32_t *inside; /* [instruction]: value of the post of a bucket inside a backward, 0 = not
-                      * inside; NULL without buckets */
+    int64_t *ps;                /* [step] */
+    struct pp_eval_part *parts; /* [step]; NULL without shares */
+    int32_t *key;               /* [step]: instruction when it is compute, else PP_NO_OWNER */
+    uint16_t *rank;             /* [step]: rank of `key` */
+    int32_t *value_of;          /* [instruction]: value of `full` that is its end; 0 = none */
+    int64_t *value_ps;          /* [value of full]: duration */
+    int32_t *start_of;   /* [value of full]: value that is its start, 0 = end - duration; NULL
+                          * without rings */
+    int32_t (*posts)[2]; /* [message]: values of the two posts */
+    int32_t *inside;     /* [instruction]: value of the post of a bucket inside a backward, 0 = not
+                          * inside; NULL without buckets */
 };
 
 /* PP_EPROGRAM with a cycle when nodes cannot be ordered, PP_EFAIL when times would overflow. */
-enum pp_status pp_plan_order(struct pp_arena *arena, const struct pp_graph *g, struct pp_plan *plan,
+enum pp_status pp_eval_order(struct pp_arena *arena, const struct pp_graph *g, struct pp_eval *plan,
                              struct pp_error *err);
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
 struct pp_jitter { /* of one block of lanes */
-    const struct pp_plan *plan;
+    const struct pp_eval *plan;
     const struct pp_perturbation *perturbation;
     int replicas, first; /* of all; of this block. Lanes beyond the last repeat it */
     int step;
@@ -165,29 +165,29 @@ struct pp_jitter { /* of one block of lanes */
 
 /* Where a block's times go: columns `first` .. `first + live - 1` of the arrays of pp_times. */
 struct pp_record {
-    const struct pp_plan *plan;
+    const struct pp_eval *plan;
     struct pp_times *times;
     const int64_t *values; /* of the block */
     int first, live, step;
 };
 
-struct pp_kernel {
+struct pp_eval_kernel {
     const char *name;
     int lanes; /* of one block */
     bool (*is_usable)(void);
-    void (*steps)(const struct pp_step *steps, const int64_t *ps, int count, int64_t *values);
-    void (*jittered)(const struct pp_jitter *jitter, const struct pp_step *steps, int first,
+    void (*steps)(const struct pp_eval_step *steps, const int64_t *ps, int count, int64_t *values);
+    void (*jittered)(const struct pp_jitter *jitter, const struct pp_eval_step *steps, int first,
                      int count, int64_t *values);
     void (*record)(const struct pp_record *record);
     /* One step of a ring of `count` positions: next[i] = max(now[i], now[i - 1]) + hop_ps[i]. */
     void (*ring)(const int64_t *now, int64_t *next, int count, const int64_t *hop_ps);
 };
 /* By preference, terminated by name NULL. The last one works everywhere. */
-extern const struct pp_kernel pp_kernels[];
+extern const struct pp_eval_kernel pp_kernels[];
 
-/* pp_plan_run with a given kernel. */
-struct pp_times *pp_plan_run_with(struct pp_arena *arena, const struct pp_plan *plan, int replicas,
+/* pp_eval_run with a given kernel. */
+struct pp_times *pp_eval_run_with(struct pp_arena *arena, const struct pp_eval *plan, int replicas,
                                   const struct pp_perturbation *perturbation,
-                                  enum pp_times_wanted wanted, const struct pp_kernel *kernel);
+                                  enum pp_times_wanted wanted, const struct pp_eval_kernel *kernel);
 
 #endif

@@ -13,7 +13,7 @@ enum { PACKED_FROM = 1 << 14 };
 struct emit {
     const struct pp_graph *g;
     const struct pp_order *o;
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     bool is_packed; /* else `packed` is `full` */
     int32_t *value; /* [node]: value in `full` */
     int32_t *slot;  /* [node]: slot in `packed` while it is alive */
@@ -53,19 +53,19 @@ static int32_t take_slot(struct emit *e)
 static void emit_step(struct emit *e, int32_t node)
 {
     const struct pp_node *n = &e->g->nodes[node];
-    struct pp_plan *plan = e->plan;
-    struct pp_step *full = &plan->full.steps[e->steps];
+    struct pp_eval *plan = e->plan;
+    struct pp_eval_step *full = &plan->full.steps[e->steps];
 
     read_values(e, node, full->in);
     full->out = e->value[node];
     if (e->is_packed) {
-        struct pp_step *packed = &plan->packed.steps[e->steps];
+        struct pp_eval_step *packed = &plan->packed.steps[e->steps];
         read_slots(e, node, packed->in);
         packed->out = e->slot[node] = take_slot(e);
     }
     plan->ps[e->steps] = n->ps;
     if (n->denominator > 0) {
-        plan->parts[e->steps] = (struct pp_part){n->ps, n->numerator, n->denominator};
+        plan->parts[e->steps] = (struct pp_eval_part){n->ps, n->numerator, n->denominator};
         plan->ps[e->steps] = pp_costs_share_ps(n->ps, n->numerator, n->denominator);
     }
     plan->value_ps[full->out] = plan->ps[e->steps];
@@ -76,7 +76,7 @@ static void emit_step(struct emit *e, int32_t node)
 static void emit_meet(struct emit *e, int32_t node)
 {
     const struct pp_node *n = &e->g->nodes[node];
-    struct pp_plan *plan = e->plan;
+    struct pp_eval *plan = e->plan;
     struct pp_meet meet = {.first = e->inputs,
                            .count = n->in[1],
                            .ring = n->in[2],
@@ -95,7 +95,7 @@ static void emit_meet(struct emit *e, int32_t node)
     e->meets++;
 }
 
-static void allocate_code(struct pp_arena *arena, struct pp_code *code, const struct pp_plan *plan,
+static void allocate_code(struct pp_arena *arena, struct pp_code *code, const struct pp_eval *plan,
                           int inputs)
 {
     code->values = 1;
@@ -107,7 +107,7 @@ static void allocate_code(struct pp_arena *arena, struct pp_code *code, const st
 /* The last meet, over everything that nothing follows: the makespan. */
 static void emit_makespan(struct emit *e)
 {
-    struct pp_plan *plan = e->plan;
+    struct pp_eval *plan = e->plan;
     struct pp_meet meet = {.first = e->inputs};
 
     for (int k = 0; k < e->o->count; k++) {
@@ -151,7 +151,7 @@ static void emit(struct pp_arena *arena, struct emit *e)
 {
     const struct pp_graph *g = e->g;
     const struct pp_order *o = e->o;
-    struct pp_plan *plan = e->plan;
+    struct pp_eval *plan = e->plan;
 
     e->value = PP_ARRAY(arena, int32_t, g->count);
     for (int32_t n = 1; n < g->count; n++)
@@ -171,7 +171,7 @@ static void emit(struct pp_arena *arena, struct emit *e)
     }
 }
 
-static void fill_segments(struct pp_arena *arena, const struct pp_order *o, struct pp_plan *plan)
+static void fill_segments(struct pp_arena *arena, const struct pp_order *o, struct pp_eval *plan)
 {
     int steps = 0, meets = 0, before = 0;
 
@@ -191,7 +191,7 @@ static void fill_record(struct pp_arena *arena, const struct emit *e)
 {
     const struct pp_graph *g = e->g;
     const struct pp_program *p = g->program;
-    struct pp_plan *plan = e->plan;
+    struct pp_eval *plan = e->plan;
 
     plan->value_of = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)(pp_program_size(p) + 1));
     for (int i = 0; i < pp_program_size(p); i++)
@@ -217,7 +217,7 @@ static void fill_record(struct pp_arena *arena, const struct emit *e)
 static void fill_carries(struct pp_arena *arena, const struct emit *e)
 {
     const struct pp_graph *g = e->g;
-    struct pp_plan *plan = e->plan;
+    struct pp_eval *plan = e->plan;
 
     plan->carry_count = g->carry_count;
     plan->full.carries = PP_ARRAY(arena, struct pp_carry, g->carry_count);
@@ -234,7 +234,7 @@ static void fill_carries(struct pp_arena *arena, const struct emit *e)
         plan->entry_of[r] = e->value[g->entry_of[r]];
 }
 
-static void fill_ranks(struct pp_arena *scratch, struct pp_plan *plan)
+static void fill_ranks(struct pp_arena *scratch, struct pp_eval *plan)
 {
     const struct pp_program *p = plan->program;
     uint16_t *rank_of =
@@ -248,7 +248,7 @@ static void fill_ranks(struct pp_arena *scratch, struct pp_plan *plan)
 }
 
 /* The makespan as a double, which cannot overflow. */
-static double longest_path_ps(struct pp_arena *arena, const struct pp_plan *plan)
+static double longest_path_ps(struct pp_arena *arena, const struct pp_eval *plan)
 {
     const struct pp_code *code = &plan->full;
     double *end = PP_ARRAY(arena, double, code->values), latest = 0;
@@ -256,7 +256,7 @@ static double longest_path_ps(struct pp_arena *arena, const struct pp_plan *plan
 
     for (int k = 0; k < plan->segment_count; k++) {
         for (; s < plan->segments[k].steps_end; s++) {
-            const struct pp_step *step = &code->steps[s];
+            const struct pp_eval_step *step = &code->steps[s];
             latest = fmax(end[step->in[0]], fmax(end[step->in[1]], end[step->in[2]]));
             end[step->out] = latest + (double)plan->value_ps[step->out];
         }
@@ -271,7 +271,7 @@ static double longest_path_ps(struct pp_arena *arena, const struct pp_plan *plan
     return latest; /* the last meet is the makespan */
 }
 
-static enum pp_status check_overflow(struct pp_arena *scratch, const struct pp_plan *plan,
+static enum pp_status check_overflow(struct pp_arena *scratch, const struct pp_eval *plan,
                                      struct pp_error *err)
 {
     double ps = 0;
@@ -290,7 +290,7 @@ static enum pp_status check_overflow(struct pp_arena *scratch, const struct pp_p
 static void allocate(struct pp_arena *arena, const struct emit *e)
 {
     const struct pp_graph *g = e->g;
-    struct pp_plan *plan = e->plan;
+    struct pp_eval *plan = e->plan;
 
     for (int32_t n = 1; n < g->count; n++)
         if (g->nodes[n].type == PP_NODE_STEP)
@@ -305,12 +305,12 @@ static void allocate(struct pp_arena *arena, const struct emit *e)
     plan->key = pp_arena_alloc_raw(arena, sizeof(*plan->key) * (size_t)(plan->step_count + 1));
     plan->rank = pp_arena_alloc_raw(arena, sizeof(*plan->rank) * (size_t)(plan->step_count + 1));
     if (g->inside)
-        plan->parts = PP_ARRAY(arena, struct pp_part, plan->step_count);
+        plan->parts = PP_ARRAY(arena, struct pp_eval_part, plan->step_count);
     plan->value_ps = PP_ARRAY(arena, int64_t, g->count + 2);
 }
 
-enum pp_status pp_plan_emit(struct pp_arena *arena, const struct pp_order *order,
-                            struct pp_plan *plan, struct pp_error *err)
+enum pp_status pp_eval_emit(struct pp_arena *arena, const struct pp_order *order,
+                            struct pp_eval *plan, struct pp_error *err)
 {
     const struct pp_graph *g = order->g;
     struct emit e = {.g = g,

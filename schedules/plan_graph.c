@@ -337,7 +337,7 @@ static void chain_transfers(struct pp_graph *g, const struct pp_channel *channel
 /* How many of the K messages before a step can have been sent in earlier steps. */
 static int sent_before(const struct pp_graph *g, const struct pp_channel *channel)
 {
-    const struct pp_plan_options *o = g->options;
+    const struct pp_eval_options *o = g->options;
     const int64_t sent =
         o->is_barrier_free && o->steps > 1 ? (int64_t)channel->count * (o->steps - 1) : 0;
 

@@ -140,7 +140,7 @@ static enum pp_status deadlock(struct pp_arena *arena, const struct pp_order *o,
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-enum pp_status pp_plan_order(struct pp_arena *arena, const struct pp_graph *g, struct pp_plan *plan,
+enum pp_status pp_eval_order(struct pp_arena *arena, const struct pp_graph *g, struct pp_eval *plan,
                              struct pp_error *err)
 {
     struct pp_order o = {.g = g,
@@ -156,5 +156,5 @@ enum pp_status pp_plan_order(struct pp_arena *arena, const struct pp_graph *g, s
         plan->entry_count += g->nodes[n].type == PP_NODE_ENTRY;
     if (o.count < g->count - 1 - plan->entry_count)
         return deadlock(g->arena, &o, err);
-    return pp_plan_emit(arena, &o, plan, err);
+    return pp_eval_emit(arena, &o, plan, err);
 }

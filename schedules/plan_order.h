@@ -33,7 +33,7 @@ static inline const int32_t *pp_node_inputs(const struct pp_graph *g, int32_t no
 
 /* ---- schedules/plan_code.c ---- */
 /* The plan of ordered nodes; `plan->entry_count` is known. PP_EFAIL when times would overflow. */
-enum pp_status pp_plan_emit(struct pp_arena *arena, const struct pp_order *order,
-                            struct pp_plan *plan, struct pp_error *err);
+enum pp_status pp_eval_emit(struct pp_arena *arena, const struct pp_order *order,
+                            struct pp_eval *plan, struct pp_error *err);
 
 #endif

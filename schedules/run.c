@@ -3,9 +3,9 @@
 #include <string.h>
 
 struct run {
-    const struct pp_plan *plan;
+    const struct pp_eval *plan;
     const struct pp_code *code;
-    const struct pp_kernel *kernel;
+    const struct pp_eval_kernel *kernel;
     const struct pp_perturbation *perturbation; /* NULL when it changes nothing */
     int replicas, blocks;
     size_t block_values; /* of one block: values x lanes */
@@ -21,7 +21,7 @@ static bool changes_something(const struct pp_perturbation *p)
 
 static void run_steps(const struct run *r, int step, int first, int end)
 {
-    const struct pp_step *steps = r->code->steps + first;
+    const struct pp_eval_step *steps = r->code->steps + first;
     struct pp_jitter jitter = {
         .plan = r->plan, .perturbation = r->perturbation, .replicas = r->replicas, .step = step};
 
@@ -172,7 +172,7 @@ static int64_t evaluate(const struct run *r, int step)
     return end; /* the last meet is the makespan */
 }
 
-static void allocate_columns(struct pp_arena *arena, const struct pp_plan *plan,
+static void allocate_columns(struct pp_arena *arena, const struct pp_eval *plan,
                              enum pp_times_wanted wanted, struct pp_times *times)
 {
     const size_t bytes = sizeof(int64_t) * (size_t)pp_program_size(plan->program) *
@@ -202,9 +202,9 @@ static void record(const struct run *r, int step, struct pp_times *times)
     }
 }
 
-struct pp_times *pp_plan_run_with(struct pp_arena *arena, const struct pp_plan *plan, int replicas,
+struct pp_times *pp_eval_run_with(struct pp_arena *arena, const struct pp_eval *plan, int replicas,
                                   const struct pp_perturbation *perturbation,
-                                  enum pp_times_wanted wanted, const struct pp_kernel *kernel)
+                                  enum pp_times_wanted wanted, const struct pp_eval_kernel *kernel)
 {
     struct run r = {.plan = plan,
                     .code = wanted == PP_TIMES_MAKESPAN ? &plan->packed : &plan->full,

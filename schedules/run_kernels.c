@@ -15,8 +15,8 @@ ALWAYS int64_t later(int64_t a, int64_t b)
 }
 
 /* `wide` lanes fit into one register: r never leaves it. */
-ALWAYS void steps_body(const struct pp_step *steps, const int64_t *ps, int count, int64_t *values,
-                       const int lanes, const int wide)
+ALWAYS void steps_body(const struct pp_eval_step *steps, const int64_t *ps, int count,
+                       int64_t *values, const int lanes, const int wide)
 {
     for (int s = 0; s < count; s++) {
         const int64_t *a = values + (size_t)steps[s].in[0] * (size_t)lanes;
@@ -62,8 +62,8 @@ ALWAYS void drawn(const struct pp_jitter *jitter, uint64_t row, int rank, int64_
 
 ALWAYS void durations(const struct pp_jitter *jitter, int s, int64_t *ps, const int lanes)
 {
-    const struct pp_plan *plan = jitter->plan;
-    const struct pp_part *part =
+    const struct pp_eval *plan = jitter->plan;
+    const struct pp_eval_part *part =
         plan->parts && plan->parts[s].denominator > 0 ? &plan->parts[s] : NULL;
     const uint64_t row =
         (uint64_t)jitter->step * (uint64_t)pp_program_size(plan->program) + (uint64_t)plan->key[s];
@@ -76,8 +76,8 @@ ALWAYS void durations(const struct pp_jitter *jitter, int s, int64_t *ps, const 
         ps[j] = pp_costs_share_ps(ps[j], part->numerator, part->denominator);
 }
 
-ALWAYS void jittered_body(const struct pp_jitter *jitter, const struct pp_step *steps, int first,
-                          int count, int64_t *values, const int lanes)
+ALWAYS void jittered_body(const struct pp_jitter *jitter, const struct pp_eval_step *steps,
+                          int first, int count, int64_t *values, const int lanes)
 {
     for (int s = 0; s < count; s++) {
         const int64_t *a = values + (size_t)steps[s].in[0] * (size_t)lanes;
@@ -132,7 +132,7 @@ ALWAYS void pass_lane(const struct pp_record *rec, int i, int64_t *clock, const 
 /* Walk one rank's list with the clocks of its lanes in hand. */
 ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
 {
-    const struct pp_plan *plan = rec->plan;
+    const struct pp_eval *plan = rec->plan;
     const struct pp_program *p = plan->program;
     struct pp_times *t = rec->times;
     const size_t first = (size_t)rec->step * (size_t)pp_program_size(p);
@@ -191,7 +191,7 @@ ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
  */
 static void record_spans(const struct pp_record *rec, int rank)
 {
-    const struct pp_plan *plan = rec->plan;
+    const struct pp_eval *plan = rec->plan;
     const struct pp_program *p = plan->program;
     const size_t row = (size_t)rec->step * (size_t)pp_program_size(p);
     const int begin = p->begin[rank], end = p->begin[rank + 1];
@@ -243,13 +243,14 @@ ALWAYS void ring_body(const int64_t *now, int64_t *restrict next, int count, con
 /* ---- instances ------------------------------------------------------------------------------- */
 
 #define KERNEL(name, isa, lanes, wide)                                                             \
-    isa static void name##_steps(const struct pp_step *steps, const int64_t *ps, int count,        \
+    isa static void name##_steps(const struct pp_eval_step *steps, const int64_t *ps, int count,   \
                                  int64_t *values)                                                  \
     {                                                                                              \
         steps_body(steps, ps, count, values, lanes, wide);                                         \
     }                                                                                              \
-    isa static void name##_jittered(const struct pp_jitter *jitter, const struct pp_step *steps,   \
-                                    int first, int count, int64_t *values)                         \
+    isa static void name##_jittered(const struct pp_jitter *jitter,                                \
+                                    const struct pp_eval_step *steps, int first, int count,        \
+                                    int64_t *values)                                               \
     {                                                                                              \
         jittered_body(jitter, steps, first, count, values, lanes);                                 \
     }                                                                                              \
@@ -290,7 +291,7 @@ static bool has_avx512(void)
 }
 #endif
 
-const struct pp_kernel pp_kernels[] = {
+const struct pp_eval_kernel pp_kernels[] = {
 #if defined(__x86_64__)
     ROW(avx512, 8, has_avx512), ROW(avx2, 8, has_avx2),
 #endif

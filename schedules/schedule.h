@@ -68,7 +68,7 @@ enum pp_shape_option {
  * one kind. */
 struct pp_phases;
 void pp_phase(struct pp_phases *out, int times, const char *pattern);
-struct pp_work { /* what one F or B works on */
+struct pp_schedule_work { /* what one F or B works on */
     int chunk, mb, split;
 };
 
@@ -114,11 +114,11 @@ struct pp_closed_form {
 
 struct pp_schedule {
     const char *name;
-    const char *summary;        /* half a line */
-    const char *rule;           /* the order in at most two lines */
-    const char *when;           /* when to use it, one line */
-    const char *source;         /* paper and section */
-    const char *const *aliases; /* NULL-terminated, or NULL */
+    const char *summary;                  /* half a line */
+    const char *rule;                     /* the order in at most two lines */
+    const char *when;                     /* when to use it, one line */
+    const char *source;                   /* paper and section */
+    const char *const *aliases;           /* NULL-terminated, or NULL */
     const struct pp_schedule_call *calls; /* ended by a tool of NULL; NULL = no framework has it */
     enum pp_placement_kind placement;
     int chunks;       /* fixed V, or 0 when --vp chooses (default 2) */
@@ -159,13 +159,13 @@ struct pp_schedule {
     int (*pipeline_of)(const struct pp_shape *shape, int mb);
     /* For a .phases schedule: what the k-th F or B (enum pp_direction) of every rank works on;
      * NULL = groups. */
-    struct pp_work (*next)(const struct pp_shape *shape, int direction, int k);
+    struct pp_schedule_work (*next)(const struct pp_shape *shape, int direction, int k);
     struct pp_closed_form bubble_frac; /* of the makespan, equal stages, no communication */
     struct pp_closed_form peak;        /* peak chunk activations of a rank */
 };
 
 extern const struct pp_schedule *const pp_schedules[]; /* alphabetical, NULL-terminated */
-const char *pp_schedule_name(int i);                    /* of the i-th; NULL behind the last */
+const char *pp_schedule_name(int i);                   /* of the i-th; NULL behind the last */
 /* Case, dashes and underscores do not matter; aliases count. NULL when unknown. */
 const struct pp_schedule *pp_schedule_find(const char *name);
 /* The nearest name for "did you mean", or NULL. */

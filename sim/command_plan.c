@@ -46,7 +46,7 @@ static bool is_one_layout(const struct pp_request *request)
 {
     const char *text = pp_request_text(request, "free", NULL);
 
-    return text ? pp_planner_has(text)
+    return text ? pp_state_plan_has(text)
                 : pp_request_int(request, "objective", 0) == PP_OBJECTIVE_COMM;
 }
 
@@ -159,7 +159,7 @@ static enum pp_status plan_layouts(struct pp_arena *arena, const struct pp_parse
 
 /* What the resolver chose where a knob is free, or so that the run fits, is dropped: every point
  * says what it has. */
-static void open_state(const struct pp_planner *planner, struct pp_config *config)
+static void open_state(const struct pp_state_plan *planner, struct pp_config *config)
 {
     config->prepared = NULL;
     if (config->chosen & PP_CHOSE_RECOMPUTE)
@@ -169,13 +169,13 @@ static void open_state(const struct pp_planner *planner, struct pp_config *confi
             config->state = pp_state_with_zero(&config->state, 0);
 }
 
-static enum pp_status write_points(struct pp_arena *arena, const struct pp_planner *planner,
+static enum pp_status write_points(struct pp_arena *arena, const struct pp_state_plan *planner,
                                    const char *path, struct pp_error *err)
 {
     struct pp_output output;
 
     PP_TRY(pp_output_open(arena, path, &output, err));
-    pp_planner_csv(planner, output.file);
+    pp_state_plan_csv(planner, output.file);
     return pp_output_commit(&output, err);
 }
 
@@ -183,7 +183,7 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
                                  struct pp_request *request, FILE *out, struct pp_error *err)
 {
     const int rows = pp_request_int(request, "top", 10);
-    struct pp_planner planner = {0};
+    struct pp_state_plan planner = {0};
     const struct pp_emit_tool *tool;
     struct pp_subject *subjects;
     const char *path;
@@ -193,7 +193,7 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
     if (!request->preset_row)
         PP_TRY(pp_request_defaults(arena, request, pp_request_has(request, "dp") ? &WITH_DP : &FLAT,
                                    err));
-    PP_TRY(pp_planner_free(request, &planner, err));
+    PP_TRY(pp_state_plan_free(request, &planner, err));
     enum pp_origin origin;
     pp_request_get(request, "framework", &origin);
     planner.is_framework_chosen = origin != PP_FROM_FLAG;
@@ -204,16 +204,16 @@ static enum pp_status plan_state(struct pp_arena *arena, const struct pp_parsed 
         return pp_error_set(err, PP_EINVAL, "--free shard takes one schedule, not a list");
     PP_TRY(pp_resolve(arena, request, &subjects[0], &planner.base, err));
     open_state(&planner, &planner.base);
-    PP_TRY(pp_planner_run(arena, &planner, err));
+    PP_TRY(pp_state_plan_run(arena, &planner, err));
     if (path)
         PP_TRY(write_points(arena, &planner, path, err));
     if (tool)
         PP_TRY(
             emit(arena, tool, planner.fitting ? &planner.points[0].config : NULL, NULL, out, err));
     else if (pp_request_has(request, "json"))
-        pp_planner_json(&planner, out);
+        pp_state_plan_json(&planner, out);
     else if (prints_report(path) && !pp_page_is_alone(parsed))
-        pp_planner_print(arena, &planner, rows, out);
+        pp_state_plan_print(arena, &planner, rows, out);
     const struct pp_page_plan plan = pp_page_of_planner(arena, &planner, rows);
     PP_TRY(pp_page_write(arena, parsed, pp_page_plan, &plan, err));
     if (planner.fitting == 0 && pp_request_has(request, "require-fit"))

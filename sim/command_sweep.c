@@ -13,7 +13,7 @@
 
 struct sweep {
     struct pp_grid grid;
-    struct pp_part part;
+    struct pp_sweep_part part;
     const char *path;        /* NULL: stdout */
     const char *merged_path; /* what was given, when the path is that of a part; else NULL */
     int64_t *points;         /* [count]: to be computed now */
@@ -65,7 +65,7 @@ static enum pp_status take_jobs(const struct pp_parsed *parsed, int *jobs, struc
     return PP_OK;
 }
 
-static enum pp_status refuse_stdout(const struct pp_part *part, struct pp_error *err)
+static enum pp_status refuse_stdout(const struct pp_sweep_part *part, struct pp_error *err)
 {
     return pp_error_set(err, PP_EINVAL,
                         "-o FILE is needed: this is part %d of %d (%s), and each part has a file "

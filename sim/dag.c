@@ -10,8 +10,8 @@ static enum pp_status evaluate(struct pp_arena *arena, const struct pp_program *
     const int64_t replicas = options->replicas > 0 ? options->replicas : 1;
     const int64_t steps = options->plan.steps > 0 ? options->plan.steps : 1;
     const int64_t events = replicas * pp_program_size(program);
-    const struct pp_plan *plan = options->prepared;
-    struct pp_plan *made;
+    const struct pp_eval *plan = options->prepared;
+    struct pp_eval *made;
 
     if (options->sync_share > 0)
         return pp_error_set(err, PP_EINVAL,
@@ -30,10 +30,10 @@ static enum pp_status evaluate(struct pp_arena *arena, const struct pp_program *
                             "for a trace: run without --no-fold, or with fewer micro-batches",
                             (long long)events, pp_program_size(program), (long long)replicas);
     if (!plan) {
-        PP_TRY(pp_plan_create(arena, program, costs, &options->plan, &made, err));
+        PP_TRY(pp_eval_create(arena, program, costs, &options->plan, &made, err));
         plan = made;
     }
-    *times = pp_plan_run(arena, plan, (int)replicas, &options->perturbation, wanted);
+    *times = pp_eval_run(arena, plan, (int)replicas, &options->perturbation, wanted);
     return PP_OK;
 }
 

@@ -9,7 +9,7 @@ struct party {
     int size, own;         /* nodes; the place of this one among them */
 };
 
-static struct party party_of(const struct pp_walk *w, const uint16_t *ranks, int count)
+static struct party party_of(const struct pp_export_walk *w, const uint16_t *ranks, int count)
 {
     struct party party = {.ranks = ranks, .count = count, .size = count * w->export->replicas};
     int k = 0;
@@ -20,7 +20,7 @@ static struct party party_of(const struct pp_walk *w, const uint16_t *ranks, int
     return party;
 }
 
-static int node_of(const struct pp_walk *w, const struct party *party, int place)
+static int node_of(const struct pp_export_walk *w, const struct party *party, int place)
 {
     const int k = place % party->count, rank = party->ranks ? party->ranks[k] : k;
 
@@ -29,7 +29,7 @@ static int node_of(const struct pp_walk *w, const struct party *party, int place
 
 /* All tell the first one, which tells all when `ps` have passed since the last of them. `ready` is
  * what this node waits for first: NULL is its clock. Returns what is over then. */
-static int meet(struct pp_walk *w, const struct party *party, const int *ready, int64_t ps,
+static int meet(struct pp_export_walk *w, const struct party *party, const int *ready, int64_t ps,
                 uint32_t tag, int instruction)
 {
     if (party->own > 0) {
@@ -60,7 +60,7 @@ static int meet(struct pp_walk *w, const struct party *party, const int *ready, 
 }
 
 /* Shares of it go around: in each step one to the next node, one from the one before. */
-static int ring(struct pp_walk *w, const struct party *party, const int *ready, int steps,
+static int ring(struct pp_export_walk *w, const struct party *party, const int *ready, int steps,
                 uint32_t tag, int i)
 {
     const int next = node_of(w, party, (party->own + 1) % party->size),
@@ -79,7 +79,7 @@ static int ring(struct pp_walk *w, const struct party *party, const int *ready, 
         recv.kind = PP_TASK_RECV;
         recv.peer = last;
         send.tag = recv.tag = tag + (uint32_t)k;
-        pp_walk_add(w, send);
+        pp_export_add(w, send);
         if (k > 0)
             pp_walk_need(w, over);
         else if (ready)
@@ -88,19 +88,19 @@ static int ring(struct pp_walk *w, const struct party *party, const int *ready, 
             pp_walk_need_clock(w);
         if (k == 0)
             pp_walk_need(w, w->last_collective);
-        over = pp_walk_add(w, recv);
+        over = pp_export_add(w, recv);
     }
     return over;
 }
 
-static int native(struct pp_walk *w, const int *ready, int i)
+static int native(struct pp_export_walk *w, const int *ready, int i)
 {
     const int task =
-        pp_walk_add(w, (struct pp_task){.kind = PP_TASK_COLLECTIVE,
-                                        .lane = LANE_REDUCE,
-                                        .bytes = llround(pp_walk_event(w)->bytes),
-                                        .peer = w->program->collectives[w->program->arg[i]].group,
-                                        .instruction = i});
+        pp_export_add(w, (struct pp_task){.kind = PP_TASK_COLLECTIVE,
+                                          .lane = LANE_REDUCE,
+                                          .bytes = llround(pp_walk_event(w)->bytes),
+                                          .peer = w->program->collectives[w->program->arg[i]].group,
+                                          .instruction = i});
 
     if (ready)
         pp_walk_need(w, *ready);
@@ -110,7 +110,7 @@ static int native(struct pp_walk *w, const int *ready, int i)
     return task;
 }
 
-int pp_walk_alone(struct pp_walk *w, int lane, int last, int i)
+int pp_walk_alone(struct pp_export_walk *w, int lane, int last, int i)
 {
     const int task = pp_walk_calc(w, lane, pp_walk_lasted_ps(w), i);
 
@@ -119,7 +119,7 @@ int pp_walk_alone(struct pp_walk *w, int lane, int last, int i)
     return task;
 }
 
-void pp_walk_collective(struct pp_walk *w, int i)
+void pp_walk_collective(struct pp_export_walk *w, int i)
 {
     const struct pp_program *p = w->program;
     const int at = i - p->begin[w->rank], c = p->arg[i];
@@ -142,7 +142,7 @@ void pp_walk_collective(struct pp_walk *w, int i)
     w->done[at] = w->last_collective;
 }
 
-int pp_walk_barrier(struct pp_walk *w, int i)
+int pp_walk_barrier(struct pp_export_walk *w, int i)
 {
     const struct party all = party_of(w, NULL, w->program->ranks);
     const uint32_t tag =

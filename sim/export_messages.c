@@ -10,30 +10,30 @@ static uint32_t message_tag(int message)
 }
 
 /* The receiver tells the sender that it has posted. */
-static uint32_t token_tag(const struct pp_walk *w, int message)
+static uint32_t token_tag(const struct pp_export_walk *w, int message)
 {
     return (uint32_t)(w->program->message_count + message);
 }
 
 /* How many messages of a channel may be on their way before the receiver posts; -1: any number. */
-static int room_of(const struct pp_walk *w)
+static int room_of(const struct pp_export_walk *w)
 {
-    const struct pp_plan_options *o = &w->export->result->config.engine_options.plan;
+    const struct pp_eval_options *o = &w->export->result->config.engine_options.plan;
 
     return !o->is_buffered ? 0 : o->buffered > 0 ? o->buffered : -1;
 }
 
-static bool is_fixed(const struct pp_walk *w)
+static bool is_fixed(const struct pp_export_walk *w)
 {
     return w->export->wires == PP_WIRES_FIXED && !w->export->result->costs->is_unit;
 }
 
-static int peer_node(const struct pp_walk *w, int rank)
+static int peer_node(const struct pp_export_walk *w, int rank)
 {
     return w->replica * w->program->ranks + rank;
 }
 
-static struct pp_task message(const struct pp_walk *w, enum pp_task_kind kind, int i)
+static struct pp_task message(const struct pp_export_walk *w, enum pp_task_kind kind, int i)
 {
     const int m = w->program->arg[i], channel = w->export->channel_of[m];
     const struct pp_op op = pp_program_op(w->program, i);
@@ -51,7 +51,7 @@ static struct pp_task message(const struct pp_walk *w, enum pp_task_kind kind, i
 
 /* A transfer is a task of the sender; the message at its end costs nothing. It may begin when this
  * side is there, the other one as far as it has to be, and the one before it is over. */
-static int fixed_send(struct pp_walk *w, int i)
+static int fixed_send(struct pp_export_walk *w, int i)
 {
     const struct pp_export *e = w->export;
     const int m = w->program->arg[i], channel = e->channel_of[m], room = room_of(w);
@@ -68,12 +68,12 @@ static int fixed_send(struct pp_walk *w, int i)
     if (e->result->config.engine_options.plan.nic_fifo)
         pp_walk_need(w, w->last_wire);
     w->wire[channel] = w->last_wire = wire;
-    pp_walk_add(w, message(w, PP_TASK_SEND, i));
+    pp_export_add(w, message(w, PP_TASK_SEND, i));
     pp_walk_need(w, wire);
     return wire;
 }
 
-static int fixed_recv(struct pp_walk *w, int i)
+static int fixed_recv(struct pp_export_walk *w, int i)
 {
     const int m = w->program->arg[i], room = room_of(w);
     const struct pp_channel *channel = &w->program->channels[w->export->channel_of[m]];
@@ -82,11 +82,11 @@ static int fixed_recv(struct pp_walk *w, int i)
         pp_walk_token(w, PP_TASK_SEND, peer_node(w, w->program->peer[i]), token_tag(w, m));
         pp_walk_need_clock(w);
     }
-    return pp_walk_add(w, message(w, PP_TASK_RECV, i));
+    return pp_export_add(w, message(w, PP_TASK_RECV, i));
 }
 
 /* What a message takes beyond what the one network of the reader does. */
-static int64_t beyond_ps(const struct pp_walk *w, int i)
+static int64_t beyond_ps(const struct pp_export_walk *w, int i)
 {
     const struct pp_export *e = w->export;
     const bool is_send = pp_op_is_send(w->program->kind[i]);
@@ -104,18 +104,18 @@ static int64_t beyond_ps(const struct pp_walk *w, int i)
     return cost.ps - e->latency_ps - pp_units_ps(e->s_per_byte * cost.bytes);
 }
 
-static int network_send(struct pp_walk *w, int i)
+static int network_send(struct pp_export_walk *w, int i)
 {
-    const int send = pp_walk_add(w, message(w, PP_TASK_SEND, i));
+    const int send = pp_export_add(w, message(w, PP_TASK_SEND, i));
 
     pp_walk_need_clock(w);
     return send;
 }
 
-int pp_walk_recv(struct pp_walk *w, int i)
+int pp_walk_recv(struct pp_export_walk *w, int i)
 {
     const int channel = w->export->channel_of[w->program->arg[i]];
-    const int recv = pp_walk_add(w, message(w, PP_TASK_RECV, i));
+    const int recv = pp_export_add(w, message(w, PP_TASK_RECV, i));
     const int64_t more_ps = pp_walk_has_collectives(w) ? 0 : beyond_ps(w, i);
 
     pp_walk_need_clock(w);
@@ -126,7 +126,7 @@ int pp_walk_recv(struct pp_walk *w, int i)
     return rest;
 }
 
-void pp_walk_channel(struct pp_walk *w, int i)
+void pp_walk_channel(struct pp_export_walk *w, int i)
 {
     const bool is_send = pp_op_is_send(w->program->kind[i]);
     const int at = i - w->program->begin[w->rank];

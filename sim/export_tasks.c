@@ -5,7 +5,7 @@
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-int pp_walk_add(struct pp_walk *w, struct pp_task task)
+int pp_export_add(struct pp_export_walk *w, struct pp_task task)
 {
     task.first = w->tasks->input_count;
     *PP_PUSH(w->arena, w->tasks->list, w->tasks->count, w->tasks->capacity) = task;
@@ -13,7 +13,7 @@ int pp_walk_add(struct pp_walk *w, struct pp_task task)
 }
 
 /* The last task added needs another; -1 is over from the start. */
-void pp_walk_need(struct pp_walk *w, int input)
+void pp_walk_need(struct pp_export_walk *w, int input)
 {
     struct pp_task *task = &w->tasks->list[w->tasks->count - 1];
 
@@ -26,19 +26,19 @@ void pp_walk_need(struct pp_walk *w, int input)
     task->count++;
 }
 
-void pp_walk_need_clock(struct pp_walk *w)
+void pp_walk_need_clock(struct pp_export_walk *w)
 {
     for (int k = 0; k < w->clock_count; k++)
         pp_walk_need(w, w->clock[k]);
 }
 
-void pp_walk_set_clock(struct pp_walk *w, int task)
+void pp_walk_set_clock(struct pp_export_walk *w, int task)
 {
     w->clock_count = 0;
     *PP_PUSH(w->arena, w->clock, w->clock_count, w->clock_capacity) = task;
 }
 
-void pp_walk_wait(struct pp_walk *w, int task)
+void pp_walk_wait(struct pp_export_walk *w, int task)
 {
     for (int k = 0; k < w->clock_count; k++)
         if (w->clock[k] == task)
@@ -47,30 +47,30 @@ void pp_walk_wait(struct pp_walk *w, int task)
         *PP_PUSH(w->arena, w->clock, w->clock_count, w->clock_capacity) = task;
 }
 
-int pp_walk_calc(struct pp_walk *w, int lane, int64_t ps, int instruction)
+int pp_walk_calc(struct pp_export_walk *w, int lane, int64_t ps, int instruction)
 {
-    return pp_walk_add(
+    return pp_export_add(
         w,
         (struct pp_task){.kind = PP_TASK_CALC, .lane = lane, .ps = ps, .instruction = instruction});
 }
 
 /* What orders nodes and is no message of the program; -1 where it stays on the node. */
-int pp_walk_token(struct pp_walk *w, enum pp_task_kind kind, int peer, uint32_t tag)
+int pp_walk_token(struct pp_export_walk *w, enum pp_task_kind kind, int peer, uint32_t tag)
 {
-    return pp_walk_add(w, (struct pp_task){.kind = kind,
-                                           .lane = LANE_MESSAGES,
-                                           .bytes = 1,
-                                           .peer = peer,
-                                           .tag = tag,
-                                           .instruction = -1});
+    return pp_export_add(w, (struct pp_task){.kind = kind,
+                                             .lane = LANE_MESSAGES,
+                                             .bytes = 1,
+                                             .peer = peer,
+                                             .tag = tag,
+                                             .instruction = -1});
 }
 
-const struct pp_trace_event *pp_walk_event(const struct pp_walk *w)
+const struct pp_trace_event *pp_walk_event(const struct pp_export_walk *w)
 {
     return &w->export->result->trace->events[w->event];
 }
 
-int64_t pp_walk_lasted_ps(const struct pp_walk *w)
+int64_t pp_walk_lasted_ps(const struct pp_export_walk *w)
 {
     const struct pp_trace_event *event = pp_walk_event(w);
 
@@ -79,7 +79,7 @@ int64_t pp_walk_lasted_ps(const struct pp_walk *w)
 
 /* ---- compute --------------------------------------------------------------------------------- */
 
-static void compute(struct pp_walk *w, int i, int64_t ps)
+static void compute(struct pp_export_walk *w, int i, int64_t ps)
 {
     const int task = pp_walk_calc(w, LANE_COMPUTE, ps, i);
 
@@ -88,7 +88,7 @@ static void compute(struct pp_walk *w, int i, int64_t ps)
 }
 
 /* Both ops of a pair are one task. Buckets that are posted while it runs cut it in parts. */
-static void walk_compute(struct pp_walk *w, int i)
+static void walk_compute(struct pp_export_walk *w, int i)
 {
     const struct pp_program *p = w->program;
     const int last = i + (p->aux[i] == PP_FUSED_FIRST); /* of a pair the backward */
@@ -112,7 +112,7 @@ static void walk_compute(struct pp_walk *w, int i)
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-static void walk_copy(struct pp_walk *w, int i)
+static void walk_copy(struct pp_export_walk *w, int i)
 {
     const int stream = pp_copy_stream(w->program->version[i]);
 
@@ -120,7 +120,7 @@ static void walk_copy(struct pp_walk *w, int i)
     w->done[i - w->program->begin[w->rank]] = w->last_copy[stream];
 }
 
-static void walk_control(struct pp_walk *w, int i)
+static void walk_control(struct pp_export_walk *w, int i)
 {
     const struct pp_program *p = w->program;
 
@@ -134,7 +134,7 @@ static void walk_control(struct pp_walk *w, int i)
     }
 }
 
-static void (*const walk_stream[])(struct pp_walk *w, int i) = {
+static void (*const walk_stream[])(struct pp_export_walk *w, int i) = {
     [PP_STREAM_COMPUTE] = walk_compute,      [PP_STREAM_CHANNEL] = pp_walk_channel,
     [PP_STREAM_REDUCE] = pp_walk_collective, [PP_STREAM_COPY] = walk_copy,
     [PP_STREAM_CONTROL] = walk_control,
@@ -154,19 +154,19 @@ void pp_export_tasks(struct pp_arena *arena, const struct pp_export *e, int node
 {
     const struct pp_program *p = e->result->program;
     const int rank = node % p->ranks, length = p->begin[rank + 1] - p->begin[rank];
-    struct pp_walk w = {.export = e,
-                        .program = p,
-                        .arena = arena,
-                        .tasks = tasks,
-                        .rank = rank,
-                        .replica = node / p->ranks,
-                        .node = node,
-                        .done = none(arena, length),
-                        .inside = none(arena, length),
-                        .wire = none(arena, p->channel_count),
-                        .last_wire = -1,
-                        .last_collective = -1,
-                        .last_copy = {-1, -1}};
+    struct pp_export_walk w = {.export = e,
+                               .program = p,
+                               .arena = arena,
+                               .tasks = tasks,
+                               .rank = rank,
+                               .replica = node / p->ranks,
+                               .node = node,
+                               .done = none(arena, length),
+                               .inside = none(arena, length),
+                               .wire = none(arena, p->channel_count),
+                               .last_wire = -1,
+                               .last_collective = -1,
+                               .last_copy = {-1, -1}};
     const int simulated = w.replica < e->result->trace->replicas ? w.replica : 0;
 
     *tasks = (struct pp_tasks){0};

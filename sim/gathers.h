@@ -7,10 +7,11 @@
 
 #include <stdio.h>
 
-/* Whether parameters are cut or live on another tier, so that they are gathered or loaded before they
- * are used. */
+/* Whether parameters are cut or live on another tier, so that they are gathered or loaded before
+ * they are used. */
 bool pp_gathers_are_used(const struct pp_result *result);
-/* Visits of a rank: its gathers or, where nothing is cut, loads, those inside of its ops included. */
+/* Visits of a rank: its gathers or, where nothing is cut, loads, those inside of its ops included.
+ */
 int64_t pp_gathers_visits(const struct pp_result *result, int rank);
 /* What collectives of state move in the program, in elements a parameter, as ZeRO counts: a sum
  * twice, a scatter or a gather once (Rajbhandari et al. 2020, section 7). Without tied sums. */

@@ -8,7 +8,7 @@
 /* What the report in text is printed from. */
 struct printed {
     struct pp_arena *arena;
-    const void *plan; /* struct pp_search or pp_planner */
+    const void *plan; /* struct pp_search or pp_state_plan */
     int rows;
 };
 static struct printed *printed_of(struct pp_arena *arena, const void *plan, int rows)
@@ -81,7 +81,7 @@ static void print_planner(const void *subject, FILE *out)
 {
     const struct printed *p = subject;
 
-    pp_planner_print(p->arena, p->plan, p->rows, out);
+    pp_state_plan_print(p->arena, p->plan, p->rows, out);
 }
 
 static const char *mesh(struct pp_arena *arena, const struct pp_state_spec *state, int class)
@@ -90,7 +90,7 @@ static const char *mesh(struct pp_arena *arena, const struct pp_state_spec *stat
 }
 
 static struct pp_page_point point_of_planner(struct pp_arena *arena,
-                                             const struct pp_planned *planned)
+                                             const struct pp_state_planned *planned)
 {
     const struct pp_state_spec *state = &planned->config.state;
 
@@ -104,7 +104,7 @@ static struct pp_page_point point_of_planner(struct pp_arena *arena,
                                   .is_tie = planned->is_tie};
 }
 
-struct pp_page_plan pp_page_of_planner(struct pp_arena *arena, const struct pp_planner *planner,
+struct pp_page_plan pp_page_of_planner(struct pp_arena *arena, const struct pp_state_plan *planner,
                                        int rows)
 {
     const struct pp_config *base = &planner->base;

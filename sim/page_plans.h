@@ -6,10 +6,10 @@
 #include "sim/page_plan.h"
 
 struct pp_search;
-struct pp_planner;
+struct pp_state_plan;
 struct pp_page_plan pp_page_of_search(struct pp_arena *arena, const struct pp_search *search,
                                       int rows);
-struct pp_page_plan pp_page_of_planner(struct pp_arena *arena, const struct pp_planner *planner,
+struct pp_page_plan pp_page_of_planner(struct pp_arena *arena, const struct pp_state_plan *planner,
                                        int rows);
 
 #endif

@@ -29,14 +29,14 @@ static bool is_strained(const struct pp_result *result)
     return is_any;
 }
 
-static void refuse(struct pp_planned *point, const struct pp_error *err)
+static void refuse(struct pp_state_planned *point, const struct pp_error *err)
 {
     point->status = err->status;
     snprintf(point->reason, sizeof(point->reason), "%.*s", (int)sizeof(point->reason) - 1,
              err->message);
 }
 
-static void simulate(struct pp_arena *arena, struct pp_planned *point)
+static void simulate(struct pp_arena *arena, struct pp_state_planned *point)
 {
     const struct pp_arena_mark mark = pp_arena_mark(arena);
     struct pp_result result;
@@ -60,12 +60,12 @@ static void simulate(struct pp_arena *arena, struct pp_planned *point)
 
 /* ---- ranking --------------------------------------------------------------------------------- */
 
-static int class_of(const struct pp_planned *point)
+static int class_of(const struct pp_state_planned *point)
 {
     return point->status != PP_OK ? 2 : !point->fits;
 }
 
-static int cut_of(const struct pp_planned *point, enum pp_state_class class)
+static int cut_of(const struct pp_state_planned *point, enum pp_state_class class)
 {
     return pp_mesh_size(point->config.state.shard[class]);
 }
@@ -88,7 +88,8 @@ static int by_value(double x, double y)
 }
 
 /* What does not fit by what it needs. */
-static int by_rank(const struct pp_planned *x, const struct pp_planned *y, double of_x, double of_y)
+static int by_rank(const struct pp_state_planned *x, const struct pp_state_planned *y, double of_x,
+                   double of_y)
 {
     if (class_of(x) != class_of(y))
         return class_of(x) - class_of(y);
@@ -99,39 +100,39 @@ static int by_rank(const struct pp_planned *x, const struct pp_planned *y, doubl
 
 static int by_step(const void *a, const void *b)
 {
-    const struct pp_planned *x = a, *y = b;
+    const struct pp_state_planned *x = a, *y = b;
 
     return by_rank(x, y, x->step_s, y->step_s);
 }
 
 static int by_comm(const void *a, const void *b)
 {
-    const struct pp_planned *x = a, *y = b;
+    const struct pp_state_planned *x = a, *y = b;
 
     return by_rank(x, y, pp_shard_times_s(x->comm), pp_shard_times_s(y->comm));
 }
 
-static double step_of(const struct pp_planned *point)
+static double step_of(const struct pp_state_planned *point)
 {
     return point->step_s;
 }
 
 /* Where gradients are cut like parameters no micro-batch waits for a sum, however many there are.
  */
-static bool is_simple(const struct pp_planned *point)
+static bool is_simple(const struct pp_state_planned *point)
 {
     return cut_of(point, PP_STATE_GRADS) == cut_of(point, PP_STATE_PARAMS);
 }
 
 /* What comes first whatever the communication. */
-static int by_ease(const struct pp_planned *x, const struct pp_planned *y)
+static int by_ease(const struct pp_state_planned *x, const struct pp_state_planned *y)
 {
     if (x->is_strained != y->is_strained)
         return x->is_strained ? 1 : -1;
     return is_simple(y) - is_simple(x);
 }
 
-static double comm_of(const struct pp_planned *point)
+static double comm_of(const struct pp_state_planned *point)
 {
     return pp_shard_times_s(point->comm);
 }
@@ -140,7 +141,7 @@ static double comm_of(const struct pp_planned *point)
  * communication. */
 static int by_merit(const void *a, const void *b)
 {
-    const struct pp_planned *x = a, *y = b;
+    const struct pp_state_planned *x = a, *y = b;
 
     if (by_ease(x, y))
         return by_ease(x, y);
@@ -150,7 +151,7 @@ static int by_merit(const void *a, const void *b)
 
 static int by_state(const void *a, const void *b)
 {
-    const struct pp_planned *x = a, *y = b;
+    const struct pp_state_planned *x = a, *y = b;
 
     if (by_ease(x, y))
         return by_ease(x, y);
@@ -159,8 +160,8 @@ static int by_state(const void *a, const void *b)
 }
 
 /* How many of the first `count`, in ascending order, are within `frac` of the first. */
-static int ties_of(const struct pp_planned *points, int count, double frac,
-                   double (*value)(const struct pp_planned *point))
+static int ties_of(const struct pp_state_planned *points, int count, double frac,
+                   double (*value)(const struct pp_state_planned *point))
 {
     int ties = 0;
 
@@ -169,10 +170,10 @@ static int ties_of(const struct pp_planned *points, int count, double frac,
     return ties;
 }
 
-static void rank(struct pp_planner *planner)
+static void rank(struct pp_state_plan *planner)
 {
     const bool is_step = planner->objective == PP_OBJECTIVE_STEP;
-    struct pp_planned *points = planner->points;
+    struct pp_state_planned *points = planner->points;
 
     qsort(points, (size_t)planner->count, sizeof(*points), is_step ? by_step : by_comm);
     if (!is_step)
@@ -188,7 +189,7 @@ static void rank(struct pp_planner *planner)
 /* ---- all points ------------------------------------------------------------------------------ */
 
 /* The values of one more knob for each of the configurations so far. */
-static enum pp_status turn(struct pp_arena *arena, const struct pp_planner_knob *knob,
+static enum pp_status turn(struct pp_arena *arena, const struct pp_state_plan_knob *knob,
                            struct pp_config **list, int *count, struct pp_error *err)
 {
     struct pp_config *all = NULL;
@@ -209,8 +210,8 @@ static enum pp_status turn(struct pp_arena *arena, const struct pp_planner_knob 
     return PP_OK;
 }
 
-enum pp_status pp_planner_run(struct pp_arena *arena, struct pp_planner *planner,
-                              struct pp_error *err)
+enum pp_status pp_state_plan_run(struct pp_arena *arena, struct pp_state_plan *planner,
+                                 struct pp_error *err)
 {
     struct pp_config *list = &planner->base;
     int count = 1;
@@ -218,9 +219,9 @@ enum pp_status pp_planner_run(struct pp_arena *arena, struct pp_planner *planner
     for (int i = 0; i < planner->knob_count; i++)
         PP_TRY(turn(arena, planner->knobs[i], &list, &count, err));
     planner->count = count;
-    planner->points = PP_ARRAY(arena, struct pp_planned, count);
+    planner->points = PP_ARRAY(arena, struct pp_state_planned, count);
     for (int i = 0; i < count; i++) {
-        struct pp_planned *point = &planner->points[i];
+        struct pp_state_planned *point = &planner->points[i];
         point->config = list[i];
         point->config.prepared = NULL;
         simulate(arena, point);

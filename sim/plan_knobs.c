@@ -38,7 +38,7 @@ static enum pp_status recompute_values(struct pp_arena *arena, const struct pp_c
     return PP_OK;
 }
 
-const struct pp_planner_knob pp_planner_knobs[] = {
+const struct pp_state_plan_knob pp_state_plan_knobs[] = {
     {"recompute", "what is computed again in the backward", PP_NAMES("recompute"),
      recompute_values},
     {"shard", "over how many devices parameters, gradients and optimizer state are cut",
@@ -49,8 +49,8 @@ const struct pp_planner_knob pp_planner_knobs[] = {
 /* ---- --free ---------------------------------------------------------------------------------- */
 
 /* What a preset says about a knob that the user frees is dropped with its other defaults. */
-static enum pp_status add(const struct pp_request *request, const struct pp_planner_knob *knob,
-                          struct pp_planner *planner, struct pp_error *err)
+static enum pp_status add(const struct pp_request *request, const struct pp_state_plan_knob *knob,
+                          struct pp_state_plan *planner, struct pp_error *err)
 {
     char typed[PP_REQUEST_TYPED_BYTES];
     enum pp_origin origin;
@@ -66,16 +66,16 @@ static enum pp_status add(const struct pp_request *request, const struct pp_plan
     return PP_OK;
 }
 
-static const struct pp_planner_knob *knob_of(const char *name, int length)
+static const struct pp_state_plan_knob *knob_of(const char *name, int length)
 {
-    const struct pp_planner_knob *knob = pp_planner_knobs;
+    const struct pp_state_plan_knob *knob = pp_state_plan_knobs;
 
     while (knob->name && (strncmp(knob->name, name, (size_t)length) != 0 || knob->name[length]))
         knob++;
     return knob->name ? knob : NULL;
 }
 
-bool pp_planner_has(const char *list)
+bool pp_state_plan_has(const char *list)
 {
     for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
         if (!knob_of(at, (int)strcspn(at, ",")))
@@ -83,8 +83,8 @@ bool pp_planner_has(const char *list)
     return true;
 }
 
-enum pp_status pp_planner_free(const struct pp_request *request, struct pp_planner *planner,
-                               struct pp_error *err)
+enum pp_status pp_state_plan_free(const struct pp_request *request, struct pp_state_plan *planner,
+                                  struct pp_error *err)
 {
     const char *list = pp_request_text(request, "free", "shard");
 

@@ -27,7 +27,7 @@ static struct mesh_text mesh_of(const struct pp_state_spec *state, enum pp_state
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static const char *print_free(const struct pp_planner *planner, char text[PP_TEXT_BYTES])
+static const char *print_free(const struct pp_state_plan *planner, char text[PP_TEXT_BYTES])
 {
     int used = 0;
 
@@ -37,7 +37,7 @@ static const char *print_free(const struct pp_planner *planner, char text[PP_TEX
     return text;
 }
 
-static void print_head(const struct pp_planner *planner, FILE *out)
+static void print_head(const struct pp_state_plan *planner, FILE *out)
 {
     const struct pp_config *c = &planner->base;
     const struct pp_layout *l = &c->layout;
@@ -62,8 +62,8 @@ static void print_head(const struct pp_planner *planner, FILE *out)
     pp_report_what_if(c, WIDTH, INDENT, out);
 }
 
-static void print_row(const struct pp_planned *point, int place, const struct pp_planner *planner,
-                      FILE *out)
+static void print_row(const struct pp_state_planned *point, int place,
+                      const struct pp_state_plan *planner, FILE *out)
 {
     const struct pp_state_spec *state = &point->config.state;
     const bool is_step = planner->objective == PP_OBJECTIVE_STEP;
@@ -81,10 +81,10 @@ static void print_row(const struct pp_planned *point, int place, const struct pp
 }
 
 /* What was not ranked, and why. */
-static void print_rest(const struct pp_planner *planner, FILE *out)
+static void print_rest(const struct pp_state_plan *planner, FILE *out)
 {
-    const struct pp_planned *large = &planner->points[planner->fitting],
-                            *refused = large + planner->too_large;
+    const struct pp_state_planned *large = &planner->points[planner->fitting],
+                                  *refused = large + planner->too_large;
     char text[PP_TEXT_BYTES], state[PP_STATE_TEXT_BYTES];
 
     if (planner->too_large) {
@@ -104,10 +104,10 @@ static void print_rest(const struct pp_planner *planner, FILE *out)
 }
 
 /* A run that is the best choice: all that was said or taken for granted, and what was free. */
-static void print_best(struct pp_arena *arena, const struct pp_planner *planner, FILE *out)
+static void print_best(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
 {
     static const char *const own[] = {"shard", "zero", "recompute", NULL};
-    const struct pp_planned *best = &planner->points[0];
+    const struct pp_state_planned *best = &planner->points[0];
     char state[PP_STATE_TEXT_BYTES];
 
     if (planner->fitting == 0)
@@ -119,7 +119,8 @@ static void print_best(struct pp_arena *arena, const struct pp_planner *planner,
     pp_text_paragraph(out, WIDTH, INDENT, "choose", text);
 }
 
-void pp_planner_print(struct pp_arena *arena, const struct pp_planner *planner, int rows, FILE *out)
+void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *planner, int rows,
+                         FILE *out)
 {
     const int shown = rows < planner->fitting ? rows : planner->fitting;
 
@@ -183,7 +184,7 @@ static json_t *comm_json(struct pp_shard_times t)
     return o;
 }
 
-static json_t *point_json(const struct pp_planned *point)
+static json_t *point_json(const struct pp_state_planned *point)
 {
     json_t *o = json_pack("{so ss}", "shard", shard_json(&point->config.state), "recompute",
                           pp_recompute_names[point->config.recompute]);
@@ -203,7 +204,7 @@ static json_t *point_json(const struct pp_planned *point)
     return o;
 }
 
-void pp_planner_json(const struct pp_planner *planner, FILE *out)
+void pp_state_plan_json(const struct pp_state_plan *planner, FILE *out)
 {
     const struct pp_config *c = &planner->base;
     const struct pp_layout *l = &c->layout;
@@ -234,13 +235,13 @@ void pp_planner_json(const struct pp_planner *planner, FILE *out)
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-void pp_planner_csv(const struct pp_planner *planner, FILE *out)
+void pp_state_plan_csv(const struct pp_state_plan *planner, FILE *out)
 {
     fputs("rank,p,g,os,recompute,iteration_s,mfu,exposed_comm_frac,state_bytes,peak_mem_bytes,fits,"
           "gathers_s,grads_s,sums_s,spread_s,reason\n",
           out);
     for (int i = 0; i < planner->count; i++) {
-        const struct pp_planned *point = &planner->points[i];
+        const struct pp_state_planned *point = &planner->points[i];
         const struct pp_state_spec *state = &point->config.state;
         const struct pp_shard_times t = point->comm;
         fprintf(out, "%d,%s,%s,%s,%s,", i + 1, mesh_of(state, PP_STATE_PARAMS).text,

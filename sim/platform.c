@@ -57,7 +57,7 @@ void pp_platform_close_prop(FILE *out)
 }
 
 /* Of every host. */
-void pp_platform_print_props(const struct pp_page *p)
+void pp_platform_print_props(const struct pp_xml_page *p)
 {
     const struct pp_cluster *c = p->cluster;
     FILE *out = p->out;
@@ -102,7 +102,7 @@ static void print_link(const struct pp_fabric *f, int link, FILE *out)
 /* Links that carry the latency which the links of a route lack: in a node, between nodes. */
 static const char *const carriers[2] = {"node.latency", "network.latency"};
 
-static double lacking_s(const struct pp_page *p, struct pp_route route)
+static double lacking_s(const struct pp_xml_page *p, struct pp_route route)
 {
     double lacking = route.alpha_s;
 
@@ -111,7 +111,7 @@ static double lacking_s(const struct pp_page *p, struct pp_route route)
     return lacking > 1e-9 * route.alpha_s ? lacking : 0;
 }
 
-static void print_links(const struct pp_page *p, struct pp_arena *arena)
+static void print_links(const struct pp_xml_page *p, struct pp_arena *arena)
 {
     const int devices = pp_fabric_devices(p->fabric), links = pp_fabric_links(p->fabric);
     char *is_used = PP_ARRAY(arena, char, links);
@@ -135,7 +135,7 @@ static void print_links(const struct pp_page *p, struct pp_arena *arena)
         }
 }
 
-static void print_route(const struct pp_page *p, int a, int b)
+static void print_route(const struct pp_xml_page *p, int a, int b)
 {
     const struct pp_route route = pp_fabric_route(p->fabric, a, b, p->links);
     const int gpus = p->size.gpus_per_node;
@@ -149,7 +149,7 @@ static void print_route(const struct pp_page *p, int a, int b)
     fputs("</route>\n", p->out);
 }
 
-static void print_listed(const struct pp_page *p, struct pp_arena *arena)
+static void print_listed(const struct pp_xml_page *p, struct pp_arena *arena)
 {
     const int devices = pp_fabric_devices(p->fabric);
 
@@ -204,7 +204,7 @@ static int64_t whole_devices(const struct pp_fabric *fabric, int devices)
 }
 
 static enum pp_status make(struct pp_arena *arena, struct pp_cluster *c, int64_t devices,
-                           struct pp_page *p, struct pp_error *err)
+                           struct pp_xml_page *p, struct pp_error *err)
 {
     struct pp_fabric *fabric;
 
@@ -223,7 +223,7 @@ enum pp_status pp_platform_print(struct pp_arena *arena, const struct pp_cluster
                                  int devices, FILE *out, struct pp_error *err)
 {
     struct pp_cluster sheet = *cluster;
-    struct pp_page page = {.out = out, .eta_link = cluster->eta_link};
+    struct pp_xml_page page = {.out = out, .eta_link = cluster->eta_link};
     struct pp_form form = {0};
     const int64_t asked = devices > 0 ? devices : usual_nodes(cluster) * cluster->gpus_per_node;
 

@@ -3,21 +3,22 @@
 
 enum { TEXT_BYTES = 64 };
 
-static struct pp_level level_of(const struct pp_page *p, int source, int dest, int position)
+static struct pp_platform_level level_of(const struct pp_xml_page *p, int source, int dest,
+                                         int position)
 {
     (void)pp_fabric_route(p->fabric, source, dest, p->links);
     const struct pp_fabric_link link = pp_fabric_link(p->fabric, p->links[position]);
 
-    return (struct pp_level){link.bytes_per_s, link.latency_s};
+    return (struct pp_platform_level){link.bytes_per_s, link.latency_s};
 }
 
-static int count_links(const struct pp_page *p, int dest)
+static int count_links(const struct pp_xml_page *p, int dest)
 {
     return pp_fabric_route(p->fabric, 0, dest, p->links).count;
 }
 
 /* Devices with a link of their own to one switch. */
-static bool form_star(const struct pp_page *p, struct pp_form *form)
+static bool form_star(const struct pp_xml_page *p, struct pp_form *form)
 {
     const struct pp_fabric_size *s = &p->size;
 
@@ -30,7 +31,7 @@ static bool form_star(const struct pp_page *p, struct pp_form *form)
 
 /* From below: devices to the switch of the node, nodes to their leaves, leaves to spines; the way
  * up from the first device to the last has a link of each. */
-static bool form_fat_tree(const struct pp_page *p, struct pp_form *form)
+static bool form_fat_tree(const struct pp_xml_page *p, struct pp_form *form)
 {
     const struct pp_fabric_size *s = &p->size;
     const int last = pp_fabric_devices(p->fabric) - 1;
@@ -62,7 +63,7 @@ static bool form_fat_tree(const struct pp_page *p, struct pp_form *form)
 
 /* Links of one node to others that are one step away on each level. Adaptive routing spreads the
  * flows of a group; its links are as wide as all nodes of the group, and never bind. */
-static bool form_dragonfly(const struct pp_page *p, struct pp_form *form)
+static bool form_dragonfly(const struct pp_xml_page *p, struct pp_form *form)
 {
     const struct pp_fabric_size *s = &p->size;
     const int chassis = s->routers * s->router_nodes, group = chassis * s->chassis;
@@ -98,7 +99,7 @@ static bool form_dragonfly(const struct pp_page *p, struct pp_form *form)
     return true;
 }
 
-static bool form_torus(const struct pp_page *p, struct pp_form *form)
+static bool form_torus(const struct pp_xml_page *p, struct pp_form *form)
 {
     const struct pp_fabric_size *s = &p->size;
 
@@ -114,24 +115,24 @@ static bool form_torus(const struct pp_page *p, struct pp_form *form)
     return true;
 }
 
-static bool no_form(const struct pp_page *p, struct pp_form *form)
+static bool no_form(const struct pp_xml_page *p, struct pp_form *form)
 {
     (void)p, (void)form;
     return false;
 }
 
-static bool (*const forms[PP_FABRIC_KINDS])(const struct pp_page *, struct pp_form *) = {
+static bool (*const forms[PP_FABRIC_KINDS])(const struct pp_xml_page *, struct pp_form *) = {
     [PP_FABRIC_FAT_TREE] = form_fat_tree, [PP_FABRIC_DRAGONFLY] = form_dragonfly,
     [PP_FABRIC_TORUS] = form_torus,       [PP_FABRIC_STAR] = form_star,
     [PP_FABRIC_IDEAL] = no_form,          [PP_FABRIC_FILE] = no_form,
 };
 
-bool pp_platform_form(const struct pp_page *p, struct pp_form *form)
+bool pp_platform_form(const struct pp_xml_page *p, struct pp_form *form)
 {
     return forms[p->size.kind](p, form);
 }
 
-void pp_platform_compact(const struct pp_page *p, const struct pp_form *form)
+void pp_platform_compact(const struct pp_xml_page *p, const struct pp_form *form)
 {
     FILE *out = p->out;
     char name[TEXT_BYTES];

@@ -8,7 +8,7 @@
 
 struct pp_plot_file {
     const char *name; /* for messages */
-    char *text; /* NULL: the traces of a profiler, which are not held */
+    char *text;       /* NULL: the traces of a profiler, which are not held */
     size_t length;
     enum pp_plot_source source; /* of this file alone */
 };

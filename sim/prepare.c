@@ -237,16 +237,16 @@ enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_result
     return PP_OK;
 }
 
-static bool is_same(const struct pp_plan_options *a, const struct pp_plan_options *b)
+static bool is_same(const struct pp_eval_options *a, const struct pp_eval_options *b)
 {
     return a->is_buffered == b->is_buffered && a->buffered == b->buffered &&
            a->nic_fifo == b->nic_fifo && a->ring_flows == b->ring_flows && a->steps == b->steps &&
            a->is_barrier_free == b->is_barrier_free;
 }
 
-const struct pp_plan *pp_prepared_known_plan(const struct pp_prepared *prepared,
+const struct pp_eval *pp_prepared_known_plan(const struct pp_prepared *prepared,
                                              const struct pp_program *program,
-                                             const struct pp_plan_options *options)
+                                             const struct pp_eval_options *options)
 {
     return prepared && prepared->program == program && prepared->plan &&
                    is_same(&prepared->plan_options, options)
@@ -255,14 +255,14 @@ const struct pp_plan *pp_prepared_known_plan(const struct pp_prepared *prepared,
 }
 
 enum pp_status pp_prepared_plan(struct pp_arena *arena, struct pp_prepared *prepared,
-                                const struct pp_plan_options *options, const struct pp_plan **plan,
+                                const struct pp_eval_options *options, const struct pp_eval **plan,
                                 struct pp_error *err)
 {
     *plan = pp_prepared_known_plan(prepared, prepared->program, options);
     if (*plan)
         return PP_OK;
     PP_TRY(
-        pp_plan_create(arena, prepared->program, prepared->costs, options, &prepared->plan, err));
+        pp_eval_create(arena, prepared->program, prepared->costs, options, &prepared->plan, err));
     prepared->plan_options = *options;
     *plan = prepared->plan;
     return PP_OK;

@@ -13,8 +13,8 @@ struct pp_prepared {
     struct pp_rank_memory *memory;
     int peak_rank;
     bool fits;
-    struct pp_plan *plan; /* NULL: not yet */
-    struct pp_plan_options plan_options;
+    struct pp_eval *plan; /* NULL: not yet */
+    struct pp_eval_options plan_options;
 };
 
 /* Fill result->costs, program, memory, peak_rank and fits of result->config; when `is_bare`, from
@@ -26,11 +26,11 @@ enum pp_status pp_prepare_check(const struct pp_config *config, struct pp_error 
 
 /* The plan for these options, made unless it is known. */
 enum pp_status pp_prepared_plan(struct pp_arena *arena, struct pp_prepared *prepared,
-                                const struct pp_plan_options *options, const struct pp_plan **plan,
+                                const struct pp_eval_options *options, const struct pp_eval **plan,
                                 struct pp_error *err);
 /* The plan if it is one of this program and these options, else NULL. `prepared` may be NULL. */
-const struct pp_plan *pp_prepared_known_plan(const struct pp_prepared *prepared,
+const struct pp_eval *pp_prepared_known_plan(const struct pp_prepared *prepared,
                                              const struct pp_program *program,
-                                             const struct pp_plan_options *options);
+                                             const struct pp_eval_options *options);
 
 #endif

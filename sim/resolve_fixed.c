@@ -104,7 +104,7 @@ static enum pp_status resolve_recompute(const struct pp_request *request, struct
         text);
 }
 
-static enum pp_status resolve_p2p(const struct pp_request *request, struct pp_plan_options *plan,
+static enum pp_status resolve_p2p(const struct pp_request *request, struct pp_eval_options *plan,
                                   struct pp_error *err)
 {
     const char *text = pp_request_text(request, "p2p", "rendezvous");

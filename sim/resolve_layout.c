@@ -203,7 +203,8 @@ enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_request
     else
         PP_TRY(resolve_batch(request, config, 1, err));
     PP_TRY(check_shape(config, l->micro_batches, err));
-    if (!degrees->mbs && config->chosen & PP_CHOSE_MBS && config->shape.granules > 1) { /* a sample each */
+    if (!degrees->mbs && config->chosen & PP_CHOSE_MBS &&
+        config->shape.granules > 1) { /* a sample each */
         PP_TRY(resolve_batch(request, config, config->shape.granules, err));
         PP_TRY(check_shape(config, l->micro_batches, err));
     }

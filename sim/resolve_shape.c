@@ -7,7 +7,7 @@ static enum pp_status take_steps(const struct pp_request *request,
                                  struct pp_error *err)
 {
     enum { USUAL_STEPS = 4 };
-    struct pp_plan_options *plan = &config->engine_options.plan;
+    struct pp_eval_options *plan = &config->engine_options.plan;
     const struct pp_option_value *steps = pp_request_get(request, "steps", NULL);
     const struct pp_option_value *barrier = pp_request_get(request, "step-barrier", NULL);
     const bool is_free = schedule && schedule->is_barrier_free && !config->is_unit;

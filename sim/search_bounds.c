@@ -114,7 +114,7 @@ static void fill_memory(struct pp_arena *arena, const struct pp_config *config,
 enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *config,
                                 struct pp_search_bounds *bounds, struct pp_error *err)
 {
-    const struct pp_plan_options *plan = &config->engine_options.plan;
+    const struct pp_eval_options *plan = &config->engine_options.plan;
     struct pp_costs *costs;
     const uint16_t *rank_of;
 

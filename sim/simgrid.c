@@ -1,9 +1,9 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "sim/simgrid.h"
 
+#include "core/progress.h"
 #include "core/units.h"
 #include "sim/interpret.h"
-#include "core/progress.h"
 #include "sim/simgrid_child.h"
 #include "sim/simgrid_engine.h"
 #include "sim/simgrid_module.h"

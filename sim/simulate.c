@@ -64,8 +64,8 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_result *resul
                                  struct pp_error *err)
 {
     const bool is_in_list = pp_steps_in_list(&result->config);
-    struct pp_plan_options options = pp_steps_plan(&result->config);
-    const struct pp_plan *plan;
+    struct pp_eval_options options = pp_steps_plan(&result->config);
+    const struct pp_eval *plan;
     int64_t makespan_ps;
 
     if (!options.is_barrier_free) /* all steps are alike */
@@ -76,7 +76,7 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_result *resul
     }
     PP_TRY(pp_prepared_plan(arena, result->config.prepared, &options, &plan, err));
     const struct pp_times *times =
-        pp_plan_run(arena, plan, 1, NULL, is_in_list ? PP_TIMES_ALL : PP_TIMES_MAKESPAN);
+        pp_eval_run(arena, plan, 1, NULL, is_in_list ? PP_TIMES_ALL : PP_TIMES_MAKESPAN);
     result->metrics.iteration_s =
         is_in_list ? pp_steps_iteration_s(arena, &result->config, result->program, times)
                    : pp_times_iteration_s(times);

@@ -6,7 +6,7 @@ enum { MICRO_BATCHES_MAX = 1 << 24 };
 
 bool pp_steps_in_list(const struct pp_config *config)
 {
-    const struct pp_plan_options *plan = &config->engine_options.plan;
+    const struct pp_eval_options *plan = &config->engine_options.plan;
 
     return config->schedule && config->schedule->is_continuous && plan->is_barrier_free &&
            plan->steps > 1;
@@ -30,9 +30,9 @@ enum pp_status pp_steps_shape(const struct pp_config *config, struct pp_shape *s
     return PP_OK;
 }
 
-struct pp_plan_options pp_steps_plan(const struct pp_config *config)
+struct pp_eval_options pp_steps_plan(const struct pp_config *config)
 {
-    struct pp_plan_options plan = config->engine_options.plan;
+    struct pp_eval_options plan = config->engine_options.plan;
 
     if (pp_steps_in_list(config))
         plan.steps = 1;

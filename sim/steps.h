@@ -10,7 +10,7 @@ bool pp_steps_in_list(const struct pp_config *config);
 enum pp_status pp_steps_shape(const struct pp_config *config, struct pp_shape *shape,
                               struct pp_error *err);
 /* The engine's options: all steps, or one run of the list that holds them. */
-struct pp_plan_options pp_steps_plan(const struct pp_config *config);
+struct pp_eval_options pp_steps_plan(const struct pp_config *config);
 
 /* The step of every instruction: that of its micro-batch; a sum or an update belongs to the
  * backward before it, a WAIT to what it waits for. */

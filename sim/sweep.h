@@ -107,23 +107,23 @@ enum pp_status pp_sweep_merge(struct pp_arena *arena, const char *const *paths, 
 
 /* ---- sim/sweep_part.c ---- */
 /* Part i of n computes the points k with k mod n = i - 1. */
-struct pp_part {
+struct pp_sweep_part {
     int index, count;   /* 1-based */
     const char *source; /* NULL: --part, or all; else the variables of the launcher */
 };
 /* --part i/n, else what the launcher says. */
-enum pp_status pp_sweep_part(struct pp_arena *arena, const char *option, struct pp_part *part,
+enum pp_status pp_sweep_part(struct pp_arena *arena, const char *option, struct pp_sweep_part *part,
                              struct pp_error *err);
 /* Parts made by a launcher share one command line: each has its own file, "sweep.part-2-of-4.csv".
  */
-const char *pp_sweep_part_path(struct pp_arena *arena, const char *path, struct pp_part part);
+const char *pp_sweep_part_path(struct pp_arena *arena, const char *path, struct pp_sweep_part part);
 
 /* ---- sim/sweep_summary.c ---- */
 struct pp_sweep_summary {
     const char *path;        /* NULL: stdout */
     bool is_file;            /* that can be read again */
     const char *merged_path; /* -o as given, where a launcher made the parts; else NULL */
-    struct pp_part part;
+    struct pp_sweep_part part;
     struct pp_sweep_counts counts;
     int64_t computed; /* now, in so many seconds */
     double seconds;

@@ -30,11 +30,12 @@ static enum pp_status read_number(const char *option, const char *digits, size_t
     return PP_OK;
 }
 
-static enum pp_status read_option(const char *option, struct pp_part *part, struct pp_error *err)
+static enum pp_status read_option(const char *option, struct pp_sweep_part *part,
+                                  struct pp_error *err)
 {
     const size_t split = strcspn(option, "/");
 
-    *part = (struct pp_part){.index = 1, .count = 1};
+    *part = (struct pp_sweep_part){.index = 1, .count = 1};
     if (strcmp(option, "all") == 0)
         return PP_OK;
     if (!option[split])
@@ -49,16 +50,16 @@ static enum pp_status read_option(const char *option, struct pp_part *part, stru
     return PP_OK;
 }
 
-enum pp_status pp_sweep_part(struct pp_arena *arena, const char *option, struct pp_part *part,
+enum pp_status pp_sweep_part(struct pp_arena *arena, const char *option, struct pp_sweep_part *part,
                              struct pp_error *err)
 {
-    struct pp_launch launch;
+    struct pp_launched launch;
 
     if (option)
         return read_option(option, part, err);
     if (pp_launcher_detect(&launch, err) != PP_OK)
         return pp_error_append(err, "; say which part this is with --part i/n, or --part all");
-    *part = (struct pp_part){.index = launch.index + 1, .count = launch.count};
+    *part = (struct pp_sweep_part){.index = launch.index + 1, .count = launch.count};
     if (launch.count > 1)
         part->source = pp_arena_strdup(arena, launch.source);
     return PP_OK;
@@ -74,7 +75,7 @@ static size_t find_suffix(const char *path)
     return dot && dot > name ? (size_t)(dot - path) : strlen(path);
 }
 
-const char *pp_sweep_part_path(struct pp_arena *arena, const char *path, struct pp_part part)
+const char *pp_sweep_part_path(struct pp_arena *arena, const char *path, struct pp_sweep_part part)
 {
     const size_t suffix = find_suffix(path);
 

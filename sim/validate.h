@@ -179,14 +179,14 @@ void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *r
 /* The first line of an error, as the reason for which a row is skipped. */
 const char *pp_measure_reason(struct pp_arena *arena, const struct pp_error *err);
 
-struct pp_prediction {
+struct pp_row_prediction {
     double step_s;
     double mem_bytes;        /* of what the published number counts */
     double model_flops;      /* of a step, all devices */
     double peak_flops_per_s; /* of a device, of the precision */
     bool fits;
 };
-struct pp_prediction pp_measure_prediction(const struct pp_measurement *row,
-                                           const struct pp_result *result);
+struct pp_row_prediction pp_measure_prediction(const struct pp_measurement *row,
+                                               const struct pp_result *result);
 
 #endif

@@ -47,15 +47,15 @@ void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *r
     out->config.prepared = NULL; /* of other constants, perhaps */
 }
 
-struct pp_prediction pp_measure_prediction(const struct pp_measurement *row,
-                                           const struct pp_result *result)
+struct pp_row_prediction pp_measure_prediction(const struct pp_measurement *row,
+                                               const struct pp_result *result)
 {
     const double step_s = result->metrics.iteration_s;
     const double rate = result->model_flops_per_step / (step_s * result->config.layout.gpus);
 
-    return (struct pp_prediction){.step_s = step_s,
-                                  .mem_bytes = pp_measure_memory_bytes(row, result),
-                                  .model_flops = result->model_flops_per_step,
-                                  .peak_flops_per_s = rate / result->mfu,
-                                  .fits = result->fits};
+    return (struct pp_row_prediction){.step_s = step_s,
+                                      .mem_bytes = pp_measure_memory_bytes(row, result),
+                                      .model_flops = result->model_flops_per_step,
+                                      .peak_flops_per_s = rate / result->mfu,
+                                      .fits = result->fits};
 }

@@ -15,7 +15,7 @@ struct pp_validation_row {
     int pp;
     bool is_mixture; /* has experts */
     double step_s;   /* published; NAN = not */
-    struct pp_prediction prediction;
+    struct pp_row_prediction prediction;
     double error_frac, mem_error_frac; /* predicted / published - 1; NAN where one is missing */
     double mfu;                        /* published: model flops / (step * peak * devices) */
     double baseline_error_frac;        /* of one MFU for all: the median of the other families */

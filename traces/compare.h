@@ -94,9 +94,9 @@ struct pp_comparison {
     struct pp_compare_list missing, extra; /* only predicted, only measured */
 };
 
-/* PP_EINVAL when the two cannot be compared (programs, ranks or replicas differ, too few steps; of a
- * trace without a program, F, B, I and W that only one has) or
- * one of them contradicts itself; the message names the trace, by its `program`. */
+/* PP_EINVAL when the two cannot be compared (programs, ranks or replicas differ, too few steps; of
+ * a trace without a program, F, B, I and W that only one has) or one of them contradicts itself;
+ * the message names the trace, by its `program`. */
 enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predicted,
                           const struct pp_trace *measured, const struct pp_compare_options *options,
                           struct pp_comparison *comparison, struct pp_error *err);

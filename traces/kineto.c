@@ -116,8 +116,10 @@ static enum pp_status find_steps(struct merger *m, struct pp_error *err)
         return pp_error_set(err, PP_EINVAL, "steps %d and %d are more than %d apart", m->steps[0],
                             m->steps[m->step_count - 1], MOST_STEPS_APART);
     if (partial > 0)
-        note(m, pp_arena_printf(m->arena, "%d steps that are not there in whole, or not as the others, are left out",
-                                partial));
+        note(m, pp_arena_printf(
+                    m->arena,
+                    "%d steps that are not there in whole, or not as the others, are left out",
+                    partial));
     return PP_OK;
 }
 

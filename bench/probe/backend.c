@@ -12,7 +12,7 @@ enum { WORKERS = 4, ROUNDS = 3 };
 
 struct bench {
     struct pp_arena *arena;
-    struct pp_device *device;
+    struct pp_backend_device *device;
     const struct pp_backend *b;
     int n;          /* of products [n][n] */
     int sm_count;   /* of the stream that worked last */

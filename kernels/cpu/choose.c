@@ -31,7 +31,7 @@ static void gemm(void *stream, const struct pp_gemm *g)
 
 static void choose(bool is_pinned)
 {
-    const struct pp_level *level = pp_levels;
+    const struct pp_simd_level *level = pp_levels;
 
     while (!level->is_supported())
         level++;

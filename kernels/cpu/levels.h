@@ -5,14 +5,14 @@
 
 #include "kernels/kernels.h"
 
-struct pp_level {
+struct pp_simd_level {
     const char *name;                 /* "avx512" */
     bool has_fused;                   /* multiply-add */
     bool (*is_supported)(void);       /* by this CPU */
     const struct pp_kernels *kernels; /* with own multiplication */
 };
 /* Best first; the last one runs everywhere. */
-extern const struct pp_level pp_levels[];
+extern const struct pp_simd_level pp_levels[];
 extern const int pp_level_count;
 
 bool pp_cpu_has_avx2(void);

@@ -13,5 +13,5 @@ bool pp_cpu_has_avx2(void)
     return false;
 }
 
-const struct pp_level pp_levels[] = {{"portable", false, has_base, &pp_fp32_kernels_base}};
+const struct pp_simd_level pp_levels[] = {{"portable", false, has_base, &pp_fp32_kernels_base}};
 const int pp_level_count = 1;

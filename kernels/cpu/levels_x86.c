@@ -22,7 +22,7 @@ static bool has_v4(void)
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-const struct pp_level pp_levels[] = {
+const struct pp_simd_level pp_levels[] = {
     {"avx512", true, has_v4, &pp_fp32_kernels_v4},
     {"avx2", true, pp_cpu_has_avx2, &pp_fp32_kernels_v3},
     {"sse2", false, has_base, &pp_fp32_kernels_base},

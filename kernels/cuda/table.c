@@ -49,6 +49,6 @@ static const char *about(void)
         .fixed_add = pp_cuda_fixed_add,                                                            \
         .fixed_merge = pp_cuda_fixed_merge,                                                        \
         .fixed_fits = pp_cuda_fixed_fits,                                                          \
-        };
+    };
 TABLE(fp32, sizeof(float))
 TABLE(bf16, 2)

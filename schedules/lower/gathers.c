@@ -2,15 +2,15 @@
  * (schedules/lower/visits.h). The program gathers for visits that begin with an op; the units
  * inside of an op are part of its price (core/roofline_gathers.c).
  *
- * Before a visit: AG.forward or AG.backward, and its WAIT before the first use. R opens the visit of
- * the backward that it serves. With k buffers k - 1 units ahead, but not before the visit of the
+ * Before a visit: AG.forward or AG.backward, and its WAIT before the first use. R opens the visit
+ * of the backward that it serves. With k buffers k - 1 units ahead, but not before the visit of the
  * same chunk in front of it has begun.
  *
  * Behind a visit: DROP.
  *
- * Gradients: RS.visit behind the last B or W of a visit, a run of ops of one chunk, or a single B or
- * W where the chunk has several units. With k buffers it is waited for before the one k - 1 units
- * behind it is posted, with one buffer at once.
+ * Gradients: RS.visit behind the last B or W of a visit, a run of ops of one chunk, or a single B
+ * or W where the chunk has several units. With k buffers it is waited for before the one k - 1
+ * units behind it is posted, with one buffer at once.
  *
  * Gradients cut more finely than parameters (s_G > s_P): RS.part behind every backward of a
  * micro-batch (or visit, where parameters are cut) but the last of its chunk, which the sum at the

@@ -50,9 +50,9 @@ struct pp_lower_options {
 };
 
 /* One pass: edit `lists` (owned by `arena`) in place. */
-typedef enum pp_status (*pp_pass)(struct pp_arena *arena, const struct pp_program_head *head,
-                                  const struct pp_lower_options *options, struct pp_orders *lists,
-                                  struct pp_error *err);
+typedef enum pp_status (*pp_lower_pass)(struct pp_arena *arena, const struct pp_program_head *head,
+                                        const struct pp_lower_options *options,
+                                        struct pp_orders *lists, struct pp_error *err);
 enum pp_status pp_lower_recompute(struct pp_arena *, const struct pp_program_head *,
                                   const struct pp_lower_options *, struct pp_orders *,
                                   struct pp_error *);

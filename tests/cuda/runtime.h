@@ -168,7 +168,7 @@ struct allocation {
     bool is_host; /* pinned: open to both */
     char *mapped;
     size_t mapped_bytes;
-    int opened = 0;                   /* of another process: how often */
+    int opened = 0;                    /* of another process: how often */
     struct sharing *sharing = nullptr; /* exported or opened: runtime_ipc.cc */
 };
 void pp_add_allocation(const struct allocation &allocation);

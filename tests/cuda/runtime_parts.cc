@@ -1,7 +1,7 @@
 /* tests/cuda/runtime_parts.cc — the calls of the driver: those that cut a device into parts, of 8
- * multiprocessors each, as on Hopper; and who asks for calls. A part has streams like any other, and
- * ends the program when it is destroyed before them: that is a leak, and all calls that name them
- * fail from then on. */
+ * multiprocessors each, as on Hopper; and who asks for calls. A part has streams like any other,
+ * and ends the program when it is destroyed before them: that is a leak, and all calls that name
+ * them fail from then on. */
 #include "tests/cuda/emulate.h"
 #include "tests/cuda/include/cuda.h"
 #include "tests/cuda/runtime.h"

@@ -1,16 +1,17 @@
-/* Compiled against the headers of the emulation, and against NVIDIA's where there is a toolkit: both
- * declare what is used here by the same names, types and values. */
+/* Compiled against the headers of the emulation, and against NVIDIA's where there is a toolkit:
+ * both declare what is used here by the same names, types and values. */
 #include <cublasLt.h>
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <stddef.h>
 
-#define SAME(result, name, ...) extern result (*const same_##name)(__VA_ARGS__);                   \
+#define SAME(result, name, ...)                                                                    \
+    extern result (*const same_##name)(__VA_ARGS__);                                               \
     result (*const same_##name)(__VA_ARGS__) = name
 #define IS(name, value) _Static_assert((name) == (value), #name)
 #define HAS(object, type, field)                                                                   \
-    _Static_assert(_Generic(&((object *)0)->field, type *: 1, default: 0), #field)
+    _Static_assert(_Generic(&((object *)0)->field, type * : 1, default : 0), #field)
 
 /* clang-format off */
 SAME(cudaError_t, cudaGetLastError, void);

@@ -23,7 +23,7 @@ struct side {
     int own;
     const struct pp_cuda_module *module;
     struct pp_arena *arena;
-    struct pp_device *device;
+    struct pp_backend_device *device;
     struct pp_ipc *ipc;
     struct pp_error err;
 };
@@ -97,7 +97,7 @@ static void refused(const struct pp_kernels *kernels, void *stream, void *argume
     cr_assert_eq(s->module->ipc->await(s->ipc, 0, 1, stream, &s->err), PP_EFAIL);
 }
 
-static void run(struct side *s, pp_work work)
+static void run(struct side *s, pp_backend_work work)
 {
     const struct pp_backend *b = s->module->backend;
 

@@ -46,7 +46,7 @@ Test(cuda_streams, a_process_makes_those_that_it_uses)
                                         .worker = 3,
                                         .mode = PP_DEVICE_STREAMS};
     const struct pp_cuda_module *module;
-    struct pp_device *device;
+    struct pp_backend_device *device;
     struct pp_error err = {0};
 
     cr_assert_eq(pp_cuda_load(&module, &err), PP_OK, "%s", err.message);
@@ -66,8 +66,8 @@ Test(cuda_streams, a_process_makes_those_that_it_uses)
     b->close(device);
 }
 
-/* What comes behind has the lowest priority, which is the usual one: so all others have a higher, and
- * the highest is left free. */
+/* What comes behind has the lowest priority, which is the usual one: so all others have a higher,
+ * and the highest is left free. */
 Test(cuda_streams, weights_come_behind_all_others)
 {
     struct pp_arena *arena = pp_arena_create();
@@ -78,7 +78,7 @@ Test(cuda_streams, weights_come_behind_all_others)
                                         .worker = 3,
                                         .mode = PP_DEVICE_STREAMS};
     const struct pp_cuda_module *module;
-    struct pp_device *device;
+    struct pp_backend_device *device;
     struct pp_error err = {0};
     int least, greatest;
 

@@ -16,12 +16,12 @@ struct exec_case {
     int layers, hidden, heads, seq, vocab; /* 0 = 8, 16, 2, 8, 48 */
     enum pp_post post;
     enum pp_grad_sync grad_sync;
-    int zero;                             /* 1: replicas and pipelines share optimizer state out */
-    int buckets;                          /* of the sum of every stage; 0 = 1 */
-    const struct pp_backend *backend;     /* NULL = cpu */
-    const struct pp_kernels *kernels;     /* NULL = those of the CPU, as is_double and is_bf16 say */
-    enum pp_device_mode mode;             /* of a backend that has modes */
-    bool keeps;                           /* likewise */
+    int zero;                         /* 1: replicas and pipelines share optimizer state out */
+    int buckets;                      /* of the sum of every stage; 0 = 1 */
+    const struct pp_backend *backend; /* NULL = cpu */
+    const struct pp_kernels *kernels; /* NULL = those of the CPU, as is_double and is_bf16 say */
+    enum pp_device_mode mode;         /* of a backend that has modes */
+    bool keeps;                       /* likewise */
     const struct pp_transport *transport; /* NULL = local */
     bool has_weight_lane;                 /* W on streams of their own */
     enum pp_clock_kind clock;

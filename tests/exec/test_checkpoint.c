@@ -161,7 +161,8 @@ Test(checkpoint, shares_are_written_as_a_whole)
     expect_same(&end->manifest, &read_one(in("again"))->manifest, "again");
 }
 
-/* ---- a rank that dies between steps ----------------------------------------------------------- */
+/* ---- a rank that dies between steps -----------------------------------------------------------
+ */
 
 /* The last of those that this thread has started; it is dead then, and still to be waited for. */
 static void kill_a_child(void)
@@ -274,7 +275,8 @@ Test(checkpoint, those_of_another_training_stay)
     seeded.option_count = 1;
     data.tokens_crc ^= 1;
     expect_refusal(PP_EINVAL, &model, "step-000000006 is of another model: layers is ");
-    expect_refusal(PP_EINVAL, &seeded, "step-000000006 has another seed: none there and 8 here; choose");
+    expect_refusal(PP_EINVAL, &seeded,
+                   "step-000000006 has another seed: none there and 8 here; choose");
     expect_refusal(PP_EINVAL, &data, "step-000000006 has learned other data; choose");
     cr_assert_eq(count_entries(folder), 1);
     struct pp_checkpoint_folder opened = open_folder(folder, 1, same);

@@ -21,13 +21,13 @@ static int run_and_check(const struct exec_case *c)
 
 static int all_schedules(int ranks, int replicas)
 {
-    const struct exec_case usual = {.shape = {.ranks = ranks,
-                                              .micro_batches = ranks > 4 ? ranks : 4},
-                                    .replicas = replicas,
-                                    .mbs = 1,
-                                    .steps = STEPS,
-                                    .is_exact = true,
-                                    .clip = 1};
+    const struct exec_case usual = {
+        .shape = {.ranks = ranks, .micro_batches = ranks > 4 ? ranks : 4},
+        .replicas = replicas,
+        .mbs = 1,
+        .steps = STEPS,
+        .is_exact = true,
+        .clip = 1};
 
     return each_schedule(&usual, run_and_check);
 }
@@ -74,8 +74,8 @@ static void check_shares(const struct exec_run *whole, const struct exec_run *cu
         for (int place = 0; place < p->pipelines * p->stages; place++)
             unit_bytes += p->rank_of[place] == rank ? 2 * 16 * sizeof(double) : 0;
         cr_assert_geq(share->optimizer_bytes * (size_t)copies, all->optimizer_bytes, "%s", name);
-        cr_assert_lt(share->optimizer_bytes,
-                     all->optimizer_bytes / (size_t)copies + unit_bytes, "%s", name);
+        cr_assert_lt(share->optimizer_bytes, all->optimizer_bytes / (size_t)copies + unit_bytes,
+                     "%s", name);
         cr_assert_eq(all->peak_bytes - all->optimizer_bytes,
                      share->peak_bytes - share->optimizer_bytes, "%s", name);
     }

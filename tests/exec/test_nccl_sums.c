@@ -108,19 +108,20 @@ Test(nccl_sums, shares_go_to_their_copies)
 
 static int issued_on[8], issued;
 
-static void launch(struct pp_device *device, pp_stream_id stream, pp_work work, void *argument)
+static void launch(struct pp_backend_device *device, pp_stream_id stream, pp_backend_work work,
+                   void *argument)
 {
     (void)device, (void)work, (void)argument;
     issued_on[issued++] = stream;
 }
 
-static bool wait(struct pp_device *device, pp_stream_id stream, pp_event_id event)
+static bool wait(struct pp_backend_device *device, pp_stream_id stream, pp_event_id event)
 {
     (void)device, (void)stream, (void)event;
     return true;
 }
 
-static void record(struct pp_device *device, pp_stream_id stream, pp_event_id event)
+static void record(struct pp_backend_device *device, pp_stream_id stream, pp_event_id event)
 {
     (void)device, (void)stream, (void)event;
 }

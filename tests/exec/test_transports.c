@@ -45,7 +45,8 @@ static void check_same(const struct exec_case *c, const struct pp_transport *tra
     cr_assert_eq(a->is_loss_equal, b->is_loss_equal, "%s", name);
     cr_assert_eq(a->weights.differing, b->weights.differing, "%s", name);
     cr_assert_eq(a->gradients.differing, b->gradients.differing, "%s", name);
-    cr_assert(!c->is_exact || (b->is_loss_equal && b->gradients.differing + b->weights.differing == 0),
+    cr_assert(!c->is_exact ||
+                  (b->is_loss_equal && b->gradients.differing + b->weights.differing == 0),
               "%s", name);
     cr_assert_eq(b->structural_error_s, 0, "%s: %g s", name, b->structural_error_s);
     cr_assert_eq(a->trace->count, b->trace->count, "%s", name);
@@ -104,7 +105,8 @@ Test(transports, wall_clock_is_causal)
                                     .clock = PP_CLOCK_WALL};
         struct exec_run run;
 
-        cr_assert(run_on(arena, &c, t < PROCESSES_COUNT ? PROCESSES[t] : &pp_transport_local, &run));
+        cr_assert(
+            run_on(arena, &c, t < PROCESSES_COUNT ? PROCESSES[t] : &pp_transport_local, &run));
         cr_assert_eq(run.result.gradients.differing + run.result.weights.differing, 0);
         for (int i = 0; i < run.result.trace->count; i++) {
             const struct pp_trace_event *e = &run.result.trace->events[i];
@@ -158,18 +160,18 @@ static void check_killed(const struct pp_transport *transport, int rank, int rep
     const char *fault =
         pp_arena_printf(arena, "kill rank:%d replica:%d op:%d step:2", rank, replica, op);
     const char *place = /* what the dead has said of itself may be a moment old */
-        transport->remote
-            ? pp_arena_printf(arena, "step 2: rank %d of replica %d ", rank, replica)
-            : pp_arena_printf(arena, "step 2: rank %d of replica %d at op %d of ", rank, replica, op);
+        transport->remote ? pp_arena_printf(arena, "step 2: rank %d of replica %d ", rank, replica)
+                          : pp_arena_printf(arena, "step 2: rank %d of replica %d at op %d of ",
+                                            rank, replica, op);
     struct pp_error err = {0};
 
     cr_assert_eq(run_with(arena, transport, fault, 0, &err), PP_EFAIL, "%s", fault);
     cr_assert(strstr(err.message, place) == err.message &&
                   strstr(err.message, "was ended by signal 9"),
               "%s: %s", fault, err.message);
-    cr_assert_null(strstr(err.message, pp_arena_printf(arena, "\n  rank %d of replica %d ", rank,
-                                                       replica)),
-                   "the dead wait for nobody: %s", err.message);
+    cr_assert_null(
+        strstr(err.message, pp_arena_printf(arena, "\n  rank %d of replica %d ", rank, replica)),
+        "the dead wait for nobody: %s", err.message);
     check_no_children(fault);
 }
 
@@ -185,8 +187,7 @@ Test(transports, a_killed_rank_is_named_wherever_it_dies, .timeout = 200)
 }
 
 /* Op 6 of rank 1 stands before what its neighbours wait for. */
-static void check_stall(const struct pp_transport *transport, const char *fault,
-                        const char *place)
+static void check_stall(const struct pp_transport *transport, const char *fault, const char *place)
 {
     struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
     struct pp_error err = {0};
@@ -203,14 +204,13 @@ static void check_stall(const struct pp_transport *transport, const char *fault,
 Test(transports, a_rank_that_hangs_is_named, .timeout = 200)
 {
     static const char *const AT = "stuck: rank 1 of replica 0 at op 6 of ",
-                            *const SOMEWHERE = "stuck: rank 1 of replica 0 at op ";
+                             *const SOMEWHERE = "stuck: rank 1 of replica 0 at op ";
 
     check_stall(&pp_transport_local, "hang rank:1 op:6 step:2", AT);
     for (int t = 0; t < PROCESSES_COUNT; t++) {
         check_stall(PROCESSES[t], "hang rank:1 op:6 step:2", AT);
         /* a stopped process tells nobody on other hosts how far it has come */
-        check_stall(PROCESSES[t], "stop rank:1 op:6 step:2",
-                    PROCESSES[t]->remote ? SOMEWHERE : AT);
+        check_stall(PROCESSES[t], "stop rank:1 op:6 step:2", PROCESSES[t]->remote ? SOMEWHERE : AT);
     }
 }
 
@@ -292,9 +292,11 @@ Test(transports, a_process_that_is_silent_between_steps_is_named, .timeout = 200
     struct pp_machine *m = machine_of(arena, &pp_transport_tcp, "", &run);
 
     m->options.timeout_s = 0.5;
-    cr_assert_eq(pp_machine_step(m, &run.training.text, 0, &result, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_machine_step(m, &run.training.text, 0, &result, &err), PP_OK, "%s",
+                 err.message);
     cr_assert_eq(pp_machine_fetch(m, &err), PP_OK, "%s", err.message);
-    cr_assert_eq(pp_machine_step(m, &run.training.text, 1, &result, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_machine_step(m, &run.training.text, 1, &result, &err), PP_OK, "%s",
+                 err.message);
     const pid_t victim = m->workers[2].process;
     cr_assert_eq(kill(victim, SIGSTOP), 0);
     const double began_s = pp_clock_s();
@@ -333,8 +335,8 @@ static const struct exec_case WALL = {.schedule = "zbv",
                                       .clock = PP_CLOCK_WALL,
                                       .transport = &pp_transport_tcp};
 
-/* A rank goes on when the message that it waits for has come, which is not before it was sent: by the
- * clocks of two processes, within what is said of them. Returns how many were looked at. */
+/* A rank goes on when the message that it waits for has come, which is not before it was sent: by
+ * the clocks of two processes, within what is said of them. Returns how many were looked at. */
 static int check_causes(const struct pp_trace *trace)
 {
     int messages = 0;
@@ -369,7 +371,8 @@ Test(transports, no_receive_ends_before_its_send_begins, .timeout = 200)
     cr_assert_geq(check_causes(trace), 36);
 }
 
-/* One clock jumps on while all are in a step: which one, how far, and what it means for the stamps. */
+/* One clock jumps on while all are in a step: which one, how far, and what it means for the stamps.
+ */
 Test(transports, a_clock_that_jumps_is_named, .timeout = 200)
 {
     static const int RANKS[] = {1, 3};
@@ -405,11 +408,14 @@ Test(transports, clocks_are_aligned_again_on_the_way, .timeout = 200)
     cr_assert_eq(exec_run_make(arena, &WALL, &run, &err), PP_OK, "%s", err.message);
     cr_assert_eq(pp_inject_parse("jump rank:2 op:7 step:1", 0, &run.training.machine.inject, &err),
                  PP_OK);
-    cr_assert_eq(pp_machine_create(arena, &run.training.machine, &m, &err), PP_OK, "%s", err.message);
-    cr_assert_eq(pp_machine_step(m, &run.training.text, 0, &result, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_machine_create(arena, &run.training.machine, &m, &err), PP_OK, "%s",
+                 err.message);
+    cr_assert_eq(pp_machine_step(m, &run.training.text, 0, &result, &err), PP_OK, "%s",
+                 err.message);
     cr_assert_gt(result.step_s, 0.9, "the stamps of rank 2 are not wrong");
     m->tcp->aligned_ps -= 3600 * (int64_t)1000000000000; /* that was long ago */
-    cr_assert_eq(pp_machine_step(m, &run.training.text, 1, &result, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_machine_step(m, &run.training.text, 1, &result, &err), PP_OK, "%s",
+                 err.message);
     cr_assert_lt(result.step_s, 0.9, "the stamps of rank 2 are still wrong");
     cr_assert(m->clock.jump_rank == 2 && m->clock.jump_step == 1, "rank %d, step %d",
               m->clock.jump_rank, m->clock.jump_step);
@@ -446,7 +452,8 @@ Test(transports, faults_are_read_or_refused)
     } CASES[] = {
         {"kill", NULL},
         {"hang rank:3, op:17 step:2 replica:1", NULL},
-        {"burn", "\"burn\" is none of drop (its connections to other ranks are closed), freeze (its thread"},
+        {"burn", "\"burn\" is none of drop (its connections to other ranks are closed), freeze "
+                 "(its thread"},
         {"kill now", "\"now\": expected rank:K, replica:K, op:K, step:K"},
         {"kill step:0", "0"},
         {"kill op:-1", "-1"},

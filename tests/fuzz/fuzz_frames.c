@@ -76,7 +76,8 @@ static struct pp_frame frame_of(const struct pp_tcp *t, const struct record *r)
 }
 
 /* As many as the rules ask for where they can be asked, and some more or less. */
-static uint64_t bytes_of(const struct pp_tcp *t, int node, const struct pp_frame *frame, int8_t more)
+static uint64_t bytes_of(const struct pp_tcp *t, int node, const struct pp_frame *frame,
+                         int8_t more)
 {
     const uint64_t wanted = pp_tcp_is_placed(t, node, frame) ? pp_tcp_bytes(t, frame) : 0;
 
@@ -104,10 +105,9 @@ static void feed(struct pp_tcp *t, const struct record *r)
 /* The same machine as a run has, in memory of its own. */
 static void resolve(struct pp_arena *arena, struct pp_training *training)
 {
-    static const char *argv[] = {"pipeexec", "--np",     "2",      "--schedule", "zbv",
-                                 "--layers", "4",        "--hidden", "8",        "--heads",
-                                 "2",        "--seq",    "4",      "--mbs",      "1",
-                                 "--dp",     "2",        "--steps", "2"};
+    static const char *argv[] = {
+        "pipeexec", "--np",  "2", "--schedule", "zbv", "--layers", "4", "--hidden", "8", "--heads",
+        "2",        "--seq", "4", "--mbs",      "1",   "--dp",     "2", "--steps",  "2"};
     struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
     struct pp_request *request = PP_NEW(arena, struct pp_request);
     struct pp_exec_config *config = PP_NEW(arena, struct pp_exec_config);

@@ -46,8 +46,8 @@ int judge_unwaited(const struct machine *m, int rank, int stage, int purpose)
 
     for (int k = 0; k < m->post_count; k++) {
         const struct post *p = &m->posts[k];
-        count += p->rank == rank && p->op.stage == stage && !p->is_waited &&
-                 is_for(m, &p->op, purpose);
+        count +=
+            p->rank == rank && p->op.stage == stage && !p->is_waited && is_for(m, &p->op, purpose);
     }
     return count;
 }
@@ -155,8 +155,8 @@ int judge_post_load(struct machine *m, int rank, const struct pp_op *op)
 /* The share that a gather takes. */
 static bool has_share(const struct machine *m, int rank, const struct pp_op *op)
 {
-    return !m->head->state.is_moved || (shares(m, rank, op->stage) > 0 &&
-                                        judge_unwaited(m, rank, op->stage, LOADS) == 0);
+    return !m->head->state.is_moved ||
+           (shares(m, rank, op->stage) > 0 && judge_unwaited(m, rank, op->stage, LOADS) == 0);
 }
 
 /* A collective with a purpose is posted. */
@@ -197,7 +197,8 @@ int judge_use_shards(struct machine *m, int rank, const struct pp_op *op, int co
         if (is_fetched(m) && op[k].kind != PP_W && !s->is_present)
             return judge_complain(m, &op[k], rank, "parameters are not there");
     }
-    for (int k = 0; k < count && is_fetched(m); k++) { /* through all its layers, whatever its units */
+    for (int k = 0; k < count && is_fetched(m);
+         k++) { /* through all its layers, whatever its units */
         struct shards *s = &m->shards[rank][op[k].stage];
         const int units = m->head->state.units[op[k].stage];
         if (op[k].kind == PP_W || units == 1 || (k == 1 && op[0].stage == op[1].stage))

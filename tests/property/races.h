@@ -4,7 +4,8 @@
  * Weaker than verify on purpose: a WAIT that is missing does no harm where other messages imply it,
  * and what is in order need not be right. Where nothing races, all orders of execution come to the
  * same result, so one of them shows whether it is the right one. Replicas are copies of each other
- * that meet in sums and barriers: what orders two ops in one orders them in all. No recomputation. */
+ * that meet in sums and barriers: what orders two ops in one orders them in all. No recomputation.
+ */
 #ifndef PP_TESTS_RACES_H
 #define PP_TESTS_RACES_H
 

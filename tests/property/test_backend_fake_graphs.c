@@ -140,7 +140,7 @@ static void mix(const struct pp_kernels *kernels, void *stream, void *argument)
     job->out->position[job->number] = job->out->runs++;
 }
 
-static void issue(struct pp_device *d, struct job *job)
+static void issue(struct pp_backend_device *d, struct job *job)
 {
     const pp_stream_id s = job->g->stream[job->number];
 
@@ -152,7 +152,7 @@ static void issue(struct pp_device *d, struct job *job)
 }
 
 /* The host goes from stream to stream at random; only within a stream it keeps the order. */
-static void issue_all(struct pp_device *d, const struct graph *g, struct job jobs[])
+static void issue_all(struct pp_backend_device *d, const struct graph *g, struct job jobs[])
 {
     int next[MOST_STREAMS] = {0};
 
@@ -168,7 +168,7 @@ static void issue_all(struct pp_device *d, const struct graph *g, struct job job
 }
 
 struct issuer {
-    struct pp_device *d;
+    struct pp_backend_device *d;
     struct job *jobs;
     pp_stream_id stream;
 };
@@ -184,7 +184,7 @@ static void *issue_stream(void *argument)
     return NULL;
 }
 
-static void issue_by_threads(struct pp_device *d, const struct graph *g, struct job jobs[])
+static void issue_by_threads(struct pp_backend_device *d, const struct graph *g, struct job jobs[])
 {
     struct issuer issuers[MOST_STREAMS];
     pthread_t threads[MOST_STREAMS];
@@ -197,7 +197,7 @@ static void issue_by_threads(struct pp_device *d, const struct graph *g, struct 
         pthread_join(threads[s], NULL);
 }
 
-static enum pp_status run_step(struct pp_device *d, const struct graph *g, bool has_threads,
+static enum pp_status run_step(struct pp_backend_device *d, const struct graph *g, bool has_threads,
                                struct outcome *out, struct pp_error *err)
 {
     struct job jobs[MOST_LAUNCHES];
@@ -210,13 +210,13 @@ static enum pp_status run_step(struct pp_device *d, const struct graph *g, bool 
     return fake->finish(d, err);
 }
 
-static struct pp_device *open_device(struct pp_arena *arena, const struct graph *g)
+static struct pp_backend_device *open_device(struct pp_arena *arena, const struct graph *g)
 {
     const struct pp_device_options options = {.streams = g->streams,
                                               .workers = draw(g->streams + 1),
                                               .events = EVENTS,
                                               .seed = (uint64_t)draw(1 << 30) << draw(34)};
-    struct pp_device *device;
+    struct pp_backend_device *device;
     struct pp_error err = {0};
 
     cr_assert_eq(fake->open(arena, &options, &device, &err), PP_OK, "%s", err.message);
@@ -236,7 +236,7 @@ static struct outcome run_in_order(const struct graph *g)
 static int wrong_steps(const struct graph *g, bool has_threads)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_device *d = open_device(arena, g);
+    struct pp_backend_device *d = open_device(arena, g);
     const struct outcome right = run_in_order(g);
     int wrong = 0;
 
@@ -260,7 +260,7 @@ Test(backend_fake_graphs, orders_are_legal_and_every_free_pair_changes_places)
     for (int k = 0; k < GRAPHS; k++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct graph g = draw_graph();
-        struct pp_device *d = open_device(arena, &g);
+        struct pp_backend_device *d = open_device(arena, &g);
         uint32_t before[MOST_LAUNCHES], seen_before[MOST_LAUNCHES] = {0};
 
         find_order(&g, before);
@@ -333,7 +333,7 @@ Test(backend_fake_graphs, what_cannot_run_is_an_error)
 
         for (int n = draw(3); n > 0; n--)
             g.waits[draw(g.launches)] |= bit(draw(8) ? draw(g.launches) : MOST_LAUNCHES);
-        struct pp_device *d = open_device(arena, &g);
+        struct pp_backend_device *d = open_device(arena, &g);
         const uint32_t possible = can_run(&g);
         const enum pp_status status = run_step(d, &g, false, &out, &err);
         cr_assert_eq(out.ran, possible, "graph %d", k);

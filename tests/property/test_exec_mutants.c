@@ -158,8 +158,9 @@ static struct pp_reference *make_reference(struct subject *s)
     double loss;
 
     cr_assert_eq(pp_reference_create(s->arena, &s->run.training.net,
-                                     s->run.training.machine.kernels, &(const struct pp_place){&pp_backend_cpu},
-                                     &s->run.batch, &s->run.recipe, &reference, &err),
+                                     s->run.training.machine.kernels,
+                                     &(const struct pp_place){&pp_backend_cpu}, &s->run.batch,
+                                     &s->run.recipe, &reference, &err),
                  PP_OK, "%s", err.message);
     cr_assert_eq(pp_reference_step(reference, &s->run.training.text, 0, &loss, &err), PP_OK, "%s",
                  err.message);

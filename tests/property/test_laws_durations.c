@@ -67,25 +67,25 @@ static void count_inside(const struct pp_program *p)
 static void evaluator_replays(const struct law_case *c)
 {
     const int replicas = c->options.replicas;
-    struct pp_plan *plan, *bare;
+    struct pp_eval *plan, *bare;
     struct pp_error err = {0};
 
-    cr_assert_eq(pp_plan_create(c->arena, c->program, c->costs, &c->options.plan, &plan, &err),
+    cr_assert_eq(pp_eval_create(c->arena, c->program, c->costs, &c->options.plan, &plan, &err),
                  PP_OK, "%s", err.message);
-    cr_assert_eq(pp_plan_create(c->arena, c->program, without_compute(c->arena, c->costs),
+    cr_assert_eq(pp_eval_create(c->arena, c->program, without_compute(c->arena, c->costs),
                                 &c->options.plan, &bare, &err),
                  PP_OK, "%s", err.message);
     const struct pp_times *times =
-        pp_plan_run(c->arena, plan, replicas, &c->options.perturbation, PP_TIMES_ALL);
+        pp_eval_run(c->arena, plan, replicas, &c->options.perturbation, PP_TIMES_ALL);
     struct pp_perturbation given = c->options.perturbation; /* has no say any more */
     given.compute_ps = durations_of(c->arena, c->program, times);
-    for (const struct pp_kernel *kernel = pp_kernels; kernel->name; kernel++) {
+    for (const struct pp_eval_kernel *kernel = pp_kernels; kernel->name; kernel++) {
         if (!kernel->is_usable())
             continue;
         columns_equal(c, times,
-                      pp_plan_run_with(c->arena, bare, replicas, &given, PP_TIMES_ALL, kernel),
+                      pp_eval_run_with(c->arena, bare, replicas, &given, PP_TIMES_ALL, kernel),
                       kernel->name);
-        cr_assert_eq(pp_plan_run_with(c->arena, bare, replicas, &given, PP_TIMES_MAKESPAN, kernel)
+        cr_assert_eq(pp_eval_run_with(c->arena, bare, replicas, &given, PP_TIMES_MAKESPAN, kernel)
                          ->makespan_ps,
                      times->makespan_ps, "%s: %s", c->text, kernel->name);
     }

@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-static const struct pp_plan_options ways[] = {
+static const struct pp_eval_options ways[] = {
     {0},
     {.is_buffered = true},
     {.is_buffered = true, .buffered = 1},
@@ -14,14 +14,14 @@ static const struct pp_plan_options ways[] = {
 enum { WAYS = sizeof(ways) / sizeof(*ways) };
 
 /* Whether it ends at all. */
-static bool plan_ps(const struct law_case *c, const struct pp_plan_options *options, int64_t *ps)
+static bool plan_ps(const struct law_case *c, const struct pp_eval_options *options, int64_t *ps)
 {
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err;
 
-    if (pp_plan_create(c->arena, c->program, c->costs, options, &plan, &err) != PP_OK)
+    if (pp_eval_create(c->arena, c->program, c->costs, options, &plan, &err) != PP_OK)
         return false;
-    *ps = pp_plan_run(c->arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps;
+    *ps = pp_eval_run(c->arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps;
     return true;
 }
 
@@ -62,7 +62,7 @@ Test(makespan, is_that_of_the_plan_of_random_programs)
 /* What it does not play, and times that cannot be added up, it leaves to the plan. */
 Test(makespan, leaves_the_rest_to_the_plan)
 {
-    static const struct pp_plan_options others[] = {
+    static const struct pp_eval_options others[] = {
         {.steps = 2}, {.nic_fifo = true}, {.ring_flows = true}};
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct law_case c;

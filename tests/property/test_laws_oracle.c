@@ -42,20 +42,20 @@ static bool check(uint64_t seed)
                                           .replicas = rng_int(rng, 1, 4),
                                           .steps = rng_int(rng, 1, 3),
                                           .is_barrier_free = rng_chance(rng, 50)};
-    const struct pp_plan_options plan_options = {.is_buffered = options.is_buffered,
+    const struct pp_eval_options plan_options = {.is_buffered = options.is_buffered,
                                                  .buffered = options.buffered,
                                                  .steps = options.steps,
                                                  .is_barrier_free = options.is_barrier_free};
     const struct pp_costs *costs = random_costs(g, options.replicas);
     const struct fluid_times *x = fluid_run(arena, p, costs, &options);
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err = {0};
-    const enum pp_status status = pp_plan_create(arena, p, costs, &plan_options, &plan, &err);
+    const enum pp_status status = pp_eval_create(arena, p, costs, &plan_options, &plan, &err);
 
     cr_assert_eq(x->is_stuck, status == PP_EPROGRAM, "seed %llu: %s", (unsigned long long)seed,
                  err.message);
     if (status == PP_OK)
-        compare(p, pp_plan_run(arena, plan, options.replicas, NULL, PP_TIMES_ALL), x, seed);
+        compare(p, pp_eval_run(arena, plan, options.replicas, NULL, PP_TIMES_ALL), x, seed);
     return status == PP_OK;
 }
 

@@ -14,7 +14,7 @@ struct naive {
     struct pp_arena *arena;
     const struct pp_program *p;
     const struct pp_costs *costs;
-    const struct pp_plan_options *options;
+    const struct pp_eval_options *options;
     const struct pp_times
         *durations; /* compute ops last as long as here; NULL = as the table says */
     int replicas;

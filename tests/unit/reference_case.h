@@ -59,7 +59,8 @@ static struct pp_error err;
 static void set_up(void)
 {
     arena = pp_arena_create();
-    cr_assert_eq(pp_text_load(arena, NULL, PP_TOKENS_BYTES, net.seq, net.vocab, &text, &err), PP_OK);
+    cr_assert_eq(pp_text_load(arena, NULL, PP_TOKENS_BYTES, net.seq, net.vocab, &text, &err),
+                 PP_OK);
 }
 
 static void tear_down(void)
@@ -72,8 +73,9 @@ static struct pp_reference *make(const struct pp_net *n, const struct pp_kernels
 {
     struct pp_reference *reference;
 
-    cr_assert_eq(pp_reference_create(arena, n, kernels, &(const struct pp_place){&pp_backend_cpu}, b, r, &reference, &err), PP_OK, "%s",
-                 err.message);
+    cr_assert_eq(pp_reference_create(arena, n, kernels, &(const struct pp_place){&pp_backend_cpu},
+                                     b, r, &reference, &err),
+                 PP_OK, "%s", err.message);
     return reference;
 }
 

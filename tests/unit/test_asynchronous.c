@@ -136,18 +136,18 @@ Test(asynchronous, steady_step_has_no_bubble)
 {
     static const char *const names[] = {"pipedream", "pipedream-2bw"};
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
-    const struct pp_plan_options options = {.is_buffered = true};
+    const struct pp_eval_options options = {.is_buffered = true};
 
     for (int k = 0; k < 2; k++)
         for (int ranks = 1; ranks <= RANKS; ranks++)
             for (int n = k ? ranks : 1; n <= BATCHES; n++) {
                 PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
                 struct pp_program *p = compute(arena, names[k], ranks, n, STEPS);
-                struct pp_plan *plan;
+                struct pp_eval *plan;
                 int64_t end_s[STEPS] = {0};
                 const struct pp_costs *costs = pp_costs_unit(arena, &unit, ranks, ranks, 1, 1);
-                cr_assert_eq(pp_plan_create(arena, p, costs, &options, &plan, NULL), PP_OK);
-                const struct pp_times *t = pp_plan_run(arena, plan, 1, NULL, PP_TIMES_ALL);
+                cr_assert_eq(pp_eval_create(arena, p, costs, &options, &plan, NULL), PP_OK);
+                const struct pp_times *t = pp_eval_run(arena, plan, 1, NULL, PP_TIMES_ALL);
                 for (int i = 0; i < pp_program_size(p); i++) {
                     const int64_t end = t->end_ps[i] / 1000000000000, step = p->mb[i] / n;
                     end_s[step] = end > end_s[step] ? end : end_s[step];

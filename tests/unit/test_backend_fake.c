@@ -10,12 +10,12 @@
 
 static const struct pp_backend *const fake = &pp_backend_fake;
 
-static struct pp_device *open_device(struct pp_arena *arena, int workers, int streams, int events,
-                                     uint64_t seed)
+static struct pp_backend_device *open_device(struct pp_arena *arena, int workers, int streams,
+                                             int events, uint64_t seed)
 {
     const struct pp_device_options options = {
         .workers = workers, .streams = streams, .events = events, .seed = seed};
-    struct pp_device *device = NULL;
+    struct pp_backend_device *device = NULL;
     struct pp_error err = {0};
 
     cr_assert_eq(fake->open(arena, &options, &device, &err), PP_OK, "%s", err.message);
@@ -79,13 +79,14 @@ enum tiny_wait { /* who waits for whom */
 enum { PRODUCER, CONSUMER, CHANNEL, REDUCE, TINY_STREAMS };
 enum { PRODUCED, COPIED = 2, CONSUMED = 4, SUMMED = 6, TINY_EVENTS };
 
-static void wait_unless(bool is_left_out, struct pp_device *d, pp_stream_id s, pp_event_id event)
+static void wait_unless(bool is_left_out, struct pp_backend_device *d, pp_stream_id s,
+                        pp_event_id event)
 {
     if (!is_left_out)
         cr_assert(fake->wait(d, s, event));
 }
 
-static struct tiny run_tiny(struct pp_device *d, int left_out)
+static struct tiny run_tiny(struct pp_backend_device *d, int left_out)
 {
     struct tiny t = {0};
     struct tiny_step steps[MESSAGES] = {{&t, 0}, {&t, 1}};
@@ -128,7 +129,7 @@ static bool is_right(const struct tiny *t)
 Test(backend_fake, complete_graph_is_right_in_every_order)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_device *d = open_device(arena, 2, TINY_STREAMS, TINY_EVENTS, 1);
+    struct pp_backend_device *d = open_device(arena, 2, TINY_STREAMS, TINY_EVENTS, 1);
 
     for (int step = 0; step < 200; step++) {
         const struct tiny t = run_tiny(d, -1);
@@ -145,10 +146,10 @@ Test(backend_fake, every_missing_wait_shows)
     for (int w = 0; w < TINY_WAITS; w++)
         for (uint64_t seed = 0; seed < 20; seed++) {
             PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-            struct pp_device *d = open_device(arena, 2, TINY_STREAMS, TINY_EVENTS, seed);
+            struct pp_backend_device *d = open_device(arena, 2, TINY_STREAMS, TINY_EVENTS, seed);
             int wrong = 0, wrong_first_steps = 0;
             for (int step = 0; step < TINY_STREAMS; step++) {
-                struct pp_device *other =
+                struct pp_backend_device *other =
                     open_device(arena, 2, TINY_STREAMS, TINY_EVENTS, seed + (uint64_t)step);
                 const struct tiny t = run_tiny(d, w), first = run_tiny(other, w);
                 wrong += !is_right(&t);
@@ -164,7 +165,7 @@ Test(backend_fake, every_missing_wait_shows)
 
 /* ---- what goes wrong ------------------------------------------------------------------------- */
 
-static void expect_failure(struct pp_device *d, const char *message)
+static void expect_failure(struct pp_backend_device *d, const char *message)
 {
     struct pp_error err = {0};
 
@@ -175,7 +176,7 @@ static void expect_failure(struct pp_device *d, const char *message)
 Test(backend_fake, circle_is_named)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_device *d = open_device(arena, 1, 4, 4, 3);
+    struct pp_backend_device *d = open_device(arena, 1, 4, 4, 3);
     int ran = 0;
 
     fake->begin(d);
@@ -200,7 +201,7 @@ Test(backend_fake, circle_is_named)
 Test(backend_fake, stream_waits_for_what_it_records_later)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_device *d = open_device(arena, 0, 1, 1, 3);
+    struct pp_backend_device *d = open_device(arena, 0, 1, 1, 3);
 
     fake->begin(d);
     fake->wait(d, 0, 0);
@@ -214,7 +215,7 @@ Test(backend_fake, stream_waits_for_what_it_records_later)
 Test(backend_fake, missing_record_is_named)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_device *d = open_device(arena, 1, 3, 3, 3);
+    struct pp_backend_device *d = open_device(arena, 1, 3, 3, 3);
 
     fake->begin(d);
     fake->wait(d, 0, 1);
@@ -230,7 +231,7 @@ Test(backend_fake, missing_record_is_named)
 Test(backend_fake, events_are_unrecorded_again_in_the_next_step)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_device *d = open_device(arena, 1, 2, 1, 3);
+    struct pp_backend_device *d = open_device(arena, 1, 2, 1, 3);
     int ran = 0;
 
     fake->begin(d);
@@ -251,7 +252,7 @@ Test(backend_fake, events_are_unrecorded_again_in_the_next_step)
 Test(backend_fake, second_record_is_named)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_device *d = open_device(arena, 1, 2, 1, 3);
+    struct pp_backend_device *d = open_device(arena, 1, 2, 1, 3);
 
     fake->begin(d);
     fake->record(d, 1, 0);
@@ -260,7 +261,7 @@ Test(backend_fake, second_record_is_named)
     fake->close(d);
 }
 
-static struct pp_device *cancelled_device;
+static struct pp_backend_device *cancelled_device;
 static void cancel_inside(const struct pp_kernels *kernels, void *stream, void *argument)
 {
     (void)kernels;
@@ -272,7 +273,7 @@ static void cancel_inside(const struct pp_kernels *kernels, void *stream, void *
 Test(backend_fake, nothing_runs_after_a_cancel)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_device *d = cancelled_device = open_device(arena, 1, 1, 1, 3);
+    struct pp_backend_device *d = cancelled_device = open_device(arena, 1, 1, 1, 3);
     int ran = 0;
 
     fake->begin(d);
@@ -297,7 +298,7 @@ Test(backend_fake, nothing_runs_after_a_cancel)
 Test(backend_fake, spans_follow_one_another)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_device *d = open_device(arena, 2, 3, 1, 3);
+    struct pp_backend_device *d = open_device(arena, 2, 3, 1, 3);
 
     fake->begin(d);
     for (int k = 0; k < 5; k++) {
@@ -320,7 +321,7 @@ Test(backend_fake, spans_follow_one_another)
 Test(backend_fake, steps_do_not_allocate)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_device *d = open_device(arena, 2, TINY_STREAMS, TINY_EVENTS, 1);
+    struct pp_backend_device *d = open_device(arena, 2, TINY_STREAMS, TINY_EVENTS, 1);
 
     run_tiny(d, -1);
     const size_t before = mallinfo2().uordblks;
@@ -334,7 +335,7 @@ Test(backend_fake, steps_do_not_allocate)
 Test(backend_fake, memory)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_device *d = open_device(arena, 1, 1, 1, 3);
+    struct pp_backend_device *d = open_device(arena, 1, 1, 1, 3);
     struct pp_error err = {0};
     void *memory[3];
 
@@ -364,7 +365,7 @@ Test(backend_fake, memory)
 Test(backend_fake, memory_is_shut, .signal = SIGSEGV)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_device *d = open_device(arena, 1, 1, 1, 3);
+    struct pp_backend_device *d = open_device(arena, 1, 1, 1, 3);
     struct pp_error err = {0};
     void *memory;
 

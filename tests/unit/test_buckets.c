@@ -270,12 +270,12 @@ static struct pp_costs *whole_costs(struct pp_arena *arena, const struct pp_prog
 static const struct pp_times *run(struct pp_arena *arena, const struct pp_program *p,
                                   const struct pp_costs *costs)
 {
-    const struct pp_plan_options options = {0};
-    struct pp_plan *plan;
+    const struct pp_eval_options options = {0};
+    struct pp_eval *plan;
     struct pp_error err;
 
-    cr_assert_eq(pp_plan_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
-    return pp_plan_run(arena, plan, 1, NULL, PP_TIMES_ALL);
+    cr_assert_eq(pp_eval_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
+    return pp_eval_run(arena, plan, 1, NULL, PP_TIMES_ALL);
 }
 
 struct found { /* over all cases */
@@ -453,14 +453,14 @@ Test(buckets, a_slow_backward_posts_later)
     const struct pp_costs *costs = one_rank_costs(arena, 8000, 0, 0);
     const double slow[] = {0.5};
     const struct pp_perturbation perturbation = {.slow = slow};
-    const struct pp_plan_options options = {0};
+    const struct pp_eval_options options = {0};
     const struct pp_program *p =
         freeze(arena, line_head(1, 1, 1), "0F0 0B0 0AR#0/4 0AR#1/4 0AR#2/4 0AR#3/4");
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err;
 
-    cr_assert_eq(pp_plan_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
-    const struct pp_times *t = pp_plan_run(arena, plan, 1, &perturbation, PP_TIMES_ALL);
+    cr_assert_eq(pp_eval_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
+    const struct pp_times *t = pp_eval_run(arena, plan, 1, &perturbation, PP_TIMES_ALL);
     for (int j = 0; j < 4; j++)
         cr_assert_eq(t->posted_ps[2 + j], 2000 + 4000 * (j + 1));
 }

@@ -67,7 +67,7 @@ static void measure(struct pp_calibration *calibration, const struct predict_cas
     pp_calibration_begin(calibration, p);
     for (int i = 0; i < pp_program_size(p); i++) {
         const int count = 1 + (p->aux[i] == PP_FUSED_FIRST);
-        struct pp_measured_op ops[2];
+        struct pp_timed_op ops[2];
         struct pp_probe probes[2];
         int64_t duration_ps = 0;
 
@@ -79,7 +79,7 @@ static void measure(struct pp_calibration *calibration, const struct predict_cas
             probes[k] = probe_of(stage, &op);
             for (int at = 0; at < 3 * PP_PARTS; at++)
                 probes[k].s[at / PP_PARTS][at % PP_PARTS] *= scale;
-            ops[k] = (struct pp_measured_op){op, stage, &probes[k]};
+            ops[k] = (struct pp_timed_op){op, stage, &probes[k]};
             duration_ps +=
                 op.kind == PP_U
                     ? update_ps(stage)

@@ -48,15 +48,15 @@ static struct pp_step_times play(const struct predict_case *c, const struct pp_c
                                  const int64_t *compute_ps)
 {
     enum { BEGIN_PS = 12345 };
-    const struct pp_plan_options options = {0};
+    const struct pp_eval_options options = {0};
     const struct pp_perturbation perturbation = {.compute_ps = compute_ps};
     struct pp_error err = {0};
-    struct pp_plan *plan;
+    struct pp_eval *plan;
 
-    cr_assert_eq(pp_plan_create(c->arena, c->program, costs, &options, &plan, &err), PP_OK, "%s",
+    cr_assert_eq(pp_eval_create(c->arena, c->program, costs, &options, &plan, &err), PP_OK, "%s",
                  err.message);
     struct pp_times *t =
-        pp_plan_run(c->arena, plan, c->batch.replicas, &perturbation, PP_TIMES_ALL);
+        pp_eval_run(c->arena, plan, c->batch.replicas, &perturbation, PP_TIMES_ALL);
     for (size_t row = 0; row < rows_of(c); row++) {
         t->start_ps[row] += BEGIN_PS;
         t->end_ps[row] += BEGIN_PS;
@@ -80,7 +80,7 @@ static void measure_wires(struct pp_calibration *to, const struct predict_case *
 
 static void is_wire(const struct pp_calibration *c, double alpha_s, double s_per_byte)
 {
-    struct pp_wire wire;
+    struct pp_measured_wire wire;
 
     cr_assert(pp_calibration_wire(c, &wire));
     cr_assert_float_eq(wire.alpha_s, alpha_s, 1e-11, "latency %.6g s", wire.alpha_s);
@@ -100,7 +100,7 @@ Test(calibration_times, latency_and_bandwidth_come_back)
         const struct predict_case one = case_sized(arena, SCHEDULES[k], 1 + k % 2, 1),
                                   five = case_sized(arena, SCHEDULES[k], 1, 5);
         struct pp_calibration *c = pp_calibration_create(arena, &one.batch);
-        struct pp_wire none;
+        struct pp_measured_wire none;
 
         cr_assert_not(pp_calibration_wire(c, &none));
         measure_wires(c, &one, &SLOW, (uint64_t)k);

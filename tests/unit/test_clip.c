@@ -78,15 +78,15 @@ static void check_times(struct pp_arena *arena, const struct pp_program *p)
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .c = 0.1, .fb = 3};
     struct pp_costs *costs =
         pp_costs_unit(arena, &unit, p->ranks, p->stages, p->splits, p->granules);
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err;
     int64_t sums_ps = 0, updates_ps = INT64_MAX;
 
     costs->op[PP_U] = costs->op[PP_F];
     costs->op[PP_AR] = costs->op[PP_RS] = costs->op[PP_AG] = costs->op[PP_B];
-    cr_assert_eq(pp_plan_create(arena, p, costs, &(struct pp_plan_options){0}, &plan, &err), PP_OK,
+    cr_assert_eq(pp_eval_create(arena, p, costs, &(struct pp_eval_options){0}, &plan, &err), PP_OK,
                  "%s: %s", p->name, err.message);
-    const struct pp_times *times = pp_plan_run(arena, plan, 1, NULL, PP_TIMES_ALL);
+    const struct pp_times *times = pp_eval_run(arena, plan, 1, NULL, PP_TIMES_ALL);
     for (int i = 0; i < pp_program_size(p); i++) {
         const bool is_sum = p->kind[i] == PP_AR || p->kind[i] == PP_RS;
         const bool is_backward = p->kind[i] == PP_B || p->kind[i] == PP_W;

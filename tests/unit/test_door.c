@@ -77,7 +77,8 @@ Test(door, strangers_are_left_and_the_run_goes_on, .timeout = 60)
     pp_door_close(&door);
 }
 
-/* More than there are places, all of them silent: who comes behind them has to wait, not for ever. */
+/* More than there are places, all of them silent: who comes behind them has to wait, not for ever.
+ */
 Test(door, a_crowd_does_not_shut_it, .timeout = 60)
 {
     const struct pp_hello good = hello_of(TOKEN, 1);
@@ -127,7 +128,7 @@ Test(door, an_address_is_listened_at_alone)
         const char *host;
         bool is_exact, is_loopback;
     } CASES[] = {
-        {"127.0.0.1", true, true}, {"::1", true, true},     {"localhost", true, true},
+        {"127.0.0.1", true, true}, {"::1", true, true},       {"localhost", true, true},
         {"0.0.0.0", true, false},  {"10.1.2.3", true, false},
     };
     struct pp_error err = {0};
@@ -139,7 +140,8 @@ Test(door, an_address_is_listened_at_alone)
         cr_assert_eq(pp_socket_is_exact(CASES[i].host), CASES[i].is_exact, "%s", CASES[i].host);
         cr_assert_eq(pp_socket_find(CASES[i].host, 0, &at, &err), PP_OK, "%s", err.message);
         cr_assert_eq(pp_socket_is_loopback(&at), CASES[i].is_loopback, "%s", CASES[i].host);
-        const int fd = pp_socket_listen(&at, false); /* 10.1.2.3 is not here: at all addresses then */
+        const int fd =
+            pp_socket_listen(&at, false); /* 10.1.2.3 is not here: at all addresses then */
         if (fd < 0 && at.ss_family == AF_INET6)
             continue; /* a host without it */
         cr_assert_geq(fd, 0, "%s", CASES[i].host);

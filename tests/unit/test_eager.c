@@ -33,10 +33,10 @@ static double step_s(struct pp_arena *arena, const struct pp_program *p,
                      const struct pp_costs *costs)
 {
     const struct pp_lower_options lower = {0};
-    const struct pp_plan_options options = {.is_buffered = true};
+    const struct pp_eval_options options = {.is_buffered = true};
     struct pp_error err = {0};
     struct pp_program *lowered;
-    struct pp_plan *plan;
+    struct pp_eval *plan;
 
     for (int post = PP_POST_EARLY; post <= PP_POST_SENDER; post++) {
         const struct pp_lower_options tight = {
@@ -46,8 +46,8 @@ static double step_s(struct pp_arena *arena, const struct pp_program *p,
     }
     cr_assert_eq(pp_lower(arena, p, &lower, &lowered, &err), PP_OK, "%s", err.message);
     cr_assert_eq(pp_verify(lowered, NULL, &err), PP_OK, "%s", err.message);
-    cr_assert_eq(pp_plan_create(arena, lowered, costs, &options, &plan, &err), PP_OK);
-    return (double)pp_plan_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps * 1e-12;
+    cr_assert_eq(pp_eval_create(arena, lowered, costs, &options, &plan, &err), PP_OK);
+    return (double)pp_eval_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps * 1e-12;
 }
 
 static double eager_s(const char *name, int ranks, int n, const char *unit)

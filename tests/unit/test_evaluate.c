@@ -27,12 +27,12 @@ static double unit_makespan(const char *name, struct pp_shape shape, struct pp_u
     const struct pp_program *p = program_of(arena, name, &shape);
     const struct pp_costs *costs =
         pp_costs_unit(arena, &unit, p->ranks, p->stages, p->splits, p->granules);
-    const struct pp_plan_options options = {.is_buffered = true};
-    struct pp_plan *plan;
+    const struct pp_eval_options options = {.is_buffered = true};
+    struct pp_eval *plan;
     struct pp_error err;
 
-    cr_assert_eq(pp_plan_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
-    return (double)pp_plan_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps * 1e-12;
+    cr_assert_eq(pp_eval_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
+    return (double)pp_eval_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps * 1e-12;
 }
 
 static struct pp_shape shape_of(int ranks, int chunks, int micro_batches)

@@ -10,18 +10,18 @@ enum { PROGRAMS = 150, WHOLE_BUCKETS = 60 }; /* 2 to 5 buckets are whole shares 
 
 /* NULL on deadlock. */
 static struct pp_times *run(struct pp_arena *arena, const struct pp_program *p,
-                            const struct pp_costs *costs, const struct pp_plan_options *options,
+                            const struct pp_costs *costs, const struct pp_eval_options *options,
                             int replicas)
 {
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err;
 
-    if (pp_plan_create(arena, p, costs, options, &plan, &err) != PP_OK)
+    if (pp_eval_create(arena, p, costs, options, &plan, &err) != PP_OK)
         return NULL;
-    return pp_plan_run(arena, plan, replicas, NULL, PP_TIMES_ALL);
+    return pp_eval_run(arena, plan, replicas, NULL, PP_TIMES_ALL);
 }
 
-static const struct pp_plan_options all_options[] = {
+static const struct pp_eval_options all_options[] = {
     {0},
     {.is_buffered = true},
     {.is_buffered = true, .buffered = 1},
@@ -56,7 +56,7 @@ Test(evaluate_laws, scaling_all_costs_scales_every_time)
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct pp_program *p, *compute;
         struct random_program *g = random_program(arena, seed, &p, &compute);
-        const struct pp_plan_options *options = &all_options[seed % OPTIONS];
+        const struct pp_eval_options *options = &all_options[seed % OPTIONS];
         struct pp_costs *costs = random_costs(g, 3);
         /* Splits have entries of their own, granules whole shares; those of overlaps are rounded.
          */
@@ -78,7 +78,7 @@ Test(evaluate_laws, a_longer_op_never_shortens_anything)
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct pp_program *p, *compute;
         struct random_program *g = random_program(arena, seed, &p, &compute);
-        const struct pp_plan_options *options = &all_options[seed % OPTIONS];
+        const struct pp_eval_options *options = &all_options[seed % OPTIONS];
         struct pp_costs *costs = random_costs(g, 2);
         const struct pp_times *a = run(arena, p, costs, options, 2);
         const int kinds[] = {PP_F, PP_B, PP_I, PP_W, PP_U, PP_AR};
@@ -100,7 +100,7 @@ Test(evaluate_laws, a_compute_only_program_runs_like_its_lowered_form)
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct pp_program *p, *compute;
         struct random_program *g = random_program(arena, seed, &p, &compute);
-        const struct pp_plan_options options = {.is_buffered = true, .nic_fifo = seed % 3 == 0};
+        const struct pp_eval_options options = {.is_buffered = true, .nic_fifo = seed % 3 == 0};
         struct pp_costs *costs = random_costs(g, 1);
         costs->is_unit = seed % 2;
         if (g->is_odd)
@@ -125,7 +125,7 @@ Test(evaluate_laws, a_compute_only_program_runs_like_its_lowered_form)
 Test(evaluate_laws, schedules_take_the_same_time_before_and_after_lowering)
 {
     const struct pp_unit_costs unit = {.f = 1, .b = 2.5, .i = 1.5, .w = 1, .c = 0.3, .fb = 3.5};
-    const struct pp_plan_options options = {.is_buffered = true};
+    const struct pp_eval_options options = {.is_buffered = true};
     int compared = 0;
 
     for (int k = 0; pp_schedules[k]; k++)
@@ -160,31 +160,31 @@ Test(evaluate_laws, schedules_take_the_same_time_before_and_after_lowering)
 
 /* ---- jitter ---------------------------------------------------------------------------------- */
 
-static struct pp_plan *plan_of(struct pp_arena *arena, const char *name, int ranks, int n)
+static struct pp_eval *plan_of(struct pp_arena *arena, const char *name, int ranks, int n)
 {
     const struct pp_shape shape = {.ranks = ranks, .micro_batches = n, .splits = 1};
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
-    const struct pp_plan_options options = {.is_buffered = true};
+    const struct pp_eval_options options = {.is_buffered = true};
     struct pp_program *p;
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err;
 
     cr_assert_eq(pp_schedule_program(arena, pp_schedule_find(name), &shape, NULL, &p, &err), PP_OK,
                  "%s", err.message);
     const struct pp_costs *costs = pp_costs_unit(arena, &unit, ranks, p->stages, 1, p->granules);
-    cr_assert_eq(pp_plan_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_eval_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
     return plan;
 }
 
 Test(evaluate_laws, jitter_is_uniform_seeded_and_independent_of_the_number_of_replicas)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_plan *plan = plan_of(arena, "gpipe", 1, 50);
+    const struct pp_eval *plan = plan_of(arena, "gpipe", 1, 50);
     const struct pp_perturbation five = {.jitter_frac = 0.05, .seed = 1};
     const struct pp_perturbation other = {.jitter_frac = 0.05, .seed = 2};
-    const struct pp_times *t = pp_plan_run(arena, plan, 1000, &five, PP_TIMES_ALL);
-    const struct pp_times *few = pp_plan_run(arena, plan, 3, &five, PP_TIMES_ALL);
-    const struct pp_times *reseeded = pp_plan_run(arena, plan, 3, &other, PP_TIMES_ALL);
+    const struct pp_times *t = pp_eval_run(arena, plan, 1000, &five, PP_TIMES_ALL);
+    const struct pp_times *few = pp_eval_run(arena, plan, 3, &five, PP_TIMES_ALL);
+    const struct pp_times *reseeded = pp_eval_run(arena, plan, 3, &other, PP_TIMES_ALL);
     double sum = 0, squares = 0;
     int same = 0;
 
@@ -209,13 +209,13 @@ Test(evaluate_laws, jitter_is_uniform_seeded_and_independent_of_the_number_of_re
 Test(evaluate_laws, a_slow_rank_divides_its_speed_and_zero_jitter_changes_nothing)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_plan *plan = plan_of(arena, "1f1b", 2, 4);
+    const struct pp_eval *plan = plan_of(arena, "1f1b", 2, 4);
     const double slow[4] = {1, 1, 1, 0.5}; /* rank 1 of replica 1 */
     const struct pp_perturbation p = {.slow = slow};
     const struct pp_perturbation none = {.jitter_frac = 0, .seed = 9};
-    const struct pp_times *t = pp_plan_run(arena, plan, 2, &p, PP_TIMES_ALL);
+    const struct pp_times *t = pp_eval_run(arena, plan, 2, &p, PP_TIMES_ALL);
 
-    cr_assert_eq(pp_plan_run(arena, plan, 2, &none, PP_TIMES_MAKESPAN)->makespan_ps,
+    cr_assert_eq(pp_eval_run(arena, plan, 2, &none, PP_TIMES_MAKESPAN)->makespan_ps,
                  15 * 1000000000000);
     /* replica 1: rank 1 needs 4 x 6 s, F of rank 0 before and B after it */
     cr_assert_eq(t->makespan_ps, 27 * 1000000000000);
@@ -240,10 +240,10 @@ Test(evaluate_laws, a_deadlock_names_who_waits_for_whom)
                                          .pipe_of = pipe0};
     struct pp_orders *lists = pp_orders_create(arena, 2);
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
-    const struct pp_plan_options options = {.is_buffered = true};
+    const struct pp_eval_options options = {.is_buffered = true};
     struct pp_op op = {.kind = PP_B, .granules = 1, .arg = -1, .slot = -1};
     struct pp_program *p;
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err = {0};
 
     pp_orders_add(arena, lists, 0, op); /* rank 0: 0B0,0F0 and rank 1: 1F0,1B0 */
@@ -255,7 +255,7 @@ Test(evaluate_laws, a_deadlock_names_who_waits_for_whom)
     pp_orders_add(arena, lists, 1, op);
     cr_assert_eq(pp_program_freeze(arena, &head, lists, &p, &err), PP_OK, "%s", err.message);
     const struct pp_costs *costs = pp_costs_unit(arena, &unit, 2, 2, 1, 1);
-    cr_assert_eq(pp_plan_create(arena, p, costs, &options, &plan, &err), PP_EPROGRAM);
+    cr_assert_eq(pp_eval_create(arena, p, costs, &options, &plan, &err), PP_EPROGRAM);
     cr_assert_not_null(strstr(err.message, "rank 0 waits for 1B0 of rank 1 before 0B0"), "%s",
                        err.message);
     cr_assert_not_null(strstr(err.message, "rank 1 waits for 0F0 of rank 0 before 1F0"), "%s",
@@ -267,15 +267,15 @@ Test(evaluate_laws, times_that_would_overflow_are_refused)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_shape shape = {.ranks = 2, .micro_batches = 4, .splits = 1};
     const struct pp_unit_costs unit = {.f = 1e6, .b = 2e6, .i = 1e6, .w = 1e6, .fb = 3e6};
-    const struct pp_plan_options options = {.is_buffered = true};
+    const struct pp_eval_options options = {.is_buffered = true};
     struct pp_program *p;
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err = {0};
 
     cr_assert_eq(pp_schedule_program(arena, pp_schedule_find("1f1b"), &shape, NULL, &p, &err),
                  PP_OK);
     const struct pp_costs *costs = pp_costs_unit(arena, &unit, 2, 2, 1, 1);
-    cr_assert_eq(pp_plan_create(arena, p, costs, &options, &plan, &err), PP_EFAIL);
+    cr_assert_eq(pp_eval_create(arena, p, costs, &options, &plan, &err), PP_EFAIL);
     cr_assert_not_null(strstr(err.message, "overflow"), "%s", err.message);
 }
 
@@ -284,15 +284,15 @@ Test(evaluate_laws, durations_may_add_up_to_more_than_a_time_can_hold)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_shape shape = {.ranks = 64, .micro_batches = 16, .splits = 1};
     const struct pp_unit_costs unit = {.f = 1e4, .b = 2e4, .i = 1e4, .w = 1e4, .fb = 3e4};
-    const struct pp_plan_options options = {.is_buffered = true};
+    const struct pp_eval_options options = {.is_buffered = true};
     const struct pp_costs *costs = pp_costs_unit(arena, &unit, 64, 64, 1, 1);
     struct pp_program *p;
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err = {0};
 
     cr_assert_eq(pp_schedule_program(arena, pp_schedule_find("1f1b"), &shape, NULL, &p, &err),
                  PP_OK);
-    cr_assert_eq(pp_plan_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
-    cr_assert_eq(pp_plan_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps,
+    cr_assert_eq(pp_eval_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_eval_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps,
                  (64 - 1 + 16) * 30000 * INT64_C(1000000000000));
 }

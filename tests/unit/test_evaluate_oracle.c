@@ -32,9 +32,9 @@ static int64_t compare(const struct naive *x, const struct pp_times *t, unsigned
     return latest;
 }
 
-static struct pp_plan_options random_options(struct rng *rng)
+static struct pp_eval_options random_options(struct rng *rng)
 {
-    struct pp_plan_options options = {.is_buffered = rng_chance(rng, 50),
+    struct pp_eval_options options = {.is_buffered = rng_chance(rng, 50),
                                       .nic_fifo = rng_chance(rng, 25),
                                       .ring_flows = rng_chance(rng, 50)};
 
@@ -88,7 +88,7 @@ static bool check(struct pp_arena *arena, uint64_t seed, bool is_perturbed)
     struct pp_program *p, *compute;
     struct random_program *g = random_program(arena, seed, &p, &compute);
     const int replicas = rng_chance(&g->rng, 30) ? 1 : rng_int(&g->rng, 2, 19);
-    const struct pp_plan_options options = random_options(&g->rng);
+    const struct pp_eval_options options = random_options(&g->rng);
     struct pp_costs *costs = random_costs(g, replicas);
     if (rng_chance(&g->rng, 50))
         add_rings(g, p, replicas, costs);
@@ -96,12 +96,12 @@ static bool check(struct pp_arena *arena, uint64_t seed, bool is_perturbed)
         .arena = arena, .p = p, .costs = costs, .options = &options, .replicas = replicas};
     double *slow = PP_ARRAY(arena, double, p->ranks *replicas);
     struct pp_perturbation perturbation = {.jitter_frac = 0.3, .seed = seed, .slow = slow};
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err = {0};
 
     for (int k = 0; k < p->ranks * replicas; k++)
         slow[k] = rng_chance(&g->rng, 20) ? 0.5 : 1;
-    const enum pp_status status = pp_plan_create(arena, p, x.costs, &options, &plan, &err);
+    const enum pp_status status = pp_eval_create(arena, p, x.costs, &options, &plan, &err);
     if (status != PP_OK) {
         cr_assert_eq(status, PP_EPROGRAM);
         cr_assert_not_null(strstr(err.message, "waits for"), "%s", err.message);
@@ -110,11 +110,11 @@ static bool check(struct pp_arena *arena, uint64_t seed, bool is_perturbed)
         return false;
     }
     int64_t makespan = UNKNOWN;
-    for (const struct pp_kernel *k = pp_kernels; k->name; k++) {
+    for (const struct pp_eval_kernel *k = pp_kernels; k->name; k++) {
         const struct pp_perturbation *used = is_perturbed ? &perturbation : NULL;
         if (!k->is_usable())
             continue;
-        const struct pp_times *t = pp_plan_run_with(arena, plan, replicas, used, PP_TIMES_ALL, k);
+        const struct pp_times *t = pp_eval_run_with(arena, plan, replicas, used, PP_TIMES_ALL, k);
         if (makespan == UNKNOWN) {
             x.durations = is_perturbed ? t : NULL;
             simulate(&x);
@@ -122,12 +122,12 @@ static bool check(struct pp_arena *arena, uint64_t seed, bool is_perturbed)
         }
         makespan = compare(&x, t, seed);
         cr_assert_eq(t->makespan_ps, makespan, "seed %llu", (unsigned long long)seed);
-        t = pp_plan_run_with(arena, plan, replicas, used, PP_TIMES_MAKESPAN, k);
+        t = pp_eval_run_with(arena, plan, replicas, used, PP_TIMES_MAKESPAN, k);
         cr_assert_eq(t->makespan_ps, makespan, "seed %llu kernel %s", (unsigned long long)seed,
                      k->name);
     }
     if (!is_perturbed)
-        cr_assert_eq(pp_plan_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps, makespan,
+        cr_assert_eq(pp_eval_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps, makespan,
                      "seed %llu: one folded replica", (unsigned long long)seed);
     return true;
 }

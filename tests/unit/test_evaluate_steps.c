@@ -146,9 +146,9 @@ static int64_t latest_end(const struct pp_times *t, int size, int step)
     return latest;
 }
 
-static struct pp_plan_options random_options(struct rng *rng)
+static struct pp_eval_options random_options(struct rng *rng)
 {
-    struct pp_plan_options options = {.is_buffered = rng_chance(rng, 50),
+    struct pp_eval_options options = {.is_buffered = rng_chance(rng, 50),
                                       .nic_fifo = rng_chance(rng, 25),
                                       .ring_flows = rng_chance(rng, 50)};
 
@@ -165,9 +165,9 @@ static bool check_barrier_free(struct pp_arena *arena, uint64_t seed, bool is_co
     const int replicas = rng_chance(&g->rng, 30) ? 1 : rng_int(&g->rng, 2, 9);
     const int steps = rng_int(&g->rng, 2, 5);
     const struct pp_costs *costs = random_costs(g, replicas);
-    struct pp_plan_options options = random_options(&g->rng);
+    struct pp_eval_options options = random_options(&g->rng);
     double *slow;
-    struct pp_plan *once, *many;
+    struct pp_eval *once, *many;
 
     p = is_compute_only ? compute : p;
     slow = PP_ARRAY(arena, double, p->ranks *replicas);
@@ -175,22 +175,22 @@ static bool check_barrier_free(struct pp_arena *arena, uint64_t seed, bool is_co
         slow[k] = rng_chance(&g->rng, 20) ? 0.5 : 1;
     const struct pp_perturbation uneven = {.slow = slow};
     const struct pp_program *all = unroll(arena, p, steps);
-    if (is_compute_only || pp_plan_create(arena, all, costs, &options, &once, NULL) != PP_OK)
+    if (is_compute_only || pp_eval_create(arena, all, costs, &options, &once, NULL) != PP_OK)
         once = NULL;
     options.steps = steps;
     options.is_barrier_free = true;
-    const enum pp_status status = pp_plan_create(arena, p, costs, &options, &many, NULL);
+    const enum pp_status status = pp_eval_create(arena, p, costs, &options, &many, NULL);
     if (status != PP_OK)
         return false;
     const struct pp_times *t = NULL;
-    for (const struct pp_kernel *k = pp_kernels; k->name; k++) {
+    for (const struct pp_eval_kernel *k = pp_kernels; k->name; k++) {
         if (!k->is_usable())
             continue;
-        t = pp_plan_run_with(arena, many, replicas, &uneven, PP_TIMES_ALL, k);
+        t = pp_eval_run_with(arena, many, replicas, &uneven, PP_TIMES_ALL, k);
         if (once)
-            compare(p, t, pp_plan_run(arena, once, replicas, &uneven, PP_TIMES_ALL), seed);
+            compare(p, t, pp_eval_run(arena, once, replicas, &uneven, PP_TIMES_ALL), seed);
         const struct pp_times *quick =
-            pp_plan_run_with(arena, many, replicas, &uneven, PP_TIMES_MAKESPAN, k);
+            pp_eval_run_with(arena, many, replicas, &uneven, PP_TIMES_MAKESPAN, k);
         for (int step = 0; step < steps; step++) {
             cr_assert_eq(t->step_end_ps[step], quick->step_end_ps[step]);
             cr_assert_eq(t->step_end_ps[step], latest_end(t, pp_program_size(p), step));
@@ -227,15 +227,15 @@ Test(evaluate_steps, with_a_barrier_every_step_is_the_first_one)
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct pp_program *p, *compute;
         struct random_program *g = random_program(arena, seed, &p, &compute);
-        struct pp_plan_options options = random_options(&g->rng);
+        struct pp_eval_options options = random_options(&g->rng);
         const struct pp_costs *costs = random_costs(g, 2);
-        struct pp_plan *once, *many;
-        if (pp_plan_create(arena, p, costs, &options, &once, NULL) != PP_OK)
+        struct pp_eval *once, *many;
+        if (pp_eval_create(arena, p, costs, &options, &once, NULL) != PP_OK)
             continue;
         options.steps = STEPS;
-        cr_assert_eq(pp_plan_create(arena, p, costs, &options, &many, NULL), PP_OK);
-        const struct pp_times *a = pp_plan_run(arena, once, 2, NULL, PP_TIMES_ALL);
-        const struct pp_times *b = pp_plan_run(arena, many, 2, NULL, PP_TIMES_ALL);
+        cr_assert_eq(pp_eval_create(arena, p, costs, &options, &many, NULL), PP_OK);
+        const struct pp_times *a = pp_eval_run(arena, once, 2, NULL, PP_TIMES_ALL);
+        const struct pp_times *b = pp_eval_run(arena, many, 2, NULL, PP_TIMES_ALL);
         for (int step = 0; step < STEPS; step++) {
             cr_assert_eq(b->step_end_ps[step], (step + 1) * a->makespan_ps);
             for (int i = 0; i < 2 * pp_program_size(p); i++) {
@@ -258,19 +258,19 @@ Test(evaluate_steps, jitter_differs_from_step_to_step_and_not_from_lane_to_lane)
     struct random_program *g = random_program(arena, 4, &p, &compute);
     const struct pp_costs *costs = random_costs(g, 1);
     const struct pp_perturbation jitter = {.jitter_frac = 0.3, .seed = 7};
-    struct pp_plan_options options = {.is_buffered = true};
-    struct pp_plan *once, *many;
+    struct pp_eval_options options = {.is_buffered = true};
+    struct pp_eval *once, *many;
 
-    cr_assert_eq(pp_plan_create(arena, p, costs, &options, &once, NULL), PP_OK);
+    cr_assert_eq(pp_eval_create(arena, p, costs, &options, &once, NULL), PP_OK);
     options.steps = 2;
-    cr_assert_eq(pp_plan_create(arena, p, costs, &options, &many, NULL), PP_OK);
-    const struct pp_times *first = pp_plan_run(arena, once, 1, &jitter, PP_TIMES_MAKESPAN);
-    const struct pp_times *both = pp_plan_run(arena, many, 1, &jitter, PP_TIMES_MAKESPAN);
+    cr_assert_eq(pp_eval_create(arena, p, costs, &options, &many, NULL), PP_OK);
+    const struct pp_times *first = pp_eval_run(arena, once, 1, &jitter, PP_TIMES_MAKESPAN);
+    const struct pp_times *both = pp_eval_run(arena, many, 1, &jitter, PP_TIMES_MAKESPAN);
     cr_assert_eq(both->step_end_ps[0], first->makespan_ps);
     cr_assert_neq(both->step_end_ps[1], 2 * first->makespan_ps);
-    for (const struct pp_kernel *k = pp_kernels; k->name; k++)
+    for (const struct pp_eval_kernel *k = pp_kernels; k->name; k++)
         if (k->is_usable())
-            cr_assert_eq(pp_plan_run_with(arena, many, 1, &jitter, PP_TIMES_ALL, k)->makespan_ps,
+            cr_assert_eq(pp_eval_run_with(arena, many, 1, &jitter, PP_TIMES_ALL, k)->makespan_ps,
                          both->makespan_ps, "%s", k->name);
 }
 
@@ -282,22 +282,22 @@ static double steady_s(const char *name, int ranks, int micro_batches, int steps
     const struct pp_shape shape = {.ranks = ranks, .micro_batches = micro_batches};
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
     const struct pp_lower_options lower = {0};
-    const struct pp_plan_options options = {
+    const struct pp_eval_options options = {
         .is_buffered = true, .steps = steps, .is_barrier_free = is_free};
     struct pp_program *program, *lowered;
-    struct pp_plan *plan, *bare;
+    struct pp_eval *plan, *bare;
 
     cr_assert_eq(pp_schedule_program(arena, pp_schedule_find(name), &shape, NULL, &program, NULL),
                  PP_OK);
     const struct pp_costs *costs =
         pp_costs_unit(arena, &unit, ranks, program->stages, program->splits, program->granules);
     cr_assert_eq(pp_lower(arena, program, &lower, &lowered, NULL), PP_OK);
-    cr_assert_eq(pp_plan_create(arena, lowered, costs, &options, &plan, NULL), PP_OK);
-    cr_assert_eq(pp_plan_create(arena, program, costs, &options, &bare, NULL), PP_OK);
+    cr_assert_eq(pp_eval_create(arena, lowered, costs, &options, &plan, NULL), PP_OK);
+    cr_assert_eq(pp_eval_create(arena, program, costs, &options, &bare, NULL), PP_OK);
     const double step_s =
-        pp_times_iteration_s(pp_plan_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN));
+        pp_times_iteration_s(pp_eval_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN));
     cr_assert_eq(step_s,
-                 pp_times_iteration_s(pp_plan_run(arena, bare, 1, NULL, PP_TIMES_MAKESPAN)));
+                 pp_times_iteration_s(pp_eval_run(arena, bare, 1, NULL, PP_TIMES_MAKESPAN)));
     return step_s;
 }
 
@@ -323,17 +323,17 @@ Test(evaluate_steps, shifted_ranks_leave_no_bubble)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
     const struct pp_costs *costs = pp_costs_unit(arena, &unit, 2, 2, 1, 1);
-    struct pp_plan_options options = {.is_buffered = true, .steps = 5};
+    struct pp_eval_options options = {.is_buffered = true, .steps = 5};
     struct pp_program *program;
-    struct pp_plan *plan;
+    struct pp_eval *plan;
 
     cr_assert_eq(
         pp_program_parse(arena, "lists", lists, sizeof(lists) - 1, PP_DIALECT_2025, &program, NULL),
         PP_OK);
     for (int is_free = 0; is_free < 2; is_free++) {
         options.is_barrier_free = is_free;
-        cr_assert_eq(pp_plan_create(arena, program, costs, &options, &plan, NULL), PP_OK);
-        const struct pp_times *t = pp_plan_run(arena, plan, 1, NULL, PP_TIMES_ALL);
+        cr_assert_eq(pp_eval_create(arena, program, costs, &options, &plan, NULL), PP_OK);
+        const struct pp_times *t = pp_eval_run(arena, plan, 1, NULL, PP_TIMES_ALL);
         cr_assert_eq(pp_times_iteration_s(t), is_free ? 9 : 10);
         cr_assert_eq(t->step_end_ps[0], 10 * 1000000000000);
     }

@@ -21,7 +21,7 @@ Test(expert_costs, an_exchange_moves_all_but_its_own_share)
 
         in.layout.ep = ep;
         in.algorithm = PP_ALGORITHM_HIERARCHICAL;
-        const struct pp_work work = pp_roofline_work(&in, 0);
+        const struct pp_layer_work work = pp_roofline_work(&in, 0);
         cr_assert_eq(pp_roofline_expert_bytes(&in, work), t * top_k * h * value_bytes);
         const struct pp_device_links links = pp_roofline_links(&in);
         const double moved = t * top_k * h * value_bytes * (ep - 1) / ep,
@@ -59,7 +59,7 @@ Test(expert_costs, spreading_experts_neither_adds_nor_drops_work)
 
         in.layout.ep = layouts[i].ep;
         in.layout.etp = layouts[i].etp;
-        const struct pp_work work = pp_roofline_work(&in, 0);
+        const struct pp_layer_work work = pp_roofline_work(&in, 0);
         const struct pp_expert_work w = pp_roofline_expert_work(&in, work);
         const double all = 4096.0 / layouts[i].cp / layouts[i].tp * 2; /* copies a device owns */
         cr_assert_float_eq(w.tokens * w.experts * w.ffn, all * 14336, 1e-6);
@@ -223,7 +223,7 @@ Test(expert_costs, what_is_sent_once_leaves_a_node_once)
     struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
 
     in.layout.ep = 64;
-    const struct pp_work work = pp_roofline_work(&in, 0);
+    const struct pp_layer_work work = pp_roofline_work(&in, 0);
     const double each_s = pp_roofline_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
     in.is_sent_once = true;
     const double limited_s = pp_roofline_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F);
@@ -284,7 +284,7 @@ Test(expert_costs, fused_experts_leave_their_products)
     struct pp_cluster cluster;
     struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
     const double copies = 4.0 * 4096 * 4, f = 2880;
-    const struct pp_work work = pp_roofline_work(&in, 0);
+    const struct pp_layer_work work = pp_roofline_work(&in, 0);
     int launches;
 
     in.layout.ep = 8;

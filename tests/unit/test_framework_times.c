@@ -50,7 +50,7 @@ Test(framework_times, recomputation_stops_at_the_last_tensor_that_is_needed)
         in.is_tp_only = is_tp_only;
         const struct pp_costs *whole = costs_with(arena, in, "fsdp-pt1"),
                               *early = costs_with(arena, in, "fsdp");
-        const struct pp_gemm down = {t, h, f, 1};
+        const struct pp_gemm_shape down = {t, h, f, 1};
         const double down_s = 2 * t * h * f /
                               (cluster.device.peak_flops_per_s *
                                pp_gemm_plan(&cluster.device, down).eta),
@@ -157,7 +157,7 @@ Test(framework_times, launches_share_the_time_of_the_host)
     struct pp_cluster cluster;
     struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
     struct pp_framework framework = *pp_framework_plain;
-    const struct pp_work work = pp_roofline_work(&in, 0);
+    const struct pp_layer_work work = pp_roofline_work(&in, 0);
     double launches[PP_PASSES];
 
     framework.host_frac = 0.25;

@@ -16,9 +16,9 @@ struct run {
 static struct run run_hanayo(struct pp_arena *arena, struct pp_shape shape,
                              const struct pp_unit_costs *unit)
 {
-    const struct pp_plan_options options = {.is_buffered = true};
+    const struct pp_eval_options options = {.is_buffered = true};
     struct run run = {.wire_ps = llround(unit->c * 1e12)};
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err;
 
     const struct pp_costs *costs =
@@ -26,9 +26,9 @@ static struct run run_hanayo(struct pp_arena *arena, struct pp_shape shape,
     cr_assert_eq(
         pp_schedule_program(arena, pp_schedule_find("hanayo"), &shape, costs, &run.program, &err),
         PP_OK, "%s", err.message);
-    cr_assert_eq(pp_plan_create(arena, run.program, costs, &options, &plan, &err), PP_OK, "%s",
+    cr_assert_eq(pp_eval_create(arena, run.program, costs, &options, &plan, &err), PP_OK, "%s",
                  err.message);
-    run.times = pp_plan_run(arena, plan, 1, NULL, PP_TIMES_ALL);
+    run.times = pp_eval_run(arena, plan, 1, NULL, PP_TIMES_ALL);
     for (int k = 0; k < 2; k++)
         run.end[k] = PP_ARRAY(arena, int64_t, run.program->stages * shape.micro_batches);
     for (int i = 0; i < run.program->begin[shape.ranks]; i++)

@@ -20,8 +20,8 @@ Test(kernel, waves_are_whole)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_device device = a100(arena);
-    const struct pp_gemm full = {256 * 12, 128 * 9, 4096, 1},
-                         more = {256 * 12, 128 * 9 + 128, 4096, 1};
+    const struct pp_gemm_shape full = {256 * 12, 128 * 9, 4096, 1},
+                               more = {256 * 12, 128 * 9 + 128, 4096, 1};
     const double ramp = 4096 / (4096.0 + 64);
 
     const struct pp_gemm_plan plan = pp_gemm_plan(&device, full);
@@ -62,7 +62,7 @@ Test(kernel, waves_are_what_a_queue_of_tiles_takes)
         const double m = sizes[i][0], n = sizes[i][1], k = sizes[i][2];
         const int batch = sizes[i][3];
         const struct pp_gemm_plan plan =
-            pp_gemm_plan(&device, (struct pp_gemm){m, n, k, batch, false});
+            pp_gemm_plan(&device, (struct pp_gemm_shape){m, n, k, batch, false});
         const int tiles = (int)(ceil(m / plan.tile_m) * ceil(n / plan.tile_n)) * batch * plan.parts;
         /* time of one step of a whole multiprocessor in flops */
         const double steps = finish_steps(tiles, device.multiprocessors, k / plan.parts + 64);
@@ -73,14 +73,14 @@ Test(kernel, waves_are_what_a_queue_of_tiles_takes)
         cr_assert_eq(plan.parts > 1, plan.extra_bytes > 0);
     }
     /* a long product with one tile is cut along k */
-    cr_assert(pp_gemm_plan(&device, (struct pp_gemm){128, 128, 8192, 1, false}).parts > 1);
+    cr_assert(pp_gemm_plan(&device, (struct pp_gemm_shape){128, 128, 8192, 1, false}).parts > 1);
 }
 
 Test(kernel, odd_rows_are_half_as_fast)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_device device = a100(arena);
-    struct pp_gemm gemm = {2048, 50257, 1024, 1, false};
+    struct pp_gemm_shape gemm = {2048, 50257, 1024, 1, false};
     const double eta = pp_gemm_plan(&device, gemm).eta;
 
     gemm.is_misaligned = true;
@@ -307,7 +307,7 @@ Test(kernel, fp8_is_for_the_matrices_of_blocks)
     struct pp_model model;
     struct pp_cluster cluster;
     const struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
-    const struct pp_work work = pp_roofline_work(&in, 0);
+    const struct pp_layer_work work = pp_roofline_work(&in, 0);
     const double block_s = pp_roofline_layer(&in, PP_LAYER_BLOCK, work, PP_PASS_W).s,
                  core_s = pp_roofline_attention(&in, work).s,
                  head_s = pp_roofline_layer(&in, PP_LAYER_HEAD, work, PP_PASS_F).s;

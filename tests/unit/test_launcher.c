@@ -120,7 +120,7 @@ static const struct good GOOD[] = {
 Test(launcher, places)
 {
     for (size_t i = 0; i < sizeof GOOD / sizeof *GOOD; i++) {
-        struct pp_launch launch = {.index = -1};
+        struct pp_launched launch = {.index = -1};
         struct pp_error err = {0};
 
         set(GOOD[i].environment);
@@ -171,7 +171,7 @@ static const struct bad BAD[] = {
 Test(launcher, refusals)
 {
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
-        struct pp_launch launch;
+        struct pp_launched launch;
         struct pp_error err = {0};
 
         set(BAD[i].environment);
@@ -189,7 +189,7 @@ Test(launcher, all_places_once)
 
     for (int task = 0; task < TASKS; task++)
         for (int rank = 0; rank < RANKS; rank++) {
-            struct pp_launch launch;
+            struct pp_launched launch;
             struct pp_error err = {0};
             char text[256];
 

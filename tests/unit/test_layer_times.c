@@ -47,7 +47,7 @@ static struct block_times block_times(const char *name, int batch)
     struct pp_model model;
     struct pp_cluster cluster;
     const struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
-    const struct pp_work work = pp_roofline_work(&in, 0);
+    const struct pp_layer_work work = pp_roofline_work(&in, 0);
     struct pp_compute pass[PP_PASSES];
 
     for (int p = 0; p < PP_PASSES; p++)

@@ -42,12 +42,12 @@ static struct pp_program *two_ranks(struct pp_arena *arena, int buckets)
 static int64_t planned_ps(struct pp_arena *arena, const struct pp_program *p,
                           const struct pp_costs *costs)
 {
-    const struct pp_plan_options options = {0};
+    const struct pp_eval_options options = {0};
     struct pp_error err = {0};
-    struct pp_plan *plan;
+    struct pp_eval *plan;
 
-    cr_assert_eq(pp_plan_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
-    return pp_plan_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps;
+    cr_assert_eq(pp_eval_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
+    return pp_eval_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps;
 }
 
 /* Rank 0 has posted all of its buckets before rank 1 posts any: each that ends lets both go on. */
@@ -61,7 +61,7 @@ Test(makespan, buckets_queue_behind_a_sum_by_the_hundred)
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct pp_program *p = two_ranks(arena, counts[i]);
         struct pp_costs *costs = pp_costs_unit(arena, &unit, 2, 2, 1, 1);
-        const struct pp_plan_options options = {0};
+        const struct pp_eval_options options = {0};
         int64_t played_ps = 0;
         costs->op[PP_AR] = PP_ARRAY(arena, struct pp_cost, 2);
         costs->op[PP_AR][0].ps = counts[i] * SECOND_PS;

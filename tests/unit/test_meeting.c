@@ -72,8 +72,12 @@ Test(meeting, doubts)
         {{"RANK=2", "WORLD_SIZE=2"}, NULL, NULL}, /* somebody else's */
         {{"RANK=general", "WORLD_SIZE=huge"}, NULL, NULL},
         {{"RANK=1"}, NULL, NULL},
-        {{"PMI_RANK=1", "PMI_SIZE=3"}, "--transport local", "process 1 of 3 (PMI_RANK) runs all ranks itself"},
-        {{"RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=a"}, "--transport shm", "--transport shm takes no part"},
+        {{"PMI_RANK=1", "PMI_SIZE=3"},
+         "--transport local",
+         "process 1 of 3 (PMI_RANK) runs all ranks itself"},
+        {{"RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=a"},
+         "--transport shm",
+         "--transport shm takes no part"},
         {{"PMI_RANK=0", "PMI_SIZE=1"}, "--transport local", NULL},
     };
 
@@ -109,7 +113,14 @@ Test(meeting, follows_from_a_rendezvous)
         {"file://a?rank=0", {"RANK=1", "WORLD_SIZE=2"}, 0, 0, NULL, NULL, 0, 0},
         {"file://a?rank=2&world_size=2", {NULL}, 0, 0, NULL, NULL, 0, 0},
         {"file://a?rank=0&world_size=2&", {NULL}, 0, 2, "", "a", 0, 60},
-        {"file://a?rank=00000000000000000000000000000000000000&world_size=2", {NULL}, 0, 0, NULL, NULL, 0, 0},
+        {"file://a?rank=00000000000000000000000000000000000000&world_size=2",
+         {NULL},
+         0,
+         0,
+         NULL,
+         NULL,
+         0,
+         0},
         {"tcp://:12?rank=0&world_size=2", {NULL}, 0, 0, NULL, NULL, 0, 0},
         {"tcp://n7:00000000000000000000012?rank=0&world_size=2", {NULL}, 0, 0, NULL, NULL, 0, 0},
     };
@@ -125,8 +136,8 @@ Test(meeting, follows_from_a_rendezvous)
         cr_assert_eq(status, TEXTS[i].count ? PP_OK : PP_EINVAL, "case %zu: %s", i, err.message);
         if (status != PP_OK)
             continue;
-        cr_assert(m.index == TEXTS[i].index && m.count == TEXTS[i].count && m.port == TEXTS[i].port &&
-                      m.patience_s == TEXTS[i].patience_s,
+        cr_assert(m.index == TEXTS[i].index && m.count == TEXTS[i].count &&
+                      m.port == TEXTS[i].port && m.patience_s == TEXTS[i].patience_s,
                   "case %zu", i);
         cr_assert_str_eq(m.host, TEXTS[i].host, "case %zu", i);
         cr_assert_str_eq(m.path, TEXTS[i].path, "case %zu", i);
@@ -175,11 +186,21 @@ Test(meeting, runs_are_told_apart)
         const char *run[5], *other; /* other: the last of another run */
         int count;
     } RUNS[] = {
-        {{"RANK=0", "WORLD_SIZE=4", "LOCAL_RANK=0", "MASTER_ADDR=a", "TORCHELASTIC_RUN_ID=x7"}, "TORCHELASTIC_RUN_ID=x8", 5},
-        {{"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=4", "MASTER_ADDR=a", "OMPI_MCA_ess_base_jobid=12"}, "OMPI_MCA_ess_base_jobid=13", 4},
-        {{"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=4", "SLURM_NODELIST=a", "SLURM_JOB_ID=9", "SLURM_STEP_ID=1"}, "SLURM_STEP_ID=2", 5},
+        {{"RANK=0", "WORLD_SIZE=4", "LOCAL_RANK=0", "MASTER_ADDR=a", "TORCHELASTIC_RUN_ID=x7"},
+         "TORCHELASTIC_RUN_ID=x8",
+         5},
+        {{"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=4", "MASTER_ADDR=a",
+          "OMPI_MCA_ess_base_jobid=12"},
+         "OMPI_MCA_ess_base_jobid=13",
+         4},
+        {{"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=4", "SLURM_NODELIST=a", "SLURM_JOB_ID=9",
+          "SLURM_STEP_ID=1"},
+         "SLURM_STEP_ID=2",
+         5},
         {{"PMI_RANK=0", "PMI_SIZE=4", "MASTER_ADDR=a", "PMI_JOBID=5"}, "PMI_JOBID=6", 4},
-        {{"PMI_RANK=0", "PMI_SIZE=4", "MASTER_ADDR=a", "PIPEEXEC_RUN_ID=mine"}, "PIPEEXEC_RUN_ID=yours", 4},
+        {{"PMI_RANK=0", "PMI_SIZE=4", "MASTER_ADDR=a", "PIPEEXEC_RUN_ID=mine"},
+         "PIPEEXEC_RUN_ID=yours",
+         4},
     };
 
     for (size_t i = 0; i < sizeof(RUNS) / sizeof(*RUNS); i++) {

@@ -193,7 +193,8 @@ Test(model_json, class_names_and_nested_text_are_understood)
     }
 }
 
-/* A width must be one, whether or not it is switched on; families without windows do not read it. */
+/* A width must be one, whether or not it is switched on; families without windows do not read it.
+ */
 Test(model_json, a_window_is_a_width)
 {
     static const struct {

@@ -182,7 +182,7 @@ Test(partition, stages_of_an_end_alone_cost_its_time)
     struct pp_error err = {0};
     struct pp_cost_inputs in =
         inputs_of(arena, (struct setting){"gpt2", "a100", 1, 12, 1, 1, 1, 1024}, &model, &cluster);
-    const struct pp_work work = pp_roofline_work(&in, 0);
+    const struct pp_layer_work work = pp_roofline_work(&in, 0);
     int *share;
 
     model.layers = 10;

@@ -50,8 +50,9 @@ static const struct {
     {"bandwidth_nan.xml", ":7: link l: bandwidth nan bytes/s is out of range: 1 to 1e18"},
     {"bandwidth_negative.xml", ":7: link l: bandwidth -1e+09 bytes/s is out of range: 1 to 1e18"},
     {"bandwidth_zero.xml", ":7: link l: bandwidth 0 bytes/s is out of range: 1 to 1e18"},
-    {"device_unknown.xml", ":4: property device: unknown device 'h1000': did you mean 'h100'? (`pipesim "
-                           "clusters` lists them)"},
+    {"device_unknown.xml",
+     ":4: property device: unknown device 'h1000': did you mean 'h100'? (`pipesim "
+     "clusters` lists them)"},
     {"devices_differ.xml", ": property device is not given for host b, but a100 for host a: all "
                            "devices must be alike"},
     {"dragonfly_bad.xml", ": Dragonfly are defined by the number of groups, chassis per groups, "

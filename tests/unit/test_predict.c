@@ -158,19 +158,19 @@ static int64_t *durations_of(const struct predict_case *c, const struct pp_times
 
 static void replay_is_exact(struct predict_case *c, int number)
 {
-    const struct pp_plan_options three = {.steps = STEPS};
+    const struct pp_eval_options three = {.steps = STEPS};
     const struct pp_perturbation noise = {.jitter_frac = 0.3, .seed = (uint64_t)number};
     const size_t rows = (size_t)pp_program_size(c->program) * (size_t)c->batch.replicas;
     struct pp_costs *costs = case_costs(c);
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err = {0};
     struct pp_replay replay;
 
     fill(c, costs);
-    cr_assert_eq(pp_plan_create(c->arena, c->program, costs, &three, &plan, &err), PP_OK, "%s",
+    cr_assert_eq(pp_eval_create(c->arena, c->program, costs, &three, &plan, &err), PP_OK, "%s",
                  err.message);
     const struct pp_times *times =
-        pp_plan_run(c->arena, plan, c->batch.replicas, &noise, PP_TIMES_ALL);
+        pp_eval_run(c->arena, plan, c->batch.replicas, &noise, PP_TIMES_ALL);
     int64_t *ps = durations_of(c, times);
     costs = case_costs(c); /* knows of no compute */
     for (int k = 0; k < STEPS; k++) {

@@ -183,10 +183,10 @@ Test(reference, too_much_memory_is_refused_with_sizes)
 
     big.layers = 4096;
     many.mbs = 1 << 20;
-    cr_assert_eq(
-        pp_reference_create(arena, &big, &pp_kernels_reference, &(const struct pp_place){&pp_backend_cpu}, &many, &recipe,
-                            &reference, &err),
-        PP_EFAIL);
+    cr_assert_eq(pp_reference_create(arena, &big, &pp_kernels_reference,
+                                     &(const struct pp_place){&pp_backend_cpu}, &many, &recipe,
+                                     &reference, &err),
+                 PP_EFAIL);
     cr_assert_eq(
         strncmp(err.message, "the reference that gradients are checked against takes ", 55), 0,
         "%s", err.message);

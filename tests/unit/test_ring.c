@@ -15,18 +15,18 @@ static int64_t step_ps(struct pp_arena *arena, const struct pp_costs *costs, int
         .ranks = 1, .chunks = 1, .pipelines = 1, .micro_batches = 1, .splits = 1, .granules = 1};
     const struct pp_lower_options lower = {
         .recv_slots = 2, .has_sync = true, .has_optimizer = true, .zero = zero};
-    const struct pp_plan_options options = {.ring_flows = has_flows};
+    const struct pp_eval_options options = {.ring_flows = has_flows};
     struct pp_program *compute, *program;
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err = {0};
 
     cr_assert_eq(
         pp_schedule_program(arena, pp_schedule_find("gpipe"), &shape, costs, &compute, &err), PP_OK,
         "%s", err.message);
     cr_assert_eq(pp_lower(arena, compute, &lower, &program, &err), PP_OK, "%s", err.message);
-    cr_assert_eq(pp_plan_create(arena, program, costs, &options, &plan, &err), PP_OK, "%s",
+    cr_assert_eq(pp_eval_create(arena, program, costs, &options, &plan, &err), PP_OK, "%s",
                  err.message);
-    return pp_plan_run(arena, plan, replicas, NULL, PP_TIMES_MAKESPAN)->makespan_ps;
+    return pp_eval_run(arena, plan, replicas, NULL, PP_TIMES_MAKESPAN)->makespan_ps;
 }
 
 /* 1 GiB a device over 128 and over 1,024 devices of rails: where hops inside and between nodes

@@ -16,7 +16,7 @@ static double weight_gradients_s(const struct pp_device *device, double t, const
     double s = 0;
 
     for (int i = 0; i < 4; i++) {
-        const struct pp_gemm gemm = {kn[i][1], kn[i][0], t, 1};
+        const struct pp_gemm_shape gemm = {kn[i][1], kn[i][0], t, 1};
         s += 2 * t * kn[i][0] * kn[i][1] /
              (device->peak_flops_per_s * pp_gemm_plan(device, gemm).eta);
     }
@@ -166,7 +166,7 @@ Test(roofline, selective_recomputation_is_the_attention_forward)
     for (int unfused = 0; unfused <= 1; unfused++) {
         cluster.device.is_attention_unfused = unfused;
         const struct pp_costs *costs = costs_of(arena, &in);
-        const struct pp_gemm scores = {2048, 2048, 128, 12}, values = {2048, 128, 2048, 12};
+        const struct pp_gemm_shape scores = {2048, 2048, 128, 12}, values = {2048, 128, 2048, 12};
         const double product = 2.0 * 12 * 2048 * 2048 * 128 / cluster.device.peak_flops_per_s;
         const double r_s = unfused
                                ? product * (1 / pp_gemm_plan(&cluster.device, scores).eta +

@@ -150,7 +150,7 @@ Test(roofline_memory, dropout_is_in_memory_and_time_or_in_neither)
 
     dry.has_dropout = false;
     cluster.device.is_attention_unfused = true;
-    const struct pp_work work = pp_roofline_work(&in, 0);
+    const struct pp_layer_work work = pp_roofline_work(&in, 0);
     for (int gated = 0; gated < 2; gated++) {
         model.is_gated = gated;
         in.framework = pp_framework_plain;

@@ -209,7 +209,7 @@ Test(shards, gathers_inside_of_an_op_are_the_closed_form)
 /* Seconds of a layer in a forward. */
 static double forward_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
-    const struct pp_work work = pp_roofline_work(in, 0);
+    const struct pp_layer_work work = pp_roofline_work(in, 0);
 
     return pp_roofline_layer(in, kind, work, PP_PASS_F).s +
            pp_roofline_tp_s(in, kind, work, PP_PASS_F);

@@ -38,7 +38,7 @@ Test(sweep_part, option_wins_over_launcher)
                 {"1/2147483647", 1, 2147483647}};
 
     for (size_t i = 0; i < sizeof GOOD / sizeof *GOOD; i++) {
-        struct pp_part part;
+        struct pp_sweep_part part;
         struct pp_error err = {0};
 
         cr_assert_eq(pp_sweep_part(arena, GOOD[i].option, &part, &err), PP_OK, "%s", err.message);
@@ -69,7 +69,7 @@ Test(sweep_part, refusals)
                                          {"1/99999999999999999999", "expected i/n"}};
 
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
-        struct pp_part part;
+        struct pp_sweep_part part;
         struct pp_error err = {0};
 
         cr_assert_eq(pp_sweep_part(arena, BAD[i][0], &part, &err), PP_EINVAL, "%s", BAD[i][0]);
@@ -79,7 +79,7 @@ Test(sweep_part, refusals)
 
 Test(sweep_part, launcher)
 {
-    struct pp_part part;
+    struct pp_sweep_part part;
     struct pp_error err = {0};
 
     cr_assert_eq(pp_sweep_part(arena, NULL, &part, &err), PP_OK, "%s", err.message);
@@ -93,7 +93,7 @@ Test(sweep_part, launcher)
 
 Test(sweep_part, launcher_that_cannot_be_read_says_what_to_type)
 {
-    struct pp_part part;
+    struct pp_sweep_part part;
     struct pp_error err = {0};
 
     setenv("PBS_ARRAY_INDEX", "3", 1);
@@ -113,6 +113,6 @@ Test(sweep_part, paths)
 
     for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS; i++)
         cr_expect_str_eq(
-            pp_sweep_part_path(arena, PATHS[i][0], (struct pp_part){.index = 2, .count = 4}),
+            pp_sweep_part_path(arena, PATHS[i][0], (struct pp_sweep_part){.index = 2, .count = 4}),
             PATHS[i][1]);
 }

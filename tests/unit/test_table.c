@@ -86,10 +86,12 @@ Test(table, numbers_and_what_is_none)
         const char *text;
         double value; /* NAN: none */
         bool is_number;
-    } CASES[] = {{"8", 8, true},       {"-1.5e-3", -1.5e-3, true}, {"true", 1, true},
-                 {"false", 0, true},   {"", NAN, true},            {"nan", NAN, true},
-                 {"inf", NAN, true},   {"1e101", NAN, true},       {"1e-101", 0, true},
-                 {"1f1b", NAN, false}, {"8 GPUs", NAN, false},     {"-", NAN, false}};
+    } CASES[] = {{"8", 8, true},         {"-1.5e-3", -1.5e-3, true},
+                 {"true", 1, true},      {"false", 0, true},
+                 {"", NAN, true},        {"nan", NAN, true},
+                 {"inf", NAN, true},     {"1e101", NAN, true},
+                 {"1e-101", 0, true},    {"1f1b", NAN, false},
+                 {"8 GPUs", NAN, false}, {"-", NAN, false}};
     struct pp_table table;
     struct pp_error err = {0};
 

@@ -147,8 +147,8 @@ Test(validation, measurements_change_no_prediction)
 
     cr_assert(pp_measurements_parse(arena, "f", text, strlen(text), &list, &err) == PP_OK);
     pp_validation_run(arena, &list, &validation);
-    const struct pp_prediction *a = &validation.rows[0].prediction,
-                               *b = &validation.rows[1].prediction;
+    const struct pp_row_prediction *a = &validation.rows[0].prediction,
+                                   *b = &validation.rows[1].prediction;
     cr_assert(a->step_s > 0 && a->mem_bytes > 0);
     cr_assert(a->step_s == b->step_s && a->mem_bytes == b->mem_bytes && a->fits == b->fits);
     CLOSE(validation.rows[0].error_frac, a->step_s - 1);

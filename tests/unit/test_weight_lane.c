@@ -96,15 +96,15 @@ Test(weight_lane, the_evaluator_runs_them_beside)
                                            {0, 1, 2, 2, 3, 4, 5, 5, 6, 7}};
 
     for (int lane = 0; lane < 2; lane++) {
-        struct pp_plan *plan;
+        struct pp_eval *plan;
         struct pp_error err = {0};
 
         p->weight_lane = lane ? pp_weight_lane_create(arena, p) : NULL;
-        cr_assert_eq(pp_plan_create(arena, p, costs, &(struct pp_plan_options){0}, &plan, &err),
+        cr_assert_eq(pp_eval_create(arena, p, costs, &(struct pp_eval_options){0}, &plan, &err),
                      PP_OK, "%s", err.message);
         for (int wanted = PP_TIMES_SPANS; wanted <= PP_TIMES_ALL; wanted++) {
             const struct pp_times *t =
-                pp_plan_run(arena, plan, 1, NULL, (enum pp_times_wanted)wanted);
+                pp_eval_run(arena, plan, 1, NULL, (enum pp_times_wanted)wanted);
             cr_expect_eq(t->makespan_ps, (int64_t)(lane ? 7e12 : 9e12));
             for (int i = 0; i < 10; i++)
                 cr_expect_eq(t->start_ps[i], (int64_t)(1e12 * starts_s[lane][i]), "%d: op %d at %g",
@@ -139,12 +139,12 @@ static struct pp_program *lowered(struct pp_arena *arena, const struct pp_schedu
 static int64_t makespan_ps(struct pp_arena *arena, const struct pp_program *p,
                            const struct pp_costs *costs)
 {
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err = {0};
 
-    cr_assert_eq(pp_plan_create(arena, p, costs, &(struct pp_plan_options){0}, &plan, &err), PP_OK,
+    cr_assert_eq(pp_eval_create(arena, p, costs, &(struct pp_eval_options){0}, &plan, &err), PP_OK,
                  "%s", err.message);
-    return pp_plan_run(arena, plan, 2, NULL, PP_TIMES_ALL)->makespan_ps;
+    return pp_eval_run(arena, plan, 2, NULL, PP_TIMES_ALL)->makespan_ps;
 }
 
 /* All that a lane asks for, the list asks for, too. So no step gets longer, and where there is no

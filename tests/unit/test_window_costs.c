@@ -10,8 +10,8 @@
 static const struct setting gemma = {"gemma2-2b", "h100", 1, 26, 1, 1, 1, 16384};
 
 static const struct pp_kernel *attention_of(struct pp_layer_kernels *list,
-                                            const struct pp_cost_inputs *in, struct pp_work work,
-                                            enum pp_pass pass)
+                                            const struct pp_cost_inputs *in,
+                                            struct pp_layer_work work, enum pp_pass pass)
 {
     pp_layer_kernels(in, PP_LAYER_BLOCK, work, pass, list);
     int i = 0;
@@ -28,7 +28,8 @@ Test(window_costs, attention_multiplies_with_the_keys_of_the_window)
     struct pp_model model;
     struct pp_cluster cluster;
     const struct pp_cost_inputs in = inputs_of(arena, gemma, &model, &cluster);
-    const struct pp_work near = pp_roofline_near_work(&in, 0), full = pp_roofline_work(&in, 0);
+    const struct pp_layer_work near = pp_roofline_near_work(&in, 0),
+                               full = pp_roofline_work(&in, 0);
     const double s = 16384, w = 4096, d = 2048, met = w - w * w / (2 * s);
     struct pp_layer_kernels list;
 

@@ -22,17 +22,17 @@ struct figures {
 static struct figures evaluate(struct pp_arena *arena, const struct pp_program *p,
                                const struct pp_costs *costs)
 {
-    const struct pp_plan_options options = {.is_buffered = true};
-    const struct pp_plan_options steps = {.is_buffered = true, .steps = 4, .is_barrier_free = true};
+    const struct pp_eval_options options = {.is_buffered = true};
+    const struct pp_eval_options steps = {.is_buffered = true, .steps = 4, .is_barrier_free = true};
     struct figures f = {0};
-    struct pp_plan *plan;
+    struct pp_eval *plan;
     struct pp_error err;
 
-    cr_assert_eq(pp_plan_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
-    const struct pp_times *t = pp_plan_run(arena, plan, 1, NULL, PP_TIMES_ALL);
+    cr_assert_eq(pp_eval_create(arena, p, costs, &options, &plan, &err), PP_OK, "%s", err.message);
+    const struct pp_times *t = pp_eval_run(arena, plan, 1, NULL, PP_TIMES_ALL);
     f.makespan = (double)t->makespan_ps * 1e-12;
-    cr_assert_eq(pp_plan_create(arena, p, costs, &steps, &plan, &err), PP_OK, "%s", err.message);
-    f.iteration = pp_times_iteration_s(pp_plan_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN));
+    cr_assert_eq(pp_eval_create(arena, p, costs, &steps, &plan, &err), PP_OK, "%s", err.message);
+    f.iteration = pp_times_iteration_s(pp_eval_run(arena, plan, 1, NULL, PP_TIMES_MAKESPAN));
     for (int r = 0; r < p->ranks; r++) {
         int held = 0;
         const int first = p->begin[r], last = p->begin[r + 1] - 1;
